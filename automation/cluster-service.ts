@@ -29,36 +29,45 @@ import { up } from "./operations/up.js";
 import { readState, type StateExport } from "./pulumi/stack-state.js";
 
 /**
- * Cluster operations for the command line and for programs that embed them. Failures are
+ * Cluster operations for the command line, and for programs that embed stackadm. All failures are
  * ClusterErrors with a stable code.
  */
 export interface ClusterService {
   /**
-   * Starts an operation, and returns at once. The events of the operation report what happens.
-   * Operations on one stack run one after the other.
+   * Starts an operation, or queues it behind earlier operations on the same stack. Returns at once.
+   * The events of the operation report what happens.
    */
   start<Name extends OperationName>(
     name: Name,
     stack: string,
     options?: Operations[Name]["options"],
   ): StartedOperation<Operations[Name]["result"]>;
-  /** Returns what `destroy` would delete and what it would keep. Changes nothing. */
+  /** Returns the objects that `destroy` would delete and keep. Changes nothing. */
   destroyPlan(stack: string, options?: DestroyPlanOptions): Promise<DestroyPlan>;
-  /** Returns the current machines, nodes and samples. */
+  /** Returns the present state of the machines, nodes and sample services. */
   status(stack: string, options?: ReadOptions): Promise<StatusResult>;
-  /** Returns what the cloud lacks for the cluster; empty if nothing is missing. */
+  /** Returns findings: what the cloud lacks for the cluster. Empty if nothing is missing. */
   preflight(stack: string, options?: PreflightRunOptions): Promise<Finding[]>;
-  /** Returns the cluster that the stack's settings describe; reports all problems in one error. */
+  /**
+   * Returns the cluster that the stack's settings describe. Throws one error that lists all
+   * problems.
+   */
   spec(stack: string, options?: ReadOptions): Promise<ClusterSpec>;
-  /** Returns the stack's outputs, secrets as plain text or as "[secret]". Default: plain text. */
+  /** Returns the stack's outputs. Secrets are plain text or "[secret]". Default: plain text. */
   outputs(stack: string, options?: OutputsOptions): Promise<Record<string, unknown>>;
   /** Returns the administrator's kubeconfig. */
   kubeconfig(stack: string, options?: ReadOptions): Promise<string>;
-  /** Writes the kubeconfig to a file that only its owner can read; returns the path. */
+  /** Writes the kubeconfig to a file that only its owner can read. Returns the path of the file. */
   kubeconfigFile(stack: string, options?: ReadOptions): Promise<string>;
-  /** Returns the state, with secrets encrypted; undefined if the stack does not exist. */
+  /**
+   * Returns the stack's state with encrypted secrets. Returns undefined if the stack does not
+   * exist.
+   */
   state(stack: string, options?: ReadOptions): Promise<StateExport | undefined>;
-  /** Returns the lock's holders. Takes the lock for a moment if the backend is no directory. */
+  /**
+   * Returns a description of each holder of the stack's lock. If the backend is not a directory,
+   * takes the lock for a moment to find the holders.
+   */
   locks(stack: string, options?: ReadOptions): Promise<string[]>;
 }
 
@@ -70,7 +79,7 @@ const operations: OperationTable = {
   unlock,
 };
 
-/** Creates the service for one backend. */
+/** Creates a service that uses one state backend. */
 export function createClusterService(service: ClusterServiceOptions): ClusterService {
   const queue = new OperationQueue(service, operations);
   return {

@@ -6,7 +6,7 @@ import { promptLine } from "./prompt.js";
 import type { StackContext } from "./stack-context.js";
 import type { Session } from "../../base/terminal/session.js";
 
-/** Throws if the command can neither ask for confirmation nor has `--yes`. */
+/** Throws if the command has no `--yes` and cannot ask for confirmation. */
 export function requireConfirmable({ json }: Session, command: string, yes: boolean): void {
   if (yes || (!json && process.stdin.isTTY && process.stderr.isTTY)) return;
   const why = json ? "`--json` asks no questions" : "there is no terminal on which to ask";
@@ -17,7 +17,7 @@ export function requireConfirmable({ json }: Session, command: string, yes: bool
   );
 }
 
-/** Shows which objects will be deleted. Throws unless the user confirms the deletion. */
+/** Shows the objects that will be deleted. Throws unless the user confirms the deletion. */
 export async function confirmDeletion(
   { session, project: { directory } }: StackContext,
   plan: DestroyPlan,
@@ -41,13 +41,13 @@ interface Wanted {
   readonly question: string;
   /** Words that the user must type, in any order. */
   readonly words: readonly string[];
-  /** Description of the words, for the error. */
+  /** Noun phrase for the words, for the error message. */
   readonly what: string;
-  /** Intention of the user, for the hint of the error. */
+  /** Clause about the user's intention, for the hint of the error. */
   readonly purpose: string;
 }
 
-/** Returns the words that the user must type: the name of every cluster. */
+/** Returns the words that the user must type: the names of all clusters. */
 const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
   words.length > 1
     ? {
@@ -65,7 +65,7 @@ const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
 
 const inOrder = (words: readonly string[]): string => words.filter(Boolean).toSorted().join(" ");
 
-/** Throws unless the user types the words. */
+/** Asks the question. Throws unless the user types the words. */
 export async function requireTypedWords({ signal }: Session, asked: Wanted): Promise<void> {
   const { question, words, what, purpose } = asked;
   const answer = await promptLine(question, {

@@ -3,8 +3,8 @@ import { startWorkerEarly } from "../engine/start-worker.js";
 import { runCommand, type Session } from "../../base/terminal/session.js";
 
 /**
- * Implementation of a command. Gets the session, all options and the arguments. Returns the exit
- * code; undefined means 0.
+ * Implementation of a command. Receives the session, all options and the arguments. Returns the
+ * exit code; undefined means 0.
  */
 type Work<Options> = (
   session: Session,
@@ -13,8 +13,8 @@ type Work<Options> = (
 ) => Promise<number | undefined>;
 
 /**
- * Declares a command. The module with the implementation is loaded only when the command runs, so
- * that help and usage errors are fast.
+ * Declares a command. The module of the implementation is loaded only when the command runs. So
+ * help and usage errors are fast.
  */
 const command = <Options extends OptionValues>(
   parent: Command,
@@ -34,8 +34,8 @@ const command = <Options extends OptionValues>(
     });
 
 /**
- * Starts the engine's process while the command loads its modules. Returns `load` with this
- * addition.
+ * Returns a `load` that also starts the engine's process early, while the command loads its
+ * modules.
  */
 const withEngine =
   <Options>(load: () => Promise<Work<Options>>): (() => Promise<Work<Options>>) =>
@@ -50,10 +50,10 @@ const withEngine =
       }
     });
 
-/** Option for a refresh of the state before the command. */
+/** Option that refreshes the state before the command. */
 const refresh = ["--refresh", "read the real state of the cloud first", false] as const;
 
-/** Option for scripts that check whether the cluster matches its settings. */
+/** Returns the option for scripts that check whether the cluster matches its settings. */
 const expectNoChanges = (otherwise: string) =>
   ["--expect-no-changes", `end with exit code 6 ${otherwise}`, false] as const;
 
@@ -207,7 +207,7 @@ function declareSetup(program: Command): void {
   );
 }
 
-/** Declares every command, in the order of the help. */
+/** Declares all commands, in the order in which the help lists them. */
 export function declareCommands(program: Command): void {
   for (const declare of [declareChanges, declareLooks, declareBackup, declareCare, declareSetup])
     declare(program);

@@ -38,13 +38,14 @@ export function buildProgram(): Command {
     )
     .addHelpText("after", exitCodes);
   declareCommands(program);
-  // Global options may also follow the command: `stackadm up --stack prod`.
+  // The help of each command also lists the global options, because they may follow the command:
+  // `stackadm up --stack prod`.
   for (const command of program.commands.flatMap((one) => [one, ...one.commands]))
     command.configureHelp({ showGlobalOptions: true });
   return program;
 }
 
-/** Runs the command line of this process. */
+/** Runs the command line with the arguments of this process. */
 export const main = (args: readonly string[]): Promise<void> => runCommandLine(buildProgram, args);
 
 if (require.main === module) void main(process.argv.slice(2));

@@ -5,21 +5,24 @@ import { packageRoot } from "../../base/paths.js";
 import { Failure } from "../../base/failures/failure.js";
 import { programModule } from "../pulumi/workspace.js";
 
-/** Pulumi project of a command. */
+/** Pulumi project in which a command works. */
 export interface Project {
   /** Directory with Pulumi.yaml and the settings of the stacks. */
   readonly directory: string;
-  /** Name of the project. Absent if the project uses the package's program. */
+  /** Name of the project. Absent if the project uses the program of this package. */
   readonly name?: string;
-  /** Path of the project's program. Absent if the project uses the package's program. */
+  /** Path of the project's program. Absent if the project uses the program of this package. */
   readonly program?: string;
-  /** URL of the backend in Pulumi.yaml. */
+  /** URL of the backend in Pulumi.yaml. Absent: Pulumi.yaml names no backend. */
   readonly backend?: string;
 }
 
 const fileName = "Pulumi.yaml";
 
-/** Returns the nearest directory with Pulumi.yaml: `from` or a directory above, as Pulumi does. */
+/**
+ * Returns the nearest directory with Pulumi.yaml: `from` or a directory above it. Pulumi searches
+ * in the same way.
+ */
 function nearest(from: string): string | undefined {
   if (existsSync(join(from, fileName))) return from;
   const parent = dirname(from);
@@ -31,7 +34,10 @@ const isFile = (path: string): boolean => existsSync(path) && statSync(path).isF
 const isSame = (one: string, other: string): boolean =>
   existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other);
 
-/** Returns `main` of the package.json in a directory; undefined if there is none. */
+/**
+ * Returns the value of `main` in the package.json of a directory. Returns undefined if there is no
+ * such value.
+ */
 function packageMain(directory: string): string | undefined {
   const file = join(directory, "package.json");
   if (!isFile(file)) return undefined;
@@ -60,8 +66,8 @@ const fileOf = (path: string): string | undefined =>
 const indexOf = (directory: string): string | undefined => fileOf(join(directory, "index"));
 
 /**
- * Returns the program in a directory, by the rules of Node. A file that `main` names may not exist
- * yet, because it is not compiled.
+ * Returns the path of the program in a directory, by the rules of Node. A file that `main` names
+ * may be missing, because it is not compiled yet.
  */
 function programIn(directory: string): string | undefined {
   const main = packageMain(directory);
@@ -75,7 +81,7 @@ const isNamed = (main: unknown): boolean => main !== undefined && main !== null 
 const languageOf = (runtime: unknown): unknown =>
   typeof runtime === "string" ? runtime : (runtime as { name?: unknown } | undefined)?.name;
 
-/** Returns the content of Pulumi.yaml. */
+/** Returns the parsed content of Pulumi.yaml. */
 function readProject(directory: string): Readonly<Record<string, unknown>> {
   const file = join(directory, fileName);
   const document = parseDocument(readFileSync(file, "utf8"));
@@ -97,8 +103,8 @@ const backendOf = ({ backend }: Readonly<Record<string, unknown>>): Pick<Project
 };
 
 /**
- * Returns name and program of a project with its own program. Returns neither if the project has
- * only settings, or if `main` is the package's program.
+ * Returns the name and the path of the project's own program. Returns neither if the project
+ * contains only settings, or if `main` is the program of this package.
  */
 function ownProgram(
   directory: string,
@@ -112,7 +118,10 @@ function ownProgram(
   return entry === undefined || isPackageProgram(entry) ? {} : own(entry);
 }
 
-/** Returns whether a file is the package's program, or program.cjs, by which Pulumi loads it. */
+/**
+ * Returns whether a file is the program of this package, or program.cjs, through which Pulumi loads
+ * the program.
+ */
 const isPackageProgram = (entry: string): boolean =>
   [programModule(), join(packageRoot(), "program.cjs")].some((program) => isSame(entry, program));
 
@@ -122,14 +131,14 @@ const ofPackage = (): Project => ({
 });
 
 /**
- * Returns the project of the directory `cwd`, or of the current directory. If the current directory
- * has no project, returns the package itself, as in a checkout.
+ * Returns the project of a directory. Without `cwd` and without a project in the current directory,
+ * returns this package itself. This is the case in a checkout.
  *
- * @param cwd value of `--cwd`
+ * @param cwd value of `--cwd`. Default: the current directory
  */
 export function findProject(cwd?: string): Project {
   const from = resolve(cwd ?? ".");
-  // An empty variable in a script must not select the current directory.
+  // In a script, an empty variable after `--cwd` must not select the current directory.
   const directory = cwd === "" ? undefined : nearest(from);
   if (directory === undefined) {
     if (cwd === undefined) return ofPackage();
@@ -147,8 +156,8 @@ export function findProject(cwd?: string): Project {
 }
 
 /**
- * Throws if the project has its own program, which this command would not run. `pulumi` runs the
- * project's program.
+ * Throws if the project has its own program. This command would not run that program, but `pulumi`
+ * runs it.
  */
 export function requireOurProgram(
   command: string,

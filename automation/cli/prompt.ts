@@ -1,17 +1,18 @@
 import { createInterface } from "node:readline/promises";
 import { Failure } from "../../base/failures/failure.js";
 
-/** Streams on which a question is asked and answered. */
+/** Streams for a question and its answer. */
 export interface AskTarget {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** Signal that ends the question. */
+  /** Signal that cancels the question. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Asks the user for a line. Returns "" if the input ends without a line. Throws CANCELLED on the
- * signal, and on Ctrl-C, which a terminal sends as a key during the question.
+ * Asks the user for one line. Returns "" if the input ends before a line. Throws CANCELLED if the
+ * signal is aborted or the user presses Ctrl-C. During the question, the terminal sends Ctrl-C as a
+ * key and not as a signal.
  */
 export async function promptLine(
   question: string,
@@ -32,7 +33,7 @@ export async function promptLine(
   } finally {
     lines.close();
   }
-  // Ends the line of the question.
+  // Later output must begin on a new line.
   output.write("\n");
   if (stops.aborted)
     throw new Failure("CANCELLED", "Stopped on request before anything was changed.");

@@ -13,20 +13,20 @@ import { prepareEnvironment, type OperationEnvironment } from "../setup/operatio
 import { findProject, type Project } from "./project.js";
 import type { Session } from "../../base/terminal/session.js";
 
-/** Options of every command about one stack. */
+/** Options that every command about a stack has. */
 export interface StackOptions {
   readonly stack: string;
   /** Directory of the stack's project. Default: the current directory. */
   readonly cwd?: string;
 }
 
-/** Context of a command about one stack. */
+/** Everything that a command about a stack needs. */
 export interface StackContext {
   readonly stack: string;
   readonly project: Project;
   /**
    * Whether the stack's settings describe the cluster. False if a custom program defines the
-   * cluster in its code.
+   * cluster in code.
    */
   readonly described: boolean;
   readonly session: Session;
@@ -34,11 +34,14 @@ export interface StackContext {
   readonly service: ClusterService;
 }
 
-/** Returns the OpenStack plugin that a stack's settings or the site choose. */
+/**
+ * Returns the version of the OpenStack plugin that the stack's settings or the site select.
+ * Undefined: they select none.
+ */
 export const openstackPluginOf = (settings: string): OpenstackPlugin | undefined =>
   openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] });
 
-/** Prepares the context of a command about a stack, runs the command and cleans up. */
+/** Prepares the context of a command about a stack, runs the command, and cleans up. */
 export async function withStack<T>(
   session: Session,
   { stack, cwd }: StackOptions,
@@ -53,7 +56,7 @@ export async function withStack<T>(
     backend: project.backend,
     openstackPlugin: openstackPluginOf(settings),
   });
-  // Includes the passwords of secure.yaml.
+  // The environment of the provider also contains the passwords in secure.yaml.
   addEnvironment(session.redactor, providerEnvironment(environment.env));
   try {
     const { env, backend } = environment;
@@ -73,8 +76,8 @@ export async function withStack<T>(
 }
 
 /**
- * Returns a callback that reports the clusters of the command: as a line, or with `--json` as an
- * event.
+ * Returns a callback that reports the clusters on which the command works. Prints a line, or an
+ * event with `--json`.
  */
 export const reportClusters = ({
   session,
@@ -86,13 +89,16 @@ export const reportClusters = ({
   },
 });
 
-/** Returns the stop signals of the session, for a request to the service. */
+/** Returns the session's stop signals, for a request to the service. */
 export const stopSignals = ({ session }: StackContext): StopSignals => ({
   signal: session.signal,
   killSignal: session.killSignal,
 });
 
-/** Creates the view that shows an operation. With `--json`, its events are printed instead. */
+/**
+ * Creates the view that shows an operation. With `--json`, the view shows nothing, because the
+ * events are printed.
+ */
 export const createRunView = (
   { session }: StackContext,
   options: Pick<RunViewOptions, "direction" | "showsCluster"> = {},
@@ -103,7 +109,9 @@ export const createRunView = (
     ...options,
   });
 
-/** Shows or prints the events of an operation, and returns its result. */
+/**
+ * Shows or prints the events of an operation until it ends. Returns the result of the operation.
+ */
 export async function follow<Result>(
   context: StackContext,
   operation: StartedOperation<Result>,

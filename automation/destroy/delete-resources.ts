@@ -4,12 +4,15 @@ import type { CredentialFacts } from "../guards/foreign-credentials.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 import type { Facts, Step } from "../steps/step.js";
 
-/** Returns whether the state contained any resource when the operation began. */
+/** Returns whether the state contained any resource at the beginning of the operation. */
 export const hadResources = ({ initial }: Facts): boolean => !isEmptyStack(initial);
 
 export const hadNoResources = (facts: Facts): boolean => !hadResources(facts);
 
-/** Starts the engine's process and the sign-in while the state is read. No program will run. */
+/**
+ * Starts the engine's process and the sign-in to the cloud early, to save time while the state is
+ * read. A destroy runs no program, so the process loads none.
+ */
 export function startEngine({ run }: Facts): void {
   run.getReady({ program: false });
 }
@@ -24,7 +27,8 @@ export const deleteEmptyStack: Step<Facts, never, StateExport> = {
 };
 
 /**
- * Moves the kubeconfig of an earlier release, while the state still has the clusters' providers.
+ * Moves an earlier release's kubeconfig file to the present path. Runs before the destroy, because
+ * the file is compared with the clusters' Kubernetes providers in the state.
  */
 export const keepEarlierKubeconfig: Step = {
   title: "Move the kubeconfig of an earlier release",

@@ -17,28 +17,30 @@ import { protectionOf, type ProtectionFacts } from "../guards/destroy-protection
 import { componentsOf, stackHoldings, isEmptyStack } from "../pulumi/stack-state.js";
 import { locationInState } from "../guards/cluster-identity.js";
 
-/** What the steps of a destroy add to its plan. */
+/** Part of the plan that a step of the destroy adds. */
 export interface DestroyDescription {
-  /** What the clusters' APIs report. Absent: they are not asked. */
+  /** Answers of the clusters' APIs. Absent: the APIs are not asked. */
   readonly policies?: RetentionPolicies;
   readonly others?: DestroyPlan["others"];
 }
 
-/** Facts of the plan of a destroy. */
+/** Facts that the plan of a destroy needs. */
 export interface PlanFacts extends ProtectionFacts {
-  /** Objects of the project, asked for in advance. */
+  /**
+   * Objects in the project, listed early. Absent: the objects are listed when the plan needs them.
+   */
   inventory?: Promise<VisibleObjects>;
 }
 
-/** Asks the cloud for the project's objects while the state and the clusters are read. */
+/** Starts to list the project's objects, while the state and the clusters are read. */
 export function startInventory(facts: PlanFacts): void {
   facts.inventory = facts.run.cloud().then(listVisibleObjects);
   facts.inventory.catch(() => undefined);
 }
 
 /**
- * Returns the names of the clusters. A cluster's name comes from the tags or metadata of its
- * objects, or else from its Pulumi component.
+ * Returns the names of the clusters. The tags or metadata of a cluster's objects contain its name.
+ * If there are no such objects, the name of the Pulumi component is used.
  */
 const namesOf = (
   components: ReadonlyMap<string, string>,
@@ -51,8 +53,9 @@ const namesOf = (
 type Sorted = Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots" | "stays">;
 
 /**
- * Sorts the stack's objects into those that a destroy deletes (`goes`) and keeps (`stays`). Lists
- * volumes, floating IPs and snapshots of the clusters' controllers separately, each with its fate.
+ * Divides the stack's objects into the objects that a destroy deletes (`goes`) and the objects that
+ * a destroy keeps (`stays`). Volumes, floating IPs and snapshots of the clusters' controllers have
+ * separate lists, each object with its fate.
  */
 function sorted(
   inventory: readonly CloudObject[],
@@ -91,7 +94,9 @@ function sorted(
   };
 }
 
-/** Returns the plan of a destroy from the facts and from what its steps describe. */
+/**
+ * Returns the plan of a destroy, from the facts and from the descriptions of the destroy's steps.
+ */
 export async function destroyPlanOf(
   { run, settings, state, inventory }: PlanFacts,
   descriptions: readonly DestroyDescription[],

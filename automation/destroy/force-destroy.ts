@@ -18,16 +18,16 @@ import {
 } from "../pulumi/stack-state.js";
 
 /*
- * Destroys a cluster whose Kubernetes API never answers again (`destroy --abandon`). Removes from
- * the state the resources that only this API could delete: their objects disappear with the
+ * Destroys a cluster whose Kubernetes API will never answer again (`destroy --abandon`). Resources
+ * that only this API could delete are removed from the state. Their objects disappear with the
  * machines. The engine deletes all other resources.
  */
 
 /**
- * Returns the names without an identity that the clusters' cloud controllers have as
- * `--cluster-name`. Earlier releases created such names, and a cluster keeps its first name.
+ * Returns the cluster names that the clusters' cloud controllers use (`--cluster-name`) and that
+ * contain no identity. Earlier releases created such names, and a cluster keeps its first name.
  *
- * @param isInside whether a resource is in one of the clusters
+ * @param isInside returns whether a resource is in one of the clusters
  */
 export const clusterNamesOfEarlierReleases = (
   { deployment }: StateExport,
@@ -43,18 +43,20 @@ export const clusterNamesOfEarlierReleases = (
   );
 
 /**
- * Returns the cluster's name from the name of a Service's load balancer; undefined for other names.
- * Namespaces and names of Services contain no `_`.
+ * Returns the cluster's name, which is part of the name of a Service's load balancer. Returns
+ * undefined for other load balancers. The pattern is unambiguous, because namespaces and names of
+ * Services contain no `_`.
  */
 const clusterIn = ({ name }: CloudObject): string | undefined =>
   /^kube_service_(.+)_[^_]+_[^_]+$/.exec(name)?.[1];
 
 /**
- * Returns the load balancers that the clusters' cloud controllers created. Neutron cannot delete a
- * network before its load balancers. A load balancer counts if its name contains an identity from
- * the state. In a network of the state, it also counts if its name contains a cluster name from
- * `former` and no identity. Reports other load balancers without an identity in these networks,
- * which may belong to another cluster and are kept.
+ * Returns the load balancers that the clusters' cloud controllers created. These load balancers
+ * must be deleted first, because Neutron cannot delete a network that load balancers use. A load
+ * balancer is included if its name contains an identity from the state. A load balancer without an
+ * identity is included if it is in a network of the state and its name contains a cluster name from
+ * `former`. Other load balancers without an identity in these networks are kept and reported,
+ * because they may belong to another cluster.
  */
 function blockingBalancers(
   run: StackOperation,
@@ -73,7 +75,8 @@ function blockingBalancers(
   );
   const isOurs = (one: CloudObject): boolean =>
     ownershipOf(one) === undefined && former.has(clusterIn(one) ?? "");
-  // Load balancers with another cluster's identity are skipped here: every destroy reports them.
+  // Load balancers with another cluster's identity are not reported here, because every destroy
+  // reports them.
   for (const { name, id } of others.filter((one) => !isOurs(one) && !ownershipOf(one)))
     run.warn(
       `The load balancer '${name}' (${id}) in the cluster's network may belong to another cluster, so it is kept and blocks the deletion of the network: delete it, or its Service in its cluster.`,
@@ -82,10 +85,10 @@ function blockingBalancers(
 }
 
 /**
- * Deletes the Octavia load balancers that keep Neutron from deleting the networks, and undoes the
- * pending operations of an interrupted run. Requires that the caller holds the stack's lock.
- * Returns the new state, which lacks all resources that only the Kubernetes API can delete, and the
- * number of these resources.
+ * Deletes the Octavia load balancers that prevent the deletion of the networks, and undoes the
+ * pending operations of an interrupted run. The caller must hold the stack's lock. Returns the new
+ * state, without the resources that only the Kubernetes API can delete, and the number of these
+ * resources.
  */
 async function forgetAndUnblock(run: StackOperation, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
@@ -102,14 +105,14 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, signal
     },
   });
   const { state: rest, forgotten } = withoutResources(before, goesWithIt);
-  // The import of the new state drops pending operations, so these are undone first: half-created
-  // objects block the deletion of their network.
+  // Pending operations are undone here, because the import of the new state would drop them.
+  // Half-created objects would then block the deletion of their network.
   const { state } = await undoPendingCreates(run.access, rest, () => recoveryToolsOf(run, signal));
   return { state, forgotten };
 }
 
 /**
- * Deletes the load balancers that block the deletion of the cluster's networks, and removes
+ * Deletes the load balancers that block the deletion of the cluster's networks. Removes the
  * resources from the state whose deletion needs the cluster's API.
  */
 export const forgetResourcesOfApi: Step<ProtectionFacts> = {

@@ -13,13 +13,13 @@ import type { StateExport } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
 
 /*
- * Predicts which volumes, floating IPs and snapshots of a cluster's controllers a destroy deletes.
- * Only the cluster's API knows which of these objects are to be kept.
+ * Predicts what a destroy does with the volumes, floating IPs and snapshots that a cluster's
+ * controllers created. Only the cluster's API knows which of these objects must be kept.
  */
 
 /**
- * Milliseconds to wait for a cluster's API. Without an answer, the fate of the objects is
- * `unknown`.
+ * Time limit in milliseconds for the answer of a cluster's API. Without an answer, the fate of the
+ * objects is `unknown`.
  */
 const patience = 5_000;
 
@@ -73,21 +73,21 @@ const servicesSchema = z.looseObject({
   ),
 });
 
-/** Claim of a volume, and what happens to the volume. */
+/** PersistentVolumeClaim of a volume, and what a destroy does with the volume. */
 type Claimed = Pick<ClaimedVolume, "claim" | "fate">;
 
-/** Service of type LoadBalancer, and what happens to its floating IP. */
+/** Service of type LoadBalancer, and what a destroy does with its floating IP. */
 interface Balanced {
-  /** Name of the Service, as `<namespace>/<name>`. */
+  /** Namespace and name of the Service, as `<namespace>/<name>`. */
   readonly service: string;
-  /** Addresses of the Service; empty if its status has none. */
+  /** Addresses in the status of the Service. Empty: the status has none. */
   readonly addresses: readonly string[];
   readonly fate: "goes" | "stays";
 }
 
 /** Answer of one cluster's API. */
 interface Known {
-  /** Volumes, by their IDs in Cinder. */
+  /** Volumes by their ID in Cinder. */
   readonly claims: ReadonlyMap<string, Claimed>;
   readonly services: readonly Balanced[];
   readonly snapshots: readonly VolumeSnapshot[];
@@ -95,15 +95,16 @@ interface Known {
 
 /** Answers of all clusters of a stack. */
 export interface RetentionPolicies extends Known {
-  /** Fate of objects that no cluster reported. */
+  /** Fate of objects about which no cluster has answered. */
   readonly otherwise: "stays" | "unknown";
-  /** Reason why a cluster did not answer. */
+  /** Reason why a cluster did not answer. Absent: all clusters answered. */
   readonly problem?: string;
 }
 
 /**
- * Returns the claims of the PersistentVolumes in Cinder. A destroy deletes a volume only if its
- * reclaim policy is `Delete` (components/kubeadm/scripts/steps/release-cluster-objects.sh).
+ * Returns the PersistentVolumes that are volumes in Cinder, by their ID in Cinder. A destroy
+ * deletes a volume only if its reclaim policy is `Delete`
+ * (components/kubeadm/scripts/steps/release-cluster-objects.sh).
  */
 function claimsIn(answer: unknown): Known["claims"] {
   const { items } = volumesSchema.parse(answer);
@@ -118,14 +119,14 @@ function claimsIn(answer: unknown): Known["claims"] {
 }
 
 /**
- * Returns the volume snapshots in Cinder. A destroy deletes a snapshot only if its deletion policy
- * is `Delete`, and if the cluster has the script that deletes snapshots.
+ * Returns the snapshots of Cinder's CSI driver. A destroy deletes a snapshot only if its deletion
+ * policy is `Delete`, and if the cluster has the script that deletes snapshots.
  *
  * @param released whether the cluster has this script
  * (components/kubeadm/scripts/steps/release-snapshots.sh)
  */
 function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
-  // A cluster without snapshots does not have this API.
+  // The API for snapshots does not exist in a cluster without snapshots.
   if (answer === undefined) return [];
   return snapshotsSchema
     .parse(answer)
@@ -138,20 +139,29 @@ function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
     }));
 }
 
-/** Returns whether the cluster with this component has a script that deletes snapshots. */
+/**
+ * Returns whether the state contains a script that deletes snapshots, for the cluster of this
+ * component.
+ */
 const releasesSnapshots = ({ deployment }: StateExport, component: string): boolean =>
   (deployment.resources ?? []).some(({ urn }) => {
     const { type, name } = parseUrn(urn);
     return type === "command:remote:Command" && scriptsOf(component).includes(name);
   });
 
-/** Returns the names of the scripts that delete snapshots. Earlier releases used `farewell`. */
+/**
+ * Returns the possible names of the script that deletes snapshots. Earlier releases used the name
+ * `farewell`.
+ */
 const scriptsOf = (component: string): string[] =>
   ["teardown", "farewell"].map(
     (script) => `${component}-${controlPlaneComponent}-snapshots-${script}`,
   );
 
-/** Annotation for the cloud controller: keep the floating IP when the Service is deleted. */
+/**
+ * Annotation of a Service. If it is "true", the cloud controller keeps the floating IP when the
+ * Service is deleted.
+ */
 const keepAnnotation = "loadbalancer.openstack.org/keep-floatingip";
 
 const servicesIn = (answer: unknown): Known["services"] =>
@@ -179,9 +189,9 @@ async function askCluster(kubeconfig: string, released: boolean): Promise<Known>
 }
 
 /**
- * Returns the Service of a floating IP that a cloud controller created, and whether a destroy
- * deletes the floating IP. Without a Service, the fate is `otherwise`. If several Services share
- * the address, one Service that releases it is enough for the deletion.
+ * Returns the Service of a floating IP that a cloud controller created, and what a destroy does
+ * with the floating IP. If the Service is unknown, the fate is `otherwise`. If several Services
+ * share the address, the floating IP is deleted as soon as one of the Services does not keep it.
  */
 export function floatingIpOf(
   { id, name: address, description }: CloudObject,
@@ -212,7 +222,10 @@ async function askAll(run: StackOperation, state: StateExport): Promise<(Known |
   );
 }
 
-/** Policies of a destroy that does not use the clusters' APIs: no controller deletes anything. */
+/**
+ * Policies of a destroy that does not use the clusters' APIs. All objects are kept, because no
+ * controller deletes them.
+ */
 export const withoutApi: RetentionPolicies = {
   claims: new Map(),
   services: [],
@@ -220,7 +233,7 @@ export const withoutApi: RetentionPolicies = {
   otherwise: "stays",
 };
 
-/** Asks each cluster of the stack what a destroy would delete. */
+/** Asks each cluster of the stack which objects a destroy would delete. */
 export async function readRetentionPolicies(
   run: StackOperation,
   state: StateExport,

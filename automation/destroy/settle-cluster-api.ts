@@ -21,20 +21,20 @@ import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 import { findApiProblem } from "../verify/api-health.js";
 
 /*
- * A destroy needs the cluster's API: through it the cluster releases its load balancers and
- * volumes. The first control plane runs the script that does this. The machine of a script is fixed
- * when the script is added to the state.
+ * A destroy needs the cluster's API: a script on the first control plane uses the API to delete the
+ * cluster's load balancers and volumes. The script cannot move to another machine, because its
+ * machine is fixed when the script is added to the state.
  */
 
 const abandonment =
   "`npx stackadm destroy --abandon` destroys the cluster without its API; it keeps and lists volumes with data and floating IPs of Services.";
 
-/** Milliseconds to wait for the API of a cluster that is to be destroyed. */
+/** Milliseconds to wait for the API of a cluster before the destroy is refused. */
 const patience = 30_000;
 
 /**
- * Returns when a certificate expires, in milliseconds since 1970; NaN if the text is no
- * certificate.
+ * Returns the time at which a certificate expires, in milliseconds since 1970. Returns NaN if the
+ * text is not a certificate.
  */
 function endOf(cert: string | Buffer): number {
   try {
@@ -45,8 +45,8 @@ function endOf(cert: string | Buffer): number {
 }
 
 /**
- * Returns advice for an API that cannot be used. Control planes renew their certificates, and a
- * client with an expired one is refused.
+ * Returns advice for the user if the API cannot be used. A possible cause is an expired client
+ * certificate in the state: control planes renew only their own certificates.
  */
 function adviceFor({ cert }: KubeAccess): string {
   const ended = cert === undefined ? NaN : endOf(cert);
@@ -72,16 +72,19 @@ async function requireApi(whose: string, kubeconfig: string, signal?: AbortSigna
   }
 }
 
-/** Returns the servers on which the teardown scripts run: their IDs, and the machines' names. */
+/**
+ * Returns the servers on which teardown scripts run: a map from the server's ID to the machine's
+ * name.
+ */
 function teardownServers({ deployment }: StateExport): ReadonlyMap<string, string> {
   const all = deployment.resources ?? [];
-  // A machine's leave script (drain) does not count: in a full destroy it is deleted with its
-  // server and does not run.
+  // A machine's leave script (drain) is left out. In a full destroy, the script is deleted together
+  // with its server and does not run.
   const runs = ({ type, inputs, deletedWith }: StateResource): boolean =>
     type === scriptType && inputs?.["delete"] !== undefined && !deletedWith;
   const urns = new Set(
     all.filter(runs).flatMap(({ propertyDependencies: of }) =>
-      // A script of an earlier release depends on its server by its standard input.
+      // In the state of an earlier release, the script depends on its server through `stdin`.
       [...(of?.["delete"] ?? []), ...(of?.["stdin"] ?? [])],
     ),
   );
@@ -95,8 +98,8 @@ function teardownServers({ deployment }: StateExport): ReadonlyMap<string, strin
 }
 
 /**
- * Throws if a machine with a teardown script does not run. Without this check the engine would fail
- * after minutes of connection attempts, with a less clear error.
+ * Throws if a machine with a teardown script does not run. Without this check, the engine would try
+ * to connect for minutes, and fail with a less clear error.
  */
 async function requireMachines(run: StackOperation, state: StateExport): Promise<void> {
   for (const [id, machine] of teardownServers(state)) {
@@ -113,11 +116,17 @@ async function requireMachines(run: StackOperation, state: StateExport): Promise
   }
 }
 
-/** Returns the state if the deletion of a resource needs the API of one of the clusters. */
+/**
+ * Returns the state if the deletion of any resource needs the API of one of the clusters. Otherwise
+ * returns undefined.
+ */
 const stateWithApi = ({ state }: ProtectionFacts): StateExport | undefined =>
   state?.deployment.resources?.some(needsApi(providersOf(state))) === true ? state : undefined;
 
-/** Waits until the API of each cluster answers. Throws if a cluster cannot release its objects. */
+/**
+ * Waits until the API of each cluster answers. Throws if an API does not answer, or if the machine
+ * of a teardown script does not run.
+ */
 export const waitForClusterApi: Step<ProtectionFacts, DestroyDescription, StateExport> = {
   title: "Wait for the cluster's API",
   detect: stateWithApi,
@@ -132,7 +141,8 @@ export const waitForClusterApi: Step<ProtectionFacts, DestroyDescription, StateE
         await requireApi(whose, kubeconfig, run.options.signal);
       }
     } catch (error) {
-      // The cause may be the load balancer in front of the API: report its state.
+      // The cause may be a broken load balancer in front of the API, so the broken load balancers
+      // are reported.
       await reportBrokenBalancers(facts);
       throw error;
     }

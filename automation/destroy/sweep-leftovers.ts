@@ -16,30 +16,31 @@ import { stackHoldings } from "../pulumi/stack-state.js";
 export interface SweepOptions {
   readonly cloud: CloudClient;
   /**
-   * Identities of the clusters in the state. Only objects with one of these identities are deleted.
+   * Identities of the clusters in the state. Objects without one of these identities are never
+   * deleted.
    */
   readonly identities: ReadonlySet<string>;
-  /** IDs of everything in the state before the destroy. */
+  /** IDs of all objects that the stack had created before the destroy. */
   readonly owned: ReadonlySet<string>;
-  /** IDs of retained objects, even if these are no longer in the state. */
+  /** IDs of retained objects, even if they are no longer in the state. */
   readonly retained: ReadonlySet<string>;
   readonly signal?: AbortSignal;
   readonly onDelete?: (orphan: Orphan) => void;
-  /** Called with a sentence about a deletion that takes long. */
+  /** Receives a sentence about a deletion that takes long. */
   readonly onWait?: (text: string) => void;
-  /** Milliseconds between two checks. */
+  /** Milliseconds between two checks whether an object is gone. Default: 2 000. */
   readonly interval?: number;
 }
 
 export interface SweepResult {
   readonly deleted: readonly Orphan[];
   /**
-   * Retained objects, and volumes, snapshots and floating IPs that the cluster's controllers did
+   * Retained objects. Also volumes, snapshots and floating IPs that the cluster's controllers did
    * not delete.
    */
   readonly kept: readonly KeptObject[];
   /**
-   * Kinds of objects that the cloud does not show to this user, so they were not searched. Absent
+   * Kinds of objects that the cloud does not let this user list, so they were not searched. Absent
    * if there are none.
    */
   readonly hidden?: readonly Kind[];
@@ -49,7 +50,8 @@ const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
 
 /**
- * Returns advice for remaining objects: a command for objects with an identity, or else their IDs.
+ * Returns advice for the remaining objects: a command for objects with an identity, and the IDs of
+ * all others.
  */
 function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[]): string {
   const identities = new Set(marked.map(({ mark }) => mark.identity));
@@ -64,9 +66,10 @@ function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[
 }
 
 /**
- * Deletes the remaining objects with the clusters' identities, except objects that are retained or
- * cannot be recreated. Then lists the whole project again. Throws if the cloud still shows another
- * object with these identities, or an object of the state before the destroy.
+ * Deletes the remaining objects with the clusters' identities. Keeps objects that are retained or
+ * cannot be recreated. Then lists the whole project again. Throws if the list still contains an
+ * object to delete: an object with one of the identities, or an object that the stack owned before
+ * the destroy.
  */
 export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult> {
   const { cloud, retained, signal, onDelete, onWait, interval } = options;
@@ -102,7 +105,10 @@ export interface SweepFacts extends Facts {
   swept: SweepResult;
 }
 
-/** Deletes what the engine did not know, by the identities in the state before the destroy. */
+/**
+ * Deletes objects that the engine did not delete. Finds them by the identities in the state before
+ * the destroy.
+ */
 export const sweepAfterDestroy: Step<SweepFacts> = {
   title: "Check that nothing is left in the project",
   expectedSeconds: 5,

@@ -2,25 +2,25 @@ import { z } from "zod";
 import { isSameCluster } from "./kubeconfig-file.js";
 import { exportSchema, pulumi, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
 
-/** Cluster of the stack that has a Kubernetes provider. */
+/** Cluster of the stack whose component has created a Kubernetes provider. */
 export interface ClusterInState {
-  /** Name of the cluster's component. */
+  /** Name of the Pulumi component `Cluster`. */
   readonly name: string;
-  /** URN of the provider. */
+  /** URN of the Kubernetes provider. */
   readonly provider: string;
   readonly kubeconfig: string;
 }
 
 /**
  * Matches the URN of the provider that a `Cluster` creates (components/addons/addons.ts). Other
- * Kubernetes providers may connect to other clusters.
+ * Kubernetes providers of the program do not match, because they may connect to other clusters.
  */
 const clusterProvider =
   /stackadm:index:Cluster\$stackadm:addons:Addons\$pulumi:providers:kubernetes::(.*)-addons-provider$/;
 
 function kubeconfigIn(value: unknown): string | undefined {
   const secret = z.looseObject({ plaintext: z.string() }).safeParse(value);
-  // A secret is exported as {plaintext: "<JSON of the value>"}.
+  // The export contains a secret as {plaintext: "<JSON of the value>"}.
   if (secret.success) return z.string().parse(JSON.parse(secret.data.plaintext));
   return typeof value === "string" ? value : undefined;
 }
@@ -36,7 +36,7 @@ interface KubernetesProvider {
   readonly kubeconfig: string;
 }
 
-/** Returns every Kubernetes provider of the state that has a kubeconfig. */
+/** Returns all Kubernetes providers in the state that have a kubeconfig. */
 async function readKubernetesProviders(access: StateAccess): Promise<KubernetesProvider[]> {
   const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);
   const { deployment } = exportSchema.parse(JSON.parse(stdout));
@@ -48,7 +48,7 @@ async function readKubernetesProviders(access: StateAccess): Promise<KubernetesP
     });
 }
 
-/** Returns the clusters in the state, also if the first `up` has not finished. */
+/** Returns the clusters in the state, even if the first `up` has not finished. */
 export async function readClusters(access: StateAccess): Promise<ClusterInState[]> {
   return (await readKubernetesProviders(access)).flatMap(({ urn, kubeconfig }) => {
     const name = clusterProvider.exec(urn)?.[1];
@@ -60,7 +60,8 @@ export async function readClusters(access: StateAccess): Promise<ClusterInState[
  * Returns the URNs of all Kubernetes providers that connect to the stack's clusters, including
  * providers of the user's program.
  *
- * @param ones providers that clusters created: only these clusters count. Default: all clusters
+ * @param ones URNs of providers that clusters created: only the clusters of these providers count.
+ * Default: all clusters
  */
 export async function readProviders(access: StateAccess, ones?: Set<string>): Promise<string[]> {
   const all = await readKubernetesProviders(access);

@@ -13,13 +13,15 @@ export interface ErrorMessage {
   /** URN of the resource; empty if the message is not about a resource. */
   readonly urn: string;
   readonly text: string;
-  /** Code that our program or script put in front of the text. Absent: there is none. */
+  /**
+   * Failure code that our program or script put in front of the text. Absent: the text has no code.
+   */
   readonly code?: FailureCode;
 }
 
 /**
- * Meaning of a message. `own`: whether our program or script stated the meaning. Otherwise the
- * meaning was derived from another program's text.
+ * Meaning of a message. `own`: whether our program or script stated the meaning. If false, the
+ * meaning was derived from the text of another program.
  */
 interface Meaning {
   readonly code: FailureCode;
@@ -30,10 +32,13 @@ interface Meaning {
 
 const longest = 600;
 
-/** Matches lines that state how a command ended, or that it worked, but not what went wrong. */
+/**
+ * Matches lines that do not tell what went wrong: exit statuses, results of successful commands,
+ * and the like.
+ */
 const noise = /Process exited|exit status|^\s*(ok|\{.*\})?\s*$|To see the stack trace|^--- \d/i;
 
-/** Returns the last line that is not noise. */
+/** Returns the last line that does not match `noise`. */
 const lastLine = (text: string): string =>
   text
     .split("\n")
@@ -45,7 +50,10 @@ const lastLine = (text: string): string =>
 const withoutStop = (text: string): string => text.replace(/\.$/, "");
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Returns the type of the resource that a message is about; "" for the program as a whole. */
+/**
+ * Returns the type of the resource that a message is about. Returns "" if the message is about the
+ * program as a whole.
+ */
 function typeOf(urn: string): string {
   const { type } = parseUrn(urn);
   return type === "pulumi:pulumi:Stack" ? "" : type;
@@ -56,14 +64,14 @@ const who = (urn: string): string => `${shortType(typeOf(urn))} '${parseUrn(urn)
 const about = (urn: string, sentence: string): string =>
   typeOf(urn) === "" ? capital(sentence) : `${who(urn)}: ${sentence}`;
 
-/** Returns the sentence of the failure table for this code, with the details in parentheses. */
+/** Returns the failure table's sentence for this code, with the details in parentheses. */
 const filled = (urn: string, code: FailureCode, words: string): string =>
   `${about(urn, rowOf(code).sentence)} (${withoutStop(words)}).`;
 
 /**
- * Returns the meaning of a script's error. The last line of a failed script is `reason: ...`
- * (components/remote-scripts/scripts/common.sh). Other lines do not count: they may contain any
- * text, even a machine's log.
+ * Returns the meaning of a script's error. Returns undefined for other errors. The last line of a
+ * failed script is `reason: ...` (components/remote-scripts/scripts/common.sh). Other lines are
+ * ignored, because they may contain any text, even a machine's log.
  */
 function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
   if (!typeOf(urn).startsWith("command:remote:")) return undefined;
@@ -98,25 +106,25 @@ function failureOf({ urn }: ErrorMessage, { code, sentence, hint }: Meaning): Fa
   return new Failure(code, sentence, hint, subject);
 }
 
-/** Returns the failure that an error message of the engine stands for. */
+/** Returns the failure that corresponds to an error message of the engine. */
 export const explainMessage = (message: ErrorMessage): Failure =>
   failureOf(message, meaningOf(message));
 
-/** Matches lines that only report that there were other errors. */
+/** Matches lines that only report that other errors occurred. */
 const echoes =
   /^(update|preview|destroy|refresh) failed$|resource (?:creation|update|deletion) failed|One or more errors occurred|error: (update|preview) failed/i;
 
 /**
- * Returns whether a message only reports that there were other errors. Only the first line counts:
- * the console log of a machine may contain such lines, too.
+ * Returns whether a message only reports that other errors occurred. Only the first line is
+ * checked, because a machine's console log may also contain such lines.
  */
 const isEcho = ({ text }: ErrorMessage): boolean =>
   echoes.test(text.trim().split("\n", 1)[0] ?? "");
 
 /**
- * Returns the position of a failure in the list. First come failures that our program or scripts
- * stated, then failures of other programs, then our program's general FAILED. Failures of each
- * group have the order of the failure table: causes before consequences.
+ * Returns the sort key of a failure. First come failures that our program or scripts stated, then
+ * failures of other programs, then our program's general FAILED. Within a group, the order is that
+ * of the failure table: causes before consequences.
  */
 function rank({ own, code }: Meaning): number {
   const group = own ? (code === "FAILED" ? 2 : 0) : 1;
@@ -124,8 +132,8 @@ function rank({ own, code }: Meaning): number {
 }
 
 /**
- * Returns the engine's error messages as failures, the most important first. Leaves out messages
- * that only report other errors, unless there are no other messages.
+ * Returns the engine's error messages as failures, the most important failure first. Leaves out
+ * messages that only report other errors, unless all messages do.
  */
 export function explainAll(events: readonly ClusterEvent[]): Failure[] {
   const errors = events.flatMap((event) =>

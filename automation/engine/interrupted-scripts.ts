@@ -15,15 +15,16 @@ import {
 } from "../pulumi/stack-state.js";
 
 /*
- * The state holds the inputs of a script's last successful run. A script that failed or was stopped
- * may already have changed its machine. If the user then reverts the setting, the inputs match the
- * state again, and the engine would not run the script.
+ * The state contains the inputs of a script's last successful run. A script that failed or was
+ * stopped may have changed its machine already. If the user then reverts the setting, the inputs
+ * equal the state again, and the engine would not run the script. So this module changes the inputs
+ * in the state, which makes the engine run the script again.
  */
 
 /**
- * Returns the inputs and outputs in the state of a script that runs again, or of a copy of scripts
- * that is made again. The path of the copy keeps the server's ID, by which a failed copy shows
- * whether its server is a new one.
+ * Returns the inputs and outputs that make the engine run a script again, or copy a machine's
+ * scripts again. The path of a copy still contains the server's ID. A failed copy uses this ID to
+ * find out whether its server is new.
  */
 const markOf = ({ type, inputs }: StateResource): Readonly<Record<string, string>> =>
   type === copyType
@@ -31,15 +32,15 @@ const markOf = ({ type, inputs }: StateResource): Readonly<Record<string, string
     : { update: unfinishedCommand };
 
 /**
- * Matches the URN of a teardown script, of the cluster or of its snapshots. Earlier releases called
- * it `farewell`.
+ * Matches the URN of a script that runs before a cluster, or its snapshots, are deleted (teardown).
+ * Earlier releases used the name `farewell`.
  */
 const teardown =
   /(\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*?)(?:-snapshots)?-(?:teardown|farewell)$/;
 
 /**
- * Returns the script that undoes a teardown, in case the cluster stays; undefined for other
- * scripts.
+ * Returns the URN of the script that undoes a teardown if the cluster is kept after all. Returns
+ * undefined for scripts that are no teardown.
  *
  * @param urn URN of the script that finished
  */
@@ -49,9 +50,9 @@ export const teardownUndoUrn = (urn: string): string | undefined => {
 };
 
 /**
- * Returns the URN of the copy of a machine's scripts.
+ * Returns the URN of the resource that copies a machine's scripts to the machine.
  *
- * @param urn URN of one of the scripts
+ * @param urn URN of one of the machine's scripts
  */
 export const scriptCopyUrn = (urn: string): string =>
   urn.replace(
@@ -63,8 +64,8 @@ export const scriptCopyUrn = (urn: string): string =>
 export const isScript = ({ type }: StateResource): boolean => type === scriptType;
 
 /**
- * Returns the state in which these scripts run again, and these copies of scripts are made again,
- * with any inputs; other resources are unchanged.
+ * Returns a state that makes the engine run these scripts again, and copy these machines' scripts
+ * again, whatever their inputs. Other resources are unchanged.
  */
 export function markScriptsForRerun(state: StateExport, urns: ReadonlySet<string>): StateExport {
   const resources = (state.deployment.resources ?? []).map((one) => {
@@ -76,22 +77,26 @@ export function markScriptsForRerun(state: StateExport, urns: ReadonlySet<string
 }
 
 /**
- * Returns whether a leave script (drain) has already run and its server was deleted or recreated,
- * in a run that then stopped. The engine would run the script again before it replaces the server's
- * successor, but the SSH route to its machine may lead through the deleted server.
+ * Returns whether a leave script (drain) has already run, and its server was then deleted or
+ * recreated in a run that did not finish. The engine would run the script again before it replaces
+ * the new server. But the SSH route to the machine may lead through the deleted server.
  */
 const isFinishedLeave = (one: StateResource, all: ReadonlyMap<string, StateResource>): boolean => {
   if (one.type !== scriptType || one.pendingReplacement !== true) return false;
   const server = all.get(one.replaceWith?.[0] ?? "");
   if (!server) return false;
-  // A leave script is created after its server: a newer server is the successor.
+  // A leave script is created after its server. A server that is newer than the script is therefore
+  // the new server.
   return (
     server.pendingReplacement === true ||
     Date.parse(server.created ?? "") > Date.parse(one.created ?? "")
   );
 };
 
-/** Returns the state in which these leave scripts do not run again, and their URNs. */
+/**
+ * Returns the state in which finished leave scripts do not run again. `left` contains the URNs of
+ * these scripts.
+ */
 export function withoutLeaveScripts(state: StateExport): {
   state: StateExport;
   left: readonly string[];
@@ -108,8 +113,9 @@ export function withoutLeaveScripts(state: StateExport): {
 }
 
 /**
- * Collects the scripts that the next `up` has to run again, because an operation did not finish,
- * and the copies that it has to make again, because a machine no longer has its scripts.
+ * Collects the URNs of scripts that the next `up` must run again, because an operation did not
+ * finish. Also collects the URNs of copies that the next `up` must make again, because a machine
+ * has lost its scripts.
  */
 export class InterruptedScripts {
   readonly urns = new Set<string>();
@@ -124,7 +130,7 @@ export class InterruptedScripts {
       if (this.operation === "up" && operation === "update") this.urns.add(urn);
       return;
     }
-    // A failed script may be retried in the same run.
+    // A script that failed before may succeed when it is retried in the same run.
     this.urns.delete(urn);
     const undo = this.operation === "destroy" ? teardownUndoUrn(urn) : undefined;
     if (undo !== undefined) this.urns.add(undo);
@@ -137,8 +143,9 @@ export class InterruptedScripts {
 }
 
 /**
- * Marks, after an engine has ended, its unfinished scripts in the state. Returns false if
- * operations are pending: an import would delete those, and the next run repairs them first.
+ * Marks unfinished scripts in the state after the engine has ended. If operations are pending,
+ * marks nothing and returns false: an import of the state would delete the pending operations,
+ * which the next run has to repair first.
  */
 export async function markInterruptedScripts(
   access: StateAccess,

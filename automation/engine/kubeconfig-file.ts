@@ -13,8 +13,8 @@ interface Leading {
 }
 
 /**
- * Returns whether both kubeconfigs connect to the same cluster. Compares the CA certificates, or
- * the addresses if a kubeconfig has no CA certificate.
+ * Returns whether both kubeconfigs connect to the same cluster. Compares the CA certificates. If a
+ * kubeconfig has no CA certificate, compares the addresses of the API servers.
  */
 export function isSameCluster(one: Leading, other: Leading): boolean {
   const [a, b] = [one, other].map(({ kubeconfig }) => whereTo(kubeconfig));
@@ -26,26 +26,29 @@ function whereTo(kubeconfig: string): KubeAccess | undefined {
   try {
     return readKubeAccess(kubeconfig);
   } catch {
-    // The text is no usable kubeconfig.
+    // The text is not a valid kubeconfig.
     return undefined;
   }
 }
 
-/** Stack and its private directory, which belongs to one backend, project and stack. */
+/**
+ * Stack, and the stack's private directory. The directory belongs to one backend, one project and
+ * one stack.
+ */
 type Whose = Pick<Workspace, "stack" | "directory">;
 
-/** Returns the path of the administrator's kubeconfig of a stack. */
+/** Returns the path of the administrator's kubeconfig. */
 export const kubeconfigPath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "kubeconfig");
 
-/** Returns the path of the page that shows how long each part of the last `up` took. */
+/** Returns the path of the HTML page that shows how long each part of the last `up` took. */
 export const timelinePath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "timeline.html");
 
 /**
- * Moves the kubeconfig file of an earlier release to its present path. The old path contained only
- * the name of the stack, so the file may belong to another backend or project. Moves the file only
- * if it connects to one of `clusters`.
+ * Moves an earlier release's kubeconfig file to the present path. The old path contained only the
+ * name of the stack, so the file may belong to another backend or project. Therefore moves the file
+ * only if it connects to one of `clusters`.
  */
 export async function moveEarlierKubeconfig(
   whose: Whose,
@@ -59,7 +62,7 @@ export async function moveEarlierKubeconfig(
     renameSync(earlier, kubeconfigPath(whose));
 }
 
-/** Writes the kubeconfig with permissions for its owner only, and returns its path. */
+/** Writes the kubeconfig to a file that only its owner can read. Returns the path. */
 export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise<string> {
   await moveEarlierKubeconfig(whose, () => [{ kubeconfig }]);
   const path = kubeconfigPath(whose);
@@ -90,13 +93,15 @@ export function keepTimeline(
   return { timelinePath: timelinePath(whose) };
 }
 
-/** Returns the path of the cache of the last successful `up`: see `preflight-cache.ts`. */
+/**
+ * Returns the path of the cache of facts from the last successful `up`. See `preflight-cache.ts`.
+ */
 export const preflightCachePath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "fitted");
 
 /**
- * Removes the files of a deleted cluster: kubeconfig, timeline page, cache, and the note about the
- * last `up`.
+ * Removes the local files of a deleted cluster: the kubeconfig, the timeline page, the cache, and
+ * the record of the last `up`.
  */
 export function removeFiles(whose: Whose): void {
   for (const path of [

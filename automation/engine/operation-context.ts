@@ -30,20 +30,23 @@ import {
 } from "../pulumi/workspace.js";
 
 /**
- * Number of resources that the engine works on at once. Most resources wait for a machine, so the
- * engine's default of four per processor is too low. A jump host accepts 200 connections.
+ * Number of resources that the engine works on concurrently. The engine's default of four per
+ * processor is too low, because most resources only wait for a machine. A jump host accepts 200
+ * connections.
  */
 const atOnce = 64;
 
-/** Flags of one run of the engine, in addition to the request's options or instead of them. */
+/**
+ * Flags of one run of the engine. A flag overrides the option of the request with the same name.
+ */
 export type OperationFlags = Pick<
   OperationRequest,
   "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
 >;
 
-/** Work of the engine in one run. */
+/** Collects the events of one run of the engine. */
 class EngineWork {
-  /** Events of all resources with work. */
+  /** Events `started` and `finished` of all resources. */
   readonly events: ClusterEvent[] = [];
   #hasEqualOutputs = false;
 
@@ -56,37 +59,43 @@ class EngineWork {
     return this.events.some(({ type }) => type === "started");
   }
 
-  /** Whether anything differed. True until the engine reports equal outputs. */
+  /**
+   * Whether anything differed from the settings. True if a resource had work, or if the engine has
+   * not reported equal outputs.
+   */
   get changed(): boolean {
     return this.touched || !this.#hasEqualOutputs;
   }
 }
 
-/** Request about one stack, with the stack's settings, cloud client and processes. */
+/** Request about one stack. Owns the stack's settings, the cloud client and the processes. */
 export class StackOperation {
   readonly access: StateAccess;
-  /** Directory of the stack's settings, in which the program runs. */
+  /** Directory of the stack's settings. The program runs in this directory. */
   readonly directory: string;
-  /** Text of the settings, read only once, so that the engine gets the text that was checked. */
+  /**
+   * Text of the settings. The file is read only once: the engine must get the same text that was
+   * checked.
+   */
   readonly #settings: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
-  /** Title of the present step. */
+  /** Title of the step that runs now. */
   #step: string | undefined;
-  /** Facts that the program found in the cloud. */
+  /** Facts that the program found in the cloud. Undefined: none yet. */
   found: KnownFacts | undefined;
-  /** Start of the request, in milliseconds since 1970. */
+  /** Start time of the request, in milliseconds since 1970. */
   readonly began = Date.now();
-  /** Creates in a failed run whose answer was lost. */
+  /** Create requests of this run that failed without an answer of the cloud. */
   readonly undecided = new UnconfirmedCreates();
-  /** Times in which the engine worked on each resource. */
+  /** Periods in which the engine worked on each resource. */
   readonly spans = new Spans();
 
   constructor(
     readonly service: ClusterServiceOptions,
     readonly stack: string,
     readonly options: RunOptions & StopSignals = {},
-    /** Receives the events of the operation. Default: nothing receives them. */
+    /** Receives the events of the operation. Default: events are dropped. */
     readonly emit: Emit = () => undefined,
   ) {
     const { env, projectDirectory } = service;
@@ -95,7 +104,7 @@ export class StackOperation {
     this.access = { env, workspace: prepareWorkspace(this.place()) };
   }
 
-  /** Returns the options that determine the private directory, and the settings. */
+  /** Returns the settings, and the options that determine the private directory. */
   private place(): WorkspaceOptions {
     const { backend, projectDirectory } = this.service;
     return { stack: this.stack, projectDirectory, settings: this.#settings, backend };
@@ -110,18 +119,18 @@ export class StackOperation {
     this.emit({ type: "diagnostic", severity: "info", text });
   }
 
-  /** Reports a sentence about something that the user should correct or know. */
+  /** Warns the user about something to correct or to know. */
   warn(text: string): void {
     this.emit({ type: "diagnostic", severity: "warning", text });
   }
 
-  /** Reports the present work in the step. */
+  /** Reports what the current step is doing. */
   progress(detail: string): void {
     if (this.#step !== undefined)
       this.emit({ type: "step", state: "progress", title: this.#step, detail });
   }
 
-  /** Runs one step, and reports its begin and its end. */
+  /** Runs one step. Reports when the step begins and ends. */
   async step<T>(
     { title, expectedSeconds }: { readonly title: string; readonly expectedSeconds?: number },
     work: () => Promise<T> | T,
@@ -145,7 +154,7 @@ export class StackOperation {
     }
   }
 
-  /** Returns the cloud client; signs in once. */
+  /** Returns the cloud client. The first call signs in. */
   cloud(): Promise<CloudClient> {
     const onWait = (text: string): void => {
       this.note(text);
@@ -154,12 +163,15 @@ export class StackOperation {
     return this.#cloud;
   }
 
-  /** Returns the cloud client if anything has asked for it. */
+  /** Returns the cloud client, or undefined if no part of the operation has requested it yet. */
   get cloudInUse(): Promise<CloudClient> | undefined {
     return this.#cloud;
   }
 
-  /** Starts the engine's process and the sign-in in advance. Later uses report errors. */
+  /**
+   * Starts the engine's process and the sign-in early. Errors are reported when the process or the
+   * cloud client is used.
+   */
   getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
     const { program = programModule() } = this.service;
     const load = { program: runs ? program : undefined };
@@ -167,22 +179,23 @@ export class StackOperation {
     this.cloud().catch(() => undefined);
   }
 
-  /** Ends the request, and a prepared process that was not used. */
+  /** Ends the request. Kills the process that was started early if no operation used it. */
   close(): void {
-    // The process has only loaded modules. Without SIGKILL it may wait for an ended thread.
+    // The process has only loaded modules, so SIGKILL loses nothing. After another signal, the
+    // process might wait for a thread that has ended.
     this.#worker?.kill("SIGKILL");
     this.#worker = undefined;
   }
 
-  /** Returns the settings as written, with their project and stack. */
+  /** Returns the settings as the user wrote them, with the project and the stack. */
   sources(): Pick<SpecSources, "project" | "stack" | "settings"> {
     const { project, stack } = this;
     return { project, stack, settings: this.#settings };
   }
 
   /**
-   * Returns the specification from the settings. Throws one error with all problems. With
-   * `files`, also checks the files that the specification names.
+   * Returns the specification from the settings. Throws one error that lists all problems. `files`:
+   * also checks the files that the specification names.
    */
   async spec({ files = false }: { readonly files?: boolean } = {}): Promise<ClusterSpec> {
     const { env } = this.service;
@@ -200,8 +213,9 @@ export class StackOperation {
   }
 
   /**
-   * Runs `work` while an engine that changes nothing holds the stack's lock. Aborts the signal of
-   * `work` if the lock is lost, or if `stop` is aborted (default: the signal of the request).
+   * Runs `work` while an engine holds the stack's lock. This engine changes nothing. The signal of
+   * `work` is aborted if the lock is lost, or if `stop` is aborted. Default of `stop`: the signal
+   * of the request.
    */
   async hold<T>(
     work: (signal: AbortSignal) => Promise<T>,
@@ -216,7 +230,8 @@ export class StackOperation {
       worked = work(signal).finally(() => {
         done.abort();
       });
-      // The error is thrown below, after the lock is released.
+      // This only prevents an unhandled rejection. The last line returns the same promise after the
+      // lock is released.
       worked.catch(() => undefined);
     };
     const request = { ...this.request("hold"), exists: true };
@@ -240,13 +255,13 @@ export class StackOperation {
     return { type: "start", operation, stack, project, workDirectory, program };
   }
 
-  /** Returns environment and directory of the engine's process. */
+  /** Returns the environment and the directory of the engine's process. */
   private process(): Pick<OperationOptions, "env" | "cwd"> {
     const env = withoutAttributes(providerEnvironment(this.service.env));
     return { env, cwd: this.directory };
   }
 
-  /** Runs one operation in its own process with the stack's settings. */
+  /** Runs one operation in its own process, with the stack's settings. */
   private async operate(
     request: OperationRequest,
     { onEvent, onHeld, ...options }: Omit<OperationOptions, "env" | "cwd">,
@@ -258,7 +273,8 @@ export class StackOperation {
     let operation: Promise<void> | undefined;
     await withStackSettings(this.place(), stop, async () => {
       await new Promise<void>((begun) => {
-        // The engine has read the settings before it reports anything.
+        // The engine's first report shows that it has read the settings, so the lock on them can be
+        // released.
         const after =
           <A extends unknown[]>(tell?: (...told: A) => void) =>
           (...told: A): void => {
@@ -283,10 +299,10 @@ export class StackOperation {
   ): Promise<{ readonly changed: boolean; readonly events: readonly ClusterEvent[] }> {
     this.requireNotStopped();
     const { signal, killSignal, refresh } = this.options;
-    // The engine reads the variable itself.
+    // If PULUMI_PARALLEL is set, the engine reads it, so no number is passed.
     const named = this.service.env["PULUMI_PARALLEL"] ?? "";
     const { parallel = named === "" ? atOnce : undefined } = this.options;
-    // If the prepared process is not used here, `close` ends it.
+    // Uses the process that was started early. If it is not used here, `close` kills it.
     const worker = (): ChildProcess | undefined => {
       const prepared = this.#worker;
       this.#worker = undefined;
@@ -318,7 +334,7 @@ export class StackOperation {
         { onEvent, onFound, onOutput, signal, killSignal },
         { stop: signal, worker },
       );
-      // After a destroy of some targets the cluster may stay: the next `up` then undoes the
+      // A destroy of only some resources may keep the cluster. The next `up` then has to undo the
       // teardown.
       await this.remember(unfinished);
       const { events, changed } = work;
@@ -332,14 +348,18 @@ export class StackOperation {
     }
   }
 
-  /** Marks unfinished scripts in the state, so that the next `up` runs these scripts again. */
+  /** Marks unfinished scripts in the state. The next `up` then runs these scripts again. */
   private async remember({ urns }: InterruptedScripts): Promise<void> {
     await markInterruptedScripts(this.access, urns).catch((reason: unknown) => {
       this.note(`The state does not record which scripts did not finish: ${String(reason)}`);
     });
   }
 
-  /** Notes the end of a failed `up`, but only if no operation is pending. */
+  /**
+   * Records the end of a failed `up`. Restores the previous record if no resource was touched.
+   * Records nothing if the engine was killed or if operations are pending, because objects may then
+   * be missing in the state.
+   */
   private async noteFailure(
     noted: RecordedUp,
     { error, touched }: { readonly error: unknown; readonly touched: boolean },

@@ -2,36 +2,36 @@ import type { FailureCode } from "../../base/failures/failure-codes.js";
 import { machineOf, type ClusterEvent } from "../pulumi/events.js";
 import type { WhichCluster } from "./operation-options.js";
 
-/** Version of the events. It rises if a field changes its meaning. */
+/** Version of the event format. The version rises if a field changes its meaning. */
 export const eventVersion = 1;
 
-/** What happened in an operation. */
+/** Content of an event: what happened in an operation. */
 export type OperationEventBody =
-  /** The operation waits for its turn. */
+  /** The operation waits for earlier operations on the stack. */
   | {
       readonly type: "queued";
       /** Name of the operation. */
       readonly name: string;
-      /** Number of operations on this stack that run first. */
+      /** Number of earlier operations on this stack that have not ended. */
       readonly behind: number;
     }
-  /** The stack's clusters, once, before any change. */
+  /** Clusters of the stack. Sent once, before any change. */
   | ({ readonly type: "cluster" } & WhichCluster)
   | {
       readonly type: "step";
       readonly state: "begin" | "progress" | "end";
       /** Title of the step. */
       readonly title: string;
-      /** Measured seconds of the step. Absent: not measured. Only with `begin`. */
+      /** Measured duration of the step in seconds. Only with `begin`. Absent: not measured. */
       readonly expectedSeconds?: number;
-      /** Present work in the step. Only with `progress`. */
+      /** Current work in the step. Only with `progress`. */
       readonly detail?: string;
-      /** Only with `end`. */
+      /** Result of the step. Only with `end`. */
       readonly outcome?: "done" | "failed";
-      /** Duration of the step. Only with `end`. */
+      /** Duration of the step in seconds. Only with `end`. */
       readonly seconds?: number;
     }
-  /** Sign of life of a machine: a script has run on it for `seconds`. */
+  /** Sign of life of a machine. The script has run on the machine for `seconds`. */
   | {
       readonly type: "machine";
       readonly machine: string;
@@ -48,9 +48,12 @@ export type OperationEventBody =
       /** Pulumi's name of the change: create, update, delete, replace, ... */
       readonly change: string;
     }
-  /** Line of output: of a script or a provider (with `urn`), or of the program. */
+  /**
+   * Line of output. With `urn`, a script or a provider printed the line. Without `urn`, the program
+   * did.
+   */
   | { readonly type: "log"; readonly text: string; readonly urn?: string }
-  /** Sentence for the user. */
+  /** Message for the user. */
   | {
       readonly type: "diagnostic";
       readonly severity: "info" | "warning" | "error";
@@ -58,7 +61,7 @@ export type OperationEventBody =
       readonly code?: FailureCode;
       readonly urn?: string;
     }
-  /** The last event. */
+  /** End of the operation. No event follows. */
   | {
       readonly type: "done";
       readonly ok: boolean;
@@ -69,14 +72,14 @@ export type OperationEventBody =
       };
     };
 
-/** Event of one operation, with its place in the operation's stream. */
+/** Event of an operation, with its number in the operation's stream. */
 export type OperationEvent = {
   readonly v: typeof eventVersion;
   /** ID of the operation. */
   readonly operation: string;
   /** Number of the event in the operation: 1, 2, ... */
   readonly n: number;
-  /** Time in the form of ISO 8601. */
+  /** Time in ISO 8601 format. */
   readonly at: string;
   readonly stack: string;
 } & OperationEventBody;
@@ -84,27 +87,27 @@ export type OperationEvent = {
 /** Receives the events of an operation. */
 export type Emit = (event: OperationEventBody) => void;
 
-/** Operation that has begun, or waits for its turn. */
+/** Handle of an operation that runs or waits. */
 export interface StartedOperation<Result> {
   readonly id: string;
   /**
-   * Returns the events after the event with number `after`, up to `done`. Default: all events. Each
-   * call reads the stream by itself.
+   * Returns the events with numbers greater than `after`, up to and including `done`. Default: all
+   * events. Several callers can read the stream independently.
    */
   events(after?: number): AsyncIterable<OperationEvent>;
   /**
-   * Stops the operation: running steps finish, and what was done is kept. With `now`, kills the
-   * engine at once; the next `up` repairs what is unfinished.
+   * Stops the operation. Running steps finish, and finished changes are kept. `now`: kills the
+   * engine at once. The next `up` then repairs unfinished changes.
    */
   cancel(how?: { readonly now?: boolean }): void;
-  /** Result of the operation. Rejects with the same error that `done` reports. */
+  /** Result of the operation. Rejects with the error that the event `done` reports. */
   readonly result: Promise<Result>;
 }
 
-/** Change of a resource, as an event reports it. */
+/** Event about the change of a resource. */
 export type ResourceEvent = Extract<OperationEventBody, { type: "resource" }>;
 
-/** Returns the event for a message of the engine. */
+/** Converts a message of the engine to an event. */
 function messageEvent(message: Extract<ClusterEvent, { type: "message" }>): OperationEventBody {
   const { severity, text, code, urn } = message;
   const about = { text, ...(urn !== "" && { urn }) };
@@ -113,7 +116,10 @@ function messageEvent(message: Extract<ClusterEvent, { type: "message" }>): Oper
     : { type: "diagnostic", severity, ...about, ...(code && { code }) };
 }
 
-/** Returns the event for an event of the engine; undefined for what the engine's step reports. */
+/**
+ * Converts an event of the engine to an event of the operation. Returns undefined for outputs and
+ * summaries, because the step of the engine reports these.
+ */
 export function engineEvent(event: ClusterEvent): OperationEventBody | undefined {
   switch (event.type) {
     case "started":
@@ -138,13 +144,13 @@ export function engineEvent(event: ClusterEvent): OperationEventBody | undefined
 }
 
 /**
- * Events of one operation, kept in memory as long as the operation object. Any number of readers
- * may follow the stream, each from any event on.
+ * Events of one operation. The events stay in memory as long as this object. Any number of readers
+ * may follow the stream, each from any event.
  */
 export class EventStream {
   readonly #events: OperationEvent[] = [];
   #ended = false;
-  /** Readers that wait for the next event. */
+  /** Functions that wake readers which wait for the next event. */
   #waiting: (() => void)[] = [];
 
   constructor(
@@ -152,7 +158,7 @@ export class EventStream {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Adds an event, unless the stream has ended: `done` is the last event. */
+  /** Adds an event. Does nothing after `done`, which is the last event. */
   add(body: OperationEventBody): void {
     if (this.#ended) return;
     const [n, at] = [this.#events.length + 1, new Date(this.now()).toISOString()];
@@ -161,7 +167,7 @@ export class EventStream {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** Returns the events after the event with number `last`, up to `done`. */
+  /** Returns the events with numbers greater than `last`, up to and including `done`. */
   async *after(last = 0): AsyncGenerator<OperationEvent, void, undefined> {
     for (let next = last; ; next += 1) {
       while (next >= this.#events.length) {

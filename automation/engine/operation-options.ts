@@ -10,8 +10,8 @@ import type { PlanRow } from "../pulumi/preview-rows.js";
 
 export interface ClusterServiceOptions {
   /**
-   * Environment of engine, plugins and program: PATH with the tools, OS_*, SSH_AUTH_SOCK and
-   * Pulumi's variables, as `prepareEnvironment` returns it.
+   * Environment of the engine, the plugins and the program: PATH with the tools, OS_*,
+   * SSH_AUTH_SOCK and Pulumi's variables. `prepareEnvironment` returns such an environment.
    */
   readonly env: NodeJS.ProcessEnv;
   /** URL of the state backend. */
@@ -22,21 +22,24 @@ export interface ClusterServiceOptions {
   readonly program?: string;
 }
 
-/** Cloud, region and project of a cluster. */
+/** Cloud, region and project in which a cluster is. */
 export interface CloudPlace {
-  /** Name of the cloud in clouds.yaml; without a name, the URL of Keystone. */
+  /** Name of the cloud in clouds.yaml. Without such a name: URL of Keystone. */
   readonly cloud: string;
-  /** Region; empty if the cloud has none. */
+  /** Name of the region. Empty if the cloud has no regions. */
   readonly region: string;
-  /** Project. The name is empty if the identity service does not return it. */
+  /** Project. `name` is empty if Keystone does not return it. */
   readonly project: { readonly id: string; readonly name: string };
 }
 
-/** Clusters in the stack's state, or the cluster that `up` will create. */
+/** Clusters in the stack's state. If there are none, the cluster that `up` will create. */
 export interface WhichCluster {
-  /** Names of the clusters in the state; without any, the name in the settings. */
+  /** Names of the clusters in the state. If there are none, the name in the settings. */
   readonly clusters: readonly string[];
-  /** Identities, 12 hexadecimal digits each. Empty: not created yet, or by an early release. */
+  /**
+   * Identities of the clusters, 12 hexadecimal digits each. Empty if the clusters do not exist yet,
+   * or if an early release created them.
+   */
   readonly identities: readonly string[];
   /** Whether the state contains any resource. */
   readonly held: boolean;
@@ -46,56 +49,60 @@ export interface WhichCluster {
 
 /** Signals that stop work on a stack. */
 export interface StopSignals {
-  /** Aborting cancels gracefully. */
+  /** Signal that cancels the work: running steps finish, no step starts. */
   readonly signal?: AbortSignal;
-  /** Aborting kills the engine at once. */
+  /** Signal that kills the engine at once. */
   readonly killSignal?: AbortSignal;
 }
 
-/** Options of every operation. */
+/** Options that every operation has. */
 export interface RunOptions {
-  /** Whether the engine first reads the real objects into the state. Default: false. */
+  /** Whether the engine first updates the state from the real objects. Default: false. */
   readonly refresh?: boolean;
-  /** Number of resources that the engine works on at once. Default: PULUMI_PARALLEL, or else 64. */
+  /** Number of resources that the engine works on concurrently. Default: PULUMI_PARALLEL, or 64. */
   readonly parallel?: number;
-  /** Text of the stack's settings, used instead of the file. */
+  /** Text of the stack's settings, in place of the file. Default: the file is read. */
   readonly settings?: string;
 }
 
 export interface PreviewOptions extends RunOptions {
   /**
-   * Whether to check the settings before the engine starts, and before `up` also whether the
-   * cluster fits into the cloud. Default: true. Must be false for a program whose settings do not
-   * describe one cluster. "names": checks in the cloud only whether other objects have the
-   * cluster's names.
+   * Whether the settings are checked before the engine starts, and before `up` also whether the
+   * cluster fits into the cloud. Default: true. "names": in the cloud, checks only whether other
+   * objects have the cluster's names. Must be false for a program whose settings do not describe
+   * one cluster.
    */
   readonly preflight?: boolean | "names";
 }
 
 export interface UpOptions extends PreviewOptions {
   /**
-   * Whether to fail, before anything is changed, if `up` would change anything. Costs an extra
+   * Whether `up` fails, before it changes anything, if it would change anything. Needs an extra
    * preview. Default: false.
    */
   readonly expectNoChanges?: boolean;
-  /** Whether to write kubeconfig and timeline page, readable by their owner only. Default: true. */
+  /**
+   * Whether the kubeconfig and the timeline page are written. Only their owner can read them.
+   * Default: true.
+   */
   readonly kubeconfigFile?: boolean;
-  /** Whether to fail if something in the finished cluster does not work. Default: true. */
+  /** Whether `up` fails if a part of the finished cluster does not work. Default: true. */
   readonly verify?: boolean;
-  /** Milliseconds in which each check of the finished cluster must succeed. Default: 60 000. */
+  /** Time limit in milliseconds for each check of the finished cluster. Default: 60 000. */
   readonly patience?: number;
 }
 
 export interface DestroyOptions extends RunOptions {
   /**
-   * Whether to destroy without the cluster's API, because it never answers again. The destroy then
-   * finds load balancers by the cluster's identity, and keeps volumes of PersistentVolumes and
-   * floating IPs of Services. Default: false: the destroy fails if the API does not answer.
+   * Whether to destroy without the cluster's API, because the API will never answer again. The
+   * destroy then finds load balancers by the cluster's identity, and keeps volumes of
+   * PersistentVolumes and floating IPs of Services. Default: false: the destroy fails if the API
+   * does not answer.
    */
   readonly abandon?: boolean;
   /**
    * Identities of the clusters to destroy, as `destroyPlan` returns them. The destroy throws if the
-   * state has other clusters. Default: all clusters in the state.
+   * state contains other clusters. Default: all clusters in the state.
    */
   readonly identities?: readonly string[];
 }
@@ -103,25 +110,29 @@ export interface DestroyOptions extends RunOptions {
 /** Options of operations that only read. */
 export interface ReadOptions {
   readonly signal?: AbortSignal;
-  /** Text of the stack's settings, used instead of the file. */
+  /** Text of the stack's settings, in place of the file. Default: the file is read. */
   readonly settings?: string;
 }
 
 /** Options of the check whether the cluster fits into the cloud. */
 export interface PreflightRunOptions extends ReadOptions {
-  /** Called once with the quotas that the cluster needs, as far as they can be read. */
+  /** Receives the quotas that the cluster needs, as far as they can be read. Called once. */
   readonly onQuotas?: (quotas: readonly QuotaUse[]) => void;
 }
 
 /** Options of reading the stack's outputs. */
 export interface OutputsOptions extends ReadOptions {
-  /** Form of secret outputs: plain text or "[secret]". Default: plain text. */
+  /**
+   * Form of secret outputs: "in clear" is plain text, "hidden" is "[secret]". Default: "in clear".
+   */
   readonly secrets?: SecretOutputForm;
 }
 
-/** Options of removing locks. */
+/** Options for the removal of locks. */
 export interface UnlockOptions extends Pick<ReadOptions, "settings"> {
-  /** Dead holders, as `locks` returned them. Default: none. */
+  /**
+   * Holders of which the caller knows that they are dead, as `locks` returns them. Default: none.
+   */
   readonly holders?: readonly string[];
 }
 
@@ -129,20 +140,26 @@ export interface UnlockOptions extends Pick<ReadOptions, "settings"> {
 export interface DestroyPlanOptions extends ReadOptions, Pick<DestroyOptions, "abandon"> {}
 
 export interface UpResult {
-  /** Outputs of the stack, each with whether it is secret. */
+  /** Outputs of the stack. Each output tells whether it is secret. */
   readonly outputs: StackOutputs;
-  /** Path of the administrator's kubeconfig. Absent if it was not written or is no output. */
+  /**
+   * Path of the administrator's kubeconfig. Absent if the file was not written, or if the outputs
+   * have no kubeconfig.
+   */
   readonly kubeconfigPath?: string;
-  /** Path of the timeline page. Absent without a kubeconfig, or if the engine changed nothing. */
+  /**
+   * Path of the timeline page. Absent if no kubeconfig was written, or if the engine changed
+   * nothing.
+   */
   readonly timelinePath?: string;
   /** Result of the check of the finished cluster. Absent if `verify` was false. */
   readonly verification?: Verification;
-  /** Resources that the engine worked on, with times. Absent if the engine changed nothing. */
+  /** Resources that the engine worked on, and when. Absent if the engine changed nothing. */
   readonly timeline?: readonly TimelineRow[];
 }
 
 export interface PreviewResult {
-  /** Changes that `up` would make: a row for each resource. */
+  /** Changes that `up` would make, one row for each resource. */
   readonly plan: readonly PlanRow[];
 }
 
@@ -151,35 +168,41 @@ export interface RefreshResult {
   readonly changed: number;
 }
 
-/** Objects that a destroy would delete and keep, from the present state and cloud. */
+/** Objects that a destroy would delete and keep, according to the present state and cloud. */
 export interface DestroyPlan extends WhichCluster {
-  /** Name of the cluster in the cloud; with several clusters, the first. */
+  /** Name of the cluster in the cloud. If there are several clusters, the name of the first. */
   readonly cluster: string;
   readonly place: CloudPlace;
   /** URL of the state backend. */
   readonly backend: string;
-  /** Error with which the destroy would be refused. Absent: the destroy would not be refused. */
+  /**
+   * Error that a destroy would throw, because the cluster is protected. Absent: a destroy is
+   * allowed.
+   */
   readonly protection?: Failure;
-  /** Objects to delete, in order of deletion, except the objects in the next three lists. */
+  /**
+   * Objects to delete, in the order of deletion, without the objects in `volumes`, `floatingIps`
+   * and `snapshots`.
+   */
   readonly goes: readonly CloudObject[];
   readonly volumes: readonly ClaimedVolume[];
   readonly floatingIps: readonly ServiceFloatingIp[];
   /** Volume snapshots that the cluster's API reports, or that have the cluster's identity. */
   readonly snapshots: readonly VolumeSnapshot[];
   /**
-   * Other kept objects: retained objects, and volumes and snapshots that have the cluster's
-   * identity, but are not in the state.
+   * Other objects that are kept: retained objects, and volumes and snapshots that have the
+   * cluster's identity but are not in the state. Absent if there are none.
    */
   readonly stays?: readonly KeptObject[];
   /** Application credentials of other users, which are kept. Absent if there are none. */
   readonly others?: readonly ForeignCredential[];
-  /** Kinds of objects that the cloud does not show to this user. Absent if there are none. */
+  /** Kinds of objects that the cloud does not let this user list. Absent if there are none. */
   readonly hidden?: readonly Kind[];
-  /** Reason why a cluster's API could not be asked. Absent if it answered, or was not needed. */
+  /** Reason why a cluster's API did not answer. Absent if it answered or was not needed. */
   readonly problem?: string;
 }
 
-/** Application credential of another user. Only this user and administrators can delete it. */
+/** Application credential of another user. Only that user and administrators can delete it. */
 export interface ForeignCredential {
   /** ID in Keystone. */
   readonly id: string;
@@ -194,10 +217,14 @@ export interface ClaimedVolume {
   readonly id: string;
   readonly name: string;
   readonly gigabytes: number;
-  /** Claim as `<namespace>/<name>`. Empty: there is none, or the cluster did not answer. */
+  /**
+   * Name of the PersistentVolumeClaim, as `<namespace>/<name>`. Empty if there is none, or if the
+   * cluster did not answer.
+   */
   readonly claim: string;
   /**
-   * Fate of the volume: "goes" deletes it with its data. "unknown": the cluster did not answer.
+   * Fate of the volume. "goes": it is deleted with its data. "stays": it is kept.
+   * "unknown": the cluster did not answer.
    */
   readonly fate: "goes" | "stays" | "unknown";
 }
@@ -207,67 +234,85 @@ export interface ServiceFloatingIp {
   /** ID in Neutron. */
   readonly id: string;
   readonly address: string;
-  /** Service as `<namespace>/<name>`. Empty: there is none, or the cluster did not answer. */
+  /**
+   * Name of the Service, as `<namespace>/<name>`. Empty if there is none, or if the cluster did not
+   * answer.
+   */
   readonly service: string;
-  /** Fate of the address: "goes" deletes it. "unknown": the cluster did not answer. */
+  /**
+   * Fate of the address. "goes": it is deleted. "stays": it is kept. "unknown": the cluster
+   * did not answer.
+   */
   readonly fate: "goes" | "stays" | "unknown";
 }
 
-/** Snapshot in Cinder of a VolumeSnapshot. */
+/** Snapshot in Cinder that belongs to a VolumeSnapshot. */
 export interface VolumeSnapshot {
-  /** ID in Cinder. Empty until Cinder has the snapshot. */
+  /** ID in Cinder. Empty until the snapshot exists in Cinder. */
   readonly id: string;
-  /** VolumeSnapshot as `<namespace>/<name>`. Empty: none, or the cluster did not answer. */
+  /**
+   * Name of the VolumeSnapshot, as `<namespace>/<name>`. Empty if there is none, or if the cluster
+   * did not answer.
+   */
   readonly snapshot: string;
   /**
-   * ID of the Cinder volume of the snapshot. Empty if the snapshot is pre-provisioned (imported) or
-   * if the cluster did not answer.
+   * ID of the Cinder volume from which the snapshot was taken. Empty if the snapshot is
+   * pre-provisioned (imported), or if the cluster did not answer.
    */
   readonly volume: string;
   /**
-   * Fate of the snapshot: "goes" deletes it with its data. "unknown": the cluster did not answer.
+   * Fate of the snapshot. "goes": it is deleted with its data. "stays": it is kept.
+   * "unknown": the cluster did not answer.
    */
   readonly fate: "goes" | "stays" | "unknown";
 }
 
 /** Object that a destroy keeps. */
 export interface KeptObject extends CloudObject, Partial<Ownership> {
-  /** Whether the object is kept by `retainOnDelete`. Absent: because it cannot be recreated. */
+  /**
+   * Whether the object is kept because of `retainOnDelete`. Absent: it is kept because it cannot be
+   * recreated.
+   */
   readonly retained?: true;
 }
 
 export interface DestroyResult {
-  /** Names of the clusters in the state; without any, the name in the settings. */
+  /** Names of the clusters in the state. If there are none, the name in the settings. */
   readonly clusters: readonly string[];
   /** Whether the state contained any resource. False: there was nothing to destroy. */
   readonly held: boolean;
-  /** Objects that remained after the engine's destroy, and that the sweep deleted. */
+  /**
+   * Objects that the engine did not delete, and that the search after the engine's destroy deleted.
+   */
   readonly deleted: readonly Orphan[];
   /**
-   * Kept objects: retained objects, volumes, snapshots and floating IPs that the cluster's
-   * controllers did not delete, and volumes and snapshots with the cluster's identity that are not
-   * in the state.
+   * Objects that were kept: retained objects; volumes, snapshots and floating IPs that the
+   * cluster's controllers did not delete; and volumes and snapshots that have the cluster's
+   * identity but are not in the state.
    */
   readonly kept: readonly KeptObject[];
   /** Application credentials of other users, which were kept. Absent if there are none. */
   readonly others?: readonly ForeignCredential[];
-  /** Kinds that the cloud does not show, whose objects may remain. Absent if there are none. */
+  /**
+   * Kinds of objects that the cloud does not let this user list. Such objects may remain. Absent if
+   * there are none.
+   */
   readonly hidden?: readonly Kind[];
 }
 
-/** Machine, with its status in Nova. */
+/** Machine of the cluster, with the status of its server. */
 export interface MachineStatus {
   readonly name: string;
   readonly role: string;
   readonly zone: string;
-  /** Status in Nova: ACTIVE, SHUTOFF, ...; GONE if there is no such server. */
+  /** Status of the server in Nova: ACTIVE, SHUTOFF, ... GONE: the server does not exist. */
   readonly server: string;
 }
 
-/** Present machines and cluster, or the reason why the cluster could not be checked. */
+/** Machines and cluster at present, or the reason why the cluster could not be checked. */
 export type StatusResult = {
   readonly cluster: WhichCluster;
-  /** Problems that stop the cluster from working now or later, each with what to do. */
+  /** Problems that stop the cluster now or later. Each sentence says what to do. */
   readonly warnings: readonly string[];
   readonly machines: readonly MachineStatus[];
 } & (

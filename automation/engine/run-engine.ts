@@ -18,33 +18,36 @@ import { startWorker, type WorkerPlace } from "./start-worker.js";
 
 export interface OperationOptions extends WorkerPlace {
   readonly onEvent: (event: ClusterEvent) => void;
-  /** Called when the engine holds the stack's lock for the operation `hold`. */
+  /** Called when the engine has got the stack's lock. Only for the operation `hold`. */
   readonly onHeld?: () => void;
-  /** Called with the facts that the program found in the cloud. */
+  /** Receives the facts that the program found in the cloud. */
   readonly onFound?: (found: KnownFacts) => void;
-  /** Called with each line that program and engine print, apart from the events. */
+  /** Receives each line that the program and the engine print. Events are not lines. */
   readonly onOutput?: (line: string) => void;
-  /** Aborting cancels gracefully: running steps finish, then the engine stops. */
+  /** Signal that cancels the operation: running steps finish, then the engine stops. */
   readonly signal?: AbortSignal;
-  /** Aborting kills the engine at once; the next operation undoes the pending operations. */
+  /** Signal that kills the engine at once. The next operation undoes the pending operations. */
   readonly killSignal?: AbortSignal;
-  /** Times for scripts that send no sign of life. Default: `watchTimes`; tests shorten them. */
+  /**
+   * Time limits for scripts that send no sign of life. Default: `watchTimes`. Tests use shorter
+   * times.
+   */
   readonly silence?: Partial<WatchTimes>;
 }
 
-/** Milliseconds that the engine may take to exit after SIGINT, before SIGKILL. */
+/** Time between SIGINT and SIGKILL for the engine, in milliseconds. */
 const graceMilliseconds = 10_000;
 
 /**
- * Starts the process of an operation in advance, before it is known whether an operation follows.
- * The process loads Pulumi's modules, and the program if one is given.
+ * Starts the process of an operation early, before it is known whether an operation follows. The
+ * process loads Pulumi's modules, and also the program if `program` is given.
  */
 export function prepareWorker(
   { program }: Omit<z.input<typeof loadSchema>, "type">,
   place: WorkerPlace,
 ): ChildProcess {
   const child = startWorker(place);
-  // The operation that uses the process reports the process's errors.
+  // Errors are ignored here, because the operation that uses the process reports them.
   child.on("error", () => undefined);
   const load = { type: "load", program } satisfies z.input<typeof loadSchema>;
   child.send(load, () => undefined);
@@ -62,7 +65,7 @@ function forwardLines(child: ChildProcess, onLine: (line: string) => void): void
   }
 }
 
-/** Sends a signal to the process group, and returns whether the group has a process. */
+/** Sends a signal to the child's process group. Returns whether the group still has a process. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   try {
     return pid !== undefined && process.kill(-pid, signal);
@@ -72,8 +75,8 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
 }
 
 /**
- * Stops the engine of a worker that ended without a reply. The engine would go on without a
- * listener and keep the lock.
+ * Stops the engine of a worker that ended without a reply. Otherwise the engine would continue,
+ * although nothing reads its events, and would keep the lock.
  */
 async function endEngine(child: ChildProcess): Promise<void> {
   const end = Date.now() + graceMilliseconds;
@@ -89,7 +92,7 @@ async function endEngine(child: ChildProcess): Promise<void> {
 interface Stops {
   /** Lets running steps finish, and starts no more steps. */
   readonly cancel: () => void;
-  /** Kills the engine at once. */
+  /** Kills the engine: SIGINT first, and SIGKILL after `graceMilliseconds`. */
   readonly kill: () => void;
 }
 
@@ -98,7 +101,7 @@ const stopsOf = (child: ChildProcess): Stops => ({
     if (child.connected) child.send(cancelMessage);
   },
   kill: () => {
-    // The PID of a finished process may belong to another process.
+    // After the child has ended, its PID may belong to another process.
     const end = (signal: NodeJS.Signals): void => {
       if (child.exitCode === null && child.signalCode === null) signalGroup(child, signal);
     };
@@ -117,7 +120,7 @@ function listenToSignals({ cancel, kill }: Stops, options: OperationOptions): vo
   }
 }
 
-/** Runs one operation in its own process; throws a Failure. */
+/** Runs one operation in its own process. Throws a Failure. */
 export async function runOperation(
   request: OperationRequest,
   options: OperationOptions,
@@ -193,7 +196,9 @@ function failureOf(
     : explainMessage({ urn: "", text: errorText(reply.text) });
 }
 
-/** Returns the last output of a process that died: its last error line, or else its last line. */
+/**
+ * Returns the last words of a process that died: the last line with "error", or else the last line.
+ */
 function lastWords(printed: readonly string[]): string {
   const said = printed.filter((line) => line.trim() !== "");
   const words = said.findLast((line) => /error/i.test(line)) ?? said.at(-1);
@@ -201,8 +206,8 @@ function lastWords(printed: readonly string[]): string {
 }
 
 /**
- * Returns the useful lines of an error of the SDK, which has the form `code: ... stdout: ...
- * stderr: ...`.
+ * Returns the useful lines of an error of the SDK. Such an error has the form
+ * `code: ... stdout: ... stderr: ...`.
  */
 function errorText(text: string): string {
   const stderr = /stderr: ([\s\S]*?)\n err\?:/.exec(text)?.[1] ?? text;

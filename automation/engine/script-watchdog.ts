@@ -10,37 +10,38 @@ import { machineOf, type ClusterEvent } from "../pulumi/events.js";
 import { parseUrn } from "../pulumi/urn.js";
 
 /*
- * The command plugin waits forever for a script whose machine stopped, and the engine waits for the
- * plugin. Scripts print a sign of life every 5 s (components/remote-scripts/scripts/common.sh).
- * When a script falls silent, the watch asks Nova about the script's machine. If this machine does
- * not run, the watch ends the engine.
+ * The command plugin waits forever for a script whose machine has stopped, and the engine waits for
+ * the plugin. Scripts print a sign of life every 5 s (components/remote-scripts/scripts/common.sh).
+ * When a script falls silent, the watch asks Nova about the script's server. If Nova answers that
+ * the server does not run, the watch ends the engine.
  *
- * From the stop of a machine to the end of the engine, at most 60 s:
+ * Longest time from the stop of a machine to the end of the engine, 60 s:
  *     16 s  silence, counted from a line before the stop; checked once a second
  *   + 18 s  for Nova's answer, including the sign-in
  *   + 16 s  for other work; none if only silent scripts are left
  *   + 10 s  until an engine that was told to end is killed (run-engine.ts)
- * Nova may notice the stop late: while Nova answers ACTIVE, the watch asks again every 20 s.
+ *
+ * Nova may notice the stop late. While Nova answers ACTIVE, the watch asks again every 20 s.
  */
 
-/** Times of the watch, in milliseconds. */
+/** Time limits of the watch, in milliseconds. */
 export interface WatchTimes {
-  /** Silence of a script after which Nova is asked: three signs of life. */
+  /** Silence of a script after which the watch asks Nova: three signs of life. */
   readonly silence: number;
-  /** Time between two requests to Nova about the server of a silent script. */
+  /** Time between two questions to Nova about one silent script. */
   readonly again: number;
-  /** Silence after which a script is given up, whatever Nova answers. */
+  /** Silence after which the watch gives up a script, whatever Nova answers. */
   readonly longest: number;
-  /** Time for other resources to finish after a script was given up. */
+  /** Time that other resources get to finish after a script was given up. */
   readonly others: number;
   /**
-   * Time between the signal that cancels and the signal that kills: two signals that are sent
-   * together could arrive as one.
+   * Time between the cancel signal and the kill signal. Two signals that are sent together could
+   * arrive as one.
    */
   readonly apart: number;
   /**
-   * Time between two checks after which all silences start again, because this process was
-   * suspended.
+   * Longest normal time between two checks. A longer time means that this process was suspended.
+   * The silence of every script then counts from zero again.
    */
   readonly gap: number;
 }
@@ -55,56 +56,54 @@ export const watchTimes: WatchTimes = {
 };
 
 /**
- * Matches the command plugin's status for each failed connection attempt. Source: pulumi-command,
- * provider/pkg/provider/remote/connection.go.
+ * Matches the status that the command plugin prints for each failed connection attempt. Source:
+ * pulumi-command, provider/pkg/provider/remote/connection.go.
  */
 const failedDial = /^Dial (?:proxy |from proxy )?\d+\/\S+ failed: retrying$/;
 
-/** Milliseconds between two checks of the watch. */
+/** Time between two checks of the watch, in milliseconds. */
 const tickMilliseconds = 1000;
 
-/** Reason why a script was given up. */
+/** Script that was given up, and the reason. */
 export interface ScriptTimeout {
   readonly why: "stopped" | "silent";
   readonly urn: string;
   readonly step: string;
   readonly serverId: string;
-  /** Last answer of Nova; undefined if Nova could not be asked. */
+  /** Last answer of Nova. Undefined if Nova did not answer. */
   readonly state: ServerState | undefined;
 }
 
 export interface WatchOptions {
-  /** Returns the milliseconds of a monotonic clock. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   readonly now: () => number;
   readonly ask: (serverId: string) => Promise<ServerState>;
-  /** Stops the engine from starting more work. */
+  /** Stops the engine gracefully: no more work starts. */
   readonly cancel: () => void;
   /** Kills the engine at once. */
   readonly kill: () => void;
   readonly times?: Partial<WatchTimes>;
 }
 
-/** Script that runs on a machine. */
+/** Script that is running on a machine. */
 interface Script {
   readonly urn: string;
   readonly step: string;
   readonly serverId: string;
   /**
-   * Servers whose failure may cause the silence: the script's own, and the servers through which it
-   * is reached.
+   * IDs or names of servers whose failure may cause the silence: the script's own server, and the
+   * servers on the SSH route to the script's server.
    */
   readonly servers: readonly string[];
   heardAt: number;
-  /**
-   * Time of the last failed attempt of the command plugin to connect to the script's machine again.
-   */
+  /** Time of the command plugin's last failed attempt to reconnect to the script's machine. */
   dialledAt: number;
   askAt: number;
   state: ServerState | undefined;
 }
 
 /**
- * Gives up scripts whose machines do not run any more. A script that prints anything is never given
+ * Gives up scripts whose machines have stopped. A script that keeps printing lines is never given
  * up.
  */
 export class ScriptWatch {
@@ -147,7 +146,7 @@ export class ScriptWatch {
     }
   }
 
-  /** Checks the silent scripts; call it about once a second. */
+  /** Checks the silent scripts. Must be called about once a second. */
   tick(): void {
     const now = this.options.now();
     const gap = now - (this.lastTick ?? now);
@@ -181,8 +180,9 @@ export class ScriptWatch {
   }
 
   /**
-   * Notes a failed connection attempt. It is no sign of life, but the machine may come back. So the
-   * script is not given up for its silence, but only if Nova answers that the machine does not run.
+   * Records a failed connection attempt. The attempt is no sign of life, but the machine may come
+   * back. So the script is given up only if Nova answers that the machine does not run, and not
+   * because of its silence.
    */
   private dialled(script: Script | undefined): void {
     if (script) script.dialledAt = this.options.now();
@@ -197,7 +197,7 @@ export class ScriptWatch {
   }
 
   /**
-   * Asks Nova about the script's servers. An answer counts only if the script has been silent since
+   * Asks Nova about the script's servers. Ignores an answer if the script has printed a line since
    * the question.
    */
   private async question(script: Script): Promise<void> {
@@ -233,7 +233,7 @@ export class ScriptWatch {
   }
 }
 
-/** Returns the error about a script that was given up. */
+/** Returns the error for a script that was given up. */
 export function errorOf({ why, urn, step, serverId, state }: ScriptTimeout): Failure {
   const name = state?.name ?? machineOf(urn, step);
   const subject = { urn, resource: parseUrn(urn).name };
@@ -259,7 +259,8 @@ export function errorOf({ why, urn, step, serverId, state }: ScriptTimeout): Fai
 }
 
 /**
- * Returns a function that asks Nova. This function signs in once, and again after a failed request.
+ * Returns a function that asks Nova for a server's state. The function signs in at the first call,
+ * and again after a failed request.
  */
 function askNova(env: NodeJS.ProcessEnv): (serverId: string) => Promise<ServerState> {
   let cloud: Promise<CloudClient> | undefined;

@@ -16,13 +16,16 @@ export interface SpecSources {
   readonly stack: string;
   /** Text of the stack's settings file. */
   readonly settings: string;
-  /** Path of the site's defaults (STACKADM_SITE). */
+  /** Path of the file with the site's defaults (STACKADM_SITE). Absent: there are no defaults. */
   readonly siteFile?: string;
   /**
-   * Keys of the SSH agent. If the settings name no login key, one of these keys is the login key.
+   * Public keys in the SSH agent. If the settings name no login key, one of these keys becomes the
+   * login key.
    */
   readonly agentKeys?: readonly string[];
-  /** Directories of the files that the settings name. Absent: the files are not checked. */
+  /**
+   * Directories that contain the files which the settings name. Absent: the files are not checked.
+   */
   readonly files?: PinnedFileDirectories;
 }
 
@@ -40,12 +43,15 @@ const writtenIn = ({ project, settings }: Written): unknown =>
 const otherClusters = ({ settings }: Pick<Written, "settings">): string[] =>
   Object.keys(configIn(settings)).filter((key) => key.endsWith(":cluster"));
 
-/** Returns whether the settings describe a cluster, which a custom program does not need. */
+/**
+ * Returns whether the settings describe a cluster. False for a custom program that defines its
+ * cluster in code.
+ */
 export const describesCluster = (sources: Written): boolean => writtenIn(sources) !== undefined;
 
 /**
- * Returns name and protection of the cluster, even if other settings are invalid. Any value of
- * `protect` other than false protects.
+ * Returns the cluster's name and whether it is protected, even if other settings are invalid. Any
+ * value of `protect` other than false protects the cluster.
  */
 export function readNameAndProtection(
   sources: Pick<SpecSources, "project" | "settings" | "stack">,
@@ -56,8 +62,8 @@ export function readNameAndProtection(
 }
 
 /**
- * Returns the version of the OpenStack plugin that the settings or the site select; undefined if
- * they select none or an unsupported one.
+ * Returns the version of the OpenStack plugin that the settings or the site select. Returns
+ * undefined if they select no version or an unsupported one.
  */
 export function openstackPluginIn({
   settings,
@@ -73,8 +79,8 @@ export function openstackPluginIn({
 }
 
 /**
- * Returns the cluster that the stack's settings describe, as the program gets it. Throws one error
- * with all problems.
+ * Returns the cluster that the stack's settings describe: the same specification that the program
+ * gets. Throws one error that lists all problems.
  */
 export function clusterSpecOf(sources: SpecSources): ClusterSpec {
   const read = readSite(sources.siteFile);
@@ -92,8 +98,8 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
 }
 
 /**
- * Returns a problem if the settings were copied from another project, whose name is part of the key
- * (`<project>:cluster`).
+ * Returns a problem if the settings were copied from another project. The key of the cluster
+ * contains the name of the project: `<project>:cluster`.
  */
 function misnamed({ project, settings }: Written): Problems {
   const [other] = otherClusters({ settings });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { PlaceMessage } from "./worker-messages.js";
 
-/** Environment and directory of an operation. */
+/** Environment and current directory of an operation's process. */
 export interface WorkerPlace {
   readonly env: NodeJS.ProcessEnv;
   /** Current directory of the program. */
@@ -12,12 +12,14 @@ export interface WorkerPlace {
 }
 
 /**
- * Returns the worker's module: the compiled one if it exists, or else TypeScript with its loader.
+ * Returns the worker's module: the compiled file if it exists, or else the TypeScript file with its
+ * loader.
  */
 function workerModule(): { readonly file: string; readonly execArgv: string[] } {
   const compiled = join(__dirname, "worker.js");
   if (existsSync(compiled)) return { file: compiled, execArgv: [] };
-  // Names the loader by path: the project, which is the worker's directory, may not have it.
+  // The path is absolute, because the worker's directory is the project, which may not contain the
+  // loader.
   const loader = pathToFileURL(require.resolve("tsx")).href;
   return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
 }
@@ -28,7 +30,8 @@ function forkWorker({ env, cwd }: WorkerPlace): ChildProcess {
     cwd,
     env,
     execArgv,
-    // Own process group: the terminal's Ctrl-C must not reach the engine a second time.
+    // The worker has its own process group: the terminal's Ctrl-C must not reach the engine a
+    // second time.
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
@@ -38,11 +41,11 @@ let early: ChildProcess | undefined;
 
 /**
  * Starts the process of the next operation early: the process loads Pulumi's SDK while the command
- * loads its own modules. Returns a function that ends the process if no operation used it.
+ * loads its own modules. Returns a function that kills the process if no operation used it.
  */
 export function startWorkerEarly(): () => void {
   const child = forkWorker({ env: process.env, cwd: process.cwd() });
-  // After such an error, the operation starts another process.
+  // After such an error, the operation starts a new process.
   child.on("error", () => undefined);
   early?.kill("SIGKILL");
   early = child;
@@ -54,8 +57,8 @@ export function startWorkerEarly(): () => void {
 }
 
 /**
- * Returns the process of one operation: the early one, after sending its environment and directory,
- * or a new one.
+ * Returns the process of an operation: the process that was started early, which then gets the
+ * environment and directory, or else a new process.
  */
 export function startWorker(place: WorkerPlace): ChildProcess {
   const begun = early;

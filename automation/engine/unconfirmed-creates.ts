@@ -4,43 +4,46 @@ import type { PendingOperation } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
 
 /*
- * Collects creates whose answer was lost. Such a create fails like any other, and the engine
- * forgets it, although the cloud may have created the object. The repair treats it like a pending
- * create of a killed engine.
+ * Collects create requests whose answer was lost. The engine treats such a create as failed and
+ * forgets it, although the cloud may have created the object. The repair handles these creates like
+ * pending creates of a killed engine.
  */
 
 /**
- * Matches errors by which the cloud refused the create request itself, so that no object exists.
- * Does not match refusals of later requests (for the object's status or tags), because the object
- * exists then. Does not match conflicts (409) and timeouts (408): a request whose answer was lost
- * may have created the object.
+ * Matches errors which prove that no object exists, because the cloud refused the create request
+ * itself. Does not match refusals of later requests (for the object's status or tags), because the
+ * object then exists. Does not match conflicts (409) and timeouts (408), because an earlier request
+ * without an answer may have created the object.
  */
 const refusal =
   /(?:Bad request with|Request forbidden|Resource not found): \[POST |\[POST \S+\], but got 4(?!08|09)\d\d\b/;
 
-/** Matches the provider's other errors of an attempt to create an object. */
+/** Matches the provider's other errors about the creation of an object. */
 const failure = /\bcreat(?:e|ing)\b/i;
 
 const isOfCloud = (urn: string): boolean => parseUrn(urn).type.startsWith("openstack:");
 
 export interface UnconfirmedCreate {
-  /** Pending operation, as the state would contain it after a kill of the engine. */
+  /** Pending operation, in the form that the state would contain if the engine had been killed. */
   readonly operation: PendingOperation;
-  /** Whether the state holds another resource with this URN that the create was to replace. */
+  /**
+   * Whether the create was part of a replacement. The state then contains the old resource with the
+   * same URN.
+   */
   readonly replaces: boolean;
 }
 
-/** Collects the creates in the cloud whose result is unknown. */
+/** Collects the creates of cloud objects whose result is unknown. */
 export class UnconfirmedCreates {
   private readonly failed = new Map<string, UnconfirmedCreate>();
-  /** URNs of creates with an attempt that the cloud refused. */
+  /** URNs of creates of which the cloud refused at least one attempt. */
   private readonly refused = new Set<string>();
-  /** URNs of creates with an attempt that may have created an object. */
+  /** URNs of creates of which at least one attempt may have created an object. */
   private readonly unanswered = new Set<string>();
 
   take(event: ClusterEvent): void {
     if (event.type === "message") this.takeError(event.urn, event.text);
-    // A failed create may be retried in the same run.
+    // A create that failed before may succeed when it is retried in the same run.
     if (event.type === "finished") this.failed.delete(event.change.urn);
     if (event.type !== "failed" || !event.change.operation.startsWith("create")) return;
     const { urn } = event.change;
@@ -60,7 +63,9 @@ export class UnconfirmedCreates {
     return [...this.failed].flatMap(([urn, one]) => (this.isRefused(urn) ? [] : [one]));
   }
 
-  /** Returns whether the cloud refused all attempts: a create may be retried in the same run. */
+  /**
+   * Returns whether the cloud refused all attempts. A create may have several attempts in one run.
+   */
   private isRefused(urn: string): boolean {
     return this.refused.has(urn) && !this.unanswered.has(urn);
   }

@@ -6,8 +6,8 @@ import type { ClusterEvent } from "../pulumi/events.js";
 export type OperationName = "up" | "preview" | "refresh" | "destroy";
 
 /**
- * Message from the parent to a child that was started before its environment and directory were
- * known.
+ * Message from the parent with the environment and the directory, for a child that was started
+ * before these were known.
  */
 export const placeSchema = z.object({
   type: z.literal("place"),
@@ -17,8 +17,8 @@ export const placeSchema = z.object({
 export type PlaceMessage = z.infer<typeof placeSchema>;
 
 /**
- * Message from the parent before it is known whether an operation follows: the child loads its
- * modules meanwhile.
+ * Message from the parent that lets the child load its modules before it is known whether an
+ * operation follows.
  */
 export const loadSchema = z.object({
   type: z.literal("load"),
@@ -27,8 +27,8 @@ export const loadSchema = z.object({
 });
 
 /**
- * Message from the parent that starts an operation. `hold`: the engine holds the lock until it is
- * cancelled, and changes nothing.
+ * Message from the parent that starts an operation. `hold`: the engine holds the lock until the
+ * operation is cancelled, and changes nothing.
  */
 export const requestSchema = z.object({
   type: z.literal("start"),
@@ -39,16 +39,16 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** Module that exports the program. */
   program: z.string(),
-  /** Whether the stack existed a moment ago. Absent: the engine is asked. */
+  /** Whether the stack existed a moment ago. Absent: the engine finds out. */
   exists: z.boolean().optional(),
-  /** Facts that the program need not ask the cloud for. */
+  /** Facts about the cloud that the program need not look up. */
   known: z.custom<KnownFacts>().optional(),
   refresh: z.boolean().optional(),
   /** URNs of resources that a refresh or a preview excludes. */
   exclude: z.array(z.string()).optional(),
   /**
-   * URNs of the only resources that a refresh reads, or that a destroy deletes with all their
-   * dependents; the stack itself is kept. Absent: all resources.
+   * URNs of resources. A refresh reads only these resources. A destroy deletes these resources and
+   * all their dependents, but keeps the stack. Absent: all resources.
    */
   target: z.array(z.string()).optional(),
   parallel: z.number().optional(),
@@ -61,7 +61,7 @@ export const cancelMessage = { type: "cancel" } as const;
 
 /** Messages from the child. */
 export const replySchema = z.discriminatedUnion("type", [
-  /** Event of the engine; absent if no listener needs it. */
+  /** Event of the engine. Absent if no listener needs the event. */
   z.object({ type: z.literal("event"), event: z.custom<ClusterEvent>().optional() }),
   /** The engine has the lock. */
   z.object({ type: z.literal("held") }),

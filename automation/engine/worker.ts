@@ -26,9 +26,10 @@ import {
 } from "./worker-messages.js";
 
 /*
- * Child process in which one operation runs: the engine, and our program inline. The SDK's handlers
- * for uncaught exceptions affect a whole process, and a terminal's Ctrl-C a whole process group: a
- * separate process limits both. See docs/decisions/0010-one-process-per-operation.md.
+ * Child process that runs one operation: the engine, and our program inline. The SDK's handlers for
+ * uncaught exceptions affect their whole process, and Ctrl-C in a terminal affects a whole process
+ * group. A separate process limits both effects. See
+ * docs/decisions/0010-one-process-per-operation.md.
  */
 
 const send = (reply: Reply): void => {
@@ -36,29 +37,33 @@ const send = (reply: Reply): void => {
 };
 
 /**
- * Returns the program that a module exports, as `pulumi up` does: the module's export itself, or
- * its default export.
+ * Returns the program function that a module exports, by the rules of `pulumi up`: the export
+ * itself, or the default export.
  */
 async function loadProgram(path: string): Promise<PulumiFn> {
   let exported = (await import(pathToFileURL(path).href)) as unknown;
-  // A CommonJS module is the default of a namespace; a TypeScript default is one level deeper.
+  // `import` puts a CommonJS module into `default`. A default export of TypeScript is one level
+  // deeper.
   for (let depth = 0; depth < 3 && typeof exported !== "function"; depth += 1)
     exported = (exported as { default?: unknown } | undefined)?.default;
   if (typeof exported !== "function") throw new Error(`${path} does not export a program function`);
   return exported as PulumiFn;
 }
 
-/** Program for operations that need only the state: the engine does not run it. */
+/** Program for operations that need only the state. The engine does not run this program. */
 const noProgram: PulumiFn = () => Promise.reject(new Error("This operation runs no program."));
 
 let command: Promise<PulumiCommand> | undefined;
 
-/** Returns the engine in the PATH; asks it for its version once. */
+/** Returns the engine on PATH. Asks for its version only once. */
 const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
 
 type Open = (name: string, workspace: LocalWorkspace) => Promise<Stack>;
 
-/** Creates a stack that did not exist a moment ago. Another process may have created it since. */
+/**
+ * Creates a stack that did not exist a moment ago. Selects the stack if another process has since
+ * created it.
+ */
 const create: Open = (name, workspace) =>
   Stack.create(name, workspace).catch((error: unknown) => {
     if (error instanceof StackAlreadyExistsError) return Stack.select(name, workspace);
@@ -76,8 +81,8 @@ async function openStack(request: OperationRequest, program: PulumiFn): Promise<
     program,
     pulumiCommand: await pulumiCommand(),
   });
-  // `select` starts a process, and writes a file that all stacks of a user share. It is not needed:
-  // every command names its stack.
+  // `select` is not needed, because every command names its stack. It would start a process, and
+  // write a file that all stacks of a user share.
   if (request.exists === true) workspace.selectStack = () => Promise.resolve();
   const stack = await openerFor(request)(request.stack, workspace);
   withoutResult(stack);
@@ -85,9 +90,9 @@ async function openStack(request: OperationRequest, program: PulumiFn): Promise<
 }
 
 /**
- * Makes the engine hold the backend's lock until the signal. An `up` takes the lock before its
- * preview. A program that fails in the preview ends the `up` there: no state, no pending operation
- * and no history is written (docs/decisions/0019-repair.md).
+ * Makes the engine hold the backend's lock until the signal is aborted. An `up` takes the lock
+ * before its preview, and this program fails in the preview. The `up` then ends without writing
+ * state, pending operations or history (docs/decisions/0019-repair.md).
  */
 async function hold(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   const program: PulumiFn = async () => {
@@ -98,7 +103,7 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
   };
   const stack = await openStack(request, program);
   previewBeforeUpdate(stack);
-  // Ignores requests that fail because the engine ends.
+  // Ignores requests to the engine that fail because the engine is ending.
   process.on("unhandledRejection", () => undefined);
   try {
     await stack.up({ color: "never" });
@@ -117,18 +122,18 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   if (request.operation === "hold") return hold(request, signal);
   const { operation } = request;
   const runs = operation === "up" || operation === "preview";
-  // Load the program first: its errors are then reported without starting an engine.
+  // The program is loaded first: its errors are then reported without starting an engine.
   const program = runs ? await loadProgram(request.program) : noProgram;
   setKnownFacts(request.known);
   const stack = await openStack(request, program);
-  // The SDK reacts only to a stop during its run: an earlier stop would be lost.
+  // The SDK reacts only to an abort during its run, so an earlier abort is checked here.
   signal.throwIfAborted();
   const options = {
     signal,
     color: "never" as const,
     parallel: request.parallel,
-    // Decoded here: the engine's events contain all inputs of a resource, which the parent does not
-    // need.
+    // Events are decoded in this process. The engine's events contain all inputs of a resource,
+    // which the parent does not need.
     onEvent: (event: unknown) => {
       send({ type: "event", event: decodeEvent(event) });
     },
@@ -177,15 +182,16 @@ async function serve(request: OperationRequest): Promise<void> {
     cancel.abort();
   };
   process.on("message", abort);
-  // The parent has ended: stop gracefully.
+  // If the parent ends, the operation stops gracefully.
   process.on("disconnect", abort);
-  // A SIGINT to the process group is for the engine, which ends at once on a second SIGINT.
+  // A SIGINT to the process group is meant for the engine. A second SIGINT would kill the engine.
   process.on("SIGINT", () => undefined);
-  // A preview takes no lock.
+  // A preview takes no lock, so its engine is not recorded.
   const forget =
     request.operation === "preview" ? undefined : recordStartedEngines(request.workDirectory);
   const reply = await perform(request, cancel.signal).catch(failure);
-  // A failed engine may keep its lock; an engine that was refused the lock has none.
+  // After a failure, the engine may still hold its lock, so the record is kept. An engine that was
+  // refused the lock holds none.
   if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();
   send(replySchema.parse(reply));
   process.removeAllListeners("disconnect");
@@ -193,7 +199,8 @@ async function serve(request: OperationRequest): Promise<void> {
 }
 
 /**
- * Sets the environment and directory of the operation, which were unknown when the process started.
+ * Sets the environment and the directory of the operation. Both were unknown when the process
+ * started.
  */
 function applyPlace({ env, cwd }: PlaceMessage): void {
   for (const name of Object.keys(process.env))
@@ -214,7 +221,8 @@ function begin(message: unknown): void {
     void serve(requestSchema.parse(message));
     return;
   }
-  // The parent has ended without an operation: exit, even if the program keeps handles open.
+  // If the parent ends without an operation, the process exits, even if the program keeps handles
+  // open.
   const leave = (): never => process.exit(0);
   process.once("disconnect", leave);
   process.once("message", (request) => {
@@ -222,7 +230,7 @@ function begin(message: unknown): void {
     void serve(requestSchema.parse(request));
   });
   const { program } = early.data;
-  // Errors of the program are reported when the operation loads it again.
+  // Errors are ignored here, because the operation loads the program again and reports them.
   if (program !== undefined) void loadProgram(program).catch(() => undefined);
   void pulumiCommand().catch(() => undefined);
 }

@@ -25,7 +25,10 @@ import { unblockNetworks } from "../repair/unrecorded-objects.js";
 import { guardsWhen, stepsWhen, type Operation } from "../steps/step.js";
 import { describeDestroy, runDestroy, type DestroyFacts } from "./run-destroy.js";
 
-/** Deletes the cluster, whose API first releases load balancers and volumes. */
+/**
+ * Deletes the cluster. Needs the cluster's API, because Kubernetes' controllers delete the load
+ * balancers of Services and the volumes before the machines are deleted.
+ */
 export const destroyOperation: Operation<DestroyFacts, DestroyDescription> = {
   guards: [
     requireUnlocked,

@@ -26,8 +26,8 @@ import { guardsWhen, stepsWhen, type Operation } from "../steps/step.js";
 import { describeDestroy, runDestroy, type DestroyFacts } from "./run-destroy.js";
 
 /**
- * Deletes a cluster whose API never answers again: resources that only the API could delete are
- * removed from the state, and their objects disappear with the machines.
+ * Deletes a cluster whose API will never answer again. Resources that only the API could delete are
+ * removed from the state. Their objects disappear with the machines.
  */
 export const forceDestroyOperation: Operation<DestroyFacts, DestroyDescription> = {
   guards: [

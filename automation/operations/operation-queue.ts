@@ -11,10 +11,13 @@ import type {
 import { withoutSecrets } from "../../base/terminal/redact-secrets.js";
 import type { OperationName, Operations, OperationTable } from "./operations.js";
 
-/** Returns whether an operation waits for its turn. An `unlock` may end what others wait for. */
+/**
+ * Returns whether an operation waits for earlier operations on its stack. `unlock` does not wait,
+ * because it may remove what the earlier operations wait for.
+ */
 const waits = (name: OperationName): boolean => name !== "unlock";
 
-/** Returns the event at the end of an operation that failed. */
+/** Returns the last event (`done`) of an operation that failed. */
 const failedEvent = (error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);
   const { code, sentence, hint } =
@@ -22,10 +25,13 @@ const failedEvent = (error: unknown) => {
   return { type: "done", ok: false, error: { code, message: sentence, hint } } as const;
 };
 
-/** Runs the operations on one stack one after another, and on different stacks concurrently. */
+/**
+ * Runs operations on the same stack one after another, and operations on different stacks
+ * concurrently.
+ */
 export class OperationQueue {
   readonly #turns = new Map<string, Promise<unknown>>();
-  /** Number of operations on each stack that run or wait. */
+  /** Number of running and waiting operations for each stack. */
   readonly #lengths = new Map<string, number>();
 
   constructor(
@@ -33,7 +39,10 @@ export class OperationQueue {
     private readonly operations: OperationTable,
   ) {}
 
-  /** Runs one request at once. Throws CANCELLED instead of an error that a stop caused. */
+  /**
+   * Runs one request at once, without the queue. Throws CANCELLED in place of an error that a stop
+   * caused.
+   */
   async request<T>(
     stack: string,
     options: RunOptions & StopSignals,
@@ -51,7 +60,7 @@ export class OperationQueue {
     }
   }
 
-  /** Starts an operation, and returns at once. */
+  /** Starts an operation, or queues it behind earlier operations on the stack. Returns at once. */
   start<Name extends OperationName>(
     name: Name,
     stack: string,

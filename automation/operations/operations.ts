@@ -11,21 +11,27 @@ import type {
   UpResult,
 } from "../engine/operation-options.js";
 
-/** Options and result of each operation, by its name. */
+/** Options and result of each operation, by the operation's name. */
 export interface Operations {
   /** Creates or changes the cluster to match the stack's settings, and verifies that it works. */
   readonly up: { readonly options: UpOptions; readonly result: UpResult };
   /** Returns what `up` would do. Changes nothing. */
   readonly preview: { readonly options: PreviewOptions; readonly result: PreviewResult };
-  /** Reads the cloud's objects into the state, and counts what `up` would change. */
+  /**
+   * Reads the cloud's objects into the state. Counts the resources that differed from the state.
+   */
   readonly refresh: { readonly options: RunOptions; readonly result: RefreshResult };
   /**
-   * Deletes all resources of the state and all objects with its clusters' identities, except
-   * retained ones, and verifies the deletion. Succeeds if there are none. Throws for a protected
-   * cluster, or if only another state has a cluster of this name. Does not ask for confirmation.
+   * Deletes all resources in the state, and all objects in the cloud with an identity of the
+   * state's clusters. Keeps retained objects. Then verifies that nothing else is left. Succeeds if
+   * there is nothing to delete. Throws if the cluster is protected, or if only another state has a
+   * cluster of this name. Does not ask for confirmation.
    */
   readonly destroy: { readonly options: DestroyOptions; readonly result: DestroyResult };
-  /** Removes the locks of holders that the caller knows to be dead, and returns these holders. */
+  /**
+   * Removes the stack's locks, and returns their holders. Throws unless every holder is proven
+   * dead, or the caller names the holder as dead.
+   */
   readonly unlock: { readonly options: UnlockOptions; readonly result: string[] };
 }
 

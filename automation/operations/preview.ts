@@ -19,10 +19,13 @@ const guards: readonly Guard<UpFacts>[] = [
   reportCluster,
 ];
 
-/** Step in which the steps of `up` are described, and its measured seconds. */
+/** Title of the step that computes the plan, and the measured duration in seconds. */
 const planning = { title: "Plan the changes", expectedSeconds: 15 };
 
-/** Describes the steps of `up`. Without a specification, the cloud is not surveyed. */
+/**
+ * Returns the changes that `up` would make. Changes nothing. The facts contain no specification, so
+ * the steps do not ask the cloud for quotas and names.
+ */
 export async function preview(
   run: StackOperation,
   options: PreviewOptions,

@@ -15,7 +15,7 @@ import {
 import { parseOutputs } from "../verify/cluster-outputs.js";
 
 /*
- * Requests that only read. They do not wait for operations on the stack.
+ * Requests that only read. These requests run at once, even while an operation changes the stack.
  */
 
 /** Returns the state of a stack; throws if the stack does not exist. */

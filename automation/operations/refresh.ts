@@ -10,7 +10,7 @@ import { readResources, type ReadFacts } from "../repair/remove-refused-power-st
 import { runSteps } from "../steps/run-steps.js";
 import type { Operation } from "../steps/step.js";
 
-/** Reads the cloud's objects into the state, and counts what `up` would change. */
+/** Reads the cloud's objects into the state. Counts the resources that differed from the state. */
 export const refreshOperation: Operation<ReadFacts> = {
   guards: [
     requireUnlocked,

@@ -17,7 +17,7 @@ import { clusterNamesInState } from "../pulumi/stack-state.js";
 import { describeSteps, runGuards, runSteps } from "../steps/run-steps.js";
 import type { Operation } from "../steps/step.js";
 
-/** Facts of `destroy` and `force-destroy`. */
+/** Facts that the guards and steps of `destroy` and `force-destroy` collect. */
 export interface DestroyFacts extends PlanFacts, CredentialFacts {
   swept: SweepResult;
 }

@@ -9,30 +9,39 @@ import { planRows, type PlanRow } from "../pulumi/preview-rows.js";
 import { deleteUnconfirmedCreates } from "../repair/interrupted-run.js";
 import type { Changes, Step } from "../steps/step.js";
 
-/** Facts of `up` and `preview`. */
+/** Facts that the guards and steps of `up` and `preview` collect. */
 export interface UpFacts extends PreflightFacts, CredentialFacts {
   readonly options: UpOptions;
-  /** Milliseconds to wait for Octavia's answer about each load balancer. Absent: no limit. */
+  /** Time limit in milliseconds for Octavia's answer about each load balancer. Absent: no limit. */
   readonly octaviaPatience?: number | undefined;
-  /** Check of the cluster while the engine runs. It counts only if the engine changes nothing. */
+  /**
+   * Result of the cluster check that runs while the engine works. The result counts only if the
+   * engine changes nothing.
+   */
   verifying?: Promise<EarlyVerification | undefined> | undefined;
   /** Whether the engine changed anything. */
   changed: boolean;
   result?: UpResult;
 }
 
-/** Starts the engine's process and the sign-in while the state is read. */
+/**
+ * Starts the engine's process and the sign-in to the cloud early, to save time while the state is
+ * read.
+ */
 export function startEngine({ run, options }: UpFacts): void {
   if (options.preflight !== false) run.getReady();
 }
 
-/** Runs the program in the engine without changing anything. Returns the rows of the plan. */
+/** Runs a preview in the engine. Returns the rows of the plan. */
 async function planProgram(run: StackOperation, { state }: UpFacts): Promise<PlanRow[]> {
   const { events } = await run.engine("preview", await excludeForeignCredentials(run, state));
   return planRows(events, rewrittenServerGroups(run, state));
 }
 
-/** Plans in a run that reports nothing: the user asked for an `up` and not for a preview. */
+/**
+ * Runs a preview without events, because the user asked for `up` and not for a preview. Returns the
+ * rows of the plan.
+ */
 async function planSilently(facts: UpFacts): Promise<PlanRow[]> {
   const { service, stack, options } = facts.run;
   const { signal, killSignal, refresh, parallel, settings } = options;
@@ -50,7 +59,7 @@ async function planSilently(facts: UpFacts): Promise<PlanRow[]> {
   }
 }
 
-/** Creates or changes the resources, and meanwhile checks the cluster as it was before. */
+/** Creates or changes the resources. Meanwhile, checks the cluster as it was before. */
 export const runProgram: Step<UpFacts, Changes> = {
   title: "Bring up the cluster",
   expectedSeconds: 150,
@@ -62,7 +71,8 @@ export const runProgram: Step<UpFacts, Changes> = {
   apply: async (facts) => {
     const { run, state, options, flags } = facts;
     const { expectNoChanges } = options;
-    // `expectNoChanges` asks for a comparison with the real cloud, so known facts are not used.
+    // `expectNoChanges` compares with the real cloud. Facts from an earlier run are therefore not
+    // used.
     const known = expectNoChanges === true ? undefined : facts.known;
     facts.verifying = state && verifyEarly(run, state, options);
     const { changed } = await run
@@ -75,7 +85,7 @@ export const runProgram: Step<UpFacts, Changes> = {
   },
 };
 
-/** Checks the new cluster from outside, and writes kubeconfig and timeline. */
+/** Checks the new cluster from outside. Writes the kubeconfig and the timeline page. */
 export const verify: Step<UpFacts> = {
   title: "Verify the cluster and write its kubeconfig",
   expectedSeconds: 10,

@@ -12,13 +12,13 @@ import type { UnlockOptions } from "../engine/operation-options.js";
 import { runSteps } from "../steps/run-steps.js";
 import type { Operation } from "../steps/step.js";
 
-/** Removes the stack's locks, whose holders are dead or were named by the caller. */
+/** Removes the stack's locks. Throws if a lock's holder may be alive. */
 export const unlockOperation: Operation<LockFacts> = {
   guards: [readLocks, requireDeadHolders, readLockedState, requireClusterStack],
   steps: [removeStackLocks],
 };
 
-/** Returns the holders of the removed locks. */
+/** Removes the stack's locks. Returns their holders. */
 export async function unlock(
   run: StackOperation,
   { holders = [] }: UnlockOptions,

@@ -26,7 +26,10 @@ import { runProgram, startEngine, storeFacts, verify, type UpFacts } from "./run
 
 const expectsNoChanges = ({ options }: UpFacts): boolean => options.expectNoChanges === true;
 const mayChange = (facts: UpFacts): boolean => !expectsNoChanges(facts);
-/** Whether something may differ from the last successful `up`, which kept the credentials. */
+/**
+ * Returns whether anything may have changed since the last successful `up`. That `up` has already
+ * set `retainOnDelete` for credentials of other users.
+ */
 const mayDiffer = ({ known }: UpFacts): boolean => known?.asBefore !== true;
 
 /** Creates or changes the cluster to match the settings, and verifies that it works. */

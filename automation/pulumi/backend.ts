@@ -7,19 +7,22 @@ import { isSystemError } from "../../base/failures/expected-errors.js";
 import { Failure } from "../../base/failures/failure.js";
 
 /*
- * Checks of the URL of Pulumi's backend before any work: the engine reports a wrong URL late and
+ * Checks the URL of Pulumi's backend before any work. The engine would report a wrong URL later and
  * less clearly.
  */
 
 const kinds = ["file", "s3", "gs", "azblob", "postgres", "http", "https"];
 const example = "write one like file:///srv/stacks, s3://bucket or postgres://user@host/database";
 
-/** Variable with the backend's URL. The variable overrides all other settings. */
+/**
+ * Name of the environment variable with the backend's URL. This variable overrides all other
+ * settings.
+ */
 export const backendVariable = "PULUMI_BACKEND_URL";
 
 interface Named {
   readonly backend: string;
-  /** Name of the setting that contains the URL. */
+  /** Name of the setting that contains the URL, for messages. */
   readonly by: string;
 }
 
@@ -28,8 +31,8 @@ function refuse({ backend, by }: Named, why: string, what = `Correct it: ${examp
 }
 
 /**
- * Returns the directory that the engine uses for `~`: the user's home directory on this machine,
- * whatever HOME contains.
+ * Returns the directory that the engine uses for `~`: the user's home directory according to the
+ * system, whatever HOME contains.
  */
 function home(): string {
   try {
@@ -53,12 +56,15 @@ export function backendDirectory(backend: string, by = backendVariable): string 
   return resolve(fileURLToPath(url));
 }
 
-/** URL parameters with which the engine would use other files than these commands read. */
+/**
+ * URL parameters that are refused: the engine would then use other files than the files that these
+ * commands read.
+ */
 const leading = ["prefix", "key"];
 
 /**
- * Throws unless the directory exists and is writable. With `create_dir=true` in the URL, the engine
- * creates the directory.
+ * Throws unless the directory exists and is writable. With `create_dir=true` in the URL, the
+ * directory need not exist, because the engine creates it.
  */
 function requireDirectory(named: Named, directory: string): void {
   const query = new URLSearchParams(named.backend.split("?")[1]);
@@ -86,14 +92,17 @@ function requireDirectory(named: Named, directory: string): void {
   }
 }
 
-/** Returns whether the URL names a host or bucket, or for a database the folder of a socket. */
+/**
+ * Returns whether the URL names a host or a bucket. For a database, the directory of a Unix socket
+ * (`host`) also counts.
+ */
 const namesPlace = (backend: string): boolean => {
   if (!URL.canParse(backend)) return false;
   const { hostname, searchParams } = new URL(backend);
   return hostname !== "" || searchParams.has("host");
 };
 
-/** Returns the URL. Throws if the URL cannot be the URL of a backend. */
+/** Returns the URL. Throws if the URL cannot belong to a backend. */
 export function requireBackend(backend: string, by = backendVariable): string {
   const named = { backend, by };
   const [, kind = ""] = /^([a-z][a-z0-9+.-]*):\/\//.exec(backend) ?? [];
@@ -105,9 +114,10 @@ export function requireBackend(backend: string, by = backendVariable): string {
 }
 
 /**
- * Returns the environment for an engine that changes a state. For each file in a directory backend,
- * the engine also writes an attributes file with a hash, hundreds of times. No program reads the
- * attributes files, and an incomplete attributes file makes the state unreadable.
+ * Returns the environment for an engine that changes a state. By default, the engine writes a
+ * second file with attributes for each file in a directory backend, hundreds of times in a run. No
+ * program reads these attributes files, and an incomplete attributes file makes the state
+ * unreadable. So `metadata=skip` in the backend's URL disables attributes files.
  */
 export function withoutAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [backendVariable]: backend = "" } = env;

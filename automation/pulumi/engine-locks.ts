@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { z } from "zod";
 import { deleteLockFile, lockFiles } from "./pulumi-internals.js";
 
-/** Process that holds a stack's lock, as the engine wrote it into the lock. */
+/** Process that holds a stack's lock, according to the lock's content. */
 export interface LockHolder {
   readonly pid: number;
   readonly user: string;
@@ -12,9 +12,9 @@ export interface LockHolder {
 }
 
 export interface StackLock {
-  /** Path of the lock. Absent: the backend is no directory. */
+  /** Path of the lock file. Absent: the backend is not a directory. */
   readonly file?: string;
-  /** Holder of the lock. Absent: the lock cannot be read. */
+  /** Process that holds the lock. Absent: the lock cannot be read. */
   readonly holder?: LockHolder;
 }
 
@@ -29,7 +29,7 @@ const lockSchema = z
     return { pid, user, host, since };
   });
 
-/** Returns the locks on one stack. Empty for a backend that is no directory. */
+/** Returns the locks on one stack. Returns an empty list if the backend is not a directory. */
 export const stackLocks = (backend: string, project: string, stack: string): StackLock[] =>
   lockFiles({ backend, project, stack }).map(({ file, content }): StackLock => {
     const { data: holder } = lockSchema.safeParse(content);
@@ -37,8 +37,8 @@ export const stackLocks = (backend: string, project: string, stack: string): Sta
   });
 
 /**
- * Returns the locks in the engine's message about a locked stack. The message names the holder of
- * each lock.
+ * Returns the locks that the engine's message about a locked stack mentions. The message describes
+ * the holder of each lock.
  */
 export function locksInMessage(text: string): StackLock[] {
   const said = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
@@ -51,13 +51,13 @@ export function locksInMessage(text: string): StackLock[] {
     });
     return { ...(holder && { holder }) };
   });
-  // The SDK repeats the engine's message, so a lock may occur twice.
+  // The SDK repeats the engine's message, so the same lock may occur twice.
   return [...new Map(locks.map((lock) => [describeLock(lock), lock])).values()];
 }
 
 /**
- * Returns whether a Pulumi process with the holder's PID runs on this host. The lock must not be
- * removed then.
+ * Returns whether a Pulumi process with the holder's PID runs on this host. If so, the lock must
+ * not be removed.
  */
 export function isHolderRunning({ holder }: StackLock): boolean {
   if (holder?.host !== hostname()) return false;
@@ -68,12 +68,12 @@ export function isHolderRunning({ holder }: StackLock): boolean {
   }
 }
 
-/** Removes a lock of a directory backend. */
+/** Removes a lock. Does nothing if the backend is not a directory. */
 export function removeLock({ file }: StackLock): void {
   if (file !== undefined) deleteLockFile(file);
 }
 
-/** Formats a time as the engine prints the time of a lock: in seconds. */
+/** Formats a time with a precision of seconds, as the engine prints the time of a lock. */
 const seconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, "Z");
 
 /** Describes a lock: `process 12 of root on host, since 2026-01-02T10:00:00Z`. */

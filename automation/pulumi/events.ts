@@ -17,7 +17,7 @@ export interface ResourceChange {
 
 /**
  * Event of a running operation, decoded from an event of the engine. Engine events that no listener
- * needs are left out.
+ * needs have no counterpart.
  */
 export type ClusterEvent =
   | { readonly type: "started"; readonly at: number; readonly change: ResourceChange }
@@ -31,19 +31,19 @@ export type ClusterEvent =
       readonly type: "failed";
       readonly at: number;
       readonly change: ResourceChange;
-      /** Planned inputs of the resource, without secrets. */
+      /** Planned inputs of the resource, without the values of secrets. */
       readonly inputs?: Readonly<Record<string, unknown>>;
     }
   | { readonly type: "unchanged"; readonly at: number; readonly change: ResourceChange }
-  /** Output line of a running script, or a provider's progress: shown until the next line. */
+  /** Line of a running script's output, or of a provider's progress. Shown until the next line. */
   | { readonly type: "log"; readonly at: number; readonly urn: string; readonly text: string }
-  /** Sign of life: the server runs, and a script has run on it for `seconds`. */
+  /** Sign of life: the server runs, and the script has run on it for `seconds`. */
   | {
       readonly type: "alive";
       readonly at: number;
       readonly urn: string;
       readonly serverId: string;
-      /** Names of the machines through which the server is reached. */
+      /** Names of the machines on the SSH route to the server. */
       readonly through: readonly string[];
       readonly step: string;
       readonly seconds: number;
@@ -54,13 +54,16 @@ export type ClusterEvent =
       readonly urn: string;
       readonly severity: "info" | "warning" | "error";
       readonly text: string;
-      /** Code that our program or script put in front of the text. Absent: there is none. */
+      /**
+       * Failure code that our program or script put in front of the text. Absent: the text has no
+       * code.
+       */
       readonly code?: FailureCode;
     }
   | {
       /**
-       * Event for the program's outputs. `same`: no output has changed; changed secrets do not
-       * count.
+       * Event about the program's outputs. `same`: all outputs are unchanged. Changes of secret
+       * outputs are not noticed.
        */
       readonly type: "outputs";
       readonly at: number;
@@ -107,7 +110,7 @@ const eventSchema = z.looseObject({
     .optional(),
 });
 
-/** Operations of the engine that change nothing. */
+/** Names of the engine's operations that change nothing. */
 export const unchangedOperations: ReadonlySet<string> = new Set([
   "same",
   "read",
@@ -126,7 +129,9 @@ function changeOf(metadata: z.infer<typeof metadataSchema>): ResourceChange {
   };
 }
 
-/** Matches escape sequences and the engine's own colour markup `<{%reset%}>`. */
+/**
+ * Matches escape sequences of terminals, and the engine's colour markup, for example `<{%reset%}>`.
+ */
 const escapes = new RegExp(`${String.fromCodePoint(27)}\\[[0-9;]*[A-Za-z]|<\\{%[^%]*%\\}>`, "g");
 export const plainText = (text: string): string => text.replaceAll(escapes, "");
 
@@ -138,13 +143,13 @@ function severityOf(severity: string): "info" | "warning" | "error" | undefined 
 type Raw = z.infer<typeof eventSchema>;
 
 /**
- * Returns whether to ignore a step: it belongs to a component, which has no work of its own, or to
- * the engine's own provider.
+ * Returns whether a step is ignored, because there is nothing to do in the cloud: a step of a
+ * component, or of the engine's own provider.
  */
 const isNoWork = ({ urn, old, new: next }: z.infer<typeof metadataSchema>): boolean =>
   (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === ownProvider;
 
-/** Type of the stack itself, whose outputs are the program's outputs. */
+/** Type of the stack's own resource. The outputs of this resource are the program's outputs. */
 const stackType = "pulumi:pulumi:Stack";
 
 const outputsOf = (resource: z.infer<typeof resourceSchema> | null | undefined): object =>
@@ -179,7 +184,7 @@ function decodeStep(event: Raw): ClusterEvent | undefined {
   return unchanged ? undefined : { type: "finished", at, change, id: idOf(metadata) };
 }
 
-/** Decodes one engine event; returns undefined for events that are not shown. */
+/** Decodes an event of the engine. Returns undefined for events that no listener needs. */
 export function decodeEvent(raw: unknown): ClusterEvent | undefined {
   const parsed = eventSchema.safeParse(raw);
   if (!parsed.success) return undefined;
@@ -193,8 +198,9 @@ export function decodeEvent(raw: unknown): ClusterEvent | undefined {
 }
 
 /**
- * Server ID in a line that `signs_of_life` in components/remote-scripts/scripts/common.sh prints.
- * The ID becomes part of URLs, so the pattern is strict.
+ * Pattern of the server ID in a line that `signs_of_life` in
+ * components/remote-scripts/scripts/common.sh prints. The pattern is strict, because the ID becomes
+ * part of URLs.
  */
 const serverId = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const machineName = "[a-z][a-z0-9-]{0,62}";
@@ -202,15 +208,15 @@ const signOfLife = new RegExp(`^alive (${serverId}(?:,${machineName})*) (\\S+) (
 const signsOfLife = new RegExp(`${signOfLife.source}\n?`, "gm");
 
 /**
- * Returns the name of the machine on which a step runs. Removes the step from the name of the
- * script's resource: `dev-general-0` for `dev-general-0-join`.
+ * Returns the name of the machine on which a script runs: the name of the script's resource without
+ * the step. Example: `dev-general-0` for `dev-general-0-join`.
  */
 export function machineOf(urn: string, step: string): string {
   const { name } = parseUrn(urn);
   return name.endsWith(`-${step}`) ? name.slice(0, -step.length - 1) : name;
 }
 
-/** Matches a remark in a script's output. A remark is no failure, but stays on the screen. */
+/** Matches a remark in a script's output. A remark is no failure, but is shown permanently. */
 const remark = /^note: (.+)$/m;
 
 function decodeLine(at: number, urn: string, text: string): ClusterEvent {
@@ -232,7 +238,7 @@ function decodeMessage(
   if (severity === undefined || text.trim() === "") return undefined;
   const urn = diagnostic.urn ?? "";
   if (diagnostic.ephemeral === true) return decodeLine(at, urn, text);
-  // The error of a failed script contains everything that the script printed, also signs of life.
+  // The error of a failed script contains all of the script's output, including signs of life.
   const said = splitCode(text.replaceAll(signsOfLife, "").trimEnd());
   return { type: "message", at, urn, severity, ...said };
 }

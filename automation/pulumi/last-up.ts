@@ -5,10 +5,10 @@ import { isSystemError } from "../../base/failures/expected-errors.js";
 import type { Workspace } from "./workspace.js";
 
 /*
- * Notes in the stack's private directory when the last `up` began and finished. The engine's
- * history lacks killed runs, and the history in a restored backup of the backend lacks newer runs.
- * With the note, the repair knows the period in which a killed run created objects. Without a note,
- * the repair keeps more objects.
+ * Records in the stack's private directory when the last `up` began and ended. The engine's history
+ * does not contain killed runs. If the backend was restored from a backup, its history does not
+ * contain newer runs. The record tells the repair in which period a killed run created objects.
+ * Without the record, the repair keeps more objects.
  */
 
 type Place = Pick<Workspace, "directory">;
@@ -20,15 +20,15 @@ type Place = Pick<Workspace, "directory">;
 export interface LastUp {
   readonly from: number;
   /**
-   * End of the run, successful or failed. Absent: the run still runs, was killed, or may have left
-   * pending operations.
+   * End of the run, whether it succeeded or failed. Absent: the run is active, was killed, or may
+   * have left pending operations.
    */
   readonly to?: number;
 }
 
 export const lastUpPath = ({ directory }: Place): string => join(directory, "begun");
 
-/** Returns the noted times; undefined if there is no readable note. */
+/** Returns the recorded times. Returns undefined if there is no readable record. */
 export function readLastUp(place: Place): LastUp | undefined {
   try {
     const [from = NaN, to = NaN] = readFileSync(lastUpPath(place), "utf8").split(" ").map(Number);
@@ -49,18 +49,18 @@ function writeNote(place: Place, begun: LastUp | undefined): void {
   }
 }
 
-/** Handle with which the caller notes the end of an `up`. */
+/** Functions that record the end of an `up`. */
 export interface RecordedUp {
-  /** Notes that the run has finished. */
+  /** Records that the run has ended now. */
   readonly end: () => void;
   /**
-   * Restores the previous note, for a run that changed nothing: the previous note still describes
-   * the state.
+   * Restores the previous record. For a run that changed nothing: the previous record still
+   * describes the state.
    */
   readonly undo: () => void;
 }
 
-/** Notes that an `up` begins, and returns the handle to note its end. */
+/** Records that an `up` begins. Returns the functions that record its end. */
 export function recordUpBegin(place: Place, from: number = Date.now()): RecordedUp {
   const before = readLastUp(place);
   writeNote(place, { from });

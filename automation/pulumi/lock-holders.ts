@@ -19,24 +19,25 @@ import {
 import type { LockHolder } from "./engine-locks.js";
 
 /*
- * A lock of the engine contains only a host name and a PID. Two containers may have the same host
- * name and PID, and a later process may get the PID. So this program writes a note about each
- * engine that may take a lock. The note has the start time of the engine's process and its place
- * (boot, PID namespace, machine): only a note proves that the holder of a lock is dead. The notes
- * are in the stack's private directory, for every kind of backend.
+ * Finds out whether the process that holds a lock is dead. A lock of the engine contains only a
+ * host name and a PID. Two containers may have the same host name and PID, and the PID of a dead
+ * process may be used again. So this program writes a note about each engine that may take a lock.
+ * The note contains the start time of the engine's process, and where the process runs (boot, PID
+ * namespace, machine). Only such a note proves that the holder of a lock is dead. The notes are in
+ * the stack's private directory, for every kind of backend.
  */
 
 const processSchema = z.object({
   pid: z.number(),
-  /** Start time, in clock ticks after boot. */
+  /** Start time of the process, in clock ticks after boot. */
   started: z.string(),
 });
 
 const noteSchema = processSchema.extend({
-  /** Process that waits for the engine's result. Absent: unknown. */
+  /** Process that waits for the engine's result. Absent: the process is unknown. */
   client: processSchema.optional(),
   host: z.string(),
-  /** Time of the note, in milliseconds since 1970. */
+  /** Time at which the note was written, in milliseconds since 1970. */
   at: z.number(),
   place: z.object({
     boot: z.string(),
@@ -58,7 +59,8 @@ const fileOf = (directory: string, { pid, started }: EngineNote): string =>
  */
 export function recordEngine(directory: string, pid: number, client = process.pid): () => void {
   const [place, facts, waiting] = [processPlace(), processFacts(pid), processFacts(client)];
-  // Without a note, nothing proves that a killed engine is dead: the user has to confirm it.
+  // No note is written. If the engine is killed, nothing proves that it is dead, and the user has
+  // to confirm it.
   if (!place || !facts) return () => undefined;
   const note: EngineNote = {
     pid,
@@ -81,13 +83,14 @@ export function recordEngine(directory: string, pid: number, client = process.pi
 }
 
 /**
- * Writes a note about every engine that this process or the SDK starts from now on. The client of
- * these engines is the parent of this process. Returns a function that stops the observation and
- * deletes the notes, except notes about killed engines. Call this function when the engines have
+ * Writes a note about each engine that this process or the SDK starts from now on. The recorded
+ * client is the parent of this process. Returns a function that stops writing notes, and deletes
+ * the notes, except notes about killed engines. The function must be called after the engines have
  * released their locks.
  */
 export function recordStartedEngines(directory: string): () => void {
-  // Read now: after the parent has exited, `process.ppid` is the PID of another process.
+  // The value is read early: after the parent has exited, `process.ppid` is the PID of another
+  // process.
   const client = process.ppid;
   const forgets: (() => void)[] = [];
   const onCreated = (message: unknown): void => {
@@ -128,11 +131,11 @@ export function readEngineNotes(directory: string): EngineNote[] {
   }
 }
 
-/** Place of this process, from which it checks whether an engine has ended. */
+/** Host and place from which a process checks whether an engine has ended. */
 export interface ObservationPlace {
   readonly place: ProcessPlace | undefined;
   readonly host: string;
-  /** Boot time of the machine, in milliseconds since 1970. */
+  /** Boot time of this machine, in milliseconds since 1970. */
   readonly booted: number;
 }
 const currentPlace = (): ObservationPlace => ({
@@ -145,29 +148,31 @@ const isSamePlace = (place: ProcessPlace, { boot, namespace }: ProcessPlace): bo
   place.boot === boot && place.namespace === namespace;
 
 /**
- * Returns whether the engine has certainly ended: its process is gone, the PID belongs to another
- * process, or the machine was rebooted after the note.
+ * Returns whether the engine has certainly ended: its process does not exist, its PID belongs to
+ * another process, or the machine was rebooted after the note.
  */
 export function hasEngineEnded(note: EngineNote, here: ObservationPlace = currentPlace()): boolean {
   if (!here.place) return false;
   if (isSamePlace(note.place, here.place)) return processFacts(note.pid)?.started !== note.started;
-  // Copies of a virtual machine may have the same machine ID, but not the same name and boot time.
+  // Copies of a virtual machine may have the same machine ID, but not both the same name and the
+  // same boot time.
   return isEarlierBoot(note.place, here.place) && note.host === here.host && note.at < here.booted;
 }
 
 /**
- * Milliseconds before and after the time of a note in which the engine may have taken its lock. The
- * lock's time may be rounded to seconds.
+ * Time limits in milliseconds for matching a note with a lock. The engine in a note may hold the
+ * lock if the lock was taken at most `before` milliseconds before the note's time, or at most
+ * `after` milliseconds after it. The lock's time may be rounded to seconds.
  */
 const [before, after] = [5_000, 300_000];
 
-/** Returns whether the note is about the holder of this lock. */
+/** Returns whether the note may describe the holder of this lock: PID, host and time match. */
 const isHolder = ({ pid, host, at }: EngineNote, holder: LockHolder): boolean => {
   const since = holder.since.getTime();
   return pid === holder.pid && host === holder.host && since > at - before && since < at + after;
 };
 
-/** Returns whether a note proves that the holder is dead. */
+/** Returns whether a note proves that the holder of the lock is dead. */
 export const isHolderDead = (
   notes: readonly EngineNote[],
   holder: LockHolder,
@@ -176,7 +181,7 @@ export const isHolderDead = (
 
 /**
  * Returns whether an engine still runs on this machine although its client has ended. The worker
- * has told such an engine to stop, so it exits when its current operations are done.
+ * has told such an engine to stop, so the engine exits when its running operations are done.
  */
 export const isOrphanedEngine = (
   { client, ...note }: EngineNote,
@@ -188,7 +193,10 @@ export const isOrphanedEngine = (
   !hasEngineEnded(note, here) &&
   processFacts(client.pid)?.started !== client.started;
 
-/** Returns the note about a holder that still runs although its client has ended. */
+/**
+ * Returns the note about a lock's holder that still runs although its client has ended. Undefined
+ * if there is no such note.
+ */
 export const noteOfAbandonedHolder = (
   notes: readonly EngineNote[],
   holder: LockHolder,
@@ -197,8 +205,8 @@ export const noteOfAbandonedHolder = (
   notes.find((note) => isHolder(note, holder) && isOrphanedEngine(note, here));
 
 /**
- * Deletes the notes about the engines of a stack that is not locked. Keeps notes about engines that
- * run on this machine: such an engine may be about to take the lock.
+ * Deletes the notes about the engines of a stack without a lock. Keeps the notes about engines that
+ * run on this machine, because such an engine may be about to take the lock.
  */
 export function deleteEngineNotes(directory: string): void {
   const { place } = currentPlace();

@@ -1,16 +1,16 @@
 import type { StateResource } from "./stack-state.js";
 
 /**
- * Matches the URN of a script (`remote.Command`) in a component of stackadm. Scripts of the user's
- * own program do not match.
+ * Matches the URN of a script (`remote.Command`) in a component of stackadm. Does not match scripts
+ * of the user's own program.
  */
 const clusterScript = /\bstackadm:[^$]*\$command:remote:Command::/;
 
 /**
- * Returns a function that returns whether the deletion of a resource needs the API of one of the
- * stack's clusters. True for Kubernetes objects in these clusters, and for scripts of stackadm that
- * run at deletion (input `delete`). False for objects in other clusters: the user's program may
- * have Kubernetes providers for other clusters.
+ * Returns a predicate: whether the deletion of a resource needs the API of one of the stack's
+ * clusters. True for Kubernetes objects in these clusters, and for scripts of stackadm that run at
+ * deletion (input `delete`). False for Kubernetes objects in other clusters, for which the user's
+ * program may have providers.
  *
  * @param providers URNs of the providers that connect to the stack's clusters
  */

@@ -3,12 +3,11 @@ import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
 import type { PendingOperation, StateResource } from "./stack-state.js";
 import { parseUrn, shortType } from "./urn.js";
 
-/*
- * Decides how to undo each pending operation of an interrupted run. Pure.
- */
+/* Decides how to undo each pending operation of an interrupted run. Performs no input or output. */
 
 /**
- * Kinds of the OpenStack resources that can be found by their name, or floating IPs by description.
+ * Kind of object for each type of OpenStack resource that a search by name can find. Floating IPs
+ * have no names and are found by description.
  */
 export const kindOfType: Readonly<Partial<Record<string, Kind>>> = {
   "openstack:networking/network:Network": "network",
@@ -26,8 +25,9 @@ export const kindOfType: Readonly<Partial<Record<string, Kind>>> = {
 };
 
 /**
- * Parts of load balancers by type, each with the input that refers to its parent. Octavia refuses a
- * second part for the same port, listener or address.
+ * Type and parent of each part of a load balancer. `of` is the input that refers to the parent. A
+ * part of an interrupted run must be deleted, because Octavia refuses a second part for the same
+ * port, listener or address.
  */
 const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of: string }>> = {
   "openstack:loadbalancer/listener:Listener": { part: "listener", of: "loadbalancerId" },
@@ -37,7 +37,10 @@ const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of
 };
 
 export type RecoveryStep =
-  /** Step without an undo: the next run repeats the operation, or the operation converges. */
+  /**
+   * No undo is needed: the next run repeats the operation, or the operation can be repeated without
+   * harm.
+   */
   | { readonly act: "forget"; readonly what: string }
   | {
       readonly act: "delete object";
@@ -61,7 +64,7 @@ export const typeAndNameOf = (urn: string): string => {
   return `${shortType(type)} '${name}'`;
 };
 
-/** Returns how to undo one pending operation. Pure. */
+/** Returns how to undo one pending operation. */
 export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep {
   const { type: token } = parseUrn(resource.urn);
   const what = typeAndNameOf(resource.urn);
@@ -74,17 +77,21 @@ export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep
     return { act: "detach router", what, resource };
   if (token === "openstack:networking/secGroupRule:SecGroupRule")
     return { act: "delete rule", what, resource };
-  // Scripts can run again, and existing Kubernetes objects are adopted: such a create is repeated.
+  // Scripts can run again, and existing Kubernetes objects are adopted. So the next run just
+  // repeats the create.
   return { act: "forget", what };
 }
 
-/** Returns the value of an input if it is plain text; undefined if it is unknown or secret. */
+/**
+ * Returns the value of an input if it is a string. Returns undefined if the value is unknown or
+ * secret.
+ */
 export const plainTextInput = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
 /**
- * Returns whether the interrupted create may have created this object: the object has the name in
- * the inputs, or for a floating IP the description.
+ * Returns whether the interrupted create may have created this object. Compares the names, or for
+ * floating IPs the descriptions.
  */
 export function mayBeCreatedBy(object: CloudObject, resource: StateResource): boolean {
   const inputs = resource.inputs ?? {};
@@ -95,7 +102,10 @@ export function mayBeCreatedBy(object: CloudObject, resource: StateResource): bo
   return object.name === plainTextInput(inputs["name"]);
 }
 
-/** Order of the steps: the last created object first, so that no object is in use. */
+/**
+ * Order of the undo steps: objects that were created last are deleted first, because they use the
+ * others.
+ */
 const order: Readonly<Record<RecoveryStep["act"], number>> = {
   "delete rule": 1,
   "delete part": 1,
@@ -104,6 +114,6 @@ const order: Readonly<Record<RecoveryStep["act"], number>> = {
   forget: 3,
 };
 
-/** Returns the steps for all pending operations, the last created object first. */
+/** Returns the undo steps for all pending operations, in the order in which they must run. */
 export const recoverySteps = (pending: readonly PendingOperation[]): RecoveryStep[] =>
   pending.map(recoveryStep).sort((a, b) => order[a.act] - order[b.act]);

@@ -1,6 +1,6 @@
 import { parseUrn } from "./urn.js";
 
-/** Phases in the order of a cluster's creation; a destroy goes through them backwards. */
+/** Phases, in the order in which a cluster is created. A destroy has the reverse order. */
 export const phases = [
   "network",
   "security",
@@ -15,8 +15,9 @@ export const phases = [
 export type Phase = (typeof phases)[number];
 
 /**
- * Title of a phase, its stage (phases of one stage run concurrently), and the seconds of `up` and
- * `destroy` on the lab with two cores, shown next to the elapsed time.
+ * Facts about each phase. Phases with the same `stage` run concurrently. `up` and `destroy` are
+ * seconds that were measured in the lab with two cores. These seconds are shown next to the elapsed
+ * time.
  */
 export const phaseFacts: Readonly<
   Record<
@@ -45,10 +46,10 @@ export const phaseFacts: Readonly<
   samples: { stage: 3, title: "Sample services", up: 30, destroy: 30 },
 };
 
-/** Prefixes of type tokens with their phases. The first matching row counts. */
+/** Prefixes of type tokens, each with a phase. The first prefix that matches counts. */
 type Rows = readonly (readonly [prefix: string, phase: Phase])[];
 
-/** Resources whose phase does not depend on their component. */
+/** Resources whose phase depends only on their own type. */
 const ofResource: Rows = [
   ["openstack:networking/secGroup", "security"],
   ["openstack:compute/serverGroup:", "security"],
@@ -57,8 +58,8 @@ const ofResource: Rows = [
 ];
 
 /**
- * Components, from which all other resources get their phase: the innermost component with a row
- * counts.
+ * Phases of components. All other resources get the phase of the innermost component with a row
+ * here.
  */
 const ofComponent: Rows = [
   ["stackadm:addons:Samples", "samples"],
@@ -78,19 +79,22 @@ const ofComponent: Rows = [
   ["stackadm:etcd:", "control plane"],
 ];
 
-/** Remaining resources: of the cluster itself, or of a component without a row. */
+/**
+ * Phases of the remaining resources: they are children of the cluster itself, or of a component
+ * without a row.
+ */
 const ofProvider: Rows = [
   ["openstack:compute/", "servers"],
   ["openstack:", "network"],
   ["kubernetes:", "cloud and pod network"],
-  // Created by the program alone: random values, keys.
+  // All other providers, for example `random`. Such resources are not objects in the cloud.
   ["", "security"],
 ];
 
 /**
- * Steps of scripts that run on a component's machines but belong to another phase. The step is the
- * last word of the resource's name; only the program sets it, names from the settings come before
- * it.
+ * Phases of script steps that belong to another phase than the component of their machine. The step
+ * is the last word of the resource's name. Names from the settings come before the step, so they
+ * cannot change it.
  */
 const ofStep: Readonly<Record<string, Phase>> = {
   scripts: "boot",
@@ -102,8 +106,8 @@ const lookUp = (rows: Rows, type: string): Phase | undefined =>
   rows.find(([prefix]) => type.startsWith(prefix))?.[1];
 
 /**
- * Returns the phase of a script. Scripts run after the boot, also those of components whose own
- * phase is earlier.
+ * Returns the phase of a script. Scripts run on booted machines. So a script of a component with an
+ * earlier phase gets a phase after the boot.
  */
 function ofScript(name: string, component: Phase | undefined): Phase {
   const step = ofStep[name.split("-").at(-1) ?? ""];
@@ -113,8 +117,8 @@ function ofScript(name: string, component: Phase | undefined): Phase {
 }
 
 /**
- * Returns the phase of a resource; undefined for resources that are not shown (the stack,
- * providers) or not part of a cluster.
+ * Returns the phase of a resource. Returns undefined for resources that are not shown (the stack
+ * and providers) or are not part of a cluster.
  */
 export function phaseOf(urn: string): Phase | undefined {
   const { types, type, name } = parseUrn(urn);

@@ -3,7 +3,7 @@ import type { ClusterEvent, ResourceChange } from "./events.js";
 /** Planned change of one resource. */
 export interface PlanRow {
   /**
-   * Pulumi's name of the operation: create, update, delete, replace, ...; `repair` for a pending
+   * Pulumi's name of the operation: create, update, delete, replace, ... `repair` is a pending
    * operation of an earlier run, which is repaired before the engine starts.
    */
   readonly operation: string;
@@ -16,9 +16,10 @@ const isSame = (one: Omit<PlanRow, "operation">, other: Omit<PlanRow, "operation
   one.type === other.type && one.name === other.name;
 
 /**
- * Returns the number of resources that differed from the state.
+ * Returns the number of resources that differed from the state, according to the events of a
+ * refresh.
  *
- * @param besides changes that the refresh does not report, because the state may already match
+ * @param besides differences that a refresh does not report, because the state may match already
  */
 export function countDiffering(
   events: readonly ClusterEvent[],
@@ -29,11 +30,9 @@ export function countDiffering(
 }
 
 /**
- * Returns the rows of the engine's plan, in the order of the engine, without providers.
+ * Returns the rows of the engine's plan, in the engine's order. Leaves out providers.
  *
- * @param before changes before the engine starts; these rows replace the engine's rows for the same
- * resources
- * @param settled URNs of resources whose planned changes will not happen; see
+ * @param settled URNs of resources whose planned changes will not happen. See
  * `rewrittenServerGroups` in plugin-conversion.ts
  */
 export function planRows(
@@ -52,8 +51,9 @@ export function planRows(
 const isRepair = ({ operation }: PlanRow): boolean => operation === "repair";
 
 /**
- * Returns the rows of all steps. If several steps plan changes of one resource, the rows of the
- * first of these steps count; but a row `repair` gives way to the rows of later steps.
+ * Merges the rows of all steps. If several steps have rows for one resource, the rows of the first
+ * of these steps are used. Exception: a row `repair` is dropped if a later step has a row for the
+ * resource.
  *
  * @param plans rows of each step, in the order of the steps
  */

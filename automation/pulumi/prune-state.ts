@@ -1,13 +1,14 @@
 import type { PendingOperation, StateExport, StateResource } from "./stack-state.js";
 
 /*
- * Removes resources from an exported state whose objects are deleted without the engine. Pure.
+ * Removes resources from an exported state, if their objects are deleted without the engine.
+ * Performs no input or output.
  */
 
-/** URNs of removed resources, each with its former parent. */
+/** Map of removed resources: URN to the URN of the parent. */
 type Gone = ReadonlyMap<string, string | undefined>;
 
-/** Returns the nearest ancestor that stays in the state, starting at a parent. */
+/** Returns the nearest remaining ancestor: `parent` itself, or an ancestor of it. */
 function ancestorFrom(parent: string | undefined, gone: Gone): string | undefined {
   let nearest = parent;
   while (nearest !== undefined && gone.has(nearest)) nearest = gone.get(nearest);
@@ -15,8 +16,8 @@ function ancestorFrom(parent: string | undefined, gone: Gone): string | undefine
 }
 
 /**
- * Returns the resource without references to removed resources. The engine refuses a state with
- * dangling references.
+ * Returns the resource without references to removed resources. The engine would refuse a state
+ * with references to missing resources.
  */
 function withoutReferences(resource: StateResource, gone: Gone): StateResource {
   const rest = (urns: readonly string[]): string[] => urns.filter((urn) => !gone.has(urn));
@@ -40,8 +41,8 @@ function withoutReferences(resource: StateResource, gone: Gone): StateResource {
 
 /**
  * Returns the state without the selected resources, and the number of removed URNs. During a
- * replacement, two resources have the same URN: if one of the two stays, references to the URN
- * stay.
+ * replacement, the state contains two resources with the same URN. If one of the two remains,
+ * references to the URN remain, too.
  */
 export function withoutResources(
   state: StateExport,

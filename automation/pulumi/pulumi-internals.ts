@@ -4,48 +4,53 @@ import type { Stack } from "@pulumi/pulumi/automation";
 import { backendDirectory } from "./backend.js";
 
 /*
- * Everything in `automation/` that depends on a private part of Pulumi: of its Node SDK, of its
- * engine, or of the bridge in its OpenStack plugin. Each has the reason, and the public way that it
- * replaces. The tests of the same name in test/unit and test/engine check that Pulumi still works
- * in this way; `npm run test:newest` runs them with the newest SDK and engine. The program's own
- * such file is components/pulumi/pulumi-internals.ts. See docs/decisions/0038-pulumi-internals.md.
+ * Contains everything in `automation/` that depends on private parts of Pulumi: of the Node SDK,
+ * the engine, or the bridge in the OpenStack plugin. Each comment gives the reason, and the public
+ * way that the code replaces. Tests with the same name in test/unit and test/engine check that
+ * Pulumi still works like this. `npm run test:newest` runs these tests with the newest SDK and
+ * engine. The program has its own file of this kind: components/pulumi/pulumi-internals.ts. See
+ * docs/decisions/0038-pulumi-internals.md.
  */
 
 /**
- * Makes `stack.up` preview before it updates.
+ * Makes `stack.up` run a preview before the update.
  *
- * Reason: the engine takes the backend's lock before the preview, and a program that fails in the
- * preview leaves state, pending operations and history unchanged. No command only takes the lock.
+ * Reason: no command only takes the backend's lock. The engine takes the lock before the preview. A
+ * program that fails in the preview leaves state, pending operations and history unchanged.
  *
- * Public way: none. The SDK always passes `--skip-preview`, but lets a workspace add arguments, and
- * of two values of an option the engine uses the last one.
+ * Public way: none. The SDK always passes `--skip-preview`, but a workspace can add arguments. If
+ * an option occurs twice, the engine uses the last value.
  */
 export function previewBeforeUpdate({ workspace }: Pick<Stack, "workspace">): void {
   workspace.serializeArgsForOp = () => Promise.resolve(["--skip-preview=false"]);
 }
 
 /**
- * Makes the stack's operations return without outputs and without the entry of the history.
+ * Makes the stack's operations return neither outputs nor the history entry.
  *
- * Reason: callers read outputs and history themselves, and only where they need them. The SDK reads
- * them after each `up` with three processes, one after another, and after `refresh` and `destroy`
- * with one: 0.4 s and 0.13 s of CPU time, measured with a state of 120 resources.
+ * Reason: callers read outputs and history themselves, and only where they are needed. After each
+ * `up`, the SDK would read them with three processes, one after another. After `refresh` and
+ * `destroy`, it would use one process. With a state of 120 resources, this took 0.4 s and 0.13 s of
+ * CPU time.
  *
- * Public way: to discard the result.
+ * Public way: discard the result.
  */
 export function withoutResult(stack: Pick<Stack, "info" | "outputs">): void {
   stack.info = () => Promise.resolve(undefined);
   stack.outputs = () => Promise.resolve({});
 }
 
-/** Place of a stack: backend, project and stack. */
+/** Backend, project and name of a stack. */
 export interface StackPlace {
   readonly backend: string;
   readonly project: string;
   readonly stack: string;
 }
 
-/** Returns the files in a folder of the engine's directory in a backend that is a directory. */
+/**
+ * Returns the paths of the files in a folder of the engine's directory. Returns an empty list if
+ * the backend is not a directory.
+ */
 function engineFiles(backend: string, ...folder: readonly string[]): string[] {
   const root = backendDirectory(backend);
   if (root === undefined) return [];
@@ -56,27 +61,28 @@ function engineFiles(backend: string, ...folder: readonly string[]): string[] {
 
 const attributesEnding = ".attrs";
 
-/** File of a lock of the engine, with its content: the process, user and host, and the time. */
+/** Lock file of the engine. */
 export interface LockFile {
   readonly file: string;
-  /** Content. Undefined: half-written. */
+  /** Content: process, user, host and time. Undefined: the file is written only partly. */
   readonly content: unknown;
 }
 
 /**
- * Returns the locks on one stack. Empty for a backend that is no directory.
+ * Returns the locks on one stack. Returns an empty list if the backend is not a directory.
  *
- * Reason: an operation has to refuse a locked stack before it deletes anything in the cloud, and
- * the lock of a dead engine is deleted alone: another command may have taken a lock meanwhile.
+ * Reason: an operation has to refuse a locked stack before it deletes anything in the cloud. Also,
+ * only the lock of a dead engine may be deleted, because another command may have taken a lock in
+ * the meantime.
  *
- * Public way: for other backends, a command that needs the lock names its holder when it fails, and
+ * Public way: for other backends, a command that needs the lock fails and names the holder.
  * `pulumi cancel` deletes all locks together.
  */
 export const lockFiles = ({ backend, project, stack }: StackPlace): LockFile[] =>
   engineFiles(backend, "locks", "organization", project, stack).flatMap((file): LockFile[] => {
     if (file.endsWith(attributesEnding)) return [];
     const content = readJson(file);
-    // Deleted since it was listed.
+    // The file was deleted after the listing.
     return content === undefined && !existsSync(file) ? [] : [{ file, content }];
   });
 
@@ -88,21 +94,21 @@ function readJson(file: string): unknown {
   }
 }
 
-/** Deletes a file of {@link lockFiles}. */
+/** Deletes a lock file that {@link lockFiles} returned. */
 export function deleteLockFile(file: string): void {
   for (const path of [file, `${file}${attributesEnding}`]) rmSync(path, { force: true });
 }
 
 /**
- * Deletes the empty attributes files of a stack's checkpoint in a backend that is a directory, and
- * returns their number.
+ * Deletes the empty attributes files of a stack's checkpoint, and returns their number. Returns 0
+ * if the backend is not a directory.
  *
  * Reason: the engine replaces a checkpoint atomically, but empties the attributes file before it
- * writes the new attributes. A kill in between leaves a complete checkpoint that the engine refuses
- * to read. A checkpoint needs no attributes.
+ * writes the new attributes. If the engine is killed in between, the next engine refuses to read
+ * the checkpoint, although the checkpoint is complete. A checkpoint needs no attributes.
  *
  * Public way: none. The engines of this program write no attributes (`metadata=skip` in the
- * backend's URL), but those of `pulumi up` do.
+ * backend's URL), but the engines of `pulumi up` do.
  */
 export function deleteEmptyAttributes({ backend, project, stack }: StackPlace): number {
   const empty = engineFiles(backend, "stacks", project).filter(
@@ -116,23 +122,24 @@ export function deleteEmptyAttributes({ backend, project, stack }: StackPlace): 
 }
 
 /**
- * Output in which the bridge of the OpenStack plugin records the types of the other outputs.
+ * Name of the output in which the bridge of the OpenStack plugin records the types of the other
+ * outputs.
  *
- * Reason: the record does not match any more when the policy of a server group is rewritten for
- * another version of the plugin (docs/decisions/0032-openstack-plugin.md). Without the record, the
- * bridge derives the types from its schema.
+ * Reason: the policy of a server group is rewritten for another version of the plugin
+ * (docs/decisions/0032-openstack-plugin.md). The record then no longer matches, so it is removed.
+ * Without the record, the bridge derives the types from its schema.
  *
  * Public way: a refresh by the new plugin, which fails for server groups.
  */
 export const typesRecord = "__pulumi_raw_state_delta";
 
 /**
- * Returns the plugin version in the name of a default provider; "" for a name without version.
- * Undefined for other providers.
+ * Returns the plugin version in the name of a default provider. Returns "" for a name without a
+ * version, and undefined for other providers.
  *
- * Reason: the state has no other record of the version that wrote a resource.
+ * Reason: the state has no other record of the plugin version that wrote a resource.
  *
- * Public way: none; an explicit provider has its version in its inputs.
+ * Public way: none. An explicit provider has the version in its inputs.
  *
  * @param reference reference to the provider in a resource of the state: `<URN>::<ID>`
  */

@@ -2,18 +2,21 @@ import { isIdentity } from "../../openstack/inventory/ownership.js";
 import type { StateExport, StateResource } from "./stack-state.js";
 
 /*
- * Stores the IDs of retained objects in the state, in the resource that has the cluster's identity.
- * A destroy deletes all objects with this identity, and retained objects have it, too. The engine
- * removes resources with `retainOnDelete` from the state, so their IDs are stored first
- * (docs/decisions/0004-identity.md). Pure.
+ * Stores the IDs of retained objects in the state, in the resource that creates the cluster's
+ * identity. A destroy deletes all objects with this identity, and would also find the retained
+ * objects. The engine removes resources with `retainOnDelete` from the state, so their IDs are
+ * stored before (docs/decisions/0004-identity.md). Performs no input or output.
  */
 
-/** Type of resource whose ID is the ID of an existing floating IP, which the stack does not own. */
+/**
+ * Type of resource whose ID is the ID of an existing floating IP. The stack does not own this
+ * floating IP.
+ */
 const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
 
 /**
- * Returns the IDs of objects that the stack created in the cloud, without objects that the program
- * only read.
+ * Returns the IDs of objects that the stack created in the cloud. Leaves out objects that the
+ * program only read.
  */
 export const createdIds = (resources: readonly StateResource[]): Set<string> =>
   new Set(
@@ -32,8 +35,8 @@ const credential =
 export const isClusterCredential = ({ urn }: StateResource): boolean => credential.test(urn);
 
 /**
- * Returns the cluster's identity and the name of the cluster's component, if the resource has an
- * identity; otherwise undefined.
+ * Returns the cluster's identity and the name of the cluster's component. Returns undefined for
+ * resources that do not create an identity.
  */
 export function identityIn({ urn, outputs }: StateResource): [string, string] | undefined {
   const component = /\$command:local:Command::([^:]*)-identity$/.exec(urn)?.[1];
@@ -44,16 +47,17 @@ export function identityIn({ urn, outputs }: StateResource): [string, string] | 
 }
 
 /**
- * Returns the IDs of retained resources, without the clusters' credentials: Keystone tells who owns
- * a credential, and the flag in the state may come from an earlier run.
+ * Returns the IDs of retained resources. Leaves out the clusters' credentials: Keystone knows who
+ * owns a credential, and the flag in the state may come from an earlier run.
  */
 const retainedIn = (resources: readonly StateResource[]): Set<string> =>
   createdIds(resources.filter((one) => one.retainOnDelete === true && !isClusterCredential(one)));
 
 /**
- * Output in which the identity's resource stores the IDs, one per line: the standard error of its
- * command, which is otherwise empty. The command plugin accepts no additional outputs. The engine
- * neither compares nor changes this output until it deletes the identity, as the last resource.
+ * Name of the output that stores the IDs, one per line, in the resource that creates the identity.
+ * It is the standard error of the resource's command, which is otherwise empty, because the command
+ * plugin accepts no additional outputs. The engine neither compares nor changes this output until
+ * it deletes the resource, as the last one.
  */
 const place = "stderr";
 const word = "stays: ";
@@ -64,8 +68,8 @@ const linesIn = ({ outputs }: StateResource): readonly string[] => {
 };
 
 /**
- * Returns the IDs of retained objects: from resources in the state, and stored IDs of objects that
- * the state does not contain any more.
+ * Returns the IDs of retained objects: from resources in the state, and from stored IDs of objects
+ * that are no longer in the state.
  */
 export function retainedIds(state: StateExport | undefined): Set<string> {
   const all = state?.deployment.resources ?? [];
@@ -78,8 +82,8 @@ export function retainedIds(state: StateExport | undefined): Set<string> {
 }
 
 /**
- * Returns a state that stores the IDs of all retained objects; returns the same object if no ID is
- * missing.
+ * Returns a state that stores the IDs of all retained objects. Returns the same object if all IDs
+ * are stored already.
  */
 export function withStoredRetainedIds(state: StateExport): StateExport {
   const all = state.deployment.resources ?? [];

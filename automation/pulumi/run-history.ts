@@ -3,30 +3,34 @@ import { longestCreateMinutes } from "../../components/lifecycle/create-timeouts
 import { readLastUp, type LastUp } from "./last-up.js";
 import { pulumi, type StateAccess, type StateExport } from "./stack-state.js";
 
-/** Period in which a run was active, in milliseconds since 1970. */
+/** Period in which a run was active or may have been active, in milliseconds since 1970. */
 export interface RunPeriod {
   readonly from: number;
   readonly to: number;
   /**
    * Whether the run was a destroy. A failed destroy may have removed a resource from the state
-   * before it deleted the object. @default false
+   * before it deleted the object.
+   * @default false
    */
   readonly destroyed?: true;
-  /** Whether the run failed, but was not killed: the state has all its results. @default false */
+  /**
+   * Whether the run failed, but was not killed. The state then contains all results of the run.
+   * @default false
+   */
   readonly ended?: true;
   /**
-   * Whether the period is only an outer limit: the run was active during a part of the period.
+   * Whether the period is only an outer limit: the run was active in some part of it.
    * @default false: the run was active during the whole period
    */
   readonly atMost?: true;
 }
 
 export interface UnsettledOptions {
-  /** State before the repair of a killed run. Default: the present state. */
+  /** State before the repair of a killed run. Default: the state that the caller passes. */
   readonly interrupted?: StateExport | undefined;
 }
 
-/** History of the engine: a record of each finished run, successful or failed, the newest first. */
+/** Engine's history: one record for each run that ended, successful or failed, the newest first. */
 const historySchema = z.array(
   z.looseObject({
     kind: z.string(),
@@ -39,7 +43,9 @@ const historySchema = z.array(
 );
 export type StackHistory = z.output<typeof historySchema>;
 
-/** Runs of a stack: the engine's history, and the note of this program about the last `up`. */
+/**
+ * Information about a stack's runs: the engine's history, and the local record of the last `up`.
+ */
 export interface StackRuns {
   readonly history: StackHistory;
   readonly begun?: LastUp | undefined;
@@ -48,18 +54,18 @@ export interface StackRuns {
 /** Milliseconds by which the clocks of this machine and of the cloud may differ. */
 export const clockTolerance = 60_000;
 /**
- * Milliseconds after the last write of the state during which the request of a pending create may
- * still reach the cloud.
+ * Milliseconds after the last write of the state during which a pending create request may still
+ * reach the cloud.
  */
 export const longestCreateDelay = longestCreateMinutes * 60_000;
 
-/** Returns when the stack was created, from the state. */
+/** Returns the time at which the stack was created, from the state. */
 export const stackCreatedAt = ({ deployment }: StateExport): string | undefined =>
   deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack")?.created;
 
 /**
- * Returns when the engine last wrote the state, in milliseconds since 1970; undefined if the state
- * does not contain this time.
+ * Returns the time at which the engine last wrote the state, in milliseconds since 1970. Returns
+ * undefined if the state does not contain this time.
  */
 export function stateWrittenAt({ deployment }: StateExport): number | undefined {
   const manifest = z.looseObject({ time: z.iso.datetime({ offset: true }) });
@@ -67,20 +73,22 @@ export function stateWrittenAt({ deployment }: StateExport): number | undefined 
   return time > 0 ? time : undefined;
 }
 
-/** Returns whether the state has pending operations: an engine was killed while it worked. */
+/**
+ * Returns whether the state has pending operations. If so, an engine was killed while it worked.
+ */
 export const hasPendingOperations = ({ deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).length > 0;
 
 /**
- * Returns whether the last noted `up` finished at or after the last write of the state. The state
- * may then be a copy from the middle of this `up`.
+ * Returns whether the last `up` ended at or after the last write of the state, according to the
+ * local record. The state may then be a copy that was made during this `up`.
  */
 const isCopy = (written: number, begun: LastUp | undefined): boolean =>
   begun?.to !== undefined && begun.to + clockTolerance >= written;
 
 /**
- * Returns the start time of the last noted `up`, if it began after the last run in the history and
- * its end was not noted. Otherwise undefined.
+ * Returns the start time of the recorded last `up`, if this `up` began after the last run in the
+ * history and has no recorded end. Otherwise returns undefined.
  */
 function oursSince({ history, begun }: StackRuns): number | undefined {
   const recorded = Date.parse(history[0]?.endTime ?? "1970-01-01");
@@ -88,10 +96,10 @@ function oursSince({ history, begun }: StackRuns): number | undefined {
 }
 
 /**
- * Returns the periods in which the killed run may have been active. One period begins at the end of
- * the last successful run: later failed runs keep pending operations, so the killed run may be
- * older than these runs. If the last `up` has no noted end, adds a certain period: from the start
- * of this `up` to the last write of the state.
+ * Returns the periods in which the killed run may have been active. The first possible start is the
+ * end of the last successful run: later failed runs keep pending operations, so the killed run may
+ * be older than they are. If the recorded last `up` has no end, adds its period, which is certain:
+ * from its start to the last write of the state.
  */
 function killed(state: StateExport, runs: StackRuns): RunPeriod[] {
   const { history } = runs;
@@ -111,7 +119,7 @@ function killed(state: StateExport, runs: StackRuns): RunPeriod[] {
 
 /**
  * Returns the periods of runs whose results may be missing in the state: runs that failed after the
- * last successful `up`, and the killed run, which is not in the history. Pure.
+ * last successful `up`, and the killed run, which is not in the history.
  */
 export function unrecordedRunPeriods(
   runs: StackRuns,
@@ -122,7 +130,7 @@ export function unrecordedRunPeriods(
   const good = history.findIndex(({ kind, result }) => kind === "update" && result === "succeeded");
   const failed = (good === -1 ? history : history.slice(0, good)).flatMap(
     ({ kind, startTime, endTime }): RunPeriod[] => {
-      // A refresh creates nothing.
+      // A refresh creates no objects.
       if (endTime === undefined || kind === "refresh") return [];
       const stretch = { from: Date.parse(startTime), to: Date.parse(endTime) };
       return [{ ...stretch, ...(kind === "destroy" ? { destroyed: true } : { ended: true }) }];
@@ -132,8 +140,9 @@ export function unrecordedRunPeriods(
 }
 
 /**
- * Returns whether the time of an object's creation is in one of the periods.
+ * Returns whether an object was created in one of the periods.
  *
+ * @param created time at which the object was created
  * @param allowed milliseconds by which the clocks may differ
  */
 export const isWithinPeriods = (
@@ -145,13 +154,13 @@ export const isWithinPeriods = (
   return stretches.some(({ from, to }) => time >= from - allowed && time <= to + allowed);
 };
 
-/** Reads the engine's history and the note about the last `up`. */
+/** Reads the engine's history and the local record of the last `up`. */
 export async function runsOf(access: StateAccess): Promise<StackRuns> {
   const { stdout } = await pulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
   return { history: historySchema.parse(JSON.parse(stdout)), begun: readLastUp(access.workspace) };
 }
 
-/** Reads the runs of the stack, and returns the periods of {@link unrecordedRunPeriods}. */
+/** Reads the runs of the stack. Returns the periods of {@link unrecordedRunPeriods}. */
 export const readUnrecordedRunPeriods = async (
   access: StateAccess,
   state: StateExport,

@@ -16,9 +16,15 @@ const resourceSchema = z.looseObject({
   custom: z.boolean().default(false),
   id: z.string().optional(),
   protect: z.boolean().optional(),
-  /** Whether the engine only removes the resource from the state instead of deleting it. */
+  /**
+   * Whether the object is kept when the resource is deleted. The engine then only removes the
+   * resource from the state.
+   */
   retainOnDelete: z.boolean().optional(),
-  /** Whether the resource was only read, as by `Network.get`: the stack does not own the object. */
+  /**
+   * Whether the resource was only read, for example by `Network.get`. The stack then does not own
+   * the object.
+   */
   external: z.boolean().optional(),
   provider: z.string().optional(),
   inputs: z.record(z.string(), z.unknown()).optional(),
@@ -27,11 +33,11 @@ const resourceSchema = z.looseObject({
   propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).optional(),
   deletedWith: z.string().optional(),
   replaceWith: z.array(z.string()).optional(),
-  /** Whether the resource was deleted and its replacement does not exist yet. */
+  /** Whether the resource was deleted for a replacement that does not exist yet. */
   pendingReplacement: z.boolean().optional(),
-  /** Whether the resource was replaced and still has to be deleted. */
+  /** Whether the resource was replaced and must still be deleted. */
   delete: z.boolean().optional(),
-  /** Errors of a resource that was created but is incomplete. */
+  /** Errors in the creation of a resource that exists but is incomplete. */
   initErrors: z.array(z.string()).optional(),
   created: z.string().optional(),
   modified: z.string().optional(),
@@ -47,7 +53,7 @@ const deploymentSchema = z.looseObject({
 });
 
 /**
- * Output of `pulumi stack export`. While the engine creates the stack, there is no deployment for a
+ * Output of `pulumi stack export`. While the engine creates a stack, `deployment` is null for a
  * moment.
  */
 export const exportSchema = z.looseObject({
@@ -64,7 +70,10 @@ export interface StateAccess {
 interface CommandOptions {
   readonly accept?: readonly number[];
   readonly input?: string;
-  /** Whether the command takes the stack's lock. If so, a note about its process is written. */
+  /**
+   * Whether the command takes the stack's lock. If so, a note about its process is written (see
+   * lock-holders.ts).
+   */
   readonly locks?: boolean;
 }
 
@@ -89,7 +98,8 @@ export async function pulumi(
 }
 
 /**
- * Returns the error for a wrong passphrase of the stack's secrets; undefined for other messages.
+ * Returns the error for a wrong or missing passphrase of the stack's secrets. Returns undefined for
+ * other messages.
  */
 function unreadable(said: string): Failure | undefined {
   const [line = ""] = /\berror: .*/.exec(said) ?? [];
@@ -101,7 +111,9 @@ function unreadable(said: string): Failure | undefined {
   );
 }
 
-/** Returns the stack's state with its secrets encrypted; undefined if the stack does not exist. */
+/**
+ * Returns the stack's state with encrypted secrets. Returns undefined if the stack does not exist.
+ */
 export async function readState(access: StateAccess): Promise<StateExport | undefined> {
   const { project, stack } = access.workspace;
   const place = { backend: access.env[backendVariable] ?? "", project, stack };
@@ -122,12 +134,12 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
   );
 }
 
-/** Writes the state to the backend. Its secrets are encrypted, so no plain text is on disk. */
+/** Writes the state to the backend. The secrets in the state are encrypted. */
 export async function writeState(access: StateAccess, state: StateExport): Promise<void> {
   await pulumi(access, ["stack", "import"], { input: JSON.stringify(state), locks: true });
 }
 
-/** Returns the error for a state that another command has changed meanwhile. */
+/** Returns the error about a state that another command has changed in the meantime. */
 export const stateChangedError = (): Failure =>
   new Failure(
     "STACK_LOCKED",
@@ -136,9 +148,10 @@ export const stateChangedError = (): Failure =>
   );
 
 /**
- * Writes the state that `change` returns for the present state; writes nothing for undefined. The
- * engine holds the lock only while it writes, after the read. So another run could change the state
- * in between, but only a run that begins and ends within half a second.
+ * Passes the present state to `change`, and writes the state that `change` returns. Writes nothing
+ * if `change` returns undefined. The engine takes the lock only for the write, so another run could
+ * change the state between the read and the write. Such a run would have to begin and end within
+ * half a second.
  */
 export async function changeState(
   access: StateAccess,
@@ -154,9 +167,9 @@ export async function changeState(
 }
 
 /**
- * Returns the state with each resource as `change` returns it. Returns the same object if no
- * resource differs, or if operations are pending, because an import would delete pending
- * operations.
+ * Replaces each resource by the result of `change`, and returns the new state. Returns the same
+ * object if no resource differs. Also returns the same object if operations are pending, because an
+ * import would delete the pending operations.
  */
 export function withResources(
   state: StateExport,
@@ -170,7 +183,8 @@ export function withResources(
 }
 
 /**
- * Writes the state that `change` returns, unless this is the same object. Returns the new state.
+ * Writes the state that `change` returns, unless `change` returns the same object. Returns the new
+ * state.
  */
 export async function rewriteState(
   access: StateAccess,
@@ -187,15 +201,15 @@ export async function rewriteState(
 }
 
 /**
- * Returns the IDs of all objects that the stack created in the cloud, without objects that the
+ * Returns the IDs of all objects that the stack created in the cloud. Leaves out objects that the
  * program only read.
  */
 export const ownedIds = (state: StateExport | undefined): Set<string> =>
   createdIds(state?.deployment.resources ?? []);
 
 /**
- * Returns whether the stack does not exist, or has neither resources nor pending operations. The
- * stack itself, components and providers do not count.
+ * Returns whether the stack does not exist, or contains no resources and no pending operations. The
+ * stack's own resource, components and providers do not count.
  */
 export const isEmptyStack = (state: StateExport | undefined): boolean =>
   !(state?.deployment.resources ?? []).some(
@@ -203,9 +217,9 @@ export const isEmptyStack = (state: StateExport | undefined): boolean =>
   ) && (state?.deployment.pending_operations ?? []).length === 0;
 
 /**
- * Returns the identities of the clusters in the state, each with the name of the cluster's
- * component. An `up` creates the identity before any object that carries it, so the state of an
- * interrupted first `up` has the identity, too. States of early releases have no identities.
+ * Returns a map of the clusters in the state: identity to the name of the component `Cluster`. An
+ * `up` creates the identity before all objects that contain it, so even the state of an interrupted
+ * first `up` has the identity. States of early releases have no identities.
  */
 export const componentsOf = (state: StateExport | undefined): Map<string, string> =>
   new Map(
@@ -219,8 +233,8 @@ export const identitiesOf = (state: StateExport | undefined): Set<string> =>
   new Set(componentsOf(state).keys());
 
 /**
- * Returns what belongs to the stack: IDs of objects that it created, IDs of retained objects (even
- * if these are no longer in the state), and the identities of its clusters.
+ * Returns what belongs to the stack: IDs of objects that the stack created, IDs of retained objects
+ * (even if they are no longer in the state), and identities of the stack's clusters.
  */
 export const stackHoldings = (state: StateExport | undefined) => ({
   owned: ownedIds(state),
@@ -235,8 +249,9 @@ export const stackHoldings = (state: StateExport | undefined) => ({
 const marks = z.looseObject({ [identityKey]: z.string(), [clusterNameKey]: z.string() });
 
 /**
- * Returns the names of the clusters in the state, from the metadata of their servers, or else from
- * their components. Returns `otherwise` if the state has no cluster.
+ * Returns the names of the clusters in the state, from the metadata of their servers. If a cluster
+ * has no servers, returns the name of its component. Returns `otherwise` if the state has no
+ * cluster.
  */
 export function clusterNamesInState(state: StateExport | undefined, otherwise: string): string[] {
   const inCloud = new Map(
@@ -251,7 +266,10 @@ export function clusterNamesInState(state: StateExport | undefined, otherwise: s
 
 const outputsSchema = z.record(z.string(), z.unknown());
 
-/** Form of secret outputs: plain text, for use in this process only, or "[secret]". */
+/**
+ * Form of secret outputs. "in clear": plain text, for use in this process only. "hidden":
+ * "[secret]".
+ */
 export type SecretOutputForm = "in clear" | "hidden";
 
 export async function readOutputs(
@@ -270,10 +288,10 @@ export interface StackOutput {
 export type StackOutputs = Readonly<Record<string, StackOutput>>;
 
 /**
- * Returns the stack's outputs, each with whether it contains a secret: then the value differs from
- * the encrypted value in the state.
+ * Returns the stack's outputs, and whether each output is secret. An output is secret if its plain
+ * value differs from the encrypted value in the state.
  *
- * @param held the state, if it was read a moment ago. Default: it is read here
+ * @param held the state, if the caller has just read it. Default: this function reads the state
  */
 export async function readStackOutputs(
   access: StateAccess,

@@ -2,7 +2,7 @@
 export interface UrnParts {
   readonly stack: string;
   readonly project: string;
-  /** Type tokens from the outermost component to the resource itself. */
+  /** Type tokens, from the outermost component to the resource itself. */
   readonly types: readonly string[];
   readonly type: string;
   readonly name: string;
@@ -24,7 +24,7 @@ export function parseUrn(urn: string): UrnParts {
 /** Returns the last part of a type token: `openstack:networking/network:Network` -> `Network`. */
 export const shortType = (type: string): string => type.split(":").at(-1) ?? type;
 
-/** Type of the engine's own provider, which is in the state only after a run that used it. */
+/** Type of the engine's own provider. The state contains it only after a run that used it. */
 export const ownProvider = "pulumi:providers:pulumi";
 
 export const serverGroupType = "openstack:compute/serverGroup:ServerGroup";

@@ -8,7 +8,10 @@ import { packageRoot, stateDirectory } from "../../base/paths.js";
 import { Failure } from "../../base/failures/failure.js";
 import { backendDirectory } from "./backend.js";
 
-/** Returns the module of the package's program: compiled if it exists, or else TypeScript. */
+/**
+ * Returns the path of the package's program: the compiled file if it exists, or else the TypeScript
+ * file.
+ */
 export function programModule(): string {
   const base = resolve(__dirname, "..", "..", "index");
   return existsSync(`${base}.js`) ? `${base}.js` : `${base}.ts`;
@@ -18,9 +21,10 @@ export interface Workspace {
   readonly stack: string;
   readonly project: string;
   /**
-   * Private directory with Pulumi.yaml, the stack's settings and the administrator's kubeconfig;
-   * the checkout is not changed. Each backend and project has a separate directory, because stacks
-   * of several backends or projects may have the same name.
+   * Private directory of the stack. It contains Pulumi.yaml, the stack's settings and the
+   * administrator's kubeconfig, so that the user's project directory is not changed. Each
+   * combination of backend, project and stack has its own directory, because stacks of different
+   * backends or projects may have the same name.
    */
   readonly directory: string;
 }
@@ -29,17 +33,16 @@ export interface WorkspaceOptions {
   readonly stack: string;
   /** Directory with `Pulumi.yaml` and `Pulumi.<stack>.yaml`. Default: the package's root. */
   readonly projectDirectory?: string;
-  /** Text of the stack's settings, used instead of the file. */
+  /** Text of the stack's settings, in place of the file. Default: the file is read. */
   readonly settings?: string;
-  /** URL of the backend. Each backend has a separate salt for the stack's secrets. */
+  /** URL of the backend. A stack has a different salt for its secrets in each backend. */
   readonly backend: string;
 }
 
 const secretsKeys = ["encryptionsalt", "secretsprovider", "encryptedkey"] as const;
 
 /**
- * Matches the names of stacks that Pulumi accepts, and that are neither a path nor an option of the
- * command line.
+ * Matches names of stacks that Pulumi accepts, and that cannot be mistaken for a path or an option.
  */
 const stackName = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 
@@ -52,7 +55,7 @@ function requireStackName(stack: string): void {
   );
 }
 
-/** Returns the stack's settings file; throws if it is missing or not YAML. */
+/** Returns the text of the stack's settings file. Throws if the file is missing or is not YAML. */
 export function readStackFile(projectDirectory: string, stack: string): string {
   requireStackName(stack);
   const path = join(projectDirectory, `Pulumi.${stack}.yaml`);
@@ -74,8 +77,8 @@ export function readStackFile(projectDirectory: string, stack: string): string {
 }
 
 /**
- * Returns whether the stack's secrets are encrypted with a passphrase: its settings name no other
- * secrets provider.
+ * Returns whether the stack's secrets are encrypted with a passphrase. True unless the settings
+ * name another secrets provider.
  */
 export function usesPassphrase(settings: string): boolean {
   const document = parseDocument(settings);
@@ -83,7 +86,7 @@ export function usesPassphrase(settings: string): boolean {
   return typeof provider !== "string" || provider === "passphrase";
 }
 
-/** Adds the salt or secrets provider of `earlier` settings to settings that have none. */
+/** Copies the salt or the secrets provider from `earlier` settings, if `settings` have none. */
 export function withSecretsProvider(settings: string, earlier: string | undefined): string {
   const document = parseDocument(settings);
   if (!isMap(document.contents)) return withSecretsProvider("config: {}\n", earlier);
@@ -99,7 +102,8 @@ export function withSecretsProvider(settings: string, earlier: string | undefine
 }
 
 /**
- * Returns a normal form of the backend, independent of a directory's spelling and of the password.
+ * Returns the same text for all spellings of one backend: with the directory resolved, and without
+ * the password.
  */
 const placeOf = (backend: string): string =>
   backendDirectory(backend) ?? backend.replace(/:[^/:@]*@/, "@");
@@ -112,20 +116,21 @@ function directoryOf({ stack, backend }: WorkspaceOptions, project: string): str
 }
 
 /**
- * Returns the path of an earlier release's settings file, which all projects shared with its salt.
+ * Returns the path of the settings file of an earlier release. All projects shared this file and
+ * its salt.
  */
 const earlierFile = ({ stack, backend }: WorkspaceOptions): string => {
   const directory = backend.replaceAll(/[^A-Za-z0-9]+/g, "-").slice(-120);
   return stateDirectory("work", directory, stack, `Pulumi.${stack}.yaml`);
 };
 
-/** Settings of the engine, and their location. */
+/** Settings that the engine will read, and where they are. */
 interface Copied {
   readonly workspace: Workspace;
-  /** The stack's settings as written. */
+  /** Stack's settings as the user wrote them. */
   readonly settings: string;
   readonly file: string;
-  /** Previous copy, with the salt. Absent: there is none. */
+  /** Path of the previous copy, which contains the salt. Absent: there is no previous copy. */
   readonly earlier?: string;
 }
 
@@ -146,16 +151,16 @@ function copyOf(
 
 /**
  * Prepares the private directory in which the engine works. Pulumi writes the salt of a stack's
- * secrets into the settings file. To keep the checkout unchanged, the private directory has a copy
- * of this file, with the salt. An existing copy is not changed: another command's engine may be
- * about to read it.
+ * secrets into the settings file. So the engine gets a copy of this file, and the user's file is
+ * not changed. Does not change an existing copy, because the engine of another command may be about
+ * to read it.
  */
 export function prepareWorkspace(options: WorkspaceOptions): Workspace {
   const { workspace, project, ...copied } = copyOf(options);
   requireSameCloud(parseDocument(copied.settings), `Pulumi.${workspace.stack}.yaml`);
   requireSameCloud(project, "Pulumi.yaml");
   if (copied.earlier !== copied.file) writeSettings({ workspace, ...copied });
-  // The program runs inline: the options of the Node language host do not apply.
+  // The program runs inline, so options of the Node language host have no effect and are removed.
   project.delete("main");
   project.set("runtime", "nodejs");
   const [target, text] = [join(workspace.directory, "Pulumi.yaml"), project.toString()];
@@ -165,23 +170,23 @@ export function prepareWorkspace(options: WorkspaceOptions): Workspace {
 }
 
 /**
- * Writes the file atomically: an interrupted write would lose the salt, and with it every secret of
- * the stack.
+ * Writes the file atomically. An interrupted write would lose the salt, and all secrets of the
+ * stack with it.
  */
 function writeSettings({ settings, file, earlier }: Copied): void {
   const kept = earlier === undefined ? undefined : readFileSync(earlier, "utf8");
   replacePrivateFile(file, withSecretsProvider(settings, kept));
 }
 
-/** Milliseconds that another command may take until its engine has read its settings. */
+/** Time limit in milliseconds for another command, until its engine has read the settings. */
 const readingMilliseconds = 120_000;
 
 /**
- * Starts an engine with the stack's settings. Commands from several checkouts may start at the same
+ * Starts an engine with the stack's settings. Commands in several checkouts may run at the same
  * time with different settings. So each command locks the copy of the settings until its engine has
- * read the copy.
+ * read it.
  *
- * @param begin starts the work; resolves when the engine has read its settings or has ended
+ * @param begin starts the engine. Resolves when the engine has read its settings or has ended
  */
 export async function withStackSettings(
   options: WorkspaceOptions,
@@ -198,15 +203,16 @@ export async function withStackSettings(
 }
 
 /**
- * Keys of OpenStack's provider that select another cloud, project or region than the environment.
+ * Matches settings of OpenStack's provider that select a cloud, project, region or user. In a
+ * stack's settings, they would override the environment, from which the commands take the cloud.
  */
 const leading =
   /^openstack:(cloud|authUrl|region|tenantId|tenantName|token|userId|userName|applicationCredential(Id|Name)|(user|project)?[dD]omain(Id|Name)|defaultDomain)$/;
 
 /**
- * Throws if the settings select another cloud than the environment. The commands use the
- * environment's cloud: they would search for a cluster's objects, and delete them, in the wrong
- * project.
+ * Throws if the settings select the cloud for OpenStack's provider. The commands use the cloud from
+ * the environment. With another cloud in the settings, they would search for the cluster's objects,
+ * and delete them, in the wrong project.
  */
 function requireSameCloud(settings: ReturnType<typeof parseDocument>, file: string): void {
   const found: unknown = settings.get("config");

@@ -8,12 +8,13 @@ import {
 } from "../pulumi/stack-state.js";
 
 /**
- * Reads the state while an engine holds the stack's lock, and has `work` act on the cloud. Then
- * writes the state that `work` returns, unless `work` returns the state as it was, or undefined.
- * Throws if another operation changed the state between lock and write. Returns the state as it
- * was, and as it is now.
+ * Lets `work` change the cloud while an engine holds the stack's lock. `work` gets the state and
+ * returns the new state, which is then written. Nothing is written if `work` returns undefined or
+ * the same object. Throws if another operation changed the state between the release of the lock
+ * and the write. Returns the state before and after.
  *
- * @param options signal that ends the wait for the lock and the work. Default: that of the run
+ * @param options signal that ends the wait for the lock and the work. Default: the signal of the
+ * run
  */
 export async function editUnderLock(
   run: Pick<StackOperation, "access" | "hold">,

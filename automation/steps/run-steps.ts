@@ -1,6 +1,6 @@
 import type { Facts, Guard, Operation, Step } from "./step.js";
 
-/** Runs guards in their order. */
+/** Runs the guards in the order of the list. */
 export async function runGuards<F extends Facts>(
   guards: readonly Guard<F>[],
   facts: F,
@@ -9,8 +9,8 @@ export async function runGuards<F extends Facts>(
 }
 
 /**
- * Returns what a step finds to do; undefined for nothing. A step without `detect` always has
- * something to do.
+ * Returns the work that a step has found, or undefined if there is no work. A step without `detect`
+ * always has work.
  */
 async function detected<F extends Facts>(
   step: Step<F, unknown>,
@@ -23,9 +23,10 @@ async function detected<F extends Facts>(
 }
 
 /**
- * Runs the guards, then the steps. Reports a step once it has found something to do.
+ * Runs the guards, then the steps. Skips steps without work, and does not report them.
  *
- * @param refuse called before a step with a description applies what it detected. Default: no call
+ * @param refuse called with a step's description before the step applies what `detect` found; may
+ * throw. Default: steps are not refused
  */
 export async function runSteps<F extends Facts, Description>(
   { guards, steps }: Operation<F, Description>,
@@ -43,9 +44,9 @@ export async function runSteps<F extends Facts, Description>(
 }
 
 /**
- * Returns the descriptions of the steps. Changes nothing.
+ * Returns the descriptions of all steps that have work. Changes nothing.
  *
- * @param onDescription called with each description before the next step is asked. May throw
+ * @param onDescription called with each description before the next step is examined; may throw
  */
 export async function describeSteps<F extends Facts, Description>(
   steps: readonly Step<F, Description>[],

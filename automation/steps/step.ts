@@ -3,70 +3,81 @@ import type { PlanRow } from "../pulumi/preview-rows.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 
 /*
- * An operation is a list of guards and a list of steps, each in its order. The runner
- * (run-steps.ts) runs, previews or refuses the steps (docs/decisions/0037-operations-as-steps.md).
+ * An operation is a list of guards and a list of steps. Both lists run in order. run-steps.ts runs,
+ * previews or refuses the steps. See docs/decisions/0037-operations-as-steps.md.
  */
 
-/** What the guards and steps of one operation know. An operation may add facts of its own. */
+/** Facts that the guards and steps of one operation share. An operation may extend this type. */
 export interface Facts {
   readonly run: StackOperation;
-  /** State at the beginning. Undefined: the stack does not exist, or no guard has read it. */
+  /**
+   * State when the operation began. Undefined: the stack does not exist, or no guard has read the
+   * state yet.
+   */
   initial?: StateExport | undefined;
   /** Newest state. Each guard or step that reads or writes the state updates it. */
   state?: StateExport | undefined;
-  /** State with pending operations that a step has undone. */
+  /** State that had pending operations, before a step undid them. Absent: no step undid any. */
   interrupted?: StateExport;
-  /** Whether a step has deleted objects of the cloud, or removed resources from the state. */
+  /** Whether a step has deleted objects in the cloud, or removed resources from the state. */
   repaired?: boolean;
 }
 
-/** Reads facts, refuses the operation by an error, or starts early what a step needs later. */
+/**
+ * Reads facts, or refuses the operation by throwing, or starts work early that a later step needs.
+ */
 export type Guard<F extends Facts = Facts> = (facts: F) => Promise<void> | void;
 
 /** Changes that a step of `up` would make. */
 export interface Changes {
   /** Rows of the plan. */
   readonly rows?: readonly PlanRow[];
-  /** Phrase after "`up` would", for changes after which the rest of the plan is unknown. */
+  /**
+   * Phrase that completes "`up` would". Present if the rest of the plan is unknown after these
+   * changes.
+   */
   readonly first?: string;
 }
 
 /**
- * One step of an operation. `Found` is the result of `detect`, `Description` the part that the step
- * adds to the plan of the operation.
+ * Step of an operation. `Found` is the result of `detect`. `Description` is what the step adds to
+ * the operation's plan.
  */
 export interface Step<F extends Facts = Facts, Description = never, Found = unknown> {
-  /** Title in the progress and in the documentation: a verb and its object. */
+  /** Title for the progress display and the documentation: a verb and its object. */
   readonly title: string;
-  /** Whether the step belongs to this run at all. Absent: it does. */
+  /** Returns whether the step takes part in this run. Absent: the step takes part. */
   when?(facts: F): boolean;
-  /** Measured seconds of the step, for the progress. Absent: not measured. */
+  /** Measured duration of the step in seconds, for the progress display. Absent: not measured. */
   readonly expectedSeconds?: number;
   /**
-   * Whether the events leave out the step, because it only does bookkeeping in the state or in
-   * local files. Default: false.
+   * Whether the step emits no events, because it only updates the state's bookkeeping or local
+   * files. Default: false.
    */
   readonly silent?: boolean;
-  /** Returns what there is to do; undefined for nothing. Only reads. Absent: there always is. */
+  /**
+   * Returns the work to do, or undefined if there is none. Only reads. Absent: there is always
+   * work.
+   */
   detect?(facts: F): Promise<Found | undefined> | Found | undefined;
-  /** Returns what `apply` would do. Only reads. Absent: the step changes nothing for the user. */
+  /** Returns what `apply` would do. Only reads. Absent: the plan does not mention the step. */
   describe?(facts: F, found: Found): Promise<Description> | Description;
   apply(facts: F, found: Found): Promise<void> | void;
 }
 
 export interface Operation<F extends Facts = Facts, Description = never> {
-  /** Guards, before every step. */
+  /** Guards. All of them run before the first step. */
   readonly guards: readonly Guard<F>[];
   readonly steps: readonly Step<F, Description>[];
 }
 
-/** Restricts steps to runs for which the condition holds. */
+/** Restricts steps to runs for which the condition is true. */
 export const stepsWhen = <F extends Facts, Description>(
   condition: (facts: F) => boolean,
   steps: readonly Step<F, Description>[],
 ): Step<F, Description>[] => steps.map((step) => ({ ...step, when: condition }));
 
-/** Restricts guards to runs for which the condition holds. */
+/** Restricts guards to runs for which the condition is true. */
 export const guardsWhen = <F extends Facts>(
   condition: (facts: F) => boolean,
   guards: readonly Guard<F>[],

@@ -11,18 +11,21 @@ export interface Found {
   readonly path: string;
 }
 
-/** Directories in which to search; `searchPlaces` reads them from the environment. */
+/**
+ * Directories in which programs are searched. `searchPlaces` reads the directories from the
+ * environment.
+ */
 export interface SearchPlaces {
-  /** Directories of PATH, except the toolchain's own cache. */
+  /** Directories of PATH, without the toolchain's own cache. */
   readonly path: readonly string[];
-  /** Home directory of Pulumi: PULUMI_HOME or ~/.pulumi. */
+  /** Pulumi's home directory: PULUMI_HOME, or else ~/.pulumi. */
   readonly pulumiHome: string;
 }
 
 /**
- * Reads the search places from the environment.
+ * Returns the search places from the environment.
  *
- * @param own cache of the toolchain; programs in it do not count as found
+ * @param own cache of the toolchain: its programs are the toolchain's own and do not count as found
  */
 export function searchPlaces(env: NodeJS.ProcessEnv, own: string): SearchPlaces {
   return {
@@ -33,7 +36,9 @@ export function searchPlaces(env: NodeJS.ProcessEnv, own: string): SearchPlaces 
   };
 }
 
-/** Returns the first executable called `name` in one of the directories. */
+/**
+ * Returns the path of the first executable called `name` in the directories, with links resolved.
+ */
 function executableIn(name: string, directories: readonly string[]): string | undefined {
   for (const directory of directories) {
     const file = join(directory, name);
@@ -41,19 +46,21 @@ function executableIn(name: string, directories: readonly string[]): string | un
       accessSync(file, constants.X_OK);
       return realpathSync(file);
     } catch {
-      continue; // not here
+      continue; // This directory has no such executable.
     }
   }
   return undefined;
 }
 
-/** Returns the first executable called `name` on the path or in the Pulumi home's bin. */
+/**
+ * Returns the first executable called `name` in PATH, or else in `bin` of Pulumi's home directory.
+ */
 export const executable = (name: string, where: SearchPlaces): string | undefined =>
   executableIn(name, [...where.path, join(where.pulumiHome, "bin")]);
 
 /**
- * Returns the Node language host of `engine`: the engine searches its path, then its own directory,
- * with links resolved.
+ * Returns the Node language host that `engine` would use. The engine searches PATH first, and then
+ * its own directory with links resolved.
  */
 export function findLanguageHost(engine: string, where: SearchPlaces): string | undefined {
   const name = "pulumi-language-nodejs";
@@ -61,16 +68,18 @@ export function findLanguageHost(engine: string, where: SearchPlaces): string | 
 }
 
 /**
- * Bytes from which a file counts as a program: a smaller one may be a script that starts another
- * program each time.
+ * Minimum size in bytes of a file that counts as a program. A smaller file may be a script that
+ * does not always start the same program, so its version is not cached.
  */
 const program = 2 ** 20;
 
 const answered = z.object({ file: z.string(), version: z.string() });
 
 /**
- * Returns an engine's version. The command takes 0.2 s, so its answer is kept while the file is
- * unchanged.
+ * Returns the version of an engine. The command for this takes 0.2 s, so the answer is cached until
+ * the file changes.
+ *
+ * @param kept path of the cache
  */
 async function versionOf(path: string, kept: string): Promise<string> {
   const { size, ctimeMs, ino, dev } = statSync(path);
@@ -87,14 +96,15 @@ function readAnswer(kept: string): z.infer<typeof answered> | undefined {
   try {
     return answered.parse(JSON.parse(readFileSync(kept, "utf8")));
   } catch {
-    return undefined; // no valid answer is kept
+    return undefined; // There is no valid cache.
   }
 }
 
 /**
- * Returns the installed `pulumi` if it is new enough, otherwise the reason why it is refused.
+ * Returns the installed `pulumi` if it is new enough. Otherwise returns the reason why it cannot be
+ * used.
  *
- * @param kept file that keeps the answer about its version
+ * @param kept path of the file that caches its version
  */
 export async function findEngine(
   where: SearchPlaces,
@@ -111,9 +121,9 @@ export async function findEngine(
 }
 
 /**
- * Returns a resource plugin: an executable on the path (which the engine prefers), or one installed
- * in the Pulumi home. There the engine takes only the version that the SDK requires, and only after
- * its installation has finished.
+ * Returns a resource plugin: an executable in PATH, which the engine prefers, or a plugin in
+ * Pulumi's home directory. There, the engine accepts only the version that the SDK requires, and
+ * only if its installation is complete.
  */
 export function findPlugin(name: string, where: SearchPlaces, version: string): Found | undefined {
   const file = `pulumi-resource-${name}`;

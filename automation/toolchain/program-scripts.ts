@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 
 /**
- * Creates a directory for PATH that contains exactly the given scripts: for built executables and
- * for stand-ins. Its name is a digest of its content, so two checkouts or two versions never share
- * one.
+ * Creates a directory for PATH that contains exactly the given scripts, which start built
+ * executables or stand-ins. The name of the directory is a digest of the scripts, so checkouts with
+ * different scripts have different directories.
  */
 export function assembleBin(cache: string, scripts: ReadonlyMap<string, string>): string {
   const content = JSON.stringify([...scripts].sort());

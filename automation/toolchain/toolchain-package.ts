@@ -6,10 +6,10 @@ import type { SubstitutePrograms } from "../../base/substitute-programs.js";
 const name = "@stackadm/toolchain";
 
 /**
- * Returns the package `@stackadm/toolchain`, which is not part of the product; undefined if it is
- * not installed next to this package.
+ * Returns the separate package `@stackadm/toolchain`. Returns undefined if the package is not
+ * installed next to this one.
  *
- * @param from file from which the package is searched. @default this file
+ * @param from file from which Node searches the package. @default this file
  */
 export function toolchainPackage(from = __filename): SubstitutePrograms | undefined {
   const load = createRequire(from);
@@ -22,8 +22,8 @@ export function toolchainPackage(from = __filename): SubstitutePrograms | undefi
 }
 
 /**
- * Returns a failure of the package as a failure of this program, and any other error unchanged. The
- * package has its own copy of the class `Failure`.
+ * Returns a Failure of the package as a Failure of this program. Returns other errors unchanged.
+ * The conversion is needed because the package has its own copy of the class `Failure`.
  */
 export function asProductFailure(error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error)) return error;

@@ -22,25 +22,26 @@ import type { SearchPlaces } from "./find-programs.js";
 import { assembleBin } from "./program-scripts.js";
 import { asProductFailure, toolchainPackage } from "./toolchain-package.js";
 
-/** Program that `pulumi up` needs, and its origin. */
+/** Program that Pulumi needs for an operation, and where the program comes from. */
 export interface Piece {
   readonly name: string;
   readonly version: string;
   readonly path: string;
   /**
-   * Origin. `found`: already installed; `installed`: downloaded by Pulumi; `built`: from Go
-   * modules; `stand-in`: this project's own. The last two are from `@stackadm/toolchain`.
+   * Origin of the program. `found`: already installed. `installed`: downloaded by Pulumi. `built`:
+   * built from Go modules by `@stackadm/toolchain`. `stand-in`: own implementation in
+   * `@stackadm/toolchain`.
    */
   readonly origin: "found" | "installed" | "built" | "stand-in";
-  /** Sentence that gives the reason for the choice. */
+  /** Sentence that says why this program was chosen. */
   readonly why: string;
 }
 
 export interface Toolchain {
   readonly pieces: readonly Piece[];
   /**
-   * Environment for `pulumi`: PATH with the tools first, and variables that prevent needless
-   * downloads.
+   * Environment variables for `pulumi`: PATH with the tools first, and variables that prevent
+   * needless downloads.
    */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -48,25 +49,28 @@ export interface Toolchain {
 export interface ToolchainOptions {
   readonly progress: Progress;
   readonly signal?: AbortSignal;
-  /** Environment of the search. @default the process's environment */
+  /** Environment in which the programs are searched. @default the process's environment */
   readonly env?: NodeJS.ProcessEnv;
-  /** Folder of the cache. @default `$XDG_CACHE_HOME/stackadm/toolchain` */
+  /** Directory of the cache. @default `$XDG_CACHE_HOME/stackadm/toolchain` */
   readonly cache?: string;
   /** Version of the OpenStack plugin. @default defaultOpenstackPlugin */
   readonly openstackPlugin?: OpenstackPlugin | undefined;
   /**
-   * Allows stand-ins for official plugins that cannot be downloaded. @default true if
-   * `STACKADM_STAND_INS` is 1
+   * Whether stand-ins are allowed for official programs that cannot be downloaded.
+   * @default true if `STACKADM_STAND_INS` is 1
    */
   readonly standIns?: boolean;
   /**
-   * Programs in place of missing ones, where stand-ins are allowed. @default those of the package
-   * `@stackadm/toolchain`, if it is installed
+   * Source of programs that replace missing ones, if stand-ins are allowed.
+   * @default the package `@stackadm/toolchain`, if it is installed
    */
   readonly substitutes?: SubstitutePrograms;
 }
 
-/** Variable whose value 1 allows stand-ins on a cloud other than the lab. */
+/**
+ * Name of the environment variable that allows stand-ins with the value 1, also for other clouds
+ * than the lab.
+ */
 export const standInsVariable = "STACKADM_STAND_INS";
 
 interface Context {
@@ -77,20 +81,24 @@ interface Context {
   readonly env: NodeJS.ProcessEnv;
   readonly standIns: boolean;
   readonly substitutes: SubstitutePrograms | undefined;
-  /** Plugin versions that the program asks the engine for. */
+  /** Versions of the plugins that the SDKs of the program require. */
   readonly plugins: Readonly<Record<PluginName, string>> & { readonly openstack: OpenstackPlugin };
-  /** Scripts of substitutes, by name, and variables that these need. */
+  /**
+   * Scripts that start the substitutes, by the name of the program. `variables` contains the
+   * environment variables that the substitutes need.
+   */
   readonly scripts: Map<string, string>;
   readonly variables: Record<string, string>;
-  /** Result of the check whether the download host answers; checked at most once. */
+  /** Whether the download host answers. Checked at most once. Undefined: not checked yet. */
   downloads: Promise<boolean> | undefined;
 }
 
 /**
- * Finds or provides the Pulumi CLI, the Node language host and the three plugins. Uses installed
- * ones that the engine accepts; else Pulumi's own download; else, if stand-ins are allowed, builds
- * them or uses stand-ins. Can be interrupted, and run twice at the same time. Throws before
- * anything is built if a program is missing and stand-ins are not allowed.
+ * Finds the Pulumi CLI, the Node language host and the three plugins, or provides what is missing.
+ * Prefers installed programs that the engine accepts, then Pulumi's own download. If stand-ins are
+ * allowed, the last choice is to build the program or to use a stand-in. Throws before anything is
+ * built if a program is missing and stand-ins are not allowed. May be interrupted, and may run
+ * several times concurrently.
  */
 export async function ensureToolchain(options: ToolchainOptions): Promise<Toolchain> {
   const cache = options.cache ?? cacheDirectory("toolchain");
@@ -194,7 +202,7 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
   return substitute(context, { name: piece, version, why: `${downloadHost} does not answer` });
 }
 
-/** Returns the error for a missing part of Pulumi that must not be replaced by a stand-in. */
+/** Returns the error about a missing program for which no substitute is allowed or available. */
 const missing = (what: string, why: string): Failure =>
   new Failure(
     "TOOL_MISSING",
@@ -202,7 +210,10 @@ const missing = (what: string, why: string): Failure =>
     `Install Pulumi (https://www.pulumi.com/docs/install/) and run the same command again. Or install the package @stackadm/toolchain and set ${standInsVariable}=1: what is missing is then built with Go, or the package's own stand-ins take its place.`,
   );
 
-/** Returns a program in place of one that is not installed; throws if this is not allowed. */
+/**
+ * Returns a substitute for a program that is not installed. Throws if substitutes are not allowed
+ * or not available.
+ */
 async function substitute(
   context: Context,
   { name, version, why }: Pick<Piece, "name" | "version" | "why">,
@@ -221,7 +232,7 @@ async function substitute(
   return { name, version: made.version, path: made.path, origin: made.origin, why };
 }
 
-/** Reports whether Pulumi's download host answers within 3 s. */
+/** Returns whether Pulumi's download host answers within 3 s. */
 function downloadsAnswer(context: Context): Promise<boolean> {
   context.downloads ??= new Promise((resolvePromise) => {
     const call = request(
@@ -255,7 +266,7 @@ function environmentOf({ env, where, cache, scripts, variables }: Context): Reco
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PATH: path.join(delimiter),
     ...variables,
-    // Without this, the engine would download plugins that are on PATH already.
+    // Without this variable, the engine would download plugins that are already in PATH.
     ...(scripts.size > 0 && { PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true" }),
   };
 }

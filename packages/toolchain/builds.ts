@@ -9,7 +9,7 @@ import { Failure } from "../../base/failures/failure.js";
 import type { GoBuild } from "./make.js";
 import { engineVersion, pluginVersions } from "../../base/versions/pulumi-versions.js";
 
-/** Build of the engine, for machines without Pulumi. */
+/** Build of the Pulumi engine, for machines on which Pulumi is not installed. */
 export const engineBuild: GoBuild = {
   name: "pulumi",
   version: engineVersion,
@@ -19,7 +19,9 @@ export const engineBuild: GoBuild = {
   expectedSeconds: 240,
 };
 
-/** Returns the build of an OpenStack plugin, for machines that cannot download the official one. */
+/**
+ * Returns the build of an OpenStack plugin, for machines that cannot download the official plugin.
+ */
 export const openstackBuild = (version: OpenstackPlugin = defaultOpenstackPlugin): GoBuild => ({
   name: "pulumi-resource-openstack",
   version,
@@ -33,8 +35,8 @@ export const openstackBuild = (version: OpenstackPlugin = defaultOpenstackPlugin
 });
 
 /**
- * Version of the Kubernetes plugin that is built: the only one whose Go module was found to be
- * available without upstream's repository.
+ * Version of the Kubernetes plugin that is built from source. It is the only version whose Go
+ * module was found to be available without upstream's repository.
  */
 const builtKubernetesPlugin = "4.25.0";
 
@@ -42,8 +44,9 @@ const kubernetesModule = "github.com/pulumi/pulumi-kubernetes/provider/v4";
 const kubernetesFiles = "cmd/pulumi-resource-kubernetes";
 
 /**
- * Build of the Kubernetes plugin. It reports the version that the SDK asks for, because the engine
- * warns of an older one in every run, and its own version as build metadata.
+ * Build of the Kubernetes plugin. The built plugin reports the version that the SDK requires,
+ * because the engine warns about an older version in every run. Its real version is in the build
+ * metadata of the reported version.
  */
 export const kubernetesBuild: GoBuild = {
   name: "pulumi-resource-kubernetes",
@@ -51,7 +54,8 @@ export const kubernetesBuild: GoBuild = {
   sources: [join(__dirname, "kubernetes")],
   package: ".",
   ldflags: `-s -w -X ${kubernetesModule}/pkg/version.Version=${pluginVersions.kubernetes}+built.${builtKubernetesPlugin}`,
-  // The typed SDK is more than half of the work, and serves only ConfigFile, ConfigGroup and Chart.
+  // The plugin's typed Go SDK is more than half of the work. Only ConfigFile, ConfigGroup and Chart
+  // use this SDK, so it is compiled without inlining and debug information.
   gcflags: "github.com/pulumi/pulumi-kubernetes/sdk/v4/...=-dwarf=false -l",
   embedded: {
     module: kubernetesModule,
@@ -60,13 +64,11 @@ export const kubernetesBuild: GoBuild = {
   expectedSeconds: 420,
 };
 
-/** What takes the place of the official Kubernetes plugin where it cannot be downloaded. */
+/** Substitutes for the official Kubernetes plugin, if it cannot be downloaded. */
 const kubernetesPlugins = ["stand-in", "built"] as const;
 export type KubernetesPlugin = (typeof kubernetesPlugins)[number];
 
-/**
- * Returns the Kubernetes plugin that STACKADM_KUBERNETES_PLUGIN chooses: by default the stand-in.
- */
+/** Returns the substitute that STACKADM_KUBERNETES_PLUGIN selects. Default: the stand-in. */
 export function kubernetesPluginIn(env: NodeJS.ProcessEnv): KubernetesPlugin {
   const named = env["STACKADM_KUBERNETES_PLUGIN"] ?? "stand-in";
   const chosen = kubernetesPlugins.find((plugin) => plugin === named);
@@ -78,7 +80,7 @@ export function kubernetesPluginIn(env: NodeJS.ProcessEnv): KubernetesPlugin {
   );
 }
 
-/** Returns the build of a program; undefined if a stand-in takes its place. */
+/** Returns the build of a program. Returns undefined if a stand-in replaces the program. */
 export function buildOf(
   { name, version }: MissingProgram,
   env: NodeJS.ProcessEnv,

@@ -9,7 +9,7 @@ import type {
 import { buildOf, kubernetesBuild } from "./builds.js";
 import { forwardScript, makeWithGo, standInScript } from "./make.js";
 
-/** Folder of the stand-in for each program. */
+/** Directory of the stand-in for each program, by the name of the program. */
 const standIns: Readonly<Record<string, string>> = {
   "pulumi-language-nodejs": "nodejs",
   "pulumi-resource-kubernetes": "kubernetes",
@@ -17,8 +17,9 @@ const standIns: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a program in place of one that is not installed: built from Go modules, or this package's
- * own stand-in. The first call may build it for minutes. Throws a Failure without Go.
+ * Returns a substitute for a program that is not installed: built from Go modules, or a stand-in of
+ * this package. The first call may build the program, which takes minutes. Throws a Failure if a
+ * build needs Go and Go is not installed.
  */
 export async function substitute(
   program: MissingProgram,
@@ -27,7 +28,8 @@ export async function substitute(
   const build = buildOf(program, env);
   if (!build) return standIn(program);
   const path = await makeWithGo(build, { cache, progress, ...(signal && { signal }) });
-  // The Kubernetes plugin that is built is older than the provider's setting enablePatchForce.
+  // The Kubernetes plugin that is built here does not know the provider's setting
+  // `enablePatchForce`, because it is older. This variable is used instead.
   const environment: Substitute["environment"] =
     build === kubernetesBuild ? { PULUMI_K8S_ENABLE_PATCH_FORCE: "true" } : {};
   return {
@@ -39,7 +41,10 @@ export async function substitute(
   };
 }
 
-/** Returns the folder of compiled stand-ins: next to this file, or where the package is compiled. */
+/**
+ * Returns the directory of the compiled stand-ins: the directory of this file, or the output
+ * directory if this file is TypeScript.
+ */
 const compiled = (): string =>
   __filename.endsWith(".ts") ? join(__dirname, "dist", "packages", "toolchain") : __dirname;
 

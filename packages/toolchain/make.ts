@@ -16,27 +16,27 @@ import { run, type RunResult } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
 
 export interface GoBuild {
-  /** Name of the executable. */
+  /** Name of the executable that is built. */
   readonly name: string;
   readonly version: string;
   /**
-   * Directories whose files are built together: go.mod, go.sum, and the main package unless
-   * `package` is in another module.
+   * Directories whose files are copied together and built: go.mod and go.sum, and the main package,
+   * unless `package` is in another module.
    */
   readonly sources: readonly string[];
   readonly package: string;
   readonly ldflags: string;
   /**
-   * Flags of the compiler for some packages, `pattern=flags`, in place of the usual ones. Default:
-   * none.
+   * Compiler flags for some packages, in the form `pattern=flags`. The flags replace the usual
+   * flags of these packages. Default: none.
    */
   readonly gcflags?: string;
   /**
-   * Files of a required module that are copied next to the main package, because `go:embed` reads
-   * no others. Default: none.
+   * Files of a required module that are copied next to the main package, because `go:embed` can
+   * read only files there. Default: none.
    */
   readonly embedded?: { readonly module: string; readonly files: readonly string[] };
-  /** Seconds on 2 cores with an empty module cache. */
+  /** Duration of the build in seconds, on 2 cores with an empty module cache. */
   readonly expectedSeconds: number;
 }
 
@@ -56,7 +56,9 @@ const filesOf = ({
       .sort((one, other) => (one.name < other.name ? -1 : 1)),
   );
 
-/** Returns a hash of the sources and the build's settings: equal hash, equal executable. */
+/**
+ * Returns a hash of the sources and settings of a build. The same hash means the same executable.
+ */
 function keyOf(build: GoBuild): string {
   const { package: main, ldflags, version, gcflags, embedded } = build;
   const optional = [gcflags, embedded].filter((one) => one !== undefined);
@@ -67,16 +69,16 @@ function keyOf(build: GoBuild): string {
 }
 
 /**
- * Returns the executable built from Go modules, from the cache if it is there. It is built in a
- * separate folder, which is renamed when complete, so an interrupted build does not look complete.
- * Throws a Failure without Go.
+ * Builds an executable from Go modules, or returns it from the cache. Builds in a separate
+ * directory, which is renamed when the build is complete, so an interrupted build never counts as
+ * complete. Throws a Failure if Go is not installed.
  */
 export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<string> {
   const directory = join(options.cache, `${build.name}-${build.version}-${keyOf(build)}`);
   const executable = join(directory, build.name);
   if (existsSync(executable)) return executable;
   const part = `${directory}.part`;
-  // Deleted after the build, and separate from the user's own Go.
+  // The module cache is separate from the user's own, and is deleted after the build.
   const modules = `${directory}.modules`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(join(part, "source"), { recursive: true });
@@ -104,8 +106,8 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
 type RunGo = (args: readonly string[], onLine?: (line: string) => void) => Promise<RunResult>;
 
 /**
- * Returns a function that runs `go` in a directory. It is nice, so that the cloud of the lab, which
- * may start at the same time, answers in time.
+ * Returns a function that runs `go` in a directory. It runs with low priority (`nice`), because the
+ * lab's cloud may start at the same time and must answer in time.
  */
 const goIn =
   (directory: string, modules: string, signal: AbortSignal | undefined): RunGo =>
@@ -151,14 +153,14 @@ async function requireGo({ name, version }: GoBuild): Promise<void> {
 }
 
 /**
- * Returns the script of a stand-in: two lines of shell that run its compiled JavaScript with this
- * Node.
+ * Returns the shell script of a stand-in. The script has two lines, and runs the compiled
+ * JavaScript with the same Node that runs this program.
  */
 export function standInScript(main: string): string {
   return `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(main)} "$@"\n`;
 }
 
-/** Returns a script for PATH that runs an executable elsewhere. */
+/** Returns a script for PATH that runs an executable in another directory. */
 export function forwardScript(executable: string): string {
   return `#!/bin/sh\nexec ${quote(executable)} "$@"\n`;
 }

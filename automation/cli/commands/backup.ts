@@ -24,7 +24,7 @@ export const backupServiceOf = ({ environment, project }: StackContext): BackupS
     program: project.program,
   });
 
-/** Returns the callbacks and signals of a backup request. */
+/** Returns the callbacks and stop signals for a request to the backup service. */
 export const backupRun = (context: StackContext): BackupRunOptions => ({
   ...stopSignals(context),
   ...reportClusters(context),
@@ -33,7 +33,7 @@ export const backupRun = (context: StackContext): BackupRunOptions => ({
   },
 });
 
-/** Formats a time so that names sort by time and are valid file names everywhere. */
+/** Formats a time for file names: the names sort by time, and are valid in every file system. */
 const timeIn = (now: Date): string =>
   now
     .toISOString()

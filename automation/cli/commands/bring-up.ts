@@ -14,11 +14,11 @@ import { createRunView, follow, type StackContext } from "../stack-context.js";
 export interface BringUpOptions {
   readonly refresh?: boolean;
   /**
-   * Whether to skip the checks in the cloud, except the check for names that other objects already
-   * have. Default: false.
+   * Whether to skip the checks in the cloud. Only the check whether other objects have the
+   * cluster's names is still done. Default: false.
    */
   readonly force?: boolean;
-  /** Whether to fail if anything would change. Default: false. */
+  /** Whether to fail if `up` would change anything. Default: false. */
   readonly expectNoChanges?: boolean;
 }
 
@@ -28,7 +28,7 @@ interface Times {
   readonly total: number;
 }
 
-/** Prints the result of `up`: checks, nodes, times and next commands. */
+/** Prints the result of `up`: checks, nodes, times and suggested commands. */
 async function report(context: StackContext, result: UpResult, times: Times): Promise<void> {
   const { session, stack, environment, service } = context;
   const { kubeconfigPath = "", timelinePath, verification } = result;
@@ -55,7 +55,10 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
   });
 }
 
-/** Runs `up` on a stack. Prints the result, even if a check of the finished cluster fails. */
+/**
+ * Runs `up` on a stack and prints the result. The result is printed even if a check of the finished
+ * cluster fails.
+ */
 export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
   const { refresh, force = false, expectNoChanges } = options;
   const view = createRunView(context, { direction: "up" });

@@ -19,7 +19,7 @@ interface Options extends StackOptions {
   readonly yes: boolean;
 }
 
-/** Returns the result of a destroy as text for the user. */
+/** Returns the result of a destroy as text. */
 function outcome(
   { stack, environment: { backend } }: StackContext,
   { clusters, held, deleted, kept, others = [], hidden = [] }: DestroyResult,
@@ -42,7 +42,7 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   );
   await confirmDeletion(context, plan, yes);
   const startedAt = Date.now();
-  // The plan above names the clusters.
+  // The plan that was printed above already names the clusters.
   const view = createRunView(context, { direction: "destroy", showsCluster: false });
   const operation = service.start("destroy", stack, { abandon, identities: plan.identities });
   const result = await follow(context, operation, view);

@@ -9,18 +9,18 @@ import { checkKubectl, type Kubectl } from "../../setup/kubectl.js";
 import { withStack, type StackContext, type StackOptions } from "../stack-context.js";
 import { errorLine, type Session } from "../../../base/terminal/session.js";
 
-/** Facts about this machine and the stack. */
+/** Facts about this machine and the stack, for the table. */
 interface Facts {
-  /** Directory of the project. */
+  /** Directory of the Pulumi project. */
   readonly project: string;
-  /** Name of the cloud in clouds.yaml. Without clouds.yaml: URL of the identity service. */
+  /** Name of the cloud in clouds.yaml. Without clouds.yaml: URL of Keystone. */
   readonly cloud: string;
   readonly backend: string;
   readonly loginKey: "agent" | "own";
   readonly kubectl: Kubectl;
   /**
-   * Holders of the stack's lock. Empty if the backend cannot tell the holders without taking the
-   * lock.
+   * Holders of the stack's lock. Empty if the backend is not a directory: its locks cannot be read
+   * without taking the lock.
    */
   readonly locks: readonly string[];
 }
@@ -36,8 +36,8 @@ async function factsOf(
     backend: withoutPassword(backend),
     loginKey: agent?.foreign === true ? "agent" : "own",
     kubectl: spec ? await checkKubectl(spec.kubernetes.version) : {},
-    // With other backends, the engine would have to take the lock, and another user's `up` would
-    // fail meanwhile.
+    // If the backend is not a directory, the engine would have to take the lock to find its
+    // holders. Another user's `up` would fail meanwhile.
     locks: backend.startsWith("file:") ? await service.locks(stack) : [],
   };
 }
@@ -84,8 +84,8 @@ const findingsTable = (findings: readonly Finding[]): string =>
       );
 
 /**
- * Returns the warning that the cloud is not checked. The needs of a cluster that a custom program
- * defines are unknown before the program runs.
+ * Returns the warning that the cluster is not checked in the cloud. If a custom program defines the
+ * cluster, the cluster's needs are unknown before the program runs.
  */
 const uncheckedWarning = ({ project, stack }: StackContext): Finding =>
   warning(
@@ -113,7 +113,7 @@ export function doctorCommand(session: Session, options: StackOptions): Promise<
     const { pieces: tools } = environment.toolchain;
     session.emit({ type: "result", ok, stack, ...facts, tools, quotas, findings });
     if (ok) return 0;
-    // The table already shows the problems, so only the JSON output gets the error.
+    // The table has already shown the problems, so only the JSON output gets the error.
     const lines = problems.map(({ text }) => `  ${text}`).join("\n");
     const unfit = `The cluster does not fit into this cloud:\n${lines}`;
     const failure = new Failure("PREFLIGHT_FAILED", unfit);

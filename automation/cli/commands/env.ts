@@ -9,30 +9,30 @@ import { findProject } from "../project.js";
 import type { StackOptions } from "../stack-context.js";
 import type { Session } from "../../../base/terminal/session.js";
 
-/** Returns `value` quoted as one word of a POSIX shell. */
+/** Returns `value` quoted as one word for a POSIX shell. */
 export const shellWord = (value: string): string =>
   /^[A-Za-z0-9_./:=@%+,-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 
-/** Returns `export` lines for a shell. */
+/** Returns shell lines that export the variables. */
 export const exportLines = (variables: Readonly<Record<string, string>>): string =>
   Object.entries(variables)
     .map(([name, value]) => `export ${name}=${shellWord(value)}`)
     .join("\n");
 
 /**
- * Returns shell lines that start an ssh-agent with stackadm's key. The agent runs until `ssh-agent
- * -k`.
+ * Returns shell lines that start an ssh-agent and load stackadm's key. The agent runs until the
+ * user calls `ssh-agent -k`.
  */
 export const agentLines = (keyFile: string): string =>
   `eval "$(ssh-agent -s)" >/dev/null\nssh-add -q ${shellWord(keyFile)}`;
 
-/** Returns whether the ssh-agent in SSH_AUTH_SOCK has a key. */
+/** Returns whether the ssh-agent at SSH_AUTH_SOCK has at least one key. */
 async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
   const socket = env["SSH_AUTH_SOCK"];
   return socket !== undefined && (await agentKeys(socket)).length > 0;
 }
 
-/** Returns the text of the stack's settings file; "" if there is no file. */
+/** Returns the text of the stack's settings file. Returns "" if the file does not exist. */
 function settingsOf({ stack, cwd }: StackOptions): string {
   const { directory } = findProject(cwd);
   return existsSync(join(directory, `Pulumi.${stack}.yaml`)) ? readStackFile(directory, stack) : "";
@@ -46,8 +46,8 @@ export async function envCommand(session: Session, options: StackOptions): Promi
     signal,
     agent: false,
     backend: findProject(options.cwd).backend,
-    // An error about a missing passphrase would leave the shell without any variables, even for
-    // stacks that need no passphrase.
+    // A missing passphrase is no error here. Otherwise the shell would get no variables at all,
+    // even for stacks that need no passphrase.
     passphrase: usesPassphrase(settings) && "optional",
     openstackPlugin: openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] }),
   });

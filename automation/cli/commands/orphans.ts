@@ -33,8 +33,8 @@ interface Options extends StackOptions {
 }
 
 /**
- * Throws if the identity is invalid. An empty variable in a script must not select all objects
- * without an identity.
+ * Throws if the value of `--identity` is not an identity. In a script, an empty variable must not
+ * select all objects without an identity.
  */
 function checkIdentity(identity: string | undefined): void {
   if (identity === undefined || isIdentity(identity)) return;
@@ -62,8 +62,8 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
 }
 
 /**
- * Asks the user to type the cluster's name if the cluster may be running. A command that the user
- * pasted with an identity is not enough.
+ * Asks the user to type the cluster's name if the cluster may be running. `--identity` alone is not
+ * enough, because the user may have pasted the whole command.
  */
 async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean): Promise<void> {
   if (!mayBeRunning(found)) return;
@@ -86,7 +86,7 @@ const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind
     ...hiddenLines(hidden),
   ].join("\n");
 
-/** Deletes the objects after confirmation. Returns the objects that are kept. */
+/** Deletes the objects after a confirmation. Returns the objects that were kept. */
 async function deleteAll(
   session: Session,
   service: OrphanCleaner,

@@ -26,7 +26,7 @@ export function statusCommand(session: Session, options: StackOptions): Promise<
     if (problem) throw problem;
     session.print(`\n${tablesOf(verification).join("\n\n")}`);
     if (ok) return 0;
-    // The tables already show the problems, so only the JSON output gets the error.
+    // The tables have already shown the problems, so only the JSON output gets the error.
     session.emit(errorLine(broken()));
     return broken().exitCode;
   });

@@ -25,18 +25,18 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value inside a secret. */
+/** Returns the plain value of a secret. Returns other values unchanged. */
 function plain(value: unknown): unknown {
   return isObject(value) && secretMark in value ? plain(value["value"]) : value;
 }
 
-/** Returns the keys of `value` that are not in `names`. */
+/** Returns the keys of `value` that `names` does not contain. */
 function strange(value: unknown, names: readonly string[]): string[] {
   const inner = plain(value);
   return isObject(inner) ? Object.keys(inner).filter((name) => !names.includes(name)) : [];
 }
 
-/** Returns sentences about the parts of an input that do not match its declared type. */
+/** Returns a sentence for each part of an input that does not match its declared type. */
 function misfits(path: string, value: unknown, type: Type, types: Named): string[] {
   const given = plain(value);
   if (given === undefined || given === null) return [];
@@ -137,7 +137,8 @@ describe("what the program sends to each plugin", () => {
 });
 
 describe("what the program looks up with the OpenStack plugin", () => {
-  // The schema of 3.15.2 lacks some of these functions.
+  // The test uses version 5.5.1, because the schema of version 3.15.2 lacks some of these
+  // functions.
   it("has the names and types of version 5.5.1", async () => {
     const { functions } = schemaOf("5.5.1");
     const asked: string[] = [];

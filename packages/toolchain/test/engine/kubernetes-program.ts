@@ -10,23 +10,23 @@ import { kubernetesPluginIn } from "../../builds.js";
 const root = resolve(__dirname, "../../../..");
 
 /**
- * Options of the program of the Kubernetes tests. They are plain values, because another process
- * receives them too.
+ * Options of the Pulumi program in the Kubernetes tests. The options are plain values, because they
+ * are also passed to another process.
  */
 export interface ProgramOptions {
   readonly kubeconfig: string;
-  /** Value in the secret `password`. */
+  /** Value of the key `password` in the Secret. */
   readonly password: string;
   readonly data?: string;
   readonly name?: string;
   readonly replicas?: number;
-  /** Timeout of the Deployment's creation. */
+  /** Timeout for the creation of the Deployment. */
   readonly timeout?: string;
-  /** If true, the kubeconfig is unknown until another resource exists. */
+  /** Whether the kubeconfig is unknown until another resource exists. Default: false. */
   readonly unknown?: boolean;
 }
 
-/** Returns the kubeconfig as an output that depends on an object of the cluster. */
+/** Returns the kubeconfig as an output that is unknown until an object exists in the cluster. */
 function late(text: string): pulumi.Output<string> {
   const first = new kubernetes.Provider("first", { kubeconfig: text, clusterIdentifier: "fake" });
   const metadata = { name: "first", namespace: "default" };
@@ -42,7 +42,8 @@ export const programOf =
     const provider = new kubernetes.Provider("k8s", {
       kubeconfig,
       clusterIdentifier: "fake",
-      // As in components/addons/addons.ts. Without it, versions before 4.29 behave differently.
+      // components/addons/addons.ts sets the same option. Without it, plugins before 4.29 behave
+      // differently.
       upsertExistingObjects: true,
     });
     const namespace = new kubernetes.core.v1.Namespace(
@@ -86,8 +87,8 @@ export const programOf =
   };
 
 /**
- * Writes the executable by which the engine finds the stand-in, from its sources. Does nothing if
- * the built plugin is chosen, which is on PATH then.
+ * Writes an executable that runs the stand-in from its sources. The engine finds the plugin through
+ * this executable. Does nothing if the built plugin is selected, because it is already in PATH.
  */
 export function writePlugin(directory: string): void {
   if (kubernetesPluginIn(process.env) === "built") return;
@@ -99,7 +100,7 @@ export function writePlugin(directory: string): void {
   chmodSync(plugin, 0o755);
 }
 
-/** Opens a stack whose state, home and plugin are in `directory`. */
+/** Opens a stack. The state, Pulumi's home directory and the plugin are in `directory`. */
 export const openStack = (directory: string, options: ProgramOptions): Promise<Stack> =>
   LocalWorkspace.createOrSelectStack(
     { stackName: "test", projectName: "stand-in", program: programOf(options) },
@@ -118,8 +119,8 @@ export const openStack = (directory: string, options: ProgramOptions): Promise<S
   );
 
 /**
- * Runs one `up` as a separate process that a test can kill. Arguments: directory, and options as
- * JSON.
+ * Runs one `up`. This file is also a program of its own, so that a test can kill the `up`. Its
+ * arguments are the directory, and the options as JSON.
  */
 async function main(directory: string, options: string): Promise<void> {
   const stack = await openStack(directory, JSON.parse(options) as ProgramOptions);

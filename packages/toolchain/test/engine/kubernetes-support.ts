@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync } from "no
 import { delimiter, dirname, join } from "node:path";
 
 /**
- * Returns the directory of the Pulumi CLI: from STACKADM_PULUMI (a file), STACKADM_TOOLCHAIN_BIN,
- * or PATH.
+ * Returns the directory of the Pulumi CLI. Searches STACKADM_PULUMI (path of the CLI), or else
+ * STACKADM_TOOLCHAIN_BIN and then PATH.
  */
 export function pulumiDirectory(environment: NodeJS.ProcessEnv): string {
   const named = environment["STACKADM_PULUMI"];

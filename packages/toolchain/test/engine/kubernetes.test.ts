@@ -15,23 +15,24 @@ import type { ProgramOptions } from "./kubernetes-program.js";
 import { descendants, isAlive, pulumiDirectory } from "./kubernetes-support.js";
 
 /*
- * Tests the stand-in or the built plugin (STACKADM_KUBERNETES_PLUGIN) under the real engine, with
- * inline programs and a fake API server. The fake implements the protocol, but not all rules of
- * Kubernetes; similar programs were tested by hand with a real kube-apiserver.
+ * Tests the stand-in, or the built plugin if STACKADM_KUBERNETES_PLUGIN selects it, with the real
+ * engine. The programs run inline and use a fake API server. The fake server implements the
+ * protocol, but not all rules of Kubernetes. Similar programs were tested by hand with a real
+ * kube-apiserver.
  */
 const password = "canary-7f3a";
 const built = kubernetesPluginIn(process.env) === "built";
 
 describe("the Kubernetes plugin under the real engine", function () {
-  // Each operation starts the CLI and the plugin: seconds on an idle machine, a minute on a busy
-  // one.
+  // Each operation starts the CLI and the plugin. This takes seconds on an idle machine, and up to
+  // a minute on a busy machine.
   this.timeout(300_000);
   let directory: string;
   let api: FakeApiServer;
   const path = process.env["PATH"] ?? "";
 
   before(() => {
-    // The Automation API finds the CLI on the PATH of this process.
+    // The Automation API searches the CLI in the PATH of this process.
     process.env["PATH"] = [pulumiDirectory(process.env), path].join(delimiter);
   });
   after(() => {
@@ -68,7 +69,7 @@ describe("the Kubernetes plugin under the real engine", function () {
     const encoded = Buffer.from(password).toString("base64");
     assert.equal(textAt(api.find("Secret", "password", "demo"), "data", "p"), encoded);
     assert.equal(first.outputs["uid"]?.value, uidOf("Deployment", "web"));
-    // Reads the file, because exportStack would decrypt it.
+    // The test reads the file, because exportStack would decrypt the secrets.
     const state = readFileSync(join(directory, ".pulumi/stacks/stand-in/test.json"), "utf8");
     assert.match(state, /kubernetes:core\/v1:Secret/);
     for (const hidden of [password, encoded, api.token]) {
@@ -152,20 +153,22 @@ describe("the Kubernetes plugin under the real engine", function () {
     const plugins = descendants(engine.pid);
     assert.ok(plugins.length > 0, "the plugin is a child of the engine");
     process.kill(engine.pid, "SIGKILL");
-    // The official plugin looks every 5 minutes whether the engine still runs.
+    // The official plugin checks only every 5 minutes whether the engine still runs, so the test
+    // kills it.
     if (built) for (const plugin of plugins) process.kill(plugin.pid, "SIGKILL");
     for (const plugin of plugins) while (isAlive(plugin.pid)) await delay(50);
     child.kill("SIGKILL");
     api.idle.clear();
-    // The engine may have been killed while it wrote. The service uses the same function before it
-    // reads a state.
+    // The engine may have been killed while it wrote the state. The service calls the same function
+    // before it reads a state.
     const backend = pathToFileURL(directory).href;
     deleteEmptyAttributes({ backend, project: "stand-in", stack: "test" });
     const stack = await stackOf({ timeout: "1m" });
     await stack.cancel();
     const again = await stack.up();
     assert.equal(again.summary.result, "succeeded");
-    // Without upsertExistingObjects, objects whose creation was not recorded would "already exist".
+    // Without upsertExistingObjects, the second `up` would fail for objects whose creation was not
+    // recorded: "already exists".
     assert.equal(uidOf("Deployment", "web"), uid);
   });
 });

@@ -2,20 +2,25 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Program that writes a zip file with the names and contents of its input, and no folders. */
+/**
+ * Python program that writes a zip file. It reads the names and contents of the files from its
+ * standard input, and writes no entries for directories.
+ */
 const writeZip = `import json, sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as file:
     for name, content in json.load(sys.stdin):
         file.writestr(name, content)`;
 
 /**
- * Go module in a folder that Go reads as a module proxy. Needs `python3`, which writes its zip
- * file.
+ * Go module in a directory that serves as Go's module proxy. Needs `python3`, which writes the
+ * module's zip file.
  */
 export class LocalModule {
   readonly name = "example.test/data";
   readonly version = "v1.0.0";
-  /** Variables with which Go finds the module, and asks no other host about it. */
+  /**
+   * Environment variables with which Go finds the module in the directory and asks no other host.
+   */
   readonly environment: Readonly<Record<string, string>>;
 
   constructor(
@@ -38,7 +43,7 @@ export class LocalModule {
     this.environment = { GOPROXY: `file://${folder}`, GONOSUMDB: name, GOTOOLCHAIN: "local" };
   }
 
-  /** Returns go.sum for a main module in a directory with go.mod. */
+  /** Returns the content of go.sum for a main module, which is in a directory with go.mod. */
   sums(directory: string): string {
     const { name, version } = this;
     const modules = join(this.folder, "modules");
@@ -52,7 +57,10 @@ export class LocalModule {
   }
 }
 
-/** Runs work with variables of this process, and sets them back. */
+/**
+ * Runs `work` with changed environment variables of this process. Restores the variables
+ * afterwards.
+ */
 export async function withEnvironment<T>(
   variables: Readonly<Record<string, string>>,
   work: () => Promise<T>,

@@ -1,4 +1,4 @@
-/** SSH servers of one test, and the stand-in that connects to them. */
+/** Starts SSH servers for one test, and a stand-in that connects to these servers. */
 import { fromStruct } from "../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../stand-ins/plugin/values.js";
 import { SshServer, keyPair } from "../../../../../../test/engine/support/ssh-server.js";
@@ -6,7 +6,7 @@ import type { SshServerOptions } from "../../../../../../test/engine/support/ssh
 import { Harness, secret } from "./harness.js";
 
 export const remoteType = "command:remote:Command";
-/** Key that the servers of a bench accept. */
+/** Key pair. All servers of a bench accept its public key. */
 export const clientKey = keyPair();
 
 export class Bench {
@@ -28,7 +28,10 @@ export class Bench {
     return server;
   }
 
-  /** Returns connection settings for the server: its host key, and a single attempt. */
+  /**
+   * Returns the connection settings for a server, with the server's host key and a single
+   * connection attempt.
+   */
   connection(server: SshServer, more: JsonObject = {}): JsonObject {
     return {
       host: "127.0.0.1",
@@ -42,7 +45,7 @@ export class Bench {
     };
   }
 
-  /** Creates a remote command; returns its properties. */
+  /** Creates a remote command. Returns the properties of the new resource. */
   async create(properties: JsonObject, timeout = 0): Promise<JsonObject> {
     const news = { ...properties, connection: secret(properties["connection"] ?? {}) };
     const response = await this.harness.create({ type: remoteType, news, timeout });

@@ -1,4 +1,4 @@
-/** Serves the stand-in over real gRPC, with a fake engine that records messages. */
+/** Serves the stand-in over real gRPC, with a fake engine that records the messages it receives. */
 import * as grpc from "@grpc/grpc-js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb.js";
@@ -140,7 +140,8 @@ export function secret(value: Json): JsonObject {
 }
 
 /**
- * Returns a callback that rejects with the status's text as message, or resolves with the value.
+ * Returns a callback for a gRPC call. The callback resolves with the value, or rejects with the
+ * text of the status as the message.
  */
 export function settle<T>(
   resolve: (value: T) => void,

@@ -70,7 +70,8 @@ describe("local commands", () => {
     setImmediate(() => {
       harness.provider.cancel();
     });
-    // Whether it was cancelled before or after its start, it does not wait the full minute.
+    // The command may have been cancelled before or after its start. In both cases, the test does
+    // not wait the full minute.
     await running.catch(async () => {
       await assert.rejects(create({ create: "true" }), { message: "context canceled" });
     });

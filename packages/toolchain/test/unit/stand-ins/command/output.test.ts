@@ -8,7 +8,10 @@ import {
   type Stream,
 } from "../../../../stand-ins/command/output.js";
 
-/** Passes chunks to a new Output and ends it. */
+/**
+ * Adds chunks to a new Output and ends the Output. Returns the Output and the lines that it passed
+ * on.
+ */
 function collect(logging: Logging, chunks: readonly (readonly [Stream, string | Buffer])[]) {
   const lines: string[] = [];
   const output = new Output(logging, (line) => lines.push(line));

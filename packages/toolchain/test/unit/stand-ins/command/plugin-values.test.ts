@@ -14,7 +14,10 @@ import {
 import type { Json, JsonObject } from "../../../../stand-ins/plugin/values.js";
 import { secret } from "./harness.js";
 
-/** JSON objects after one pass through text (which removes -0), without the key `__proto__`. */
+/**
+ * Generator of JSON objects. Each object was converted to text and back, which removes -0. None has
+ * the key `__proto__`.
+ */
 const json = fc
   .dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 })
   .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)

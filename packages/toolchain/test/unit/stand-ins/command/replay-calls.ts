@@ -1,6 +1,4 @@
-/**
- * Sends a recorded request to a provider and converts its answer to the form of the transcripts.
- */
+/** Recorded request for a provider. */
 import type { ServiceError } from "@grpc/grpc-js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
@@ -16,7 +14,7 @@ export interface Recorded {
   readonly name: string;
   readonly id: string;
   readonly preview: boolean;
-  /** Returns one of the request's property maps, ready to send. */
+  /** Returns one of the request's property maps in the form in which it is sent. */
   readonly properties: (name: string) => Struct;
 }
 
@@ -171,7 +169,9 @@ function checkAnswer(response: messages.CheckResponse): JsonObject {
   };
 }
 
-/** Returns the answer in the form of the transcripts, which omit unchanged fields. */
+/**
+ * Returns the answer to a diff in the form of the transcripts, which leave out unchanged fields.
+ */
 function diffAnswer(response: messages.DiffResponse): JsonObject {
   const kinds = ["ADD", "ADD_REPLACE", "DELETE", "DELETE_REPLACE", "UPDATE", "UPDATE_REPLACE"];
   const detailed: JsonObject = {};

@@ -8,7 +8,7 @@ import { SshServer, keyPair } from "../../../../../../test/engine/support/ssh-se
 import { Harness } from "./harness.js";
 import { ask } from "./replay-calls.js";
 
-/** One line of a transcript. */
+/** Line of a transcript: a recorded request with its answer. */
 interface Exchange {
   readonly method: string;
   readonly request: JsonObject;
@@ -30,8 +30,8 @@ const runs = [
 const fixtures = join(__dirname, "../../../fixtures/transcripts/command");
 
 /**
- * Accepted differences of the stand-in, with their reasons. They are removed from both answers
- * before the comparison.
+ * Differences to the official plugin that the test accepts, each with its reason. They are removed
+ * from both answers before the comparison.
  */
 const accepted: readonly { readonly reason: string; readonly change: (text: string) => string }[] =
   [
@@ -41,7 +41,7 @@ const accepted: readonly { readonly reason: string; readonly change: (text: stri
     },
   ];
 
-/** Recorded addresses and keys, with their replacements in this test. */
+/** Recorded addresses and keys, each with its replacement in this test. */
 let substitutes: readonly (readonly [string, string])[];
 
 function replaced(value: Json): Json {
@@ -101,14 +101,17 @@ describe("the command stand-in answers the recorded requests as the official plu
     rmSync(tools, { recursive: true, force: true });
   });
 
-  /** Replaces the recorded key that the server did not know; a secret remains a secret. */
+  /**
+   * Replaces the recorded host key that the server did not have. If the recorded value is a secret,
+   * the replacement is a secret, too.
+   */
   function reSecret(value: Json | undefined): Json {
     return isObject(value) ? { ...value, value: strange } : strange;
   }
 
   /**
-   * Replaces the recorded hosts, which used port 22 of different addresses, by ports of one
-   * address.
+   * Replaces the recorded hosts, which had different addresses and port 22. In this test, all
+   * servers have the same address and different ports.
    */
   function reachable(connection: Json): Json {
     if (!isObject(connection)) return connection;

@@ -5,7 +5,7 @@ describe("a proxy that opens no channel", () => {
   for (const [reason, said] of [
     [1, "ssh: rejected: administratively prohibited (no)"],
     [2, "ssh: rejected: connect failed (no)"],
-    // Error of the SSH library if the proxy closed the connection before it answered.
+    // The SSH library reports this if the proxy closes the connection before it answers.
     ["", "EOF"],
   ] as const)
     it(`says why, or nothing: ${said}`, () => {

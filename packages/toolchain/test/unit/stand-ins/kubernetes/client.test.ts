@@ -101,7 +101,7 @@ describe("kubernetes stand-in: client", () => {
     dead.close();
   });
 
-  /** Starts a proxy of the API server that closes the first connections. */
+  /** Starts a proxy for the API server that closes the first connections without an answer. */
   const cutting = async (first: number) => {
     const { port } = new URL(client.connection.server);
     let count = 0;

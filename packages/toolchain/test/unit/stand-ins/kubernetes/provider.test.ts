@@ -177,7 +177,8 @@ describe("kubernetes stand-in: life of an object", () => {
     const planned = await provider.check({ urn: widgetUrn, news: widget });
     assert.equal(textAt(planned, "inputs", "metadata", "namespace"), "", "it has no namespace");
     await provider.create({ urn: crdUrn, properties: crd });
-    // Creation removes the namespace that the earlier check added.
+    // The first check added a namespace. The creation must remove the namespace, because the kind
+    // is cluster-scoped.
     const made = await provider.create({
       urn: widgetUrn,
       properties: early["inputs"] as JsonObject,

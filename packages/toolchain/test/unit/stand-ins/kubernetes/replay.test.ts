@@ -71,7 +71,7 @@ describe("kubernetes stand-in: what the official plugin answered", () => {
   }
 });
 
-/** Returns the parts of a state that only depend on the inputs, not on the server. */
+/** Returns the parts of a state that depend only on the inputs, and not on the server. */
 function decided(state: JsonObject): Json {
   const marks = Object.fromEntries(
     Object.entries(state).filter(([key, value]) => key.startsWith("__") || isSecretMark(value)),
@@ -172,7 +172,8 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
 
   for (const exchange of exchanges("failures-up", "Create")) {
     const name = textAt(exchange.request, "name");
-    // The record was stopped by hand after 4.5 minutes, the stand-in obeys customTimeouts.
+    // The recording of this case was stopped by hand after 4.5 minutes. The stand-in obeys
+    // customTimeouts instead.
     if (name === "pvc-pending") continue;
     it(`fails with ${title(exchange)}`, async () => {
       api.put({
@@ -195,11 +196,17 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
   }
 });
 
-/** Removes the URL and the address, which differ by design. */
+/**
+ * Replaces the URL and the address in a message by placeholders, because the stand-in and the
+ * official plugin differ here on purpose.
+ */
 const reachedAt = (message: string): string =>
   message.replace(/Get "https:\S+": dial tcp [0-9.]+:\d+/, 'Get "<url>": dial tcp <address>');
 
-/** Loads the ReplicaSet of a Deployment or the Endpoints of a Service, which make it ready. */
+/**
+ * Stores the object that makes `live` ready: the ReplicaSet of a Deployment, or the Endpoints of a
+ * Service.
+ */
 function loadWhatItOwns(api: FakeApiServer, live: JsonObject): void {
   const { name, namespace, uid } = mapAt(live, "metadata") as Record<string, string>;
   if (name === undefined || namespace === undefined || uid === undefined) return;

@@ -113,9 +113,10 @@ describe("the Node language host", function () {
     assert.deepEqual([plugin.getVersion(), prompts.getPromptsList()], ["", []]);
   });
 
-  /** Runs a script instead of the SDK's runner, which needs an engine. */
+  /** Runs a script in place of the SDK's runner, which would need an engine. */
   async function run(script: string): Promise<messages.RunResponse> {
-    // Node loads this file before the runner; it ends the process.
+    // Node loads this file before the runner. The script ends the process, so the runner does not
+    // start.
     writeFileSync(join(directory, "first.cjs"), script);
     const request = new messages.RunRequest()
       .setInfo(info({ typescript: false, nodeargs: `--require ${join(directory, "first.cjs")}` }))

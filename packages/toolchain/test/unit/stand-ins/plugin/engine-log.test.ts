@@ -9,7 +9,7 @@ describe("messages to the engine", () => {
   let server: grpc.Server;
   let address: string;
   let seen: LogRequest.AsObject[];
-  /** Called for each message before the engine confirms it. */
+  /** Receives each message, before the engine confirms it. */
   let receive: (message: LogRequest.AsObject) => Promise<void>;
 
   beforeEach(async () => {

@@ -31,7 +31,7 @@ describe("the engine's address", () => {
 
 describe("answers of a plugin", () => {
   type Result = { error: Partial<grpc.StatusObject> | null; value?: unknown };
-  /** Handler of grpc-js, with the used fields of a call. */
+  /** Type of a grpc-js handler, with only the fields of a call that the test uses. */
   type Handler = (
     call: { readonly request: string },
     callback: (error: Result["error"], value?: unknown) => void,

@@ -22,7 +22,7 @@ describe("kubernetes stand-in: what an object asks to be waited for", () => {
     api.idle.add("Service");
     const annotations = { "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}" };
     const metadata = { name: "s", namespace: "default", annotations };
-    // The Service selects pods, for which the provider must not wait.
+    // The Service has a selector, but the provider must not wait for the selected pods.
     const spec = { type: "LoadBalancer", selector: { app: "web" } };
     const service = { apiVersion: "v1", kind: "Service", metadata, spec };
     const created = provider.create({ urn: urnOf("core/v1:Service"), properties: service });

@@ -5,21 +5,21 @@ import { run } from "../../../../../../../base/run-command.js";
 
 /** Options of a fake API server. */
 export interface FakeApiOptions {
-  /** Key and certificate. @default a certificate for 127.0.0.1 */
+  /** Key and certificate of the server. @default a certificate for 127.0.0.1 */
   readonly pair?: { readonly key: string; readonly cert: string };
-  /** Address. @default 127.0.0.1 */
+  /** Address on which the server listens. @default 127.0.0.1 */
   readonly host?: string;
-  /** Port. @default any free port */
+  /** Port on which the server listens. @default any free port */
   readonly port?: number;
-  /** Whether requests without the token are also accepted. @default false */
+  /** Whether the server also accepts requests without the token. @default false */
   readonly anybody?: boolean;
 }
 
 let pair: Promise<{ key: string; cert: string }> | undefined;
 
 /**
- * Returns a key and a certificate for 127.0.0.1, created once per process. Needs the command
- * `openssl`.
+ * Returns a key and a certificate for 127.0.0.1, which are created once per process. Needs the
+ * command `openssl`.
  */
 export function selfSigned(): Promise<{ key: string; cert: string }> {
   pair ??= make();

@@ -2,7 +2,7 @@ import { listAt, mapAt, numberAt, textAt } from "../../../../../stand-ins/kubern
 import type { FakeApiServer } from "./fake-api-server.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
-/** Kind that the fake server supports. */
+/** Kind of object that the fake server supports. */
 export interface Served {
   readonly prefix: string;
   readonly kind: string;
@@ -39,7 +39,7 @@ export const builtIns: readonly Served[] = [
   }),
 ];
 
-/** Simulates the cluster's controllers, which make a stored object ready at once. */
+/** Simulates the controllers of a cluster: makes a stored object ready at once. */
 export function react(server: FakeApiServer, object: JsonObject): void {
   const status = reactions[textAt(object, "kind")]?.(object, server);
   if (status) server.change(object, { status });

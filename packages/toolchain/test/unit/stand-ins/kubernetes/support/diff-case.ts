@@ -3,22 +3,28 @@ import type { ResourceDiff } from "../../../../../stand-ins/kubernetes/diff.js";
 import { merge } from "./field-sets.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
-/** Provider's default: a change of data replaces the object. */
+/**
+ * Default of the provider's options: a change of the data of a ConfigMap or Secret replaces the
+ * object.
+ */
 export const immutable = { configMaps: false, secrets: false };
 
 export interface Case {
   readonly kind: string;
   readonly apiVersion?: string;
-  /** Old inputs, without kind and name. */
+  /** Old inputs, without the kind and the name. */
   readonly olds: JsonObject;
   readonly news: JsonObject;
-  /** Fields that the server changed in the old inputs. */
+  /** Changes to the old inputs that another client made on the server. */
   readonly live?: JsonObject;
   readonly ignoreChanges?: string[];
   readonly mutability?: typeof immutable;
 }
 
-/** Returns the diff of an object `demo/x`, whose old inputs became `live` on the server. */
+/**
+ * Returns the diff of the object `x` in the namespace `demo`. On the server, the old inputs have
+ * become `live`.
+ */
 export function diffOf(input: Case): ResourceDiff {
   const { kind, apiVersion = "v1" } = input;
   const identity = { apiVersion, kind, metadata: { name: "x", namespace: "demo" } };
@@ -33,7 +39,7 @@ export function diffOf(input: Case): ResourceDiff {
   });
 }
 
-/** Returns ADD, DELETE or UPDATE by path, with `!` for a replacement. */
+/** Returns a map from each path to ADD, DELETE or UPDATE. A `!` at the end means a replacement. */
 export const kindsOf = (diff: ResourceDiff): Record<string, string> =>
   Object.fromEntries(
     [...diff.changes].map(([path, change]) => [path, change.kind + (change.replaces ? "!" : "")]),

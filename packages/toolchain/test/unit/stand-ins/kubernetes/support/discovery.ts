@@ -2,7 +2,7 @@ import type { Served } from "./controllers.js";
 import { statusOf } from "./statuses.js";
 import type { Answer } from "./statuses.js";
 
-/** Returns the group and the version of a path such as `/apis/apps/v1`. */
+/** Returns the API group and the version in a path such as `/apis/apps/v1`. */
 const versionAt = (prefix: string): { readonly group: string; readonly version: string } => {
   const [root, first = "", second = ""] = prefix.split("/").slice(1);
   return root === "api" ? { group: "", version: first } : { group: first, version: second };
@@ -28,7 +28,10 @@ function groups(served: readonly Served[]): Answer {
   return { code: 200, body: { kind: "APIGroupList", apiVersion: "v1", groups: all } };
 }
 
-/** Answers a request for discovery: groups, their versions, and the kinds of a version. */
+/**
+ * Answers a discovery request: with the API groups and their versions, or with the kinds of one
+ * version.
+ */
 export function discover(path: string, served: readonly Served[]): Answer {
   if (path === "/api") return { code: 200, body: { kind: "APIVersions", versions: ["v1"] } };
   if (path === "/apis") return groups(served);

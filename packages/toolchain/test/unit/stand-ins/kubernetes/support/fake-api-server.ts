@@ -25,15 +25,16 @@ export interface Seen {
 }
 
 /**
- * HTTPS server with a token that implements the part of the Kubernetes API that the stand-in and
- * the built plugin use: discovery, an OpenAPI document without schemas, create, read, list, watch,
- * replace, server-side apply with managers and conflicts, JSON patch, finalizers, dry run,
- * controllers. The rest was tried by hand on a real kube-apiserver.
+ * HTTPS server that requires a token. It implements the part of the Kubernetes API that the
+ * stand-in and the built plugin use: discovery, an OpenAPI document without schemas, create, read,
+ * list, watch, replace, server-side apply with field managers and conflicts, JSON patch,
+ * finalizers, dry run, and reactions of controllers. All other parts were tested by hand with a
+ * real kube-apiserver.
  */
 export class FakeApiServer {
   readonly token = randomUUID();
   readonly requests: Seen[] = [];
-  /** Kinds whose controllers do nothing: their objects never become ready. */
+  /** Kinds whose controllers do nothing. Objects of these kinds never become ready. */
   readonly idle = new Set<string>();
   private readonly objects = new Map<string, JsonObject>();
   private readonly served: Served[] = [...builtIns];
@@ -65,7 +66,10 @@ export class FakeApiServer {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Returns a kubeconfig for this server, or for an unused `port`. */
+  /**
+   * Returns a kubeconfig for this server. With another `port`, on which nothing listens, requests
+   * fail.
+   */
   kubeconfig(port = this.port): string {
     return kubeconfigFor({ port, certificate: this.certificate, token: this.token });
   }
@@ -76,7 +80,7 @@ export class FakeApiServer {
     await closed;
   }
 
-  /** Returns the requests that changed something, without dry runs and reads. */
+  /** Returns the requests that changed an object. Leaves out reads and dry runs. */
   writes(): string[] {
     return this.requests
       .filter((seen) => seen.method !== "GET" && seen.query.get("dryRun") !== "All")
@@ -87,7 +91,7 @@ export class FakeApiServer {
     return this.objects.get(`${kind}/${namespace}/${name}`);
   }
 
-  /** Stores an object as a controller or another client would. */
+  /** Stores an object as if a controller or another client had written it. */
   put(object: JsonObject): JsonObject {
     const metadata = mapAt(object, "metadata");
     const stored: JsonObject = {
@@ -105,7 +109,7 @@ export class FakeApiServer {
     return stored;
   }
 
-  /** Stores an object unchanged, without reactions of controllers. */
+  /** Stores an object as it is. No controller reacts. */
   load(object: JsonObject): void {
     this.objects.set(keyOf(object), object);
   }
@@ -134,7 +138,7 @@ export class FakeApiServer {
     this.watches.tell(type, object, this.version);
   }
 
-  /** Removes a deleted object when it has no finalizers left. */
+  /** Removes a deleted object if it has no finalizers left. */
   private finish(object: JsonObject): void {
     const deleted = textAt(object, "metadata", "deletionTimestamp") !== "";
     if (deleted && listAt(object, "metadata", "finalizers").length === 0) this.drop(object);
@@ -151,7 +155,7 @@ export class FakeApiServer {
     });
   }
 
-  /** Answers a request; returns undefined if it has written to the response itself. */
+  /** Answers a request. Returns undefined if it has already written to the response. */
   private handle(
     request: IncomingMessage,
     text: string,
@@ -165,7 +169,7 @@ export class FakeApiServer {
       return statusOf(401, "Unauthorized", "Unauthorized");
     }
     if (url.pathname === "/version") return { code: 200, body: { major: "1", minor: "36" } };
-    // Protocol buffers: an empty message is a document without schemas.
+    // The answer is a protocol buffer. An empty message is a document without schemas.
     if (url.pathname === "/openapi/v2") return void response.end();
     const target = targetOf(url.pathname, this.served);
     if (target === undefined) return discover(url.pathname, this.served);

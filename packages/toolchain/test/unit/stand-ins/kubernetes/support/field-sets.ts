@@ -1,7 +1,10 @@
 import { isObject } from "../../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
-/** Simplified server-side apply: maps are merged by key; lists and values have one owner. */
+/**
+ * Implements a simplified server-side apply. Maps are merged key by key. A list or a value has one
+ * owner as a whole.
+ */
 
 const notManaged = new Set([
   "apiVersion",
@@ -22,7 +25,7 @@ export function fieldsOf(object: JsonObject, at: string[] = []): JsonObject {
     const path = [...at, key];
     if (notManaged.has(path.join("."))) continue;
     const inner = isObject(value) ? fieldsOf(value, path) : {};
-    // Map without owned fields, for example metadata that only has a name.
+    // A map that contains no owned fields is left out, for example metadata with only a name.
     const nothing =
       isObject(value) && Object.keys(value).length > 0 && Object.keys(inner).length === 0;
     if (!nothing) fields[`f:${key}`] = inner;
@@ -30,7 +33,7 @@ export function fieldsOf(object: JsonObject, at: string[] = []): JsonObject {
   return fields;
 }
 
-/** Returns the leaves of a field set as paths. */
+/** Returns the paths of the leaves of a field set. */
 export function leaves(fields: JsonObject, at: string[] = []): string[][] {
   return Object.entries(fields).flatMap(([key, value]) => {
     const path = [...at, key.slice(2)];

@@ -13,7 +13,7 @@ import { KubernetesProvider } from "../../../../../stand-ins/kubernetes/provider
 import { fromStruct, toStruct } from "../../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
-/** Error that the engine receives if an object exists but is not ready. */
+/** Error that the engine receives if an object was created but is not ready. */
 export interface InitFailure {
   readonly id: string;
   readonly properties: JsonObject;
@@ -30,10 +30,10 @@ const answerOf = <Response>(start: (callback: Callback<Response>) => unknown): P
     });
   });
 
-/** Serves the stand-in over real gRPC, and calls it like the engine. */
+/** Serves the stand-in over real gRPC, and calls the stand-in as the engine does. */
 export class Harness {
   private constructor(
-    /** All log messages, as `severity: message`. */
+    /** All log messages, in the form `severity: message`. */
     readonly messages: readonly string[],
     private readonly server: Server,
     private readonly client: ResourceProviderClient,
@@ -205,7 +205,10 @@ const structOf = (value: unknown): Struct | undefined =>
 const nameOf = (names: object, value: number): string =>
   Object.entries(names).find(([, number]) => number === value)?.[0] ?? String(value);
 
-/** Returns Pulumi's ErrorResourceInitFailed from a gRPC error, if it contains one. */
+/**
+ * Returns the ErrorResourceInitFailed in a gRPC error. Returns undefined if the error contains
+ * none.
+ */
 export function initFailureOf(error: unknown): InitFailure | undefined {
   const [encoded] = (error as ServiceError).metadata.get("grpc-status-details-bin");
   if (encoded === undefined) return undefined;

@@ -26,7 +26,7 @@ export function clusterOf(...objects: JsonObject[]): Cluster {
   return fake as unknown as Cluster;
 }
 
-/** Checks an object of a kind once; `others` are in the cluster. */
+/** Checks once whether an object is ready. The cluster also contains `others`. */
 export const look = (
   kind: string,
   live: JsonObject,

@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
-/** Answer of the server. */
+/** Answer of the fake server. */
 export interface Answer {
   readonly code: number;
   readonly body: JsonObject;
 }
 
-/** Returns an error answer in the form of Kubernetes. */
+/** Returns an error answer in Kubernetes' format `Status`. */
 export const statusOf = (
   code: number,
   reason: string,

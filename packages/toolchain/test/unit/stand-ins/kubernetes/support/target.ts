@@ -1,15 +1,18 @@
 import type { Served } from "./controllers.js";
 
-/** Object or collection that a request names. */
+/** Object or collection to which a request's path refers. */
 export interface Target {
   readonly prefix: string;
   readonly served: Served;
   readonly namespace: string;
-  /** Name of the object; empty for a collection. */
+  /** Name of the object. Empty: the path refers to a collection. */
   readonly name: string;
 }
 
-/** Returns what a path names; undefined if no served kind has it. */
+/**
+ * Returns the object or collection to which a path refers. Returns undefined if the path contains
+ * no supported kind.
+ */
 export function targetOf(path: string, kinds: readonly Served[]): Target | undefined {
   const parts = path.split("/").slice(1);
   const prefix = `/${parts.splice(0, parts[0] === "api" ? 2 : 3).join("/")}`;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isObject } from "../../../../../stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
-/** Call of the engine with the official plugin's answer. */
+/** Recorded call of the engine, with the answer of the official plugin. */
 export interface Exchange {
   readonly method: string;
   readonly request: JsonObject;
@@ -13,7 +13,7 @@ export interface Exchange {
 
 const directory = join(__dirname, "../../../../fixtures/transcripts/kubernetes");
 
-/** Returns the recorded calls of one method in a run. */
+/** Returns the recorded calls of one method, from one run. */
 export function exchanges(run: string, method: string): Exchange[] {
   return readFileSync(join(directory, `${run}.jsonl`), "utf8")
     .split("\n")
@@ -22,7 +22,10 @@ export function exchanges(run: string, method: string): Exchange[] {
     .filter((exchange) => exchange.method === method);
 }
 
-/** Returns a copy without values that differ between runs: random digits of names. */
+/**
+ * Returns a copy in which the random digits of names are replaced, because they differ between
+ * runs.
+ */
 export function settled(value: Json): Json {
   if (Array.isArray(value)) return value.map(settled);
   if (isObject(value)) {

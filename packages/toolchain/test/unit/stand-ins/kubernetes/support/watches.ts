@@ -10,7 +10,7 @@ interface Event {
   readonly version: number;
 }
 
-/** Collection that a client watches. */
+/** Collection of objects that a client watches. */
 interface Collection {
   readonly kind: string;
   readonly namespace: string;
@@ -27,19 +27,22 @@ const send = (response: ServerResponse, { type, object }: Event): void => {
   response.write(`${JSON.stringify({ type, object })}\n`);
 };
 
-/** Changes of all objects, and the clients that watch them. */
+/** Stores the changes of all objects, and the clients that watch collections. */
 export class Watches {
   private readonly events: Event[] = [];
   private readonly open = new Set<Watch>();
 
-  /** Sends a change to the clients that watch the object's collection. */
+  /** Sends a change to all clients that watch the object's collection. */
   tell(type: Kind, object: JsonObject, version: number): void {
     const event = { type, object, version };
     this.events.push(event);
     for (const watch of this.open) if (belongs(object, watch)) send(watch.response, event);
   }
 
-  /** Sends the changes after a version, and then each change, until the client ends. */
+  /**
+   * Sends the changes after the version `after`, and then each new change, until the client
+   * disconnects.
+   */
   watch(collection: Collection, after: number, response: ServerResponse): void {
     const watch = { ...collection, response };
     response.writeHead(200, { "content-type": "application/json" });

@@ -14,7 +14,10 @@ import type { Answer } from "./statuses.js";
 import { isObject } from "../../../../../stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
-/** Returns the value of a request's body: JSON, or YAML, which Go's client sends for an apply. */
+/**
+ * Returns the value in a request's body. The body is JSON, or YAML: Go's client sends YAML for a
+ * server-side apply.
+ */
 export function bodyOf(text: string): Json {
   if (text === "") return {};
   return (/^[[{]/.test(text) ? JSON.parse(text) : parse(text)) as Json;
@@ -58,8 +61,8 @@ export function validate(object: JsonObject): Answer | undefined {
 }
 
 /**
- * Applies a JSON patch of the kind that the plugins send: each step sets a value. The official
- * plugin sends null if there is nothing to change.
+ * Applies a JSON patch in which each operation sets a value, because the plugins send only such
+ * patches. `steps` is null if the official plugin has nothing to change.
  */
 export function jsonPatched(old: JsonObject, steps: readonly Json[] | null): JsonObject {
   const object = structuredClone(old);
@@ -69,7 +72,7 @@ export function jsonPatched(old: JsonObject, steps: readonly Json[] | null): Jso
   return object;
 }
 
-/** Applies by server-side apply; returns the merged object or the conflict. */
+/** Performs a server-side apply. Returns the merged object, or the answer about a conflict. */
 export function mergeApply(
   old: JsonObject,
   body: JsonObject,
