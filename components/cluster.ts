@@ -192,7 +192,7 @@ export class Cluster extends Component {
     return { ...given, spec, plan, mark, network, firewall };
   }
 
-  /** Creates the machines, and on them the cluster with kubeadm. */
+  /** Creates the machines, and creates the cluster on them with kubeadm. */
   private kubernetes(ground: Infrastructure): KubeadmCluster {
     const { spec, plan, cloud, frozen, firewall, operator, version } = ground;
     const endpoint = this.endpoint(ground);
@@ -214,8 +214,8 @@ export class Cluster extends Component {
     const { allowedAddresses } = endpoint;
     const controlPlane = this.make(ControlPlane, name, { ...own, allowedAddresses });
     const { first } = controlPlane;
-    // The first control plane joins the endpoint before all others: scripts that remove machines
-    // may reach them through it.
+    // The first control plane joins the endpoint before all others, because scripts that remove
+    // other machines may connect through it.
     endpoint.admit(first);
     const after = { dependsOn: [...endpoint.reserved] };
     const separate = createSeparateGroups(plan.separate, (type, planned) =>
@@ -316,8 +316,8 @@ export class Cluster extends Component {
     const wanted = { ...network.outside, ...floatingIp, portId: machine.portId };
     // Without an external network there is no floating IP, and SSH connects to the machine's own
     // address. The floating IPs of a bastion and of a control plane have different resource names.
-    // If `access` changes, the old floating IP is therefore deleted last, and SSH still reaches
-    // machines that are removed in the same run.
+    // If `access` changes, the old floating IP is therefore deleted last. Until then, SSH reaches
+    // machines that are removed in the same run through it.
     const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
     const { address } = entryAddresses(spec) ? this.make(kind, name, wanted) : machine;
     return bastion ? bastion.at(address, spec) : controlPlane.at(address);

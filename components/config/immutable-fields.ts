@@ -61,8 +61,8 @@ const kindsOf = ({ anyOf = [], oneOf = [] }: Schema): readonly Schema[] => [...a
 
 /**
  * Returns the frozen part of a value. For an object with a `kind`, this is the `kind` and each
- * frozen option that differs from its default. Without such an option, it is only the `kind`. A
- * newer release may therefore add an option with a default without a change for existing clusters.
+ * frozen option that differs from its default. Without such an option, it is only the `kind`. An
+ * option with a default that a newer release adds is therefore no change for existing clusters.
  */
 function keptOf(schema: Schema, value: unknown): unknown {
   if (!isFields(value)) return value;
@@ -175,8 +175,8 @@ const sentences: FrozenValuesByPath = {
 };
 
 /**
- * Settings that an existing cluster can gain but not lose, each with the value that means that the
- * cluster does not have the setting.
+ * Settings that an existing cluster can gain but not lose, each with the value that stands for the
+ * absence of the setting.
  */
 const gained: FrozenValuesByPath = {
   [authorityPath]: nothing,
@@ -276,7 +276,7 @@ export const frozenLines = (values: FrozenValuesByPath): string =>
  * Returns an error for each frozen value that differs between the existing cluster (`before`) and
  * this run (`now`). A path that only one of them has is no error, because releases differ in what
  * they freeze. There are two exceptions. A missing path of `assumedFrozenValues` counts with its
- * assumed value. A setting of `gained` must not be lost.
+ * assumed value. A setting in `gained` must not disappear.
  */
 export function compareFrozen(
   before: FrozenValuesByPath,

@@ -163,8 +163,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
 const roles = (): Role[] => Object.keys(roleTable) as Role[];
 
 /**
- * Returns whether a majority of the machines with a role must stay up. This is so for roles that
- * run etcd.
+ * Returns whether machines with the role can run etcd. A majority of such machines must stay up.
  */
 export const needsMajority = (role: string): boolean =>
   roles().some((one) => one === role && roleTable[one].runsEtcd);

@@ -86,6 +86,7 @@ interface Ordered extends Pick<MachineGroupSpec, "nodes"> {
 /**
  * Returns the problems of a group. If all its servers have the same generation, and the user sets
  * no generation for a single machine, returns one problem for the generation of the group.
+ * Otherwise returns one for each machine.
  */
 function ofGroup(
   { path, nodes, machines }: Ordered,

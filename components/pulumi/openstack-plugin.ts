@@ -25,8 +25,8 @@ const sdkVersion = sdk.version.replace(/^v/, "");
 export const serverGroupPolicies = (policy: string): never => [policy] as never;
 
 /**
- * Returns the options of a lookup with the plugin version. If the options contain a provider, the
- * engine ignores the version.
+ * Returns the options of a lookup, with the plugin version added. If the options contain a
+ * provider, the engine ignores the version.
  */
 export const withPluginVersion = (
   plugin: OpenstackPlugin | undefined,

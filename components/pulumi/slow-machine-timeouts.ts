@@ -74,8 +74,9 @@ function longer(
 }
 
 /**
- * Returns component options for machines that are `factor` times slower than usual. All children
- * get `factor` times the timeouts, failures of probes, and durations of leader election.
+ * Returns component options for machines that are `factor` times slower than usual. The options
+ * multiply the timeouts, allowed probe failures and leader election durations of all children by
+ * `factor`.
  */
 export function slowMachineOptions(factor: number): pulumi.ComponentResourceOptions {
   if (factor === 1) return {};

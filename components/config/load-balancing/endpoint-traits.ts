@@ -104,8 +104,8 @@ export function endpointTraits(spec: Planned): EndpointTraits {
         loadBalancers: 1,
         ports: 1,
         // Health monitors connect from addresses in the subnet. By Octavia's documentation,
-        // amphorae also forward the connections of clients from such addresses. OVN keeps the
-        // addresses of the clients.
+        // amphorae also use such addresses when they forward the connections of clients. OVN keeps
+        // the addresses of the clients.
         firewall: [apiFrom(isOvn(endpoint.provider) ? [subnet, ...clients] : [subnet])],
       };
     case "virtual-ip":

@@ -7,7 +7,7 @@ import { etcdVolumes } from "./volumes.js";
 
 /**
  * Allowed numbers of etcd members. 1, 3 and 5 members tolerate the loss of 0, 1 and 2 members. An
- * even number tolerates no more losses than one member less, so it is refused.
+ * even number is refused: it tolerates only as many losses as the odd number below it.
  */
 const counts = [1, 3, 5];
 

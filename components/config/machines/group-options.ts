@@ -111,8 +111,8 @@ export const machineOptions = {
     .max(50, { error: "has more than the 50 tags that Nova takes; leave some out" })
     .default([])
     .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
-  // Pattern of keys in Nova's API schema. In addition, refuses the prefix `stackadm-`: the program
-  // stores the cluster's name and identity under keys with this prefix.
+  // Pattern of keys in Nova's API schema. It also refuses the prefix `stackadm-`, because the
+  // program stores the cluster's name and identity under keys with this prefix.
   metadata: texts(
     "metadata",
     /^(?!stackadm-)[-\w:. ]{1,255}$/,
