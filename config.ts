@@ -13,8 +13,8 @@ import { withSiteDefaults } from "./components/config/site-defaults.js";
 export const settingsFile = (): string => `Pulumi.${pulumi.getStack()}.yaml`;
 
 /**
- * Returns the specification from the stack's configuration: `cluster` over the site's defaults.
- * Throws one error with all problems. No other function reads the stack's configuration.
+ * Returns the specification: `cluster` in the stack's configuration, completed by the site's
+ * defaults. Throws one error with all problems. No other function reads the stack's configuration.
  */
 export function readConfig(): ClusterSpec {
   const stack = pulumi.getStack();
@@ -22,16 +22,16 @@ export function readConfig(): ClusterSpec {
   const args = merge({ name: stack }, withSiteDefaults(written, process.env));
   const result = checkClusterSpec(withLoginKey(args), filesOf(process.env));
   if ("problems" in result) throw configError(settingsFile(), result.problems);
-  // The SDK returns decrypted secrets, so an encrypted secret looks like plain text here. Refuses
-  // plain text only if nothing in `cluster` is encrypted.
+  // The SDK returns decrypted secrets, so encrypted secrets look like plain text here. Plain text
+  // is therefore refused only if no value in `cluster` is encrypted.
   const open = openSecrets(result.spec, pulumi.getProject());
   if (open.length > 0 && !isEncrypted("cluster")) throw configError(settingsFile(), open);
   return result.spec;
 }
 
 /**
- * Returns the operator: the cloud and the ssh-agent that the environment variables name, and whether
- * the stack's configuration has an encrypted value.
+ * Returns the access of the user who runs the program: the cloud and the ssh-agent that environment
+ * variables name. Adds whether the stack's configuration contains an encrypted value.
  */
 export const operator = (): LocalContext => ({
   ...localContextOf(process.env),
@@ -42,7 +42,8 @@ export const operator = (): LocalContext => ({
 const isEncrypted = (key: string): boolean => isConfigSecret(`${pulumi.getProject()}:${key}`);
 
 /**
- * Adds the login key that the ssh-agent offers for SSH connections, unless `ssh.publicKey` is set.
+ * Returns the arguments with the login key `ssh.publicKey`. If the user wrote none, takes a key
+ * from the ssh-agent.
  */
 function withLoginKey(args: unknown): unknown {
   const configured = isFields(args) && isFields(args["ssh"]) ? args["ssh"]["publicKey"] : undefined;

@@ -2,7 +2,7 @@ import { Cluster, lookUpCloud, requireServiceUser, requiredLookups } from "./com
 import { refuseClusterRename } from "./components/refuse-cluster-rename.js";
 import { operator, readConfig, settingsFile } from "./config.js";
 
-// Pulumi program for `pulumi up` and the Automation API. Importing this file has no effect.
+// Pulumi program for `pulumi up` and the Automation API. Importing this file creates nothing.
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
   await refuseClusterRename(spec.name, settingsFile());

@@ -23,12 +23,12 @@ import {
 import { roleTable } from "./config/roles.js";
 import { octaviaChoices } from "./plan/load-balancer-choices.js";
 
-/** Returns the names that are set, each once. */
+/** Returns the defined names without duplicates. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [
   ...new Set(names.flatMap((name) => name ?? [])),
 ];
 
-/** Returns the lookups that a cluster needs. */
+/** Returns everything that must be looked up in the cloud before a cluster is created. */
 export const requiredLookups = (spec: ClusterSpec): RequiredLookups => {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
@@ -69,13 +69,13 @@ export const requiredLookups = (spec: ClusterSpec): RequiredLookups => {
 
 type Counts = Readonly<Record<CountedResource, number>>;
 
-/** Returns the number of floating IPs that are created for SSH. */
+/** Returns the number of floating IPs that the program creates for SSH: 0 or 1. */
 const entryAddressesMade = (spec: ClusterSpec): number =>
   spec.ssh.floatingIp === undefined ? entryAddresses(spec) : 0;
 
 /**
- * Returns the names of the networks that are created, each with a subnet and a router of the same
- * name.
+ * Returns the names of the networks that the program creates. Each network has a subnet and a
+ * router with the same name.
  */
 const networksOf = (spec: ClusterSpec): readonly string[] => [
   ...(spec.network.existing ? [] : [planCluster(spec).networkName]),
@@ -83,24 +83,27 @@ const networksOf = (spec: ClusterSpec): readonly string[] => [
 ];
 
 /**
- * Number of rules that Neutron adds to each new security group: outgoing traffic, one per IP
- * family.
+ * Number of rules that Neutron adds to each new security group. They allow outgoing traffic, one
+ * rule for each IP family.
  */
 const ownRules = 2;
-/** Returns whether a security group keeps these rules (network/firewall.ts). */
+/**
+ * Returns whether a security group keeps Neutron's own rules. The program deletes them from the
+ * group of second interfaces (network/firewall.ts).
+ */
 const keepsOwnRules = ({ group }: ClusterPlan["securityGroups"][number]): boolean =>
   group !== "admin";
 
 /**
- * Returns how many objects of each kind the cluster has: those that the program registers, and
- * those that controllers create for it.
+ * Returns the number of the cluster's objects of each kind. The program creates most of them;
+ * controllers in the cluster create the others.
  */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const endpoint = endpointTraits(spec);
   const ingress = ingressTraits(spec);
   const volumes = machinesOf(plan).flatMap((machine) => machine.volumes);
-  // Samples: load balancers with a port and a security group each, one floating IP from the cloud
-  // controller, one volume of 1 GiB.
+  // The samples have one or two load balancers, each with a port and a security group, and one
+  // volume of 1 GiB. The cloud controller may create a floating IP for one load balancer.
   const { external = true, address } = spec.sampleServices;
   const [services, one] = spec.samples ? [external ? 2 : 1, 1] : [0, 0];
   const pool = spec.loadBalancer.network?.externalNetwork ?? spec.externalNetwork;
@@ -113,8 +116,8 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     networks: made,
     subnets: made + dual,
     routers: made,
-    // In addition to the machines: each network's router interface and DHCP, and the load
-    // balancers' addresses.
+    // Besides the machines' ports: the ports of the API's endpoint and of load balancers, and two
+    // ports for each network, for its router and for DHCP.
     ports:
       machinesOf(plan).length * (spec.network.admin ? 2 : 1) +
       (endpoint.ports + ingress.ports + 2 * made + dual + services),
@@ -131,8 +134,8 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
 }
 
 /**
- * Returns the settings for which Neutron's default policy allows ports only to the network's own
- * project.
+ * Returns the settings that need special ports, such as ports without port security. By default,
+ * Neutron allows such ports only to the project that owns the network.
  */
 function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: ClusterPlan): string[] {
   if (!network.existing) return [];
@@ -148,11 +151,17 @@ function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: Cluste
   return Object.entries(found).flatMap(([what, needed]) => (needed ? [what] : []));
 }
 
-/** Returns the pod network if it needs routes on the cluster's router. */
+/**
+ * Returns the kind of the pod network if its routes are set on the cluster's router. Otherwise
+ * returns undefined.
+ */
 const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
   routedByCloud(podNetwork) ? podNetwork.kind : undefined;
 
-/** Returns volumes without a zone on machines with a zone: Cinder chooses where to create them. */
+/**
+ * Returns volumes for which the specification names no Cinder zone, although their machine has a
+ * zone. Cinder chooses the zone of such a volume.
+ */
 const unplacedVolumes = (plan: ClusterPlan): ClusterNeeds["unplacedVolumes"] =>
   groupsOf(plan).flatMap(({ path, machines }) =>
     machines.flatMap(({ zone, volumes }) =>
@@ -164,7 +173,10 @@ const unplacedVolumes = (plan: ClusterPlan): ClusterNeeds["unplacedVolumes"] =>
     ),
   );
 
-/** Returns kubeadm's size checks that are not ignored. kubeadm ignores case. */
+/**
+ * Returns kubeadm's preflight checks of CPUs and memory that the specification does not ignore.
+ * Like kubeadm, ignores the case of the checks' names.
+ */
 function sizeChecks({ kubernetes }: ClusterSpec): ClusterNeeds["sizeChecks"] {
   const ignored = kubernetes.ignorePreflightErrors.map((check) => check.toLowerCase());
   return (["NumCPU", "Mem"] as const).filter(
@@ -172,7 +184,10 @@ function sizeChecks({ kubernetes }: ClusterSpec): ClusterNeeds["sizeChecks"] {
   );
 }
 
-/** Returns the images that nodes pull from Docker Hub without a mirror or a login. */
+/**
+ * Returns the number of nodes, and the images that each node pulls from Docker Hub. Leaves out the
+ * images if the specification has a mirror or a login for Docker Hub.
+ */
 function dockerHub(spec: ClusterSpec, plan: ClusterPlan): NonNullable<ClusterNeeds["dockerHub"]> {
   const nodes = plan.groups.reduce(
     (sum, { role, machines }) => sum + (roleTable[role].node ? machines.length : 0),
@@ -186,7 +201,7 @@ function dockerHub(spec: ClusterSpec, plan: ClusterPlan): NonNullable<ClusterNee
   return { nodes, images };
 }
 
-/** Returns the networks that exist before the cluster. */
+/** Returns the existing networks that the specification names. */
 const givenNetworks = ({
   externalNetwork,
   loadBalancer: { network: ofServices },
@@ -202,7 +217,7 @@ const givenNetworks = ({
   }),
 });
 
-/** Returns everything that the cluster will need from its cloud. */
+/** Returns everything that the cluster needs from the cloud. */
 export function cloudRequirementsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);

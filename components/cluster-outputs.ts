@@ -7,27 +7,27 @@ import type { Member } from "./machine/machine-group.js";
 import { separateGroupsIn, type SeparateGroups } from "./separate-groups.js";
 import { compareVersions } from "../base/versions/pinned-versions.js";
 
-/** Machine of the cluster, as an output for other tools. */
+/** Description of a machine in the stack's outputs, for other tools. */
 export interface NodeOutput {
   readonly name: string;
   readonly role: string;
   readonly zone: string;
-  /** Address in the private network. */
+  /** IPv4 address in the machines' network. */
   readonly address: string;
-  /** IPv6 address; undefined if the machine has none. */
+  /** IPv6 address. Undefined if the machine has none. */
   readonly ipv6Address?: string;
-  /** Address of the second interface; undefined if the machine has one interface. */
+  /** Address of the second interface. Undefined if the machine has only one interface. */
   readonly adminAddress?: string;
   /**
-   * Address for SSH from outside. Undefined if the machine is reached through another one, at its
+   * Address to which SSH connects. Undefined if SSH goes through another machine, which connects to
    * `address`.
    */
   readonly sshHost?: string;
   /**
-   * Name of the machine through which SSH reaches this one; undefined if SSH reaches it directly.
+   * Name of the machine through which SSH reaches this machine. Undefined if SSH connects directly.
    */
   readonly sshThrough?: string;
-  /** Login name. */
+  /** Login name for SSH. */
   readonly sshUser: string;
   readonly serverId: string;
 }
@@ -35,27 +35,33 @@ export interface NodeOutput {
 /** Addresses and names of the sample workloads. */
 export interface SamplesOutput {
   readonly namespace: string;
-  /** Floating IP that answers HTTP; undefined if no Service has one. */
+  /**
+   * Floating IP at which the sample web server answers HTTP. Undefined if no sample Service has a
+   * floating IP.
+   */
   readonly external?: string;
-  /** Address inside the private network that answers HTTP. */
+  /** Internal address at which the sample web server answers HTTP. */
   readonly internal: string;
   /**
-   * Host name by which the ingress controller routes to the web server; undefined without ingress
-   * controller.
+   * Host name of requests that the ingress controller sends to the sample web server. Undefined
+   * without an ingress controller.
    */
   readonly host?: string;
   readonly claim: string;
   readonly writerPod: string;
 }
 
-/** Ingress controller, as an output for DNS and clients. */
+/** Address of the ingress controller in the stack's outputs, for DNS records and clients. */
 export interface IngressOutput {
   readonly address: string;
-  /** Whether the address is a floating IP; otherwise only the machines' network reaches it. */
+  /** Whether the address is a floating IP. Otherwise only the machines' network reaches it. */
   readonly public: boolean;
 }
 
-/** Returns the earliest version of all nodes; undefined if the version of a node is unknown. */
+/**
+ * Returns the lowest Kubernetes version of all nodes. Undefined if the version of a node is
+ * unknown.
+ */
 export const earliestVersion = (
   versions: readonly pulumi.Output<string>[],
 ): pulumi.Output<string | undefined> =>
@@ -84,7 +90,10 @@ export const nodeOutputs = (
     }),
   );
 
-/** Machines that are not nodes, by role. Only the roles that the cluster has. */
+/**
+ * Descriptions of the machines that are not nodes, by role. Contains only roles that the cluster
+ * has.
+ */
 export type SeparateOutputs = {
   readonly [Of in SeparateRole]?: pulumi.Output<NodeOutput[]>;
 };
@@ -94,7 +103,10 @@ export const separateOutputs = (groups: SeparateGroups, access: SshAccess): Sepa
     separateGroupsIn(groups).map(([role, { members }]) => [role, nodeOutputs(members, access)]),
   );
 
-/** Returns the lines for a known_hosts file. */
+/**
+ * Returns a line of a known_hosts file for each machine, with its name, its addresses and its host
+ * key.
+ */
 export const hostKeysOf = (
   members: readonly Member[],
   access: SshAccess,
@@ -105,7 +117,7 @@ export const hostKeysOf = (
       return pulumi
         .all([address, access.route(machine).host, hostKey])
         .apply(([inside, host, key]) => {
-          // The second and third are equal if the machine is reached at its own address.
+          // `host` equals `inside` if SSH connects to the machine's own address.
           const hosts = new Set([machine.machine, inside, host]);
           return `${[...hosts].join(",")} ${key}`;
         });

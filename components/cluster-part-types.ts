@@ -18,7 +18,7 @@ import type { LocalContext } from "./lookup/local-context.js";
 import type { RemoteScript } from "./remote-scripts/remote-script.js";
 import type { SeparateGroups } from "./separate-groups.js";
 
-/** Parts of a cluster that exist before any machine. */
+/** Parts of a cluster that are known or created before any machine. */
 export interface Infrastructure {
   readonly spec: ClusterSpec;
   readonly plan: ClusterPlan;
@@ -33,7 +33,7 @@ export interface Infrastructure {
   readonly version: () => Promise<VersionBefore>;
 }
 
-/** Cluster that kubeadm created, and the machines that it runs on. */
+/** Cluster that kubeadm creates, and its machines. */
 export interface KubeadmCluster {
   readonly controlPlane: ControlPlane;
   readonly members: readonly Member[];
@@ -41,11 +41,14 @@ export interface KubeadmCluster {
   readonly separate: SeparateGroups;
   readonly access: SshAccess;
   readonly facts: ClusterFacts;
-  /** Scripts that join the workers. When one is done, the worker's node exists. */
+  /** Scripts that join the workers. After such a script has run, the worker's node exists. */
   readonly joins: readonly RemoteScript[];
-  /** Kubernetes version of each node after the run, as its script reports it. */
+  /**
+   * Kubernetes version of each node after the run, as reported by the node's script. Empty text:
+   * unknown.
+   */
   readonly versions: readonly pulumi.Output<string>[];
   readonly readiness: Readiness;
-  /** Load balancer of the ingress controller, if that runs on the machines of one pool. */
+  /** Load balancer of the ingress controller. Exists only if `ingress.kind` is `workers`. */
   readonly balancer: IngressBalancer | undefined;
 }

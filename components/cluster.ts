@@ -51,18 +51,20 @@ import { createSeparateGroups, separateGroupsIn } from "./separate-groups.js";
 /** Arguments of {@link Cluster}: the specification, and facts about the cloud. */
 export type ClusterComponentArgs = ClusterArgs & {
   /**
-   * Cloud objects that the specification names. Await them before you create the cluster: a wrong
-   * name then creates nothing, instead of half a cluster. @default looked up by the component
+   * Cloud objects that the specification names, as `lookUpCloud` returns them. Await them before
+   * you create the cluster: a wrong name then stops the program before anything is created.
+   * @default the component looks them up
    */
   readonly cloud?: pulumi.Input<CloudFacts>;
   /**
-   * Access of the user's environment to the cloud and to files; `localContextOf` returns it for an
-   * environment. @default none: machines that never answered are not replaced automatically (nor
-   * are they without an awaited `cloud`), all machines of a raised generation are replaced one
-   * after another, and downloads are not cached
+   * Access to the cloud and to local files from the user's environment. `localContextOf` returns
+   * it. Machines that never answered are replaced automatically only with this access and an
+   * awaited `cloud`.
+   * @default none: all machines with a raised generation are then replaced one after another, and
+   * downloads are not cached
    */
   readonly operator?: LocalContext;
-  /** Changes to the cluster's resources that no argument offers. @default none */
+  /** Functions that change the cluster's resources where no argument does. @default none */
   readonly transforms?: Transforms;
 };
 
@@ -78,33 +80,46 @@ export type ClusterComponentArgs = ClusterArgs & {
  */
 export class Cluster extends Component {
   static readonly type = clusterType;
-  /** Kubeconfig of the administrator. Secret, and known only when the API answers. */
+  /** Kubeconfig of the administrator, as a secret. Known only after the API has answered. */
   readonly kubeconfig: pulumi.Output<string>;
-  /** Address of the API: `https://203.0.113.7:6443`. */
+  /** URL of the Kubernetes API: `https://203.0.113.7:6443`. */
   readonly apiEndpoint: pulumi.Output<string>;
-  /** UID of the cluster. */
+  /** UID of the namespace kube-system, which identifies the cluster in Kubernetes. */
   readonly clusterId: pulumi.Output<string>;
   readonly clusterName: string;
   /**
-   * Identity of the cluster: 12 random hexadecimal digits on all its cloud objects. It shows which
-   * cluster owns an object, whatever the object's name.
+   * Identity of the cluster in OpenStack: 12 random hexadecimal digits. All cloud objects of the
+   * cluster carry it, because two clusters may have the same name.
    */
   readonly identity: pulumi.Output<string>;
   readonly nodes: pulumi.Output<outputs.NodeOutput[]>;
-  /** Machines that are not nodes: `bastion`, `etcd`. Only the groups that the cluster has. */
+  /**
+   * Machines that are not nodes, by role: `bastion`, `etcd`. Contains only roles that the cluster
+   * has.
+   */
   readonly separateMachines: outputs.SeparateOutputs;
-  /** IDs in Neutron, for your own resources in the cluster's network. */
+  /** ID of the machines' network, for your own resources in this network. */
   readonly networkId: pulumi.Output<string>;
+  /** ID of the machines' IPv4 subnet. */
   readonly subnetId: pulumi.Output<string>;
-  /** ID of the router. Undefined in an existing network, unless its router was named. */
+  /**
+   * ID of the router. Undefined for an existing network whose router the specification does not
+   * name.
+   */
   readonly routerId: pulumi.Output<string | undefined>;
-  /** IDs of the security groups: of all machines (`node`), and of the machines of each role. */
+  /**
+   * IDs of the security groups: `node` for all nodes, `admin` for second interfaces, and the name
+   * of a role for the machines with that role.
+   */
   readonly securityGroupIds: Readonly<Record<string, pulumi.Output<string>>>;
-  /** Kubernetes provider for more objects in the cluster; known only when the API answers. */
+  /**
+   * Kubernetes provider for your own objects in the cluster. Usable only after the API has
+   * answered.
+   */
   readonly provider: kubernetes.Provider;
-  /** Lines for a known_hosts file. */
+  /** Lines of a known_hosts file, one for each machine. */
   readonly hostKeys: pulumi.Output<string[]>;
-  /** Sample workloads. Undefined without `samples`. */
+  /** Addresses and names of the sample workloads. Undefined without `samples`. */
   readonly samples: pulumi.Output<outputs.SamplesOutput | undefined>;
   /** Address of the ingress controller. Undefined without `ingress`. */
   readonly ingress: pulumi.Output<outputs.IngressOutput | undefined>;
@@ -177,7 +192,7 @@ export class Cluster extends Component {
     return { ...given, spec, plan, mark, network, firewall };
   }
 
-  /** Creates the machines, and the cluster by kubeadm on them. */
+  /** Creates the machines, and creates the cluster on them with kubeadm. */
   private kubernetes(ground: Infrastructure): KubeadmCluster {
     const { spec, plan, cloud, frozen, firewall, operator, version } = ground;
     const endpoint = this.endpoint(ground);
@@ -199,7 +214,8 @@ export class Cluster extends Component {
     const { allowedAddresses } = endpoint;
     const controlPlane = this.make(ControlPlane, name, { ...own, allowedAddresses });
     const { first } = controlPlane;
-    // Machines that are removed may be reached through this machine.
+    // The first control plane joins the endpoint before all others, because scripts that remove
+    // other machines may connect through it.
     endpoint.admit(first);
     const after = { dependsOn: [...endpoint.reserved] };
     const separate = createSeparateGroups(plan.separate, (type, planned) =>
@@ -250,7 +266,10 @@ export class Cluster extends Component {
     });
   }
 
-  /** Creates the load balancer of the ingress controller, in front of the machines of its pool. */
+  /**
+   * Creates the load balancer in front of the machines that run the ingress controller. Returns
+   * undefined unless `ingress.kind` is `workers`.
+   */
   private balancer(
     { spec, plan, network, operator }: Infrastructure,
     members: readonly Member[],
@@ -295,10 +314,10 @@ export class Cluster extends Component {
       return controlPlane.at(endpoint.outside);
     const floatingIp = { given: spec.ssh.floatingIp, after: endpoint.madeBefore };
     const wanted = { ...network.outside, ...floatingIp, portId: machine.portId };
-    // Without an external network, clients with access to the machines' network use the machines'
-    // own addresses.
-    // The two kinds of address have different resource names: if `access` changes, machines that
-    // are removed are still reached by the old address, which is deleted after them.
+    // Without an external network there is no floating IP, and SSH connects to the machine's own
+    // address. The floating IPs of a bastion and of a control plane have different resource names.
+    // If `access` changes, the old floating IP is therefore deleted last. Until then, SSH reaches
+    // machines that are removed in the same run through it.
     const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
     const { address } = entryAddresses(spec) ? this.make(kind, name, wanted) : machine;
     return bastion ? bastion.at(address, spec) : controlPlane.at(address);

@@ -1,4 +1,4 @@
-/** Exports for other programs. */
+/** Exports for other Pulumi programs. */
 export { Cluster, type ClusterComponentArgs } from "./cluster.js";
 export { requireServiceUser } from "./identity/check-service-user-login.js";
 export { requiredLookups } from "./cloud-requirements.js";

@@ -5,15 +5,16 @@ import { isUnchangedSinceLastRun } from "./lookup/lookup-cache.js";
 import { ownState } from "./pulumi/recorded-resources.js";
 
 /**
- * Refuses another cluster name for a program with one cluster named by the configuration, also in a
- * preview: Pulumi would create a second cluster and delete the existing one. A cluster that never
- * answered may be renamed.
+ * Refuses a changed cluster name, also in a preview. With a new name, Pulumi would create a second
+ * cluster and delete the existing one. Accepts the new name if the API of the existing cluster
+ * never answered. Only for programs with one cluster whose name is in the configuration.
  */
 export async function refuseClusterRename(name: string, file: string): Promise<void> {
   if (isUnchangedSinceLastRun()) return;
   const state = (await ownState()) ?? [];
   const clusters = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
-  // An earlier release may have begun a rename: if both clusters exist, it may finish.
+  // A cluster with the new name is already in the state if a run of an earlier release began the
+  // rename. This run may then finish the rename.
   if (clusters.includes(name)) return;
   const living = clusters.find((other) =>
     state.some((one) => isInsideKubernetes(one) && one.name.startsWith(`${other}-`)),

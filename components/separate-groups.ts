@@ -9,18 +9,21 @@ import type { SeparatePlannedGroup } from "./plan/cluster-plan.js";
 
 /** Group of machines that are not nodes. */
 type SeparateGroup = MachineGroup & {
-  /** Runs the group's scripts. Called before the control planes run theirs. */
+  /**
+   * Creates the resources that run the group's scripts. Called before the control planes create
+   * theirs.
+   */
   readonly form?: (spec: ClusterSpec, access: SshAccess) => void;
 };
 
-/** Class that creates a group of machines that are not nodes. */
+/** Constructor of a component with a group of machines that are not nodes. */
 export type SeparateClass<Group extends SeparateGroup = SeparateGroup> = new (
   name: string,
   args: RolloutGroupArgs,
   opts?: pulumi.ComponentResourceOptions,
 ) => Group;
 
-/** Class of each role whose machines are not nodes. */
+/** Classes of the groups of machines that are not nodes, by role. */
 export const separateClasses = {
   bastion: Bastion,
   etcd: Etcd,

@@ -19,7 +19,8 @@ export const bastionStep = stepOf("bastion", {
 });
 
 /**
- * Bastion: a machine that only leads to the others, and the only one that accepts SSH from outside.
+ * Machine that only forwards SSH to the other machines. It is the only machine that accepts SSH
+ * from outside.
  */
 export class Bastion extends MachineGroup {
   static readonly type = "stackadm:access:Bastion";
@@ -34,8 +35,8 @@ export class Bastion extends MachineGroup {
   }
 
   /**
-   * Returns the access through the bastion, known when the bastion accepts connections. Before, no
-   * other machine is dialled, so that a failure of the bastion is reported once.
+   * Returns SSH access through the bastion. Connections wait until the bastion's script has run. A
+   * failure of the bastion is then reported once, not once for each machine behind it.
    */
   at(host: pulumi.Output<string>, spec: Pick<ClusterSpec, "ssh" | "securityUpdates">): SshAccess {
     const { machine } = this.member;
@@ -53,7 +54,8 @@ export class Bastion extends MachineGroup {
 }
 
 /**
- * Floating IP of a bastion. In an earlier release it had the name of any entry address; it is kept.
+ * Floating IP of the bastion. In an earlier release, its resource had the same name as the floating
+ * IP of a control plane. A floating IP with that name on the bastion is kept.
  */
 export class BastionAddress extends EntryAddress {
   constructor(name: string, args: EntryAddressArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -64,9 +66,10 @@ export class BastionAddress extends EntryAddress {
 const formerName = (name: string): string => name.replace(/bastion-access$/, "access");
 
 /**
- * Returns the former name of the bastion's floating IP if the state has one on the bastion's port,
- * since Neutron refuses a second one there. An address of that name on a control plane is another
- * one, through which leaving machines are reached.
+ * Returns the former resource name if the state has a floating IP of this name on the bastion's
+ * port: Neutron would refuse a second floating IP on the port. Also returns it if the state cannot
+ * be read. A floating IP of this name on a control plane's port is not the bastion's: SSH still
+ * reaches machines that are removed through it.
  */
 const former = (name: string): pulumi.Output<string> =>
   pulumi.output(
@@ -76,7 +79,7 @@ const former = (name: string): pulumi.Output<string> =>
         recorded.find((one) => one.name === resource)?.outputs[output];
       const address = outputOf(`${formerName(name)}-floating-ip`, "fixedIp");
       const its = outputOf(name.replace(/access$/, "0-port"), "allFixedIps");
-      // Name that no resource has.
+      // `<name>-nothing` is the name of no resource, so the alias has no effect.
       return Array.isArray(its) && its.includes(address) ? formerName(name) : `${name}-nothing`;
     }),
   );

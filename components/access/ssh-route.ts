@@ -3,7 +3,7 @@ import type { SshAccess } from "../machine/ssh-access.js";
 import type { Machine } from "../machine/machine.js";
 import { PubliclyAddressed, type RouteOutside } from "../network/public-address.js";
 
-/** Access at each machine's own address: the program runs in the machines' network. */
+/** SSH access at each machine's own address, for a program that runs in the machines' network. */
 const direct: SshAccess = {
   route: (machine) => machine.ssh(machine.address),
 };
@@ -13,15 +13,18 @@ const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<strin
   return adminAddress;
 };
 
-/** Access at each machine's address in the admin network. */
+/** SSH access at each machine's address in the admin network. */
 const admin: SshAccess = {
   route: (machine) => machine.ssh(inAdminNetwork(machine)),
 };
 
-/** Kinds of access without a hop, by their name in a specification. */
+/**
+ * Kinds of SSH access that go through no other machine, by the value of `access` in the
+ * specification.
+ */
 export const accessWithoutHop: Readonly<Partial<Record<string, SshAccess>>> = { direct, admin };
 
-/** Returns the access that reaches `entry` at `host` and all other machines through it. */
+/** Returns SSH access to `entry` at `host`, and through `entry` to all other machines. */
 export const accessThrough = (entry: Machine, host: pulumi.Output<string>): SshAccess => {
   const hop = entry.ssh(host);
   return {
@@ -32,16 +35,19 @@ export const accessThrough = (entry: Machine, host: pulumi.Output<string>): SshA
 export interface EntryAddressArgs extends RouteOutside {
   /** Port of the entry machine. */
   readonly portId: pulumi.Input<string>;
-  /** Floating IP that the project has already. @default a new one is created */
+  /** Existing floating IP of the project. @default the program creates a floating IP */
   readonly given?: string | undefined;
   /**
-   * Resources to create first: a port has only one floating IP, and this port may have had the
-   * API's.
+   * Resources that must be created before the floating IP. A port can have only one floating IP,
+   * and this port may still have the API's.
    */
   readonly after: readonly pulumi.Resource[];
 }
 
-/** Floating IP of the entry machine, if the API's endpoint has none there. */
+/**
+ * Floating IP for SSH to the entry machine, unless the API's floating IP is already on that
+ * machine.
+ */
 export class EntryAddress extends PubliclyAddressed {
   static readonly type = "stackadm:access:EntryAddress";
   readonly address: pulumi.Output<string>;
@@ -63,7 +69,8 @@ export class EntryAddress extends PubliclyAddressed {
       { portId, what: "SSH", given },
       {
         dependsOn: [...after],
-        // Needed even if an earlier run created nothing but the component.
+        // The alias of the component alone is not enough if an earlier run created only the
+        // component.
         aliases: renamed ? [itself] : [],
       },
     );

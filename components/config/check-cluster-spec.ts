@@ -3,8 +3,8 @@ import { manifestProblems } from "../pod-network/manifest-check.js";
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 
 /**
- * Checks a cluster's specification and the files that it names. The caller checks before anything
- * is created.
+ * Checks the arguments of a cluster, and the files that the arguments name. The caller must call
+ * this before anything is created.
  */
 export function checkClusterSpec(args: unknown, files?: PinnedFileDirectories): SpecResult {
   const result = parseClusterSpec(args);

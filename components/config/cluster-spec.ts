@@ -73,14 +73,14 @@ type SeparateSchemas = {
   readonly [Of in SeparateRole]: (typeof separateGroups)[Of]["schema"];
 };
 
-/** Arguments of the groups of machines that are not nodes. */
+/** Schemas of the groups of machines that are not nodes, by role. */
 const separateSchemas = Object.fromEntries(
   separateRoles().map((role) => [role, separateGroups[role].schema]),
 ) as unknown as SeparateSchemas;
 
 /**
- * All arguments of a cluster with types, checks, defaults and documentation. Arguments are declared
- * nowhere else.
+ * Schema of all arguments of a cluster, with types, checks, defaults and documentation. No argument
+ * is declared outside this schema.
  */
 export const clusterShape = record({
   image: nonEmptyText("an image").meta(
@@ -134,7 +134,7 @@ type Checked = z.output<typeof clusterShape>;
 
 /**
  * Refuses a worker pool with the name of a role. Machines are named `<cluster>-<pool>-<position>`,
- * so the pool's machines would have the names of the machines with this role.
+ * so the pool's machines would have the same names as the machines with this role.
  */
 const reservedPools = (value: Checked): z.core.$ZodRawIssue[] => {
   const reserved: readonly Role[] = [
@@ -152,8 +152,8 @@ const reservedPools = (value: Checked): z.core.$ZodRawIssue[] => {
 };
 
 /**
- * Refuses an `apiName` that differs from the DNS name of an `existing` endpoint: machines resolve
- * such a DNS name by DNS, and would not resolve another `apiName`.
+ * Refuses an `apiName` that differs from the DNS name of an `existing` endpoint. With such an
+ * endpoint, machines resolve the API's name only by DNS, which does not know another `apiName`.
  */
 const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$ZodRawIssue[] => {
   const host = dnsNameOf(written);
@@ -188,13 +188,13 @@ const groupsOf = (value: Checked): readonly GroupAtPath[] => [
   ...separateGroupsOf(value),
 ];
 
-/** Returns the number of machines in groups. */
+/** Returns the number of machines in all groups together. */
 const machinesIn = (groups: readonly GroupAtPath[]): number =>
   groups.reduce((sum, { group }) => sum + group.count, 0);
 
 /**
- * Returns how many nodes, machines and other addresses the cluster uses at least. Other addresses
- * are the ports of the API endpoint and of the ingress load balancer.
+ * Returns the number of nodes, of machines, and of other addresses that the cluster needs at least.
+ * Other addresses are those of the API's endpoint and of the ingress load balancer.
  */
 const countedIn = (value: Checked) => ({
   nodes: machinesIn(nodeGroupsOf(value)),
@@ -296,8 +296,8 @@ export type SpecResult =
   | { readonly problems: readonly { readonly path: string; readonly message: string }[] };
 
 /**
- * Checks all arguments and reports all problems at once. Paths begin with `root`:
- * "cluster.network.pods".
+ * Checks all arguments and reports all problems at once. The problems' paths begin with `root`,
+ * such as "cluster.network.pods".
  */
 export function parseClusterSpec(args: unknown, root = "cluster"): SpecResult {
   const result = clusterSchema.safeParse(args);

@@ -22,21 +22,25 @@ interface Schema {
 }
 
 /**
- * Returns whether the path is the size of a machine's volume. Existing machines neither gain nor
- * lose a volume. A new size or type applies when the `generation` of the machines is raised.
+ * Returns whether the path is that of a volume's size. Existing machines neither gain nor lose a
+ * volume. A new size applies when a raised `generation` replaces the machines.
  */
 const isVolume = (path: string): boolean => /\.[a-z]+Volume\.size$/.test(path);
 /**
- * Text that is stored instead of a volume's size. A new size, which applies with the next
- * `generation`, is then not refused. Earlier releases stored the size.
+ * Text that is stored instead of a volume's size. It shows only that the volume exists, so a new
+ * size is no change and is not refused. Earlier releases stored the size.
  */
 const ofItsOwn = "a volume of its own";
-/** Returns whether the path is the type or zone of a volume, which earlier releases also stored. */
+/**
+ * Returns whether the path is that of a volume's type or zone. Only earlier releases stored these
+ * values.
+ */
 const isOfVolume = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.test(path);
 
 /**
- * Returns the values that must not change, of the argument at `path` and of all arguments below it.
- * Skips arguments inside lists: list entries have no name by which to compare two runs.
+ * Returns the frozen values of the argument at `path` and of all arguments below it, each with its
+ * path. Skips arguments inside lists: list entries have no name by which two runs could be
+ * compared.
  */
 function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
   if (value === undefined) return [];
@@ -56,10 +60,9 @@ function frozenIn(schema: Schema, value: unknown, path: string): [string, string
 const kindsOf = ({ anyOf = [], oneOf = [] }: Schema): readonly Schema[] => [...anyOf, ...oneOf];
 
 /**
- * Returns the part of a value that a later run must not change. For an object with a `kind`, this
- * is the `kind` plus each frozen option that differs from the option's default; if all options
- * equal their defaults, it is only the `kind`. A new option with a default then changes nothing
- * in existing clusters.
+ * Returns the frozen part of a value. For an object with a `kind`, this is the `kind` and each
+ * frozen option that differs from its default. Without such an option, it is only the `kind`. An
+ * option with a default that a newer release adds is therefore no change for existing clusters.
  */
 function keptOf(schema: Schema, value: unknown): unknown {
   if (!isFields(value)) return value;
@@ -83,7 +86,7 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(fields.map(([key, inner]) => [key, sorted(inner)]));
 };
 
-/** Returns the value as text with sorted fields, so that equal values give equal text. */
+/** Returns the value as text with sorted fields. Equal values give equal text. */
 const canonical = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(sorted(value));
 
@@ -91,9 +94,9 @@ const canonical = (value: unknown): string =>
 const nothing = "nothing";
 
 /**
- * Fields that must not change although the rest of their argument may change, each with the value
- * assumed for a cluster that stores no value. Running pods were started with these values, or
- * kubelet would not start with other values.
+ * Fields that are frozen although the rest of their argument may change. Each has the value that is
+ * assumed for a cluster that stores none. With another value, running pods would no longer match,
+ * or kubelet would not start.
  */
 const keptFields: Readonly<Record<string, FrozenValuesByPath>> = {
   "kubernetes.kubelet": {
@@ -113,7 +116,10 @@ const keptOfFields = (path: string, value: unknown): [string, string][] =>
     return kept === otherwise ? [] : [[`${path}.${field}`, kept] as [string, string]];
   });
 
-/** Splits values that earlier releases stored as one JSON object into a value for each field. */
+/**
+ * Returns the values with one path for each field of `keptFields`. Earlier releases stored these
+ * fields together, as one JSON object.
+ */
 const byField = (values: FrozenValuesByPath): FrozenValuesByPath =>
   Object.fromEntries(
     Object.entries(values).flatMap(([path, value]): [string, string][] =>
@@ -122,8 +128,9 @@ const byField = (values: FrozenValuesByPath): FrozenValuesByPath =>
   );
 
 /**
- * Values assumed for paths that a cluster does not store, because only a later release protects the
- * path. Not stored, so that an additional path changes no script's input.
+ * Values that are assumed for paths that a cluster does not store, because its release did not
+ * freeze them yet. Values equal to these are not stored: an additional frozen path then changes no
+ * script's input.
  */
 export const assumedFrozenValues: FrozenValuesByPath = {
   externalNetwork: nothing,
@@ -146,17 +153,20 @@ export const assumedFrozenValues: FrozenValuesByPath = {
 };
 
 /**
- * Path of the value that says whether the cloud has a private CA. The path is no argument: the
- * value comes from the environment of the user who runs the program.
+ * Path of the value that records whether the cloud has a private CA. It is no argument: the value
+ * comes from the environment of the user who runs the program.
  */
 export const authorityPath = "operator.caCertificate";
 
-/** Path of the value that says whether the controllers have a client certificate. */
+/** Path of the value that records whether the controllers have a client certificate. */
 export const clientPath = "operator.clientCertificate";
 
 const ofOperator: ReadonlySet<string> = new Set([authorityPath, clientPath]);
 
-/** Error messages for paths that users cannot write, because the paths are not arguments. */
+/**
+ * Error messages for paths that are no arguments. The usual message would ask the user to write
+ * them.
+ */
 const sentences: FrozenValuesByPath = {
   [authorityPath]:
     "the cluster knows the cloud by an authority of its own, and this run knows none: its controllers and machines could not reach the cloud any more; name the authority's certificate as `cacert` in clouds.yaml or as OS_CACERT, and where a public authority has taken its place, that one's",
@@ -176,10 +186,13 @@ const gained: FrozenValuesByPath = {
   "loadBalancer.network.externalNetwork": nothing,
 };
 
-/** Path of the login name. Machines need not check this value: every connection uses it. */
+/**
+ * Path of the login name. Machines do not check the name (see {@link frozenLines}): without the
+ * right login name, no script, and so no check, runs on a machine.
+ */
 const loginPath = "ssh.user";
 
-/** Path of the Kubernetes version. plan/upgrades.ts may refuse a change, which is an upgrade. */
+/** Path of the Kubernetes version. A change is an upgrade, which plan/upgrades.ts checks. */
 export const versionPath = "kubernetes.version";
 
 /**
@@ -190,8 +203,8 @@ const generations = ["controlPlane", ...separateRoles()].map((path) => `${path}.
 const isGeneration = (path: string): boolean => generations.includes(path);
 
 /**
- * Returns whether a generation of control planes or of machines that are not nodes changed. plan/replacements.ts
- * then checks whether the run may replace the machines.
+ * Returns whether a generation of control planes or of machines that are not nodes changed. If so,
+ * plan/replacements.ts checks whether the run may replace the machines.
  */
 export const hasChangedGeneration = (
   before: FrozenValuesByPath,
@@ -199,14 +212,14 @@ export const hasChangedGeneration = (
 ): boolean => generations.some((path) => before[path] !== now[path]);
 
 /**
- * JSON schema of a cluster's arguments, built once on first use. For a program with many clusters,
- * building the schema takes as long as everything else.
+ * JSON schema of a cluster's arguments. Built only once, at first use: for a program with many
+ * clusters, building it each time would double the time of the program.
  */
 let schemaOfClusters: Schema | undefined;
 
 /**
- * Returns the values that the cluster must keep while it exists. In `spec`, replace the names of
- * OpenStack objects by IDs where the IDs are known, so that writing an ID for a name is no change.
+ * Returns the frozen values of a cluster. The caller replaces the names of OpenStack objects in
+ * `spec` by their IDs where it knows the IDs. An ID written for a name is then no change.
  */
 export function frozenValues(spec: ClusterSpec): FrozenValuesByPath {
   schemaOfClusters ??= z.toJSONSchema(clusterShape, {
@@ -229,7 +242,7 @@ export function frozenValues(spec: ClusterSpec): FrozenValuesByPath {
 }
 
 /**
- * Returns the machine group, or the single machine, whose volume or address the path names:
+ * Returns the path of the machine group or single machine to which a volume or an address belongs:
  * `workers.gpu` for `workers.gpu.rootVolume.size`, and `workers.gpu.nodes.0` for
  * `workers.gpu.nodes.0.address`. Returns undefined for all other paths.
  */
@@ -242,9 +255,9 @@ const valueOfGroup = new RegExp(
 );
 
 /**
- * Returns the lines `path value` for kubeadm/scripts/immutable-values.sh, sorted, so that a
- * reordered schema runs no script again. Leaves out values that may change or disappear in an
- * existing cluster, and values that no machine knows.
+ * Returns the frozen values for kubeadm/scripts/immutable-values.sh, as lines `path value`. Sorts
+ * the lines: a reordered schema then runs no script again. Leaves out values that may change or
+ * disappear in an existing cluster, and values that machines do not check.
  */
 export const frozenLines = (values: FrozenValuesByPath): string =>
   Object.entries(values)
@@ -260,10 +273,10 @@ export const frozenLines = (values: FrozenValuesByPath): string =>
     .join("\n");
 
 /**
- * Returns an error for each value that must not change but differs. Ignores paths that only the
- * existing cluster (`before`) or this run (`now`) has, so that a release with more such paths
- * accepts existing clusters. Always compares paths in `unwritten`. Accepts new values of paths in
- * `gained`.
+ * Returns an error for each frozen value that differs between the existing cluster (`before`) and
+ * this run (`now`). A path that only one of them has is no error, because releases differ in what
+ * they freeze. There are two exceptions. A missing path of `assumedFrozenValues` counts with its
+ * assumed value. A setting in `gained` must not disappear.
  */
 export function compareFrozen(
   before: FrozenValuesByPath,
@@ -286,8 +299,8 @@ export function compareFrozen(
 
 /**
  * Returns an error for each volume or address of a machine group that only one of `before` and
- * `now` has: existing machines gain or lose neither. Paths that only a later release stores cause
- * no error, because a cluster stores only what the user writes for a group.
+ * `now` has: existing machines neither gain nor lose them. A newer release that freezes more paths
+ * causes no error, because a cluster stores only what the user writes for a group.
  */
 export const findOneSidedGroupValues = (
   before: FrozenValuesByPath,

@@ -9,8 +9,8 @@ interface Kept {
 }
 
 /**
- * Returns whether a proxy's URL contains a user and password. Assumes so for a URL that is not
- * plain text, such as an encrypted URL.
+ * Returns whether a proxy's URL contains a user and password. Also returns true for a URL that is
+ * not plain text, such as an encrypted URL.
  */
 const signsIn = (address: StringInput | undefined): boolean =>
   typeof address !== "string" || /^[a-z]+:\/\/[^/]*@/i.test(address);
@@ -37,8 +37,8 @@ const secretsIn = ({
 ];
 
 /**
- * Returns an error for each secret that is plain text in the stack's settings, with the command
- * that encrypts the secret. `project` is the name of the Pulumi project.
+ * Returns an error for each secret that is plain text in the stack's settings. The error message
+ * contains the command that encrypts the secret. `project` is the name of the Pulumi project.
  */
 export const openSecrets = (
   spec: ClusterSpec,

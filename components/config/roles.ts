@@ -5,8 +5,8 @@ import type { GroupAtPath, MachineGroupSpec } from "./machines/group-options.js"
 import type { SeparateGroup } from "./machines/separate-group.js";
 
 /**
- * Arguments of each role whose machines are not nodes. The role is the name of the arguments, of
- * the group and of its component (components/separate-groups.ts).
+ * Arguments of each role whose machines are not nodes. The arguments, the group and its component
+ * all have the name of the role (components/separate-groups.ts).
  */
 export const separateGroups = { bastion, etcd } satisfies Record<string, SeparateGroup>;
 type Rows = typeof separateGroups;
@@ -17,19 +17,22 @@ export type SeparateRole = keyof Rows;
 /** Role of a machine in the cluster. */
 export type Role = "control-plane" | "worker" | SeparateRole;
 
-/** Label of a worker's node, whose value is the worker's pool. */
+/** Label of worker nodes. Its value is the name of the worker pool. */
 export const poolLabel = "stackadm.io/pool";
 
-/** Step that another machine runs before the server of a machine is deleted. */
+/** Step that runs before a machine's server is deleted. It runs on another machine. */
 export type LeaveStep = "drain" | "remove-etcd-member" | "keep-majority";
 
 /**
- * Check that a verification of the cluster makes on a machine
- * (automation/verify/role-checks.ts), in addition to the check that nodes are Ready.
+ * Check of a machine in the verification of a cluster (automation/verify/role-checks.ts). The
+ * verification also checks that nodes are Ready.
  */
 export type RoleCheck = "etcd-pod" | "etcd-health" | "login";
 
-/** Everything that depends on a machine's role. No other code tests for a role. */
+/**
+ * Everything that depends on a machine's role. Other code reads this row instead of comparing
+ * roles.
+ */
 export interface RoleRow {
   /** Name of the role in the security group's description. */
   readonly title: string;
@@ -39,13 +42,13 @@ export interface RoleRow {
    */
   readonly node: boolean;
   /**
-   * Whether SSH from outside reaches all other machines through a machine with the role. Without
-   * such a role in the cluster, SSH leads through a control plane.
+   * Whether SSH from outside goes through a machine with the role to all other machines. In a
+   * cluster without such a machine, SSH goes through a control plane.
    */
   readonly sshEntry: boolean;
   /**
-   * Roles whose machines connect to machines with the role. Only for machines that are not nodes:
-   * nodes may connect to each other.
+   * Roles whose machines may connect to machines with this role. Empty for nodes, because all nodes
+   * may connect to each other.
    */
   readonly peers: readonly Role[];
   /**
@@ -54,13 +57,13 @@ export interface RoleRow {
    */
   readonly runsEtcd: boolean;
   /**
-   * Names or regular expressions of the images in kubeadm's list that machines with the role need.
-   * `all`: every image.
+   * Images in kubeadm's list that machines with the role need, as names or regular expressions.
+   * `all`: every image in the list.
    */
   readonly kubeadmImages: "all" | readonly string[];
   /**
-   * Images of add-ons that machines with the role need, in the order of use, in addition to the
-   * images of pod network and storage.
+   * Images of add-ons that machines with the role need, in the order of use. All nodes also need
+   * the images of the pod network and of Cinder CSI (machine/early-images.ts).
    */
   readonly addonImages: readonly ImageName[];
   /**
@@ -69,25 +72,29 @@ export interface RoleRow {
    */
   readonly label?: string;
   /**
-   * Credentials that a joining machine gets (kubeadm/scripts/programs/issue-join-credentials.sh,
-   * etcd/scripts/issue-etcd-certificates.sh). Machines with `certificates` run an API server.
+   * Kind of credentials that a joining machine gets
+   * (kubeadm/scripts/programs/issue-join-credentials.sh, etcd/scripts/issue-etcd-certificates.sh).
+   * Machines with `certificates` run an API server.
    */
   readonly grant: "token" | "certificates" | "membership" | "nothing";
-  /** Steps before a server is deleted. Empty: the server is deleted without any step. */
+  /** Steps before a machine's server is deleted. Empty: no step. */
   readonly leaves: readonly LeaveStep[];
   readonly proofs: readonly RoleCheck[];
   /**
-   * Whether a machine has the same SSH host key again after a replacement. A new key would break
-   * connections: scripts that run before a machine is deleted know the host key of an earlier run,
-   * and joining machines get all host keys before any machine is replaced. A new key would protect
-   * nothing, because root on these machines has access to the whole cluster.
+   * Whether a replaced machine keeps its SSH host key. A new key would break connections: scripts
+   * that run before a machine is deleted know the key from an earlier run, and joining machines get
+   * all keys before any machine is replaced. A new key would not increase security, because root on
+   * these machines has access to the whole cluster.
    */
   readonly keepsHostKey: boolean;
   /** Taints that kubeadm sets on nodes with the role. */
   readonly taints: readonly string[];
 }
 
-/** Facts about each role, in a cluster with etcd on the control planes. See {@link rolesOf}. */
+/**
+ * Facts about each role, in a cluster with etcd on the control planes. For other clusters, see
+ * {@link rolesOf}.
+ */
 export const roleTable: Readonly<Record<Role, RoleRow>> = {
   "control-plane": {
     title: "control-plane",
@@ -155,7 +162,9 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
 /** Returns all roles in the order of the table. */
 const roles = (): Role[] => Object.keys(roleTable) as Role[];
 
-/** Returns whether a majority of the machines with a role must stay up, because they run etcd. */
+/**
+ * Returns whether machines with the role can run etcd. A majority of such machines must stay up.
+ */
 export const needsMajority = (role: string): boolean =>
   roles().some((one) => one === role && roleTable[one].runsEtcd);
 
@@ -166,7 +175,7 @@ export const nodeRoles = (): Role[] => roles().filter((role) => roleTable[role].
 export const separateRoles = (): SeparateRole[] => Object.keys(separateGroups) as SeparateRole[];
 
 /**
- * Returns the roles that a cluster's machines can have: the roles of nodes, and the roles in
+ * Returns the roles that a cluster's machines can have: all roles of nodes, and those in
  * `separate`.
  */
 export const rolesWith = (separate: readonly Role[]): Role[] =>

@@ -3,8 +3,9 @@ import { readSite } from "./site-file.js";
 import { configError } from "../pulumi/errors.js";
 
 /**
- * Returns a cluster's arguments, completed by the defaults in the YAML file that `STACKADM_SITE`
- * names in `env`. Objects are merged, lists are not. Throws if the file cannot be read.
+ * Returns a cluster's arguments, completed by the site's defaults. `STACKADM_SITE` in `env` names
+ * the YAML file with the defaults. Objects are merged by key; a list in `args` replaces the list in
+ * the defaults. Throws if the file cannot be read.
  */
 export function withSiteDefaults<Args>(args: Args, env: NodeJS.ProcessEnv): Args {
   const read = readSite(env["STACKADM_SITE"]);

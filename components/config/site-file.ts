@@ -7,8 +7,8 @@ type Site =
   | { readonly problem: { readonly path: string; readonly message: string } };
 
 /**
- * Reads the defaults that all clusters of a site share (such as repositories and registry) from a
- * YAML file outside the stacks. Returns no defaults if `file` is not set.
+ * Reads the defaults of a site from a YAML file outside the stacks. All clusters of the site share
+ * these defaults, such as repositories and registry. Returns no defaults if `file` is not set.
  */
 export function readSite(file: string | undefined): Site {
   if (file === undefined || file === "") return { site: {} };

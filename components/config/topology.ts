@@ -5,13 +5,13 @@ import { doc, shortValue } from "../schema/fields.js";
 export const topologies = ["single", "one-control-plane", "ha"] as const;
 export type Topology = (typeof topologies)[number];
 
-/** Constraints of a topology, and its defaults for arguments that the user does not write. */
+/** Limits that a topology sets, and its defaults for arguments that the user does not write. */
 interface Preset {
   /** Allowed numbers of control planes; the first is the default. */
   readonly controlPlanes: readonly [number, ...number[]];
   readonly schedulable: boolean;
   readonly endpoint: "floating-ip" | "load-balancer";
-  /** Allowed number of machines of all pools together. */
+  /** Allowed number of workers, of all pools together. */
   readonly workers: { readonly least: number; readonly most: number };
 }
 
@@ -63,7 +63,7 @@ export const topologyDefaults = (
 
 interface Written {
   readonly topology?: Topology | undefined;
-  /** Part of the specification's `controlPlane`. Absent if `controlPlane` failed validation. */
+  /** Fields of `controlPlane` in the arguments. Absent if `controlPlane` is invalid. */
   readonly controlPlane?:
     { readonly count?: number | undefined; readonly schedulable?: boolean | undefined } | undefined;
   readonly workers: Readonly<Record<string, { readonly count: number }>>;
@@ -108,8 +108,8 @@ export function topologyConflicts({ topology: chosen, ...of }: Written): z.core.
 }
 
 /**
- * Reports `samples` and `ingress` if no machine accepts their pods. Without samples and ingress, a
- * cluster may have no such machine: workers may be added later.
+ * Reports `samples` and `ingress` if no machine accepts their pods. A cluster without samples and
+ * ingress may have no such machine, because workers may be added later.
  */
 export function podsWithoutNodes({
   samples,
@@ -135,8 +135,8 @@ export function podsWithoutNodes({
 }
 
 /**
- * Returns an error if the arguments have no group of machines that could run pods of the user.
- * Accepts unchecked input, so that this error appears together with all other errors.
+ * Returns an error if the arguments have no group of machines that can run pods of the user.
+ * Accepts unchecked arguments: this error then appears together with all other errors.
  */
 export function missingMachineGroup(written: unknown): string | undefined {
   if (!isFields(written)) return undefined;

@@ -21,14 +21,17 @@ export interface Taint {
 /** Returns the taint as kubectl and kubelet write it: `key=value:effect`. */
 export const taintText = ({ key, value, effect }: Taint): string => `${key}=${value}:${effect}`;
 
-/** Machine of the plan, before it exists. */
+/** Machine in the plan of a cluster. */
 export interface PlannedMachine {
   /** Name of the server, of its port and of the node. */
   readonly name: string;
   readonly role: Role;
   /** Name of the machine's group: the name of a worker pool, or the role. */
   readonly pool: string;
-  /** Position from 0. If the group shrinks, the highest positions are deleted. */
+  /**
+   * Position in the group, from 0. If `count` is reduced, the machines with the highest positions
+   * are deleted.
+   */
   readonly position: number;
   /** Availability zone. Absent: Nova chooses. */
   readonly zone?: string;
@@ -39,35 +42,35 @@ export interface PlannedMachine {
   /** Name or ID of the image. */
   readonly image: string;
   readonly generation: number;
-  /** Tags of the server that the user wrote. */
+  /** Tags that the user sets for the server. */
   readonly tags: readonly string[];
   readonly metadata: Texts;
-  /** Hints for Nova's scheduler that the user wrote, in addition to the server group. */
+  /** Hints that the user sets for Nova's scheduler, in addition to the server group. */
   readonly schedulerHints: Texts;
   readonly volumes: readonly PlannedVolume[];
-  /** Parts for cloud-init that the user wrote. */
+  /** Parts that the user adds to the user data for cloud-init. */
   readonly cloudInit: readonly string[];
 }
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Machines with the same settings. With `policy`, Nova places the machines on different hosts. */
+/** Group of machines with the same settings. With `policy`, Nova places them on different hosts. */
 export interface PlannedGroup {
   readonly pool: string;
   readonly role: Role;
-  /** Path of the group in the specification. */
+  /** Path of the group in the specification, such as `workers.general`. */
   readonly path: string;
   /** Name of the component that creates the group, without the prefix `<cluster>-`. */
   readonly component: string;
-  /** Beginning of the machines' names, which end in `-<position>`. */
+  /** Prefix of the machines' names: each name is this prefix and `-<position>`. */
   readonly name: string;
-  /** Policy of the server group. Absent: no server group. */
+  /** Policy of the server group. Absent: the machines have no server group. */
   readonly policy?: "soft-anti-affinity" | "anti-affinity";
   /** Labels of the nodes. */
   readonly labels: Texts;
   readonly taints: readonly Taint[];
   readonly steps: UserScripts;
-  /** Existing security groups that the machines' ports also get, by name or ID. */
+  /** Existing security groups that the user adds to the machines' ports, by name or ID. */
   readonly securityGroups: readonly string[];
   readonly machines: readonly PlannedMachine[];
 }
@@ -86,27 +89,30 @@ export interface ClusterPlan {
   readonly separate: readonly SeparatePlannedGroup[];
   /** Name of the network, the subnet and the router. */
   readonly networkName: string;
-  /** Name of the resources of the API's endpoint. */
+  /** Name of the OpenStack objects of the API's endpoint. */
   readonly endpointName: string;
-  /** Name of the load balancer of the ingress controller. */
+  /** Name of the load balancer in front of the ingress controller. */
   readonly ingressName: string;
   readonly securityGroups: readonly PlannedSecurityGroup[];
-  /** Fixed addresses in the machines' network: of single machines and of the API. */
+  /**
+   * Fixed addresses in the machines' network that the user sets for machines and for the API's
+   * virtual IP.
+   */
   readonly addresses: readonly string[];
 }
 
 export interface PlannedSecurityGroup {
-  /**
-   * Members of the security group: `node` for all nodes, `admin` for all second interfaces,
-   * otherwise the machines with this role.
-   */
+  /** Key of the security group, which says to which ports it applies. */
   readonly group: SecurityGroup;
   readonly name: string;
   /** Description of the security group in Neutron. */
   readonly what: string;
 }
 
-/** Security group of a role, of all nodes (`node`), or of second interfaces (`admin`). */
+/**
+ * Key of a security group: `node` for all nodes, `admin` for second interfaces, a role for the
+ * machines with that role.
+ */
 export type SecurityGroup = "node" | "admin" | Role;
 
 /** Returns the security groups of the machines with a role. */
@@ -120,7 +126,9 @@ type Place<Of extends Role = Role> = Pick<PlannedGroup, "pool" | "path" | "compo
 /** Name of the component of the control planes, without the prefix `<cluster>-`. */
 export const controlPlaneComponent = "control-plane";
 
-/** Returns the names of a group that a cluster has at most once. */
+/**
+ * Returns the names of a group that exists at most once in a cluster, such as the control planes.
+ */
 const single = <Of extends Role>(role: Of, path: string = role): Place<Of> => ({
   role,
   pool: role,
@@ -135,7 +143,7 @@ const placeOf = (pool: string): Place => ({
   component: `workers-${pool}`,
 });
 
-/** Group of nodes as written in the specification. */
+/** Group of nodes in the specification. */
 export interface NodeGroupSpec extends MachineGroupSpec {
   readonly labels: Texts;
   readonly taints: readonly Taint[];
@@ -154,7 +162,10 @@ type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> &
   };
 type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
 
-/** Returns the zone at `position`: zones are used in turn. Undefined: Nova chooses. */
+/**
+ * Returns the zone of the machine at `position`. The machines use the zones in turn. Returns
+ * undefined if there are no zones: Nova then chooses.
+ */
 export function zoneAtPosition(zones: readonly string[], position: number): string | undefined {
   return zones.length === 0 ? undefined : zones[position % zones.length];
 }
@@ -203,7 +214,7 @@ function group<Of extends Role>(
   };
 }
 
-/** Labels and taints of machines that are not nodes. */
+/** Empty labels and taints, for machines that are not nodes. */
 const noNode = { labels: {}, taints: [] } as const;
 
 /** Returns the fixed addresses of machines and of the API. */
@@ -212,7 +223,7 @@ const addressesIn = (groups: readonly PlannedGroup[], endpoint: Planned["endpoin
   ...(endpoint?.kind === "virtual-ip" ? [endpoint.address ?? []].flat() : []),
 ];
 
-/** Returns the plan of a cluster. Pure: the same specification gives the same plan. */
+/** Returns the plan of a cluster. The plan depends only on the specification. */
 export function planCluster(spec: Planned): ClusterPlan {
   const { name, controlPlane, workers } = spec;
   const separate = separateGroupsOf(spec).map(({ role, group: written }) =>
@@ -237,7 +248,10 @@ export function planCluster(spec: Planned): ClusterPlan {
   };
 }
 
-/** Returns the name of network, subnet and router of the separate network for load balancers. */
+/**
+ * Returns the name of the separate network for load balancers. Its subnet and router have the same
+ * name.
+ */
 export const servicesNetworkName = (cluster: string): string => `${cluster}-services`;
 
 const adminGroup = (cluster: string): PlannedSecurityGroup => ({
@@ -246,7 +260,10 @@ const adminGroup = (cluster: string): PlannedSecurityGroup => ({
   what: "Second interfaces of the machines",
 });
 
-/** Returns the security group of all nodes, and one for each role that the cluster can have. */
+/**
+ * Returns the security groups of a cluster: one for all nodes, and one for each role that its
+ * machines can have.
+ */
 const groupsFor = (
   cluster: string,
   separate: readonly PlannedGroup[],
@@ -269,7 +286,7 @@ export const groupsOf = ({ groups, separate }: ClusterPlan): readonly PlannedGro
 export const machinesOf = (plan: ClusterPlan): readonly PlannedMachine[] =>
   groupsOf(plan).flatMap(({ machines }) => machines);
 
-/** Returns the roles that the cluster's machines can have, in the order of the table. */
+/** Returns the roles that the cluster's machines can have, in the order of the role table. */
 export const rolesIn = (plan: ClusterPlan): readonly Role[] =>
   rolesWith(groupsOf(plan).map(({ role }) => role));
 

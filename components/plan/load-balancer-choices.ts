@@ -1,15 +1,17 @@
 /**
- * Collects the Octavia providers, flavors and zones that a specification uses, for the check
- * whether Octavia offers them (pure).
+ * Collects the Octavia providers, flavors and zones in a specification. A check asks Octavia
+ * whether it offers them.
  */
 import type { OctaviaChoices } from "../../openstack/checks/cluster-requirements.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { serviceAnnotation } from "../config/load-balancing/service-annotations.js";
 
-/** Setting that creates one or several load balancers, by its path in the specification. */
+/**
+ * Argument for which one or several load balancers are created, with its path in the specification.
+ */
 interface Place {
   readonly path: string;
-  /** Flavor and zone, with the names of the options for them. */
+  /** Flavor and zone of the load balancers, each with the name of its option. */
   readonly flavor: Choice;
   readonly zone: Choice;
 }
@@ -22,7 +24,7 @@ export const servesBalancers = ({
 }: Pick<ClusterSpec, "loadBalancer" | "cloudController">): boolean =>
   loadBalancer.enabled !== false && cloudController.enabled !== false;
 
-/** Returns the settings of load balancers that the program itself creates. */
+/** Returns the arguments for which the program itself creates load balancers. */
 const ownPlaces = ({ endpoint, ingress }: ClusterSpec): Place[] => [
   ...(endpoint.kind === "load-balancer" ? [ownPlace("endpoint", endpoint)] : []),
   ...(ingress?.kind === "workers" ? [ownPlace("ingress", ingress)] : []),
@@ -33,7 +35,7 @@ const ownPlace = (
   of: { readonly flavorId?: string | undefined; readonly zone?: string | undefined },
 ): Place => ({ path, flavor: ["flavorId", of.flavorId], zone: ["zone", of.zone] });
 
-/** Returns the settings of load balancers that the cloud controller creates for Services. */
+/** Returns the arguments for which the cloud controller creates load balancers. */
 function placesOfServices(spec: ClusterSpec): Place[] {
   if (!servesBalancers(spec)) return [];
   const { loadBalancer, ingress, samples, sampleServices } = spec;
@@ -62,8 +64,8 @@ const annotatedPlace = (
 };
 
 /**
- * Returns the Octavia providers in use, by path of the setting. Only the API's load balancer can
- * have a provider of its own.
+ * Returns the Octavia providers in use, each by the path of its argument. All load balancers have
+ * the same provider, except the API's, which may have another one.
  */
 function providersOf(spec: ClusterSpec): Record<string, string> {
   const { endpoint, ingress, loadBalancer } = spec;

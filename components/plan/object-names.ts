@@ -7,7 +7,7 @@ export const ipv6SubnetName = (network: string): string => `${network}-ipv6`;
 export const adminPortName = ({ name }: Pick<PlannedMachine, "name">): string => `${name}-admin`;
 
 /**
- * Returns the name of listener, pool and monitor of the ingress load balancer for an entrance, such
- * as `http`.
+ * Returns the name of the listener, the pool and the monitor for one port of the ingress load
+ * balancer. `entrance` is the name of the port, such as `http`.
  */
 export const entranceName = (ingress: string, entrance: string): string => `${ingress}-${entrance}`;

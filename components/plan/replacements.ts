@@ -12,8 +12,8 @@ import { needsMajority, roleTable, separateGroupsOf } from "../config/roles.js";
 import type { MachineGroupSpec } from "../config/machines/group-options.js";
 
 /**
- * Existing servers: the name of each, with the generation in which the server was created. Empty
- * generation: unknown.
+ * Generation with which each existing server was created, by the server's name. Empty text: the
+ * generation is unknown.
  */
 export type ExistingGenerations = ReadonlyMap<string, string>;
 
@@ -22,13 +22,19 @@ interface Problem {
   readonly message: string;
 }
 
-/** Machine whose server would be replaced, and the generation in which the server was created. */
+/**
+ * Machine whose server the run would replace. `made` is the generation with which the server was
+ * created.
+ */
 interface Replaced {
   readonly machine: PlannedMachine;
   readonly made: string;
 }
 
-/** Returns the machines whose server is known to have another generation than the plan. */
+/**
+ * Returns the machines whose existing server has another generation than the plan. Leaves out
+ * servers with an unknown generation.
+ */
 export const replacedOf = (
   machines: readonly PlannedMachine[],
   existing: ExistingGenerations,
@@ -39,9 +45,9 @@ export const replacedOf = (
   });
 
 /**
- * Returns the generations of control planes and of machines that are not nodes, by path. The state records these
- * values, so that a change is checked: not every run may replace these machines. Leaves out a group
- * in which all generations are 0.
+ * Returns the generations of control planes and of machines that are not nodes, by path. The state
+ * records them, so that the next run detects and checks a change. Leaves out groups in which all
+ * machines have generation 0.
  */
 export const keptGenerations = ({ groups: [leading], separate }: ClusterPlan): FrozenValuesByPath =>
   Object.fromEntries(
@@ -51,7 +57,7 @@ export const keptGenerations = ({ groups: [leading], separate }: ClusterPlan): F
     }),
   );
 
-/** Returns a problem for each server that must not be replaced, or not in this run. */
+/** Returns a problem for each server that this run would replace but must not. */
 export function replacementProblems(spec: ClusterSpec, existing: ExistingGenerations): Problem[] {
   const plan = planCluster(spec);
   return [
@@ -62,15 +68,15 @@ export function replacementProblems(spec: ClusterSpec, existing: ExistingGenerat
 }
 
 /**
- * Function that ends an error message. Says why the run must not replace the machine, and asks the
- * user to write `made` again, the generation of the existing server. Undefined: the run may replace
- * the machine.
+ * Function that returns the end of an error message: why the run must not replace the machine, and
+ * what to write instead. `made` is the generation of the existing server. Undefined: the run may
+ * replace the machine.
  */
 type Reason = ((made: string) => string) | undefined;
 
 /**
- * Group whose machines are replaced in the order of their positions. `nodes` are the settings of
- * single machines.
+ * Group whose machines are replaced in the order of their positions. `nodes` has the user's
+ * settings for single machines.
  */
 interface Ordered extends Pick<MachineGroupSpec, "nodes"> {
   readonly path: string;
@@ -78,8 +84,9 @@ interface Ordered extends Pick<MachineGroupSpec, "nodes"> {
 }
 
 /**
- * Returns a problem for the whole group if its machines have one generation, otherwise a problem
- * for each machine.
+ * Returns the problems of a group. If all its servers have the same generation, and the user sets
+ * no generation for a single machine, returns one problem for the generation of the group.
+ * Otherwise returns one for each machine.
  */
 function ofGroup(
   { path, nodes, machines }: Ordered,
@@ -142,8 +149,9 @@ function againstControlPlane(
 }
 
 /**
- * Returns a reason not to replace a machine if a machine with a higher position is missing: two
- * machines would then be down. A missing machine with a lower position is recreated before.
+ * Returns why a machine must not be replaced while a machine with a higher position is missing: two
+ * machines would then be down at the same time. A missing machine with a lower position is
+ * recreated first, so it is no reason.
  */
 function missingBehind(
   position: number,
@@ -164,8 +172,8 @@ function againstMember(
   if (machines.length < 3)
     return (made) =>
       `the only machine of etcd, and the cluster's data would go with it; write ${made} again`;
-  // To replace a control plane, etcd must work. Besides, SSH to etcd's machines may lead through
-  // the control plane.
+  // etcd must work while a control plane is replaced. In addition, SSH may reach the etcd machines
+  // through that control plane.
   const beside = replacedOf(controlPlanesOf(plan), existing).map(({ machine }) => machine.name);
   if (beside.length > 0)
     return (made) =>
@@ -177,16 +185,19 @@ function againstMember(
 export const removedControlPlanes = (plan: ClusterPlan, existing: ExistingGenerations): string[] =>
   [...existing.keys()].filter((name) => leaves(name, plan));
 
-/** Returns whether the server is that of a control plane that the plan no longer contains. */
+/**
+ * Returns whether a server with this name belongs to a control plane that the plan no longer
+ * contains.
+ */
 const leaves = (name: string, { groups: [group] }: ClusterPlan): boolean =>
   name.startsWith(`${group.name}-`) &&
   /^\d+$/.test(name.slice(group.name.length + 1)) &&
   !group.machines.some((one) => one.name === name);
 
 /**
- * Refuses to replace the bastion, through which SSH reaches all other machines, in a run that also replaces or deletes other machines. The new
- * bastion would have a new host key, but the scripts that run before a machine is deleted use the
- * host key of the last run.
+ * Refuses to replace the bastion in a run that also replaces or deletes other machines. SSH reaches
+ * all other machines through the bastion. The new bastion has a new host key, but scripts that run
+ * before a machine is deleted use the host key from the last run.
  */
 function ofEntry(plan: ClusterPlan, existing: ExistingGenerations): Problem[] {
   const entry = plan.separate.find(({ role }) => role === entryRole(plan));

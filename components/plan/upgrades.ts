@@ -9,8 +9,8 @@ export interface VersionBefore {
   /** Version in the specification of the previous run. */
   readonly written: string | undefined;
   /**
-   * Lowest version that a machine of the cluster has. Undefined: no run of this release of the
-   * program has finished.
+   * Lowest version of the cluster's machines. Undefined: no run with this release of the program
+   * has finished.
    */
   readonly reached: string | undefined;
 }
@@ -26,12 +26,13 @@ interface Problem {
   readonly message: string;
 }
 
-/** Returns whether the run changes the Kubernetes version of machines. */
+/** Returns whether the run changes the Kubernetes version of existing machines. */
 export const isUpgrade = ({ kubernetes }: ClusterSpec, reached: string | undefined): boolean =>
   reached !== undefined && reached !== kubernetes.version;
 
 /**
- * Returns a problem if the cluster cannot get the wanted Kubernetes version, or not in this run.
+ * Returns a problem if this run cannot bring the cluster to the Kubernetes version in the
+ * specification.
  */
 export function upgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgrade): Problem[] {
   const { version } = spec.kubernetes;
@@ -46,8 +47,8 @@ export function upgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgrade)
 }
 
 /**
- * Returns why Kubernetes does not support this change of the version: a downgrade, or a skipped
- * minor version. Undefined: supported.
+ * Returns why Kubernetes does not support this change of the version: it is a downgrade, or it
+ * skips a minor version. Returns undefined for a supported change.
  */
 function againstVersion(reached: string, version: string): string | undefined {
   if (compareVersions(version, reached) < 0)
@@ -59,10 +60,10 @@ function againstVersion(reached: string, version: string): string | undefined {
 }
 
 /**
- * Returns why the run cannot upgrade: it also replaces, removes or adds a control plane or an etcd
- * machine. A joining machine would have the new kubelet, which must not be newer than any API
- * server. If the upgrade began in an earlier run (`begun`), a missing machine is recreated with the
- * new version.
+ * Returns why this run cannot upgrade: it also replaces, removes or recreates a control plane or an
+ * etcd machine. Such a machine would join with the new kubelet, but a kubelet must not be newer
+ * than any API server. If an earlier run began the upgrade (`begun`), a missing machine is no
+ * reason: it is recreated with the new version.
  */
 function againstRun(
   plan: ClusterPlan,

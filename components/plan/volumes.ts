@@ -4,22 +4,22 @@ import {
   type WrittenVolumes,
 } from "../config/machines/volumes.js";
 
-/** Mount of a volume: path, mode, and the service that must not start without the mount. */
+/** Mount point of a volume, with its mode and the service that must not start before the mount. */
 interface Mount {
   readonly path: string;
   readonly mode: string;
-  /** Name, without `.service`, of the systemd service that stores its data on the volume. */
+  /** Name of the systemd service that stores its data on the volume, without `.service`. */
   readonly unit: string;
 }
 
 /**
- * Mount of each volume, by the volume's purpose. The root volume has none: the machine boots from
- * it.
+ * Mount point of each volume, by the volume's purpose. The root volume has none, because the
+ * machine boots from it.
  */
 export const volumePurposes = {
   root: undefined,
   runtime: { path: "/var/lib/containerd", mode: "0711", unit: "containerd" },
-  // kubelet starts etcd. Without the mount, etcd would start without its data on the root disk.
+  // kubelet starts etcd. Before the mount, etcd would start on the root disk, without its data.
   etcd: { path: "/var/lib/etcd", mode: "0700", unit: "kubelet" },
 } as const satisfies Readonly<Record<string, Mount | undefined>>;
 export type VolumePurpose = keyof typeof volumePurposes;
@@ -30,16 +30,19 @@ export interface PlannedVolume extends WrittenVolume {
   readonly name: string;
 }
 
-/** Returns the volume with the machine's zone (`machines`) in place of the placeholder. */
+/**
+ * Returns the volume. The machine's zone (`machines`) replaces the placeholder in the volume's
+ * zone.
+ */
 const placed = ({ zone, ...volume }: WrittenVolume, machines = ""): WrittenVolume => ({
   ...volume,
   ...(zone !== undefined && { zone: zone.replaceAll(machinesZone, machines) }),
 });
 
 /**
- * Returns the volumes of a machine, the root volume first. A volume of the machine (`own`) replaces
- * the volume of the group with the same purpose. `zone` is the machine's zone;
- * config/machines/volumes.ts requires a zone if a volume refers to it.
+ * Returns the volumes of a machine, the root volume first. A volume that the user sets for this
+ * machine (`own`) replaces the group's volume with the same purpose. `zone` is the machine's zone.
+ * If it is undefined, no volume has a placeholder for it (config/machines/volumes.ts).
  */
 export const volumesOf = (
   { name: machine, zone }: { readonly name: string; readonly zone: string | undefined },
@@ -52,22 +55,22 @@ export const volumesOf = (
   });
 
 /**
- * Number of disks of a KVM machine with virtio-blk, where each disk takes a slot of the PCI bus.
- * The bus has 32 slots, of which some seven are for the chipset, the display, the network, the
- * memory balloon, random numbers and the serial port.
+ * Number of disks that a KVM machine with virtio-blk can have, where each disk takes a slot of the
+ * PCI bus. The bus has 32 slots. About seven of them are for the chipset, display, network, memory
+ * balloon, random numbers and serial port.
  */
 const slots = 25;
 
 /**
- * Returns how many further volumes each machine can attach. All nodes report the same number, so
- * the machine with most volumes decides. `interfaces` is the number of network interfaces of a
- * machine; the second interface also takes a slot.
+ * Returns how many volumes a node can attach in addition to its own. All nodes report the same
+ * number, so the machine with the most own volumes determines it. `interfaces` is the number of
+ * network interfaces of a machine, because a second interface takes a slot, too.
  */
 export function attachableVolumes(
   machines: readonly { readonly volumes: readonly PlannedVolume[] }[],
   interfaces: number,
 ): number {
-  // Each machine boots from one disk: a volume, or a disk of its host.
+  // Each machine has one boot disk: the root volume, or a disk of its host.
   const disks = machines.map(
     ({ volumes }) => 1 + volumes.filter(({ purpose }) => purpose !== "root").length,
   );
@@ -75,8 +78,8 @@ export function attachableVolumes(
 }
 
 /**
- * Returns the line of a volume for machine/scripts/prepare/mount-volumes.sh: `PURPOSE ID PATH MODE
- * UNIT`, or `root ID`.
+ * Returns the line of a volume for machine/scripts/prepare/mount-volumes.sh:
+ * `PURPOSE ID PATH MODE UNIT`, or `root ID` for the root volume.
  */
 export function volumeLine(purpose: VolumePurpose, id: string): string {
   const mount = volumePurposes[purpose];

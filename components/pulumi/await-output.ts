@@ -3,8 +3,8 @@ import { ProgramError } from "./errors.js";
 import { settledValue } from "./pulumi-internals.js";
 
 /**
- * Returns the value of an output. The caller does not depend on the output's resource. Rejects if
- * that resource fails, even if the engine continues after an error.
+ * Returns the value of an output. Resources that the caller then creates do not depend on the
+ * output's resource. Rejects if that resource fails, also if the engine continues after errors.
  */
 export async function awaitOutput<T extends string | number>(output: pulumi.Output<T>): Promise<T> {
   const value = await settledValue(output);
@@ -14,9 +14,9 @@ export async function awaitOutput<T extends string | number>(output: pulumi.Outp
 }
 
 /**
- * Returns `input` as soon as `other` is known, without a dependency on the resource of `other`: the
- * resource of `other` is created first, but both resources are deleted at the same time. A preview
- * does not wait.
+ * Returns an output with the value of `input` that becomes known only after `other`. A resource
+ * that uses the output is created after the resource of `other`, but does not depend on it: both
+ * are deleted at the same time. A preview does not wait.
  */
 export const outputAfter = (
   other: pulumi.Output<string> | undefined,

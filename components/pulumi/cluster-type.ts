@@ -1,5 +1,5 @@
 /**
- * Type of the cluster's component resource. In a separate file, so that commands can use it without
- * loading Pulumi's SDK.
+ * Pulumi type of the component Cluster. In a separate file, because commands need the type and do
+ * not load Pulumi's SDK.
  */
 export const clusterType = "stackadm:index:Cluster";

@@ -3,16 +3,16 @@ import * as pulumi from "@pulumi/pulumi";
 type Constructor<Made, Args, Options> = new (name: string, args: Args, opts?: Options) => Made;
 
 /**
- * Component that is the parent of its children, and whose name begins their names. Keeps the
- * options that the caller passes for a child.
+ * Base class of all components. A component is the parent of its children, and their names begin
+ * with its name. Options that the caller passes for a child are kept.
  */
 export abstract class Component extends pulumi.ComponentResource {
   readonly #name: string;
   #first: pulumi.Resource | undefined;
 
   /**
-   * Registers the component without inputs: the state contains the inputs of the children, but not
-   * the arguments of the component.
+   * Registers the component without inputs. The state then contains the inputs of its children, but
+   * not its own arguments.
    */
   protected constructor(type: string, name: string, opts: pulumi.ComponentResourceOptions = {}) {
     super(type, name, {}, opts);
@@ -28,7 +28,7 @@ export abstract class Component extends pulumi.ComponentResource {
   ): Made {
     const mine: pulumi.ResourceOptions = {
       parent: this,
-      // order: see makeFirst.
+      // order: all children wait for the child of `makeFirst`.
       ...(this.#first && { dependsOn: [this.#first] }),
     };
     return new constructor(
@@ -39,16 +39,16 @@ export abstract class Component extends pulumi.ComponentResource {
   }
 
   /**
-   * Returns the alias with which a child takes over the state of a child that had another name in
-   * an earlier release.
+   * Returns an alias for a child that an earlier release created as `<name>-<role>`. With the
+   * alias, the child under its new name takes over the state.
    */
   protected formerly(role: string): { readonly aliases: pulumi.Alias[] } {
     return { aliases: [{ name: `${this.#name}-${role}` }] };
   }
 
   /**
-   * Creates a child like `make`. All later children wait for this child. Descendants of later
-   * children also wait, because Pulumi registers a resource after its parent.
+   * Creates a child like `make`. All children that are created afterwards wait for this child. So
+   * do their descendants, because Pulumi registers a resource after its parent.
    */
   protected makeFirst<Made extends pulumi.Resource, Args, Options extends pulumi.ResourceOptions>(
     constructor: Constructor<Made, Args, Options>,

@@ -3,8 +3,8 @@ import { textWithCode, type Failure } from "../../base/failures/failure.js";
 import type { FailureCode } from "../../base/failures/failure-codes.js";
 
 /*
- * Errors of the program pass through the engine as text. The text begins with the failure code,
- * which the cluster service removes from the text.
+ * The engine passes errors of the program on as text. The text therefore begins with the failure
+ * code. The cluster service removes the code from the text.
  */
 
 /** Error that stops the program. Printed without a stack trace. */
@@ -14,11 +14,13 @@ export class ProgramError extends pulumi.RunError {
   }
 }
 
-/** Reports the cause of an error to the engine. The engine also reports the error itself. */
+/**
+ * Reports the cause of a resource's failure to the engine, which also reports the failure itself.
+ */
 export const reportFailure = ({ code, sentence }: Failure): Promise<void> =>
   pulumi.log.error(textWithCode(code, sentence));
 
-/** Problem with one value: the path, and a sentence with what is wrong and what to write. */
+/** Problem with one argument: its path, and a message with what is wrong and what to write. */
 export interface ArgumentProblem {
   /** Path as the user writes it: "cluster.workers.general.count". */
   readonly path: string;
@@ -28,13 +30,13 @@ export interface ArgumentProblem {
 const list = (problems: readonly ArgumentProblem[]): string =>
   problems.map(({ path, message }) => `  ${path}: ${message}`).join("\n");
 
-/** Returns the error for an invalid configuration of the stack, with all problems. */
+/** Returns the error for an invalid configuration of the stack. The error lists all problems. */
 export const configError = (where: string, problems: readonly ArgumentProblem[]): ProgramError =>
   new ProgramError("INVALID_CONFIG", `${where} is not valid:\n${list(problems)}`);
 
 /**
- * Returns the error for invalid arguments of a component, with all problems. The engine prints it
- * with the component's name and without a stack trace.
+ * Returns the error for invalid arguments of a component. The error lists all problems. The engine
+ * prints it with the component's name and without a stack trace.
  */
 export const argumentError = (
   component: pulumi.Resource,

@@ -10,30 +10,30 @@ import { transformableTypes } from "./transforms.js";
 
 /*
  * The program, not the installed SDK, decides which version of the OpenStack plugin creates the
- * cluster. A provider that the user passes keeps its version, by default the SDK's version. Code
- * that depends on the version of the plugin belongs into this file.
+ * cluster. A provider that the user passes keeps its own version; by default this is the SDK's
+ * version. This file contains all code that depends on the version of the plugin.
  */
 
 const sdk = createRequire(__filename)("@pulumi/openstack/package.json") as { version: string };
 const sdkVersion = sdk.version.replace(/^v/, "");
 
 /**
- * Returns the `policies` of a server group as a list. {@link pluginOptions} converts the list to a
- * string if the plugin takes a string. The type `never` is valid with both SDKs: `policies` is a
- * list up to version 3 and a string since.
+ * Returns the `policies` of a server group: a list with one policy. {@link pluginOptions} converts
+ * the list for plugins that take a string. In the SDK, `policies` is a list up to version 3 and a
+ * string since version 4; the type `never` fits both.
  */
 export const serverGroupPolicies = (policy: string): never => [policy] as never;
 
 /**
- * Adds the plugin version to the options of lookups. If the options contain a provider, the engine
- * ignores the version.
+ * Returns the options of a lookup, with the plugin version added. If the options contain a
+ * provider, the engine ignores the version.
  */
 export const withPluginVersion = (
   plugin: OpenstackPlugin | undefined,
   opts: pulumi.InvokeOptions,
 ): pulumi.InvokeOptions => ({ version: plugin ?? defaultOpenstackPlugin, ...opts });
 
-/** Returns the inputs of a server group in the form that a plugin version takes. */
+/** Returns the inputs of a server group for a plugin version: `policies` is a list or a string. */
 function inForm(props: Readonly<Record<string, unknown>>, version: string) {
   const { policies, ...others } = props;
   if (takesPolicyList(version) || !Array.isArray(policies)) return props;
@@ -42,8 +42,8 @@ function inForm(props: Readonly<Record<string, unknown>>, version: string) {
 
 /**
  * Returns a hook that refuses every update of a server group. No plugin version can update a server
- * group, and the refusal of a plugin would leave an error in the state. The message of this error
- * lists the reasons for which the engine tries an update.
+ * group, and a plugin's own refusal would leave an error in the state. The hook's message names the
+ * reasons for which the engine tries an update.
  */
 const refuseUpdate = (name: string): pulumi.ResourceHook =>
   new pulumi.ResourceHook(`keep-${name}`, () => {
@@ -54,8 +54,8 @@ const refuseUpdate = (name: string): pulumi.ResourceHook =>
   });
 
 /**
- * Returns the options of a component for whose children a plugin version creates the OpenStack
- * objects.
+ * Returns component options that select the plugin version for all OpenStack resources below the
+ * component.
  */
 export const pluginOptions = (plugin?: OpenstackPlugin): pulumi.ComponentResourceOptions => {
   const transformation: pulumi.ResourceTransformation = ({ type, name, props, opts }) => {

@@ -1,22 +1,23 @@
 import * as pulumi from "@pulumi/pulumi";
 
 /*
- * Everything in the program that depends on a private part of Pulumi: of its Node SDK or its
- * engine. Each has the reason, and the public way that it replaces. It is a separate file from
- * automation/pulumi/pulumi-internals.ts because the program also runs without `automation/`, by
- * `pulumi up` and in the user's own programs. The tests of the same name in test/graph and
- * test/engine check that Pulumi still works in this way; `npm run test:newest` runs them with the
- * newest SDK and engine. See docs/decisions/0038-pulumi-internals.md.
+ * This file contains everything in the program that depends on private parts of Pulumi's Node SDK
+ * or engine. Each function states the reason for it, and the public way that it replaces.
+ * automation/pulumi/pulumi-internals.ts is another file, because the program also runs without
+ * `automation/`: by `pulumi up` and in the user's own programs. Tests of the same name in
+ * test/graph and test/engine check that Pulumi still works this way; `npm run test:newest` runs
+ * them with the newest SDK and engine. See docs/decisions/0038-pulumi-internals.md.
  */
 
 /**
- * Returns the value of an output, or undefined if it is unknown. The caller does not depend on the
- * output's resource. Rejects if that resource fails.
+ * Returns the value of an output, or undefined if it is unknown. Resources that the caller then
+ * creates do not depend on the output's resource. Rejects if that resource fails.
  *
- * Reason: a rollout waits for a machine without making its resources depend on each other, and must
- * not wait forever for a machine that failed.
+ * Reason: in a rollout, one machine waits for another, but their resources must not depend on each
+ * other. The wait must also end if the other machine fails.
  *
- * Public way: `output.apply`, which calls no function for an unknown value or after an error.
+ * Public way: `output.apply`. It does not call its function if the value is unknown or the resource
+ * failed, so the caller would wait forever.
  */
 export async function settledValue<T extends string | number>(
   output: pulumi.Output<T>,
@@ -30,10 +31,11 @@ export async function settledValue<T extends string | number>(
 /**
  * Returns whether a value of the stack's configuration, or a part of the value, is encrypted.
  *
- * Reason: a password in plain text is refused, and the SDK returns encrypted values decrypted.
+ * Reason: the program refuses passwords in plain text, but the SDK returns encrypted values as
+ * plain text.
  *
- * Public way: none. `pulumi.Config` does not return whether a value is encrypted, and the program
- * does not know which file has the configuration. The SDK's types leave out this function.
+ * Public way: none. `pulumi.Config` does not say whether a value is encrypted, and the program does
+ * not know which file contains the configuration. The SDK's types do not declare this function.
  *
  * @param key key of the configuration, with its namespace
  */
@@ -41,23 +43,23 @@ export const isConfigSecret = (key: string): boolean =>
   (pulumi.runtime as unknown as { isConfigSecret(key: string): boolean }).isConfigSecret(key);
 
 /**
- * Returns an object that identifies the run of the program: the connection to the engine. Undefined
- * if there is none.
+ * Returns an object that identifies the run of the program: the connection to the engine. Returns
+ * undefined without a connection.
  *
- * Reason: one process may run several programs, as in tests and in the Automation API.
+ * Reason: one process may run several programs, as tests and the Automation API do.
  *
  * Public way: none.
  */
 export const currentRun = (): object | undefined => pulumi.runtime.getMonitor();
 
 /**
- * Returns the outputs of the resources in the state of the stack itself before this run, by URN.
+ * Returns the outputs of all resources in the stack's own state before this run, by URN.
  *
- * Reason: what is created depends on what exists: servers that never answered are replaced, and
- * immutable values of existing objects are refused instead of replaced.
+ * Reason: the program decides by what exists. It replaces servers that never answered, and refuses
+ * a change of an immutable value that would replace existing objects.
  *
- * Public way: a `StackReference` to the own stack, which has only the outputs of the program. The
- * engine resolves it by this function's neighbor.
+ * Public way: a `StackReference` to the own stack. It has only the outputs of the program, not the
+ * outputs of its resources.
  */
 export const readOwnResources = (): Promise<unknown> => {
   const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");

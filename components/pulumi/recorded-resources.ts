@@ -23,12 +23,14 @@ export interface RecordedResource {
 /** Returns the resource name at the end of a URN. */
 export const resourceNameOf = (urn: string): string => urn.split("::").at(-1) ?? "";
 
-/** State of each run, because one process may run several programs. */
+/**
+ * State of each run, by the object that identifies the run. One process may run several programs.
+ */
 const states = new WeakMap<object, Promise<readonly RecordedResource[] | undefined>>();
 
 /**
- * Returns the resources in the stack's state before this run; undefined if the state cannot be
- * read. Reads the state only once per run, because the engine decrypts the whole state for this.
+ * Returns the resources in the stack's state before this run. Returns undefined if the state cannot
+ * be read. Reads the state once per run, because the engine decrypts the whole state each time.
  */
 export function ownState(): Promise<readonly RecordedResource[] | undefined> {
   const run = currentRun();
@@ -54,7 +56,9 @@ async function readState(): Promise<readonly RecordedResource[] | undefined> {
   );
 }
 
-/** Returns the IDs in the stack's state, and the identities of the clusters in the state. */
+/**
+ * Returns the IDs of all resources in the state, and the identities of all clusters in the state.
+ */
 export const ownedIdsAndIdentities = (
   state: readonly RecordedResource[],
 ): Pick<OwnedByStack, "owned" | "identities"> => ({

@@ -1,4 +1,4 @@
-/** Timeouts, probes and leader election for slow machines. */
+/** Extends timeouts, probes and leader election for slow machines. */
 import type * as pulumi from "@pulumi/pulumi";
 
 interface Container {
@@ -17,7 +17,8 @@ interface PodTemplate {
 const usualFailures = 3;
 
 /**
- * Pattern of the flags for client-go's three times of leader election. All add-ons use these names.
+ * Pattern of the flags for the three durations of client-go's leader election. All add-ons use
+ * these flag names.
  */
 const leaderElectionFlag =
   /^(--leader-elect(?:ion)?-(?:lease-duration|renew-deadline|retry-period)=)(\d+)s$/;
@@ -31,8 +32,8 @@ const slowArgument = (argument: unknown, factor: number): unknown =>
     : argument;
 
 /**
- * Returns the container with probes and times of leader election that allow `factor` times as much
- * time.
+ * Returns the container with longer limits: its probes may fail `factor` times as often, and the
+ * durations of its leader election are `factor` times as long.
  */
 export function slowContainer<Spec extends Container>(container: Spec, factor: number): Spec {
   const probes = (["livenessProbe", "startupProbe"] as const).flatMap((name) => {
@@ -73,8 +74,9 @@ function longer(
 }
 
 /**
- * Returns the options of a component for machines that are `factor` times as slow as usual. With
- * these options, all children have longer timeouts, probes and leases.
+ * Returns component options for machines that are `factor` times slower than usual. The options
+ * multiply the timeouts, allowed probe failures and leader election durations of all children by
+ * `factor`.
  */
 export function slowMachineOptions(factor: number): pulumi.ComponentResourceOptions {
   if (factor === 1) return {};

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-/** Resource types of a cluster that the user can transform, with Pulumi's type tokens. */
+/** Types of the resources that a user can transform, as Pulumi's type tokens. */
 export const transformableTypes = {
   network: "openstack:networking/network:Network",
   subnet: "openstack:networking/subnet:Subnet",
@@ -44,7 +44,7 @@ export const transformableTypes = {
 } as const;
 export type ChildKind = keyof typeof transformableTypes;
 
-/** Function that changes the inputs and options of one child before the provider gets them. */
+/** Function that changes the inputs and options of one resource before the provider gets them. */
 export type Transform = (child: {
   readonly name: string;
   readonly props: Readonly<Record<string, unknown>>;
@@ -52,16 +52,18 @@ export type Transform = (child: {
 }) => { readonly props: Record<string, unknown>; readonly opts?: pulumi.ResourceOptions };
 
 /**
- * Changes of a cluster's resources, one function per type of child, for settings without an
- * argument: an additional tag, a scheduler hint, a volume. Do not change values that the cluster
- * needs to work: names, groups, tags and metadata that mark the cluster. Commands cannot be
- * transformed: the program reads their output, they contain secrets, and `steps` adds scripts of
- * the user. The Kubernetes provider cannot be transformed either: it has only the kubeconfig, with
- * which a program can create another provider.
+ * Functions that change a cluster's resources, one for each type of resource. They are for settings
+ * without an argument: an additional tag, a scheduler hint, a volume.
+ *
+ * Do not change values that the cluster needs to work: names, groups, and the tags and metadata
+ * that mark the cluster. Commands cannot be transformed, because the program reads their output and
+ * they contain secrets. For your own scripts, write `steps`. The Kubernetes provider cannot be
+ * transformed either: it has only the kubeconfig, from which your program can create another
+ * provider.
  */
 export type Transforms = { readonly [Kind in ChildKind]?: Transform };
 
-/** Returns the options of a component, with the transforms for the component's children. */
+/** Returns component options that apply the transforms to all resources below the component. */
 export function withTransforms(
   opts: pulumi.ComponentResourceOptions | undefined,
   transforms: Transforms = {},

@@ -14,8 +14,8 @@ const apart = [
 ] as const;
 
 /**
- * Reports ranges of nodes, pods and Services that overlap, all of one IP family. `place` is the
- * path of the three ranges in the arguments, such as `network.ipv6`.
+ * Reports overlaps between the ranges of nodes, pods and Services of one IP family. `place` is the
+ * path of the object with the three ranges, such as `network.ipv6`.
  */
 export const overlappingRanges = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
   apart

@@ -3,13 +3,13 @@ import { z } from "zod";
 import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
 
 /**
- * Effect of a changed argument on an existing cluster. Every leaf of the schema states one effect:
- * - `in place`: the next `up` applies the change, nothing restarts
+ * Effects that a changed argument can have on an existing cluster. Every leaf of the schema states
+ * one effect:
+ * - `in place`: the next `up` applies the change; the description says what restarts, if anything
  * - `restarts kubelet`: the next `up` applies the change on every machine
  * - `restarts control plane`: the next `up` applies the change on one control plane after another
- * - `replaces nodes`: the change applies when the `generation` of the machines is raised, which
- *   replaces the machines
- * - `refused`: the argument must not change; preview and `up` report this before anything changes
+ * - `replaces nodes`: machines get the change when a raised `generation` replaces them
+ * - `refused`: preview and `up` report the change as an error before anything changes
  *   (config/immutable-fields.ts)
  */
 export const changeEffects = [
@@ -25,11 +25,11 @@ export type ChangeEffect = (typeof changeEffects)[number];
 export interface Documentation {
   readonly description: string;
   readonly change: ChangeEffect;
-  /** Text that the documentation shows as the default, for a default that is computed. */
+  /** Text that the documentation shows as the default, for a default that is not in the schema. */
   readonly otherwise?: string;
 }
 
-/** Returns the documentation in the form that the JSON schema has. */
+/** Returns an argument's documentation as the JSON schema contains it. */
 export const doc = (
   change: ChangeEffect,
   description: string,
@@ -40,15 +40,15 @@ export const doc = (
   ...(otherwise !== undefined && { otherwise }),
 });
 
-/** Returns the value for an error message, shortened to 60 characters. */
+/** Returns the value as JSON for an error message, shortened to 60 characters. */
 export const shortValue = (value: unknown): string => {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };
 
 /**
- * Returns the schema of a string that fulfils `test`. The error message is the value, `wrong` and
- * the text of `more`, or `missing` if there is no value.
+ * Returns the schema of a string that `test` accepts. The error message consists of the value,
+ * `wrong` and the text that `more` returns. If there is no value, the message ends with `missing`.
  */
 export const textField = (
   test: (value: string) => boolean,
@@ -72,6 +72,7 @@ export const nonEmptyText = (what: string): z.ZodType<string, string> =>
 
 /**
  * Returns the schema of a secret: a text, an output, or an encrypted value in a stack's settings.
+ * `missing` is the error message.
  */
 export const secretField = (
   missing: string,
@@ -90,8 +91,8 @@ export const pemField: z.ZodType<string, string> = textField(
 );
 
 /**
- * Returns the schema of an RFC 1123 label, so short that `<cluster>-<pool>-<number>` has at most 63
- * characters.
+ * Returns the schema of an RFC 1123 label of at most 28 characters. A server's name,
+ * `<cluster>-<pool>-<position>`, then has at most 63 characters.
  */
 export const label = (what: string): z.ZodType<string, string> =>
   textField(
@@ -114,7 +115,10 @@ const isRange6 = (value: string): boolean =>
 export const range4 = (example: string): z.ZodType<string, string> =>
   textField(isRange4, `is not an IPv4 range with its first address; write one like ${example}`);
 
-/** Returns the schema of a cluster's IPv4 range. The error for an IPv6 range names network.ipv6. */
+/**
+ * Returns the schema of a cluster's IPv4 range. For an IPv6 range, the error message mentions
+ * `network.ipv6`.
+ */
 export const range4Of = (example: string): z.ZodType<string, string> => {
   const wrong = `is not an IPv4 range with its first address; write one like ${example}`;
   return textField(isRange4, wrong, wrong, (value) =>
@@ -125,8 +129,8 @@ export const range4Of = (example: string): z.ZodType<string, string> => {
 };
 
 /**
- * Returns the schema of an IPv6 range with zero host bits, as Neutron writes it, and a prefix
- * length from `least` to `most`.
+ * Returns the schema of an IPv6 range whose host bits are zero, in the short notation that Neutron
+ * uses. The prefix length is from `least` to `most`.
  */
 export const range6 = (
   example: string,
@@ -165,7 +169,10 @@ export const address4 = textField(
   "is not an IPv4 address; write one like 10.0.0.100",
 );
 
-/** Returns the schema of a whole number of at least `least` and, if given, at most `most`. */
+/**
+ * Returns the schema of a whole number that is at least `least`. With `most`, the number is at most
+ * `most`.
+ */
 export const wholeNumber = (
   least: number,
   what: string,
@@ -197,8 +204,8 @@ export const oneOf = <Word extends string>(
   });
 
 /**
- * Returns the schema of an object that reports unknown keys, such as mistyped ones, instead of
- * ignoring them. `refused` has the error messages for keys that users must not write.
+ * Returns the schema of an object. Unknown keys, such as mistyped ones, are errors. `refused` has
+ * special error messages for keys that users must not write.
  */
 export const record = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -234,7 +241,7 @@ export const list = <Item extends z.ZodType>(
   return z.array(item, { error }).min(least, { error: () => `is empty; write ${what}` });
 };
 
-/** Returns the schema of existing security groups of Neutron, by name or ID. */
+/** Returns the schema of a list of existing Neutron security groups, by name or ID. */
 export const securityGroups = (of: string): z.ZodDefault<z.ZodArray<z.ZodType<string, string>>> =>
   list(nonEmptyText("a security group"), 0, "a list of security groups")
     .default([])
@@ -245,14 +252,14 @@ export const securityGroups = (of: string): z.ZodDefault<z.ZodArray<z.ZodType<st
       ),
     );
 
-/** Returns the schema of settings that another program defines: an object with any JSON values. */
+/** Returns the schema of an object that another program defines. Its values may be any JSON. */
 export const settings = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> =>
   z.record(z.string(), z.json(), {
     error: ({ input }) => `${shortValue(input)} is not an object; write fields of ${of}`,
   });
 
 /**
- * Returns a schema that also accepts the name of a kind as text: `flannel` means
+ * Returns a schema that also accepts a kind's name instead of an object: `flannel` means
  * `{ kind: flannel }`.
  */
 export const unionOrKindName = <Union extends z.ZodDiscriminatedUnion>(
@@ -266,7 +273,9 @@ export const unionOrKindName = <Union extends z.ZodDiscriminatedUnion>(
     union,
   ) as never;
 
-/** Returns the error message for a value whose `kind` the union does not have. */
+/**
+ * Returns the function that makes the error message for a value with a missing or unknown `kind`.
+ */
 export const unknownKindError =
   (what: string, kinds: readonly string[]) =>
   ({ input }: { input?: unknown }): string => {

@@ -1,6 +1,6 @@
 /**
- * Helpers for default values in a cluster's arguments. Separate from config.ts, because config.ts
- * loads Pulumi's SDK.
+ * Helpers for default values in a cluster's arguments. In a separate file, because config.ts loads
+ * Pulumi's SDK.
  */
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -8,7 +8,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Merges two values: `over` wins; objects are merged by key, lists are replaced. */
+/**
+ * Merges two values. Objects are merged by key. Otherwise `over` replaces `under`, also for lists.
+ * An undefined `over` replaces nothing.
+ */
 export function merge(under: unknown, over: unknown): unknown {
   if (!isFields(under) || !isFields(over)) return over ?? under;
   const merged = Object.entries(over).map(([key, value]) => [key, merge(under[key], value)]);
@@ -16,8 +19,8 @@ export function merge(under: unknown, over: unknown): unknown {
 }
 
 /**
- * Returns the first ed25519 key, or the first key if no key is ed25519. Removes the key's comment,
- * because a change of the comment is no change of the key.
+ * Returns the first ed25519 key, or the first key if none is ed25519. Removes the key's comment:
+ * otherwise a changed comment would count as a changed key.
  */
 export function preferredKey(keys: readonly string[]): string | undefined {
   const key = keys.find((line) => line.startsWith("ssh-ed25519 ")) ?? keys[0];

@@ -10,7 +10,7 @@ import {
   booleanField,
 } from "../../schema/fields.js";
 
-/** Options of Cinder CSI: section [BlockStorage] of cloud.conf, snapshots and zones. */
+/** Options of Cinder CSI: keys of the section [BlockStorage] of cloud.conf, snapshots and zones. */
 export const blockStorage = record({
   ...generalSectionKeys.blockStorage,
   snapshots: booleanField()
@@ -99,10 +99,7 @@ export const storageClasses = list(
 
 type Classes = z.output<typeof storageClasses>;
 
-/**
- * Returns issues if more than one StorageClass is the default, or if two StorageClasses have the
- * same name.
- */
+/** Reports more than one default StorageClass, and StorageClasses with the same name. */
 export function storageClassConflicts(classes: Classes): z.core.$ZodRawIssue[] {
   const issue = (
     path: (string | number)[],

@@ -12,14 +12,13 @@ import {
 } from "../../schema/fields.js";
 
 /*
- * All keys of cloud.conf that a user can set, by section. The schema is made from this table, and
- * `confKey` derives the names in cloud.conf from the names here. Users must not set the keys in
- * `owned`.
+ * All keys of cloud.conf that a user can set, by section. `confKey` derives the names in cloud.conf
+ * from the names here. Users must not set the keys in `reservedKeys`.
  * Source: the `gcfg` tags of cloud-provider-openstack 1.36
  * (test/fixtures/cloud-conf-keys-1.36.txt).
  */
 
-/** Keys whose names `confKey` cannot derive, because cloud.conf adds the prefix `lb-`. */
+/** Names in cloud.conf that `confKey` cannot derive, because they have the prefix `lb-`. */
 const renamed: Readonly<Record<string, string>> = {
   provider: "lb-provider",
   method: "lb-method",
@@ -40,7 +39,10 @@ const isDuration = (value: string): boolean => /^(\d+(ms|s|m|h))+$/.test(value);
 const duration = textField(isDuration, "is not a length of time; write one like 5s");
 const uuid = (what: string): z.ZodType<string, string> => nonEmptyText(`the ID of ${what}`);
 
-/** Network keys of load balancers. Users set these keys for all Services, or for one class. */
+/**
+ * Keys for the networks of load balancers. Users set them for all Services, or for one load
+ * balancer class.
+ */
 const places = {
   floatingNetworkId: optional(
     uuid("an external network"),
@@ -74,7 +76,7 @@ const places = {
   ),
 } as const;
 
-/** Methods by which Octavia distributes connections. */
+/** Methods with which Octavia distributes connections. */
 export const balancingMethods = [
   "ROUND_ROBIN",
   "LEAST_CONNECTIONS",
@@ -103,8 +105,8 @@ const monitor = {
 } as const;
 
 /**
- * Keys of the section [LoadBalancer]. cloud.ts adds `enabled` and `provider`, because other
- * arguments depend on these two keys.
+ * Keys of the section [LoadBalancer]. cloud.ts adds `enabled` and `provider`, on which other
+ * arguments depend.
  */
 export const loadBalancerKeys = {
   method: optional(
@@ -168,7 +170,7 @@ export const loadBalancerKeys = {
 } as const;
 
 /**
- * Name of a load balancer class, which is a section [LoadBalancerClass "name"] of cloud.conf. A
+ * Name of a load balancer class. A class is a section [LoadBalancerClass "name"] of cloud.conf. A
  * Service selects a class by the annotation `loadbalancer.openstack.org/class`.
  */
 const className = textField(
@@ -176,15 +178,16 @@ const className = textField(
   "is not the name of a class; use lower-case letters, digits and dashes",
 );
 /**
- * Name of the load balancer class for load balancers in the machines' network. The program adds
- * this class to clusters with a separate network for load balancers.
+ * Name of the class for load balancers in the machines' network. The program adds this class if
+ * load balancers have a separate network.
  */
 export const machinesClass = "machines";
 const members = "the machines' own subnet, which the program knows; leave it out";
 export const loadBalancerClasses = z
   .record(
     className,
-    // With `networkId` alone, the subnet that is set for all load balancers would still apply.
+    // With `networkId` alone, the load balancers would still be in the subnet that is set for all
+    // Services.
     record(places, { memberSubnetId: members }).refine(
       ({ networkId, subnetId }) => networkId === undefined || subnetId !== undefined,
       { path: ["networkId"], error: "does not say which subnet of it; write subnetId, too" },
@@ -214,7 +217,7 @@ const networkNames = (kind: string, which: string, otherwise: string) =>
     otherwise,
   );
 
-/** Keys of the sections of cloud.conf that do not concern load balancers. */
+/** Keys of all other sections of cloud.conf, by section. */
 export const generalSectionKeys = {
   global: {
     osEndpointType: optional(
@@ -292,8 +295,8 @@ const login = [
 ];
 
 /**
- * Keys that users must not set, each with the error message. The program sets these keys itself, or
- * the keys would break objects that the program creates.
+ * Keys that users must not set, each with its error message. Either the program sets the key
+ * itself, or the key would break objects that the program creates.
  */
 export const reservedKeys = {
   global: {

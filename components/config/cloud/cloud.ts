@@ -18,8 +18,8 @@ import {
 import { doc, oneOf, nonEmptyText, range4, record, booleanField } from "../../schema/fields.js";
 
 /**
- * Version of the OpenStack plugin. The schema has no default: a provider that the user's program
- * passes determines the version itself.
+ * Version of the OpenStack plugin. The schema has no default, because a provider that the user's
+ * program passes has a version of its own.
  */
 export const openstackPlugin = oneOf(openstackPlugins)
   .optional()
@@ -51,8 +51,8 @@ const servicesNetwork = record({
 });
 
 /**
- * Options of Services of type LoadBalancer: the section [LoadBalancer] of cloud.conf, and a section
- * for each load balancer class.
+ * Options of Services of type LoadBalancer: keys of the section [LoadBalancer] of cloud.conf, and
+ * load balancer classes, each a section of its own.
  */
 export const loadBalancer = record(
   {
@@ -78,8 +78,8 @@ export const loadBalancer = record(
 const { global, networking, metadata, keyManager } = generalSectionKeys;
 
 /**
- * Sections of cloud.conf other than [LoadBalancer] and [BlockStorage], and whether the cluster has
- * a cloud controller.
+ * Keys of the sections of cloud.conf other than [LoadBalancer] and [BlockStorage], and whether the
+ * cluster has a cloud controller.
  */
 export const cloudController = record(
   {
@@ -107,8 +107,8 @@ interface Ranges {
 }
 
 /**
- * Returns the classes with a subnet and without a network. Each of them would inherit the ID of the
- * separate network, which does not contain the subnet of the class.
+ * Returns the names of classes with `subnetId` but without `networkId`. Such a class would inherit
+ * the ID of the separate network for load balancers, which does not contain the class's subnet.
  */
 const classesWithoutNetwork = (classes: NonNullable<Ranges["loadBalancer"]["classes"]>): string[] =>
   Object.entries(classes)
@@ -116,7 +116,7 @@ const classesWithoutNetwork = (classes: NonNullable<Ranges["loadBalancer"]["clas
     .map(([name]) => name);
 
 /**
- * Reports settings that contradict a separate network for load balancers (`loadBalancer.network`).
+ * Reports settings that contradict `loadBalancer.network`, the separate network for load balancers.
  */
 export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
   const { network: place, provider, ...written } = of.loadBalancer;
@@ -139,7 +139,8 @@ export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
     ...(none
       ? [issue("network", place, "is that of load balancers, and there are none; leave it out")]
       : []),
-    // OVN load balancers only rewrite the destination address: replies would take another router.
+    // OVN load balancers rewrite only the destination address of packets, so replies would go
+    // through another router.
     ...(isOvn(provider)
       ? [
           issue(
@@ -195,8 +196,7 @@ export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
     message,
   });
   return [
-    // Without a cloud controller, the API may still have a load balancer, because the program
-    // creates the API's load balancer itself.
+    // The API's load balancer needs no cloud controller, because the program itself creates it.
     ...(kind === "load-balancer" && chosen.loadBalancer.enabled === false
       ? [
           issue(
@@ -219,8 +219,8 @@ interface Made {
 }
 
 /**
- * Reports `flavorId` and `zone` of OVN load balancers. An OVN load balancer consists of flows in
- * the network, so it has neither flavor nor zone.
+ * Reports `flavorId` and `zone` of OVN load balancers. An OVN load balancer consists only of flows
+ * in the network, so it has no flavor and no zone.
  */
 export function ovnPlacementConflicts({
   endpoint,

@@ -126,13 +126,13 @@ type Key = keyof Written;
 /** Key of `credential` and the error message for it. */
 type Wrong = readonly [key: Key, sentence: string];
 
-/** Returns the keys of `sentences` that the user set, each with its error message. */
+/** Returns those keys of `sentences` that the user wrote, each with its error message. */
 const wrongIn = (of: Written, sentences: Partial<Record<Key, string>>): Wrong[] =>
   (Object.entries(sentences) as [Key, string][]).filter(([key]) => of[key] !== undefined);
 
 /**
  * Returns the error messages for keys that apply only to a credential that the program creates.
- * `instead` states which login the user wrote.
+ * `instead` says which login the user wrote.
  */
 const notMade = (instead: string): Partial<Record<Key, string>> => {
   const sentence = `is of the credential that the program makes, and ${instead}; leave`;
@@ -152,7 +152,7 @@ const userKeys = ["username", "userDomainName", "userId", "password"] as const;
  */
 const isUser = (of: Written): boolean => userKeys.some((key) => of[key] !== undefined);
 
-/** Returns whether the user supplies the credential or login, so that the program creates none. */
+/** Returns whether the user supplies a credential or a login. The program then creates none. */
 export const isSupplied = (of: Written = {}): boolean => of.id !== undefined || isUser(of);
 
 const wrongWithUser = (of: Written): Wrong[] => {

@@ -14,7 +14,7 @@ import {
 
 /**
  * Flags that users must not set, because another argument or kubeadm sets them. `instead` is the
- * error message.
+ * error message, which says what to do instead.
  */
 type Reserved = readonly (readonly [flags: RegExp, instead: string])[];
 
@@ -114,8 +114,8 @@ export const controllerManager = component(
 export const scheduler = component("kube-scheduler", connection, "v: 2");
 
 /**
- * Shortest validity of a certificate, in hours: a week. A shorter validity would leave no days to
- * retry a failed renewal before the certificate expires.
+ * Shortest validity of a certificate, in hours: a week. If a renewal fails, days then remain to
+ * retry it before the certificate expires.
  */
 const leastHours = 168;
 
@@ -228,9 +228,9 @@ export const audit = record({
 }).prefault({});
 
 /**
- * Returns the schema for fields of KubeletConfiguration or KubeProxyConfiguration. Refuses fields
- * in `reserved`, which kubeadm or this program sets. Accepts only the listed values for fields in
- * `words`, because the component would not start with other values.
+ * Returns the schema for fields of KubeletConfiguration or KubeProxyConfiguration. Refuses the
+ * fields in `reserved`, because kubeadm or this program sets them. For the fields in `words`,
+ * accepts only the listed values, because the component would not start with others.
  */
 export const fieldsOf = (
   kind: string,

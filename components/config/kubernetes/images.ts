@@ -7,7 +7,7 @@ import {
 import { doc, record, textField } from "../../schema/fields.js";
 
 /**
- * Description of each image, with what restarts when the image changes. The compiler reports an
+ * Description of each image, and of what restarts when the image changes. The compiler reports an
  * image without a description.
  */
 const uses: Readonly<Record<Exclude<ReplaceableImage, "etcd">, string>> = {
@@ -53,9 +53,9 @@ const reference = textField(
 );
 
 /**
- * Returns the schema of an image reference for kubeadm's configuration. Requires a tag and
- * kubeadm's name of the image, because kubeadm takes only registry and tag and adds the name
- * itself.
+ * Returns the schema of an image reference for kubeadm's configuration. kubeadm takes only registry
+ * and tag, and adds its own name of the image. The reference must therefore have a tag and that
+ * name.
  */
 const namedFor = (name: "etcd" | "coreDns"): z.ZodType<string, string> => {
   const image = kubeadmImages[name];
@@ -88,7 +88,7 @@ const shape = {
 } as Readonly<Record<ReplaceableImage, z.ZodOptional<z.ZodType<string, string>>>>;
 
 /**
- * Images of the user for single components, by the image names of
+ * Images that the user sets for single components, by the names in
  * base/versions/container-images.ts.
  */
 export const images = record(shape).prefault({}) satisfies z.ZodType<OwnImages>;

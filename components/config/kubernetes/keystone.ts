@@ -4,8 +4,8 @@ import { doc, list, nonEmptyText, record, shortValue, textField } from "../../sc
 const verbs = list(nonEmptyText("a verb"), 1, "a list of verbs, like [get, list, watch]");
 
 /**
- * Returns the schema of a map from resources or paths to lists of verbs. `test` accepts a key;
- * `wrong` is the error message for other keys.
+ * Returns the schema of a map whose keys are resources or paths, and whose values are lists of
+ * verbs. `test` accepts a key. `wrong` is the error message for other keys.
  */
 const permissions = (test: (key: string) => boolean, wrong: string) =>
   z
@@ -20,7 +20,8 @@ const permissions = (test: (key: string) => boolean, wrong: string) =>
     .default({});
 
 /**
- * Rule of k8s-keystone-auth's policy, version 2. A rule allows requests; no rule can deny requests.
+ * Rule of k8s-keystone-auth's policy, version 2. Rules only allow requests. No rule can deny a
+ * request.
  */
 const rule = record({
   projects: list(nonEmptyText("a project"), 1, "a list of projects").meta(

@@ -20,7 +20,7 @@ const pod = settings("a Pod");
 
 /**
  * JSON pointer to a field of the pod. Refuses list indices with a sign or a leading zero, such as
- * `-1` or `00`, which would bypass the check for fields that users must not change.
+ * `-1` or `00`. Such an index would bypass the check for fields that users must not change.
  */
 const pointer = textField(
   (value) => /^(\/([^~/]|~[01])+)+$/.test(value) && !/\/([-+]\d+|0\d+)(?=\/|$)/.test(value),
@@ -61,7 +61,7 @@ const patch = z.discriminatedUnion(
 export type Patch = z.output<typeof patch>;
 
 /**
- * Field that a patch sets or removes. `pointer` is its place in the pod, `path` its place in the
+ * Field that a patch sets or removes. `pointer` is its place in the pod. `path` is its place in the
  * arguments.
  */
 interface Touched {
@@ -77,7 +77,10 @@ const flags: Readonly<Record<Target, string>> = {
   "kube-scheduler": "follows an argument; write kubernetes.scheduler.extraArgs instead",
   etcd: kubeadms,
 };
-/** Annotations from which kubeadm reads the address of this machine's API server or etcd member. */
+/**
+ * Annotations of a static pod from which kubeadm reads the address of its API server or etcd
+ * member.
+ */
 const annotations: Readonly<Partial<Record<Target, readonly string[]>>> = {
   "kube-apiserver": ["kubeadm.kubernetes.io~1kube-apiserver.advertise-address.endpoint"],
   etcd: ["kubeadm.kubernetes.io~1etcd.advertise-client-urls"],
@@ -85,8 +88,8 @@ const annotations: Readonly<Partial<Record<Target, readonly string[]>>> = {
 const unnamed = (what: string): string => `has no ${what}, by which it is found; write it`;
 
 /**
- * Returns the fields that patches must not change, because kubeadm or another argument sets them,
- * each with the error message. Index 0 stands for every list entry of kubeadm's manifest, and `?`
+ * Returns the fields that patches must not change, each with its error message. kubeadm or another
+ * argument sets these fields. Index 0 stands for all list entries in kubeadm's manifest. `?` stands
  * for an entry without the key by which patches match entries.
  */
 const ownedOf = (target: Target): readonly (readonly [pointer: string, instead: string])[] => [
@@ -136,9 +139,9 @@ const keyed = (
 const escaped = (key: string): string => key.replace(/~/g, "~0").replace(/\//g, "~1");
 
 /**
- * Returns every field that a strategic or merge patch sets. A list counts as one field, unless a
- * strategic patch matches the list's entries by a key (`lists`). An empty object counts as a new
- * entry below `at`, because it changes no existing field.
+ * Returns every field that a strategic or merge patch sets. `lists` are the lists whose entries a
+ * strategic patch matches by a key. Any other list counts as one field. An empty object counts as a
+ * new entry below `at`, because it changes no existing field.
  */
 function fieldsIn(value: unknown, at: Touched, lists: ReturnType<typeof keyed>): Touched[] {
   const below = (key: string | number, segment: string): Touched => ({
@@ -161,9 +164,9 @@ function fieldsIn(value: unknown, at: Touched, lists: ReturnType<typeof keyed>):
 }
 
 /**
- * Returns the path with each index of a container, volume or mount replaced by 0, which stands for
- * all existing entries. Which entry an index means depends on earlier patches: a strategic patch
- * inserts new entries before existing entries.
+ * Returns the path with 0 instead of each index of a container, volume or mount. 0 stands for all
+ * existing entries. A given index may mean any of them, because earlier strategic patches insert
+ * new entries before existing entries.
  */
 const anyOfThem = (path: string): string =>
   path
@@ -185,7 +188,9 @@ function touchedBy(entry: Patch, target: Target): Touched[] {
   ]);
 }
 
-/** Returns whether both pointers name the same field, or one field contains the other field. */
+/**
+ * Returns whether both pointers name the same field, or one of the two fields contains the other.
+ */
 const meets = (one: string, other: string): boolean =>
   one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 

@@ -2,8 +2,8 @@ import type { ClusterSpec } from "../cluster-spec.js";
 import { serviceAnnotation } from "./service-annotations.js";
 
 /**
- * Returns the path of the setting that names a Barbican certificate for TLS termination on load
- * balancers. Returns undefined if no setting names a certificate, or if the certificate is not in
+ * Returns the path of the argument that names a Barbican certificate with which load balancers
+ * terminate TLS. Returns undefined if there is no such argument, or if the certificate is not in
  * Barbican (`containerStore: external`).
  */
 export function barbicanCertificatePath({

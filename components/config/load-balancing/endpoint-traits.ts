@@ -10,33 +10,34 @@ type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs"> & {
 type Caller = { readonly group: "control-plane" } | { readonly range: string };
 
 /**
- * Firewall rules that open the control planes, in the shape of FirewallRow
+ * Firewall rules that allow connections to control planes, in the form of FirewallRow
  * (network/firewall-rules.ts).
  */
 export interface EndpointFirewallRules {
-  /** Part of the rules' names in the state. Must not change, or the rules are replaced. */
+  /** Part of the rules' names in the state. A changed name would replace the rules. */
   readonly name: string;
   readonly group: "control-plane";
   readonly from: readonly Caller[];
   readonly protocol: "tcp" | "vrrp";
   /** First and last port. Undefined: every port. */
   readonly ports?: readonly [number, number];
-  /** Reason for the access, stored in the cloud as the rules' description. */
+  /** Reason for the access. Neutron stores it as the rules' description. */
   readonly reason: string;
 }
 
-/** Needs of an endpoint (quota, firewall rules, packages), known before any resource exists. */
+/**
+ * Needs of an endpoint: quota, firewall rules and packages. They follow from the specification
+ * alone.
+ */
 export interface EndpointTraits {
   /** Number of floating IPs that the program creates. */
   readonly floatingIps: number;
   readonly loadBalancers: number;
-  /** Number of ports in the machines' network, in addition to the ports of machines. */
+  /** Number of ports in the machines' network, without the ports of machines. */
   readonly ports: number;
-  /**
-   * Firewall rules of the control planes that the endpoint needs, in addition to the common rules.
-   */
+  /** Firewall rules for control planes that the endpoint needs in addition to the common rules. */
   readonly firewall: readonly EndpointFirewallRules[];
-  /** Packages of the distribution that a control plane needs. */
+  /** Packages of the distribution that the endpoint needs on control planes. */
   readonly packages: readonly string[];
 }
 
@@ -47,15 +48,15 @@ export interface EndpointTraits {
 export const isOvn = (provider: string): boolean => provider === "ovn";
 
 /**
- * Returns allowed ranges of a listener in the form in which Octavia stores them: sorted as text,
- * and without IPv6 ranges, which Octavia refuses for a listener with an IPv4 address.
+ * Returns the allowed ranges of a listener as Octavia stores them, sorted as text. Leaves out IPv6
+ * ranges, because Octavia refuses them for a listener with an IPv4 address.
  */
 export const listenerRanges = (ranges: readonly string[]): string[] =>
   [...new Set(ranges)].filter((one) => Address4.isValid(one)).sort();
 
 /**
- * Returns the ranges that load balancers of Services accept: clients outside the cluster, and the
- * cluster's machines and pods.
+ * Returns the client ranges that load balancers of Services accept: those of clients outside the
+ * cluster, and those of machines and pods.
  */
 export const serviceRanges = ({
   serviceCidrs,
@@ -74,8 +75,8 @@ const apiFrom = (from: readonly Caller[]): EndpointFirewallRules => ({
 });
 
 /**
- * Firewall rule for VRRP, by which control planes decide which of them has the virtual IP. VRRP has
- * no password here, so only the security group blocks messages of other machines.
+ * Firewall rule for VRRP. By VRRP, control planes decide which of them has the virtual IP. VRRP has
+ * no password here: only the security group blocks messages from other machines.
  */
 const vrrp: EndpointFirewallRules = {
   name: "vrrp",
@@ -102,8 +103,9 @@ export function endpointTraits(spec: Planned): EndpointTraits {
         floatingIps,
         loadBalancers: 1,
         ports: 1,
-        // Health monitors connect from an address in the subnet. By Octavia's documentation,
-        // amphorae forward the connections of clients from such an address, too.
+        // Health monitors connect from addresses in the subnet. By Octavia's documentation,
+        // amphorae also use such addresses when they forward the connections of clients. OVN keeps
+        // the addresses of the clients.
         firewall: [apiFrom(isOvn(endpoint.provider) ? [subnet, ...clients] : [subnet])],
       };
     case "virtual-ip":

@@ -15,7 +15,7 @@ import {
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Returns whether the value is an RFC 1123 subdomain. Refuses text whose last label is a number,
+ * Returns whether the value is an RFC 1123 subdomain. Refuses a text whose last label is a number,
  * such as an IPv4 address.
  */
 export const isDnsName = (value: string): boolean => {
@@ -31,8 +31,8 @@ const isAddress = (value: string): boolean =>
   !value.includes("/") && (Address4.isValid(value) || Address6.isValid(value));
 
 /**
- * Option `public` of the endpoints `load-balancer` and `virtual-ip`, which have an address in the
- * machines' network.
+ * Option `public` of the endpoints `load-balancer` and `virtual-ip`. These endpoints have an
+ * address in the machines' network.
  */
 const open = booleanField()
   .default(true)
@@ -144,7 +144,7 @@ export type EndpointSpec =
 
 /**
  * Returns the DNS name of an `existing` endpoint. Returns undefined if `host` is an address.
- * Machines resolve the name by DNS; the program does not add the name to /etc/hosts.
+ * Machines ask DNS for the name, because the program does not add it to /etc/hosts.
  */
 export const dnsNameOf = (spec: Written | undefined): string | undefined =>
   spec?.kind === "existing" && isDnsName(spec.host) ? spec.host : undefined;
@@ -160,7 +160,8 @@ const endpointOf = (chosen: Topology | undefined): Written =>
     : { kind: "floating-ip" };
 
 /**
- * Returns the endpoint and the name of the API, with the defaults that depend on other arguments.
+ * Returns the endpoint and the DNS name of the API. Fills in the defaults that depend on other
+ * arguments.
  */
 export function withDefaults(of: {
   readonly name: string;

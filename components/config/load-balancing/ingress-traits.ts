@@ -1,16 +1,18 @@
 import type { IngressSpec } from "./ingress.js";
 
-/** Port of the ingress load balancer, with the node port and the pod's port to which it leads. */
+/**
+ * Port of the ingress load balancer, with the node port and the pod's port to which it forwards.
+ */
 export interface IngressPort {
   readonly name: "http" | "https";
   readonly port: number;
   /**
-   * Node port of the machines behind a load balancer that the program creates. Lies among the first
-   * 86 node ports, which Kubernetes assigns by itself only when all other node ports are in use.
-   * The firewall lets load balancers reach all node ports.
+   * Node port to which a load balancer of the program forwards. It is one of the first 86 node
+   * ports. Kubernetes assigns these automatically only when all other node ports are in use. The
+   * firewall allows load balancers to reach all node ports.
    */
   readonly nodePort: number;
-  /** Port of the pod, above 1023, so that the process needs no privilege. */
+  /** Port of the pod. It is above 1023, so Traefik needs no privilege to listen on it. */
   readonly containerPort: number;
 }
 
@@ -19,13 +21,16 @@ export const ingressPorts: readonly IngressPort[] = [
   { name: "https", port: 443, nodePort: 30043, containerPort: 8443 },
 ];
 
-/** Arguments from which the needs of an ingress controller follow. */
+/** Arguments that determine what an ingress controller needs. */
 export interface IngressPlanned {
   readonly ingress?: IngressSpec | undefined;
   readonly externalNetwork?: string | undefined;
 }
 
-/** Needs of an ingress controller (quota), known before any machine exists. */
+/**
+ * Numbers of OpenStack objects that an ingress controller needs, for the check of quotas. The
+ * numbers follow from the specification alone.
+ */
 export interface IngressTraits {
   readonly loadBalancers: number;
   /** Number of ports, one for each load balancer. */

@@ -79,7 +79,7 @@ const workers = record({
     ),
 });
 
-/** Ingress controller. Each `kind` is another way in which clients reach it. */
+/** Ingress controller. The `kind` says how clients reach it. */
 export const ingress = z
   .discriminatedUnion("kind", [service, workers], {
     error: unknownKindError("ingress", ["service", "workers"]),
@@ -106,7 +106,9 @@ interface Chosen extends IngressPlanned {
 
 type Found = readonly (readonly [path: readonly string[], input: unknown, message: string])[];
 
-/** Reports a pool that does not exist, is empty or has fewer machines than Traefik has pods. */
+/**
+ * Reports a pool that does not exist, has no machines, or has fewer machines than Traefik has pods.
+ */
 function wrongPool({ ingress: of, workers: pools }: Chosen): Found {
   if (of?.kind !== "workers") return [];
   const { pool, replicas } = of;
@@ -123,8 +125,8 @@ function wrongPool({ ingress: of, workers: pools }: Chosen): Found {
 }
 
 /**
- * Reports an ingress controller without a load balancer, because load balancers or the cloud
- * controller are disabled.
+ * Reports an ingress controller that would get no load balancer, because load balancers or the
+ * cloud controller are disabled.
  */
 function missingBalancer({ ingress: of, ...chosen }: Chosen): Found {
   if (of === undefined) return [];

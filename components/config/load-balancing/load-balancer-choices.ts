@@ -1,10 +1,10 @@
 import { doc, nonEmptyText } from "../../schema/fields.js";
 
 /**
- * Returns the arguments for the flavor and zone of a load balancer.
+ * Returns the schemas of the arguments for a load balancer's flavor and zone.
  *
  * @param kind kind of the endpoint or ingress to which the load balancer belongs
- * @param otherwise sentence for the documentation that says what a change interrupts
+ * @param otherwise sentence for the documentation about what a change interrupts
  */
 export const octaviaChoices = (kind: string, otherwise: string) => ({
   flavorId: nonEmptyText("the ID of a flavor of Octavia")

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { doc, shortValue } from "../../schema/fields.js";
 
-/** Returns the annotation of cloud-provider-openstack with a name, such as `flavor-id`. */
+/**
+ * Returns the full name of an annotation of cloud-provider-openstack:
+ * `loadbalancer.openstack.org/flavor-id` for `flavor-id`.
+ */
 const annotation = (name: string): string => `loadbalancer.openstack.org/${name}`;
 
 /** Annotations of Services that the program reads or sets itself. */
@@ -13,7 +16,7 @@ export const serviceAnnotation = {
   certificate: annotation("default-tls-container-ref"),
 } as const;
 
-/** Annotations that users must not set, each with the reason that ends the error message. */
+/** Annotations that users must not set on any Service, each with the error message. */
 const refused: Readonly<Record<string, string>> = {
   [serviceAnnotation.internal]: "follows from another argument; leave it out",
   [annotation("load-balancer-address")]: "is set by the cloud controller; leave it out",
@@ -21,9 +24,12 @@ const refused: Readonly<Record<string, string>> = {
     "is the machines' own subnet, which the program knows; leave it out",
 };
 
-/** Annotations that Traefik's Service must not have: they change what its pods receive. */
+/**
+ * Annotations that users must not set on Traefik's Service, each with the error message. They
+ * change what Traefik's pods receive.
+ */
 export const refusedForTraefik: Readonly<Record<string, string>> = {
-  // Traefik is configured to accept the proxy protocol from no load balancer.
+  // Traefik's configuration accepts the proxy protocol from no load balancer.
   [annotation("proxy-protocol")]:
     "would be taken for a part of the request, since Traefik trusts no balancer",
   [annotation("x-forwarded-for")]: "takes listeners of HTTP, and one of these is TLS",
@@ -31,8 +37,8 @@ export const refusedForTraefik: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the schema of a Service's annotations. `more` has further annotations that users must not
- * set.
+ * Returns the schema of a Service's annotations. `more` contains further annotations that users
+ * must not set.
  */
 export const serviceAnnotations = (more: Readonly<Record<string, string>> = {}) =>
   z

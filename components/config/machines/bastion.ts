@@ -41,7 +41,7 @@ export interface BastionArguments {
   readonly bastion?: object | undefined;
 }
 
-/** Reports `access: bastion` without `bastion`, and a `bastion` that `access` does not use. */
+/** Reports `access: bastion` without `bastion`, and `bastion` with another `access`. */
 function accessConflicts({
   access: way,
   bastion: written,
@@ -57,7 +57,9 @@ const conflicts: readonly Comparison<BastionArguments>[] = [
   { of: ["access", "bastion"], find: accessConflicts },
 ];
 
-/** Machine that forwards SSH to all other machines. */
+/**
+ * Arguments of the bastion: their schema, their checks, and the machine group that they describe.
+ */
 export const bastion = {
   schema,
   group: ({ zone, ...written }: NonNullable<z.output<typeof schema>>): MachineGroupSpec => ({

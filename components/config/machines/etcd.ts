@@ -6,8 +6,8 @@ import { doc, nonEmptyText, record, shortValue, wholeNumber } from "../../schema
 import { etcdVolumes } from "./volumes.js";
 
 /**
- * Allowed numbers of etcd members: 1, 3 and 5 members tolerate the loss of 0, 1 and 2 members. An
- * even number is refused, because it tolerates no more losses than one member fewer.
+ * Allowed numbers of etcd members. 1, 3 and 5 members tolerate the loss of 0, 1 and 2 members. An
+ * even number is refused: it tolerates only as many losses as the odd number below it.
  */
 const counts = [1, 3, 5];
 
@@ -65,7 +65,7 @@ export interface EtcdArguments {
   readonly kubernetes: { readonly patches: { readonly etcd?: unknown } };
 }
 
-/** Reports the topology of a single machine next to separate machines for etcd. */
+/** Reports separate etcd machines together with the topology `single`, which has one machine. */
 const topologyConflicts = ({
   etcd: own,
   topology,
@@ -86,7 +86,10 @@ const conflicts: readonly Comparison<EtcdArguments>[] = [
   { of: ["etcd", "kubernetes"], find: externalEtcdPatches },
 ];
 
-/** Machines that run only etcd. Without them, each control plane also runs an etcd member. */
+/**
+ * Arguments of the machines that run only etcd: their schema, their checks, and the machine group
+ * that they describe. Without these machines, each control plane also runs an etcd member.
+ */
 export const etcd = {
   schema,
   group: (written: MachineGroupSpec): MachineGroupSpec => written,

@@ -17,14 +17,18 @@ const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /**
- * Returns whether the API server accepts the key for labels and taints: `gpu`, `example.org/gpu`.
+ * Returns whether the API server accepts the key of a label or taint, such as `gpu` or
+ * `example.org/gpu`.
  */
 const isKey = (value: string): boolean => {
   const [last = "", first, ...more] = value.split("/").reverse();
   return more.length === 0 && name.test(last) && (first === undefined || prefix.test(first));
 };
 
-/** Keys of labels and taints that kubelet, kubeadm or this program sets and would overwrite. */
+/**
+ * Pattern of keys of labels and taints that users must not set: kubelet, kubeadm or this program
+ * sets them.
+ */
 const reservedKeys =
   /^(kubernetes\.io\/(hostname|os|arch)|topology\.kubernetes\.io\/.*|stackadm\.io\/.*|node-role\.kubernetes\.io\/control-plane)$/;
 
@@ -59,8 +63,9 @@ const taint = record({
 });
 
 /**
- * Returns the schema of a map of text that Nova stores. `free` matches the keys that the user may
- * set, `instead` ends the error message for other keys, and `most` limits a value's length.
+ * Returns the schema of a map of texts that Nova stores. `free` matches the keys that users may
+ * set. `instead` is the end of the error message for other keys. `most` is the maximum length of a
+ * value.
  */
 const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
   z
@@ -86,7 +91,7 @@ const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
 const image = nonEmptyText("an image").optional();
 const zone = nonEmptyText("an availability zone").optional();
 
-/** Modes in which Nova keeps the machines of a group on different hosts. */
+/** Values of `spread`: how strictly Nova places the machines of a group on different hosts. */
 export const spreadModes = ["soft", "hard", "none"] as const;
 export type Spread = (typeof spreadModes)[number];
 
@@ -106,8 +111,8 @@ export const machineOptions = {
     .max(50, { error: "has more than the 50 tags that Nova takes; leave some out" })
     .default([])
     .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
-  // Pattern of Nova's API schema. Refuses the prefix `stackadm-`, because the program stores the
-  // cluster's name and identity under keys with this prefix.
+  // Pattern of keys in Nova's API schema. It also refuses the prefix `stackadm-`, because the
+  // program stores the cluster's name and identity under keys with this prefix.
   metadata: texts(
     "metadata",
     /^(?!stackadm-)[-\w:. ]{1,255}$/,
@@ -176,8 +181,8 @@ export const nodeOptions = {
 const position = z.string().regex(/^(0|[1-9]\d{0,3})$/);
 
 /**
- * Returns the schema of the settings of single machines of a group (`nodes`), by position.
- * `volumes` is the part of the schema for a machine's volumes.
+ * Returns the schema of `nodes`: settings of single machines of a group, by the machine's position.
+ * `volumes` is the part of the schema for the machine's volumes.
  */
 export const nodesSchema = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes) =>
   z
@@ -223,7 +228,7 @@ export const nodesSchema = <Volumes extends z.core.$ZodLooseShape>(volumes: Volu
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Settings of a single machine, which replace the settings of its group. */
+/** Settings of a single machine. They replace the settings of its group. */
 export interface MachineOverride extends WrittenVolumes {
   readonly flavor?: string | undefined;
   readonly image?: string | undefined;
@@ -232,7 +237,7 @@ export interface MachineOverride extends WrittenVolumes {
   readonly generation?: number | undefined;
 }
 
-/** Machine group as written in the arguments, without the settings that only nodes have. */
+/** Machine group in the arguments, without the settings that only nodes have. */
 export interface MachineGroupSpec extends WrittenVolumes {
   readonly flavor: string;
   readonly count: number;
@@ -255,7 +260,7 @@ export interface GroupAtPath<Group = MachineGroupSpec> {
   readonly group: Group;
 }
 
-/** Reports settings of single machines at positions that the group does not have. */
+/** Reports settings in `nodes` at positions that the group does not have. */
 export const missingNodes = (
   groups: readonly GroupAtPath<Pick<MachineGroupSpec, "count" | "nodes">>[],
 ): z.core.$ZodRawIssue[] =>

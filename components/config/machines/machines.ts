@@ -28,8 +28,8 @@ const flavor = nonEmptyText("a flavor").meta(
 );
 
 /**
- * Allowed numbers of control planes, which run the etcd members unless `etcd` is set. 1, 3 and 5
- * members tolerate the loss of 0, 1 and 2 members; 2 members fail more often than 1.
+ * Allowed numbers of control planes. Without `etcd`, each control plane runs an etcd member. 1, 3
+ * and 5 members tolerate the loss of 0, 1 and 2 members. Two members fail more often than one.
  */
 const quorums = [1, 3, 5];
 
@@ -83,7 +83,7 @@ export const controlPlane = record({
   nodes: nodesSchema(etcdVolumes.one),
 });
 
-/** Worker pools by name. The names of a pool's machines contain the name of the pool. */
+/** Worker pools by name. A machine's name contains the name of its pool. */
 const pools = z.record(
   label("the name of a worker pool"),
   record({
@@ -123,7 +123,8 @@ const publicKey =
 
 /**
  * Returns the base64 part of a public key's line. Leaves out the key type, which the base64 part
- * also contains, and the comment, which is arbitrary. The line must have no options.
+ * also contains, and the comment, which may be any text. The line must begin with the key type, not
+ * with options.
  */
 export const publicKeyBase64 = (line: string): string => line.split(" ")[1] ?? "";
 
@@ -145,7 +146,7 @@ export const securityUpdates = booleanField()
     ),
   );
 
-/** Options of SSH logins, of the program and of users. */
+/** Options of SSH logins by the program and by users. */
 export const ssh = record({
   user: textField(
     (value) => /^[a-z_][a-z0-9_-]{0,31}$/.test(value),

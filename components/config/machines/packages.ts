@@ -7,22 +7,23 @@ const fingerprint = textField(
 );
 
 /**
- * Returns a function that replaces the placeholders `{distribution}` and `{codename}` in a text by
- * a word, and tests the result against `pattern`. Refuses placeholders in the host name.
+ * Returns a function that tests a text with the placeholders `{distribution}` and `{codename}`. The
+ * function replaces the placeholders by a word and matches the result against `pattern`. It refuses
+ * placeholders in the host name.
  */
 const filled = (pattern: RegExp) => (value: string) =>
   !/^https?:\/\/[^/ ]*\{/.test(value) &&
   pattern.test(value.replaceAll(/\{(distribution|codename)\}/g, "x"));
 
 /**
- * Pattern of a URL without user and query. Allows no character with a special meaning in apt's
+ * Pattern of a URL without user and query. It matches no character with a special meaning in apt's
  * lists of sources, in curl or in a shell.
  */
 const plainAddress = String.raw`https?://[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d+)?(/[\w.~%+:/-]*)?`;
 
 /**
- * Apt repository for containerd, for machines that have no containerd 2 and find none in other
- * repositories.
+ * Apt repository for containerd. Only for machines that have no containerd 2 and find none in their
+ * other repositories.
  */
 const containerd = record({
   source: textField(
@@ -57,7 +58,8 @@ const containerd = record({
     ),
 })
   .check(({ value: { source, key }, issues }) => {
-    // Machines at a site with a mirror would otherwise download the key from Docker's default URL.
+    // Without this check, machines that use a mirror as `source` would still download the key from
+    // Docker's default URL.
     if (source !== containerdPackages.source && key === containerdPackages.key)
       issues.push({
         code: "custom",

@@ -1,7 +1,7 @@
 import { doc, list, record, secretField, textField } from "../../schema/fields.js";
 
 /**
- * Returns whether the value is the URL of a proxy, without characters that have a special meaning
+ * Returns whether the value is the URL of a proxy. Refuses characters that have a special meaning
  * in configuration files of shells, systemd, apt and curl.
  */
 const isProxy = (value: string): boolean =>

@@ -72,7 +72,9 @@ const entry = record({
     wrong("ca", "is for a registry with TLS, and plainHttp says that it has none; leave one out");
 });
 
-/** Mirrors, certificates and logins of registries that containerd uses, by host. */
+/**
+ * Mirrors, certificates and logins of container registries for containerd, by the registry's host.
+ */
 export const registries = z
   .record(host, entry, {
     error: ({ code }) =>

@@ -1,18 +1,23 @@
 import type { z } from "zod";
 import type { MachineGroupSpec } from "./group-options.js";
 
-/** Check that compares several arguments. `of` lists the arguments that `find` reads. */
+/** Check that compares several arguments. `of` names the arguments that `find` reads. */
 export interface Comparison<Args> {
   readonly of: readonly (keyof Args)[];
   readonly find: (value: Args) => readonly z.core.$ZodRawIssue[];
 }
 
-/** Group of machines that are not nodes. Its arguments have the name of the machines' role. */
+/**
+ * Group of machines that are not nodes. The group's arguments have the name of the machines' role.
+ */
 export interface SeparateGroup {
-  /** Schema of the arguments. A cluster without these arguments has no such machines. */
+  /** Schema of the group's arguments. A cluster without these arguments has no such machines. */
   readonly schema: z.ZodType;
-  /** Returns the settings of the machines, with those that the user cannot write. */
+  /**
+   * Returns the settings of the machine group: the user's arguments, and settings that users cannot
+   * write.
+   */
   readonly group: (written: never) => MachineGroupSpec;
-  /** Checks that compare the arguments of the group with other arguments. */
+  /** Checks that compare the group's arguments with each other or with other arguments. */
   readonly conflicts: readonly Comparison<never>[];
 }

@@ -21,7 +21,7 @@ interface Written {
   readonly network: { readonly admin?: object | undefined };
 }
 
-/** Reports `access: admin` without the network that it needs. */
+/** Reports `access: admin` without `network.admin`. */
 export const sshAccessConflicts = ({ access: way, network }: Written): z.core.$ZodRawIssue[] =>
   way === "admin" && !network.admin
     ? [

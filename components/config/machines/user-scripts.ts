@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { doc, list, record, shortValue, textField } from "../../schema/fields.js";
 
-/** MIME type of a cloud-init part, by the beginning of the part's first line. */
+/** MIME types of cloud-init parts, by the beginning of the part's first line. */
 export const cloudInitMimeTypes = {
   "#cloud-config": "text/cloud-config",
   "#!": "text/x-shellscript",
@@ -9,15 +9,15 @@ export const cloudInitMimeTypes = {
 } as const;
 type Beginning = keyof typeof cloudInitMimeTypes;
 
-/** MIME boundary between the parts of user data, which no part may contain. */
+/** MIME boundary between the parts of user data. No part may contain this text. */
 export const partBoundary = "==stackadm==";
 
 export const partBeginning = (part: string): Beginning | undefined =>
   (Object.keys(cloudInitMimeTypes) as Beginning[]).find((one) => part.startsWith(one));
 
 /**
- * Limit for all parts of the user together, in characters. Nova accepts 64 KiB of user data in
- * base64; the program's own part is less than 4 KiB.
+ * Maximum length of all parts of the user together, in characters. Nova accepts 64 KiB of user data
+ * in base64. The program's own part is less than 4 KiB.
  */
 const most = 40_000;
 
@@ -58,7 +58,7 @@ export const ownSteps = record({
   afterKubeadm: step("when the machine is in the cluster, or a member of etcd"),
 }).prefault({});
 
-/** Bash scripts of the user. Empty text: no script. */
+/** Bash scripts of the user. Empty text means no script. */
 export interface UserScripts {
   readonly beforeKubeadm: string;
   readonly afterKubeadm: string;

@@ -2,10 +2,10 @@ import type { z } from "zod";
 import type { GroupAtPath } from "./group-options.js";
 import { doc, nonEmptyText, record, textField, wholeNumber } from "../../schema/fields.js";
 
-/** Placeholder in a volume's `zone` that is replaced by the zone of the machine. */
+/** Placeholder in a volume's `zone`. The name of the machine's zone replaces it. */
 export const machinesZone = "{zone}";
 
-/** Sentence at the end of the documentation of a single machine's volumes. */
+/** Last sentence in the documentation of a single machine's volumes. */
 const ofOne = "For this machine only, instead of the group's volume, including type and zone.";
 
 // The message asks for quotes, because YAML reads the bare placeholder as a map.
@@ -64,17 +64,17 @@ export const workerVolumes = { all: machineVolumes(), one: machineVolumes(ofOne)
  */
 export const etcdVolumes = { all: withEtcd(), one: withEtcd(ofOne) };
 
-/** Volume of the bastion, which runs no containers. */
+/** Schema of the bastion's volume. The bastion runs no containers, so it has only a root volume. */
 export const bastionVolumes = { rootVolume: root() };
 
-/** Volume as written in the specification. */
+/** Volume in the specification. */
 export interface WrittenVolume {
   readonly size: number;
   readonly type?: string | undefined;
   readonly zone?: string | undefined;
 }
 
-/** Volumes as written in the specification of a group or of a single machine. */
+/** Volumes in the specification of a group or of a single machine. */
 export interface WrittenVolumes {
   readonly rootVolume?: WrittenVolume | undefined;
   readonly runtimeVolume?: WrittenVolume | undefined;
@@ -89,8 +89,8 @@ interface Group extends WrittenVolumes {
 }
 
 /**
- * Reports volumes whose `zone` contains the placeholder for the machine's zone, for machines
- * without a zone. `zones` are the zones of the cluster, which groups without zones use.
+ * Reports volumes whose `zone` contains the placeholder although their machine has no zone. `zones`
+ * are the zones of the cluster, for groups without `zones`.
  */
 export const volumesWithoutZone = (
   groups: readonly GroupAtPath<Group>[],

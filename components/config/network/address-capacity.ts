@@ -18,10 +18,10 @@ interface Written {
   readonly kubernetes: { readonly controllerManager: { readonly extraArgs: Flags } };
   /** Number of machines that become nodes. */
   readonly nodes: number;
-  /** Number of machines with an address in the machines' network. */
+  /** Number of all machines. Each has an address in the machines' network. */
   readonly machines: number;
   /**
-   * Number of other addresses that the cluster uses at least, for load balancers and the virtual
+   * Least number of other addresses in the machines' network, for load balancers and the virtual
    * IP.
    */
   readonly others: number;
@@ -30,24 +30,25 @@ interface Written {
 type Flags = Readonly<Record<string, unknown>>;
 
 /**
- * Prefix lengths that kubeadm accepts for the range of Services. The cluster's DNS needs the tenth
- * address of the range, and the range has at most 2^20 addresses.
+ * Longest and shortest prefix that kubeadm accepts for the range of Services. The cluster's DNS
+ * needs the tenth address of the range. The range may have at most 2^20 addresses.
  */
 const ofServices = { longest: 28, shortest: 12 };
 
 /**
- * Number of addresses in a subnet that no machine can have: network, router, DHCP and broadcast.
+ * Number of addresses in a subnet that no machine can have: those of network, router, DHCP and
+ * broadcast.
  */
 const reserved = 4;
 
 /**
- * Largest difference that kubeadm accepts between the prefix length of a node's pod range and the
- * prefix length of the range of all pods.
+ * Largest difference that kubeadm accepts between two prefix lengths: that of the pod range of one
+ * node, and that of the pod range of the cluster.
  */
 const furthest = 16;
 
 /**
- * Advice at the end of error messages. The range of an existing cluster cannot change, so there the
+ * Advice at the end of error messages. An existing cluster cannot get a larger range, so for it the
  * advice is fewer machines.
  */
 const instead = "write a larger range, or fewer machines where the cluster lives already";
@@ -59,8 +60,8 @@ const families = {
 const ofBoth = "node-cidr-mask-size";
 
 /**
- * Returns the value of a flag as kubeadm reads it: the last value of a list. Returns undefined if
- * the flag is absent or empty.
+ * Returns the value of a flag as kubeadm reads it: if there is a list of values, the last one.
+ * Returns undefined if the flag is absent or empty.
  */
 const flagIn = (flags: Flags, name: string): number | undefined => {
   const written = flags[name];
@@ -75,7 +76,7 @@ const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIss
   message: `${String(input)} ${message}`,
 });
 
-/** Reports flags whose value is not the prefix length of an address. */
+/** Reports flags for the size of a node's pod range whose value is not a prefix length. */
 const wrongFlags = ({ kubernetes, network }: Written): z.core.$ZodRawIssue[] => {
   const { extraArgs: flags } = kubernetes.controllerManager;
   const perFamily = Object.values(families).map(({ flag, bits, usual }) => ({ flag, bits, usual }));
@@ -89,9 +90,9 @@ const wrongFlags = ({ kubernetes, network }: Written): z.core.$ZodRawIssue[] => 
 };
 
 /**
- * Returns why the range does not suffice for the pods of all nodes, or undefined. kubeadm reads
- * only the flag of the IP family, such as `node-cidr-mask-size-ipv4`. The controller manager of a
- * single-stack cluster prefers `node-cidr-mask-size`.
+ * Returns why the range does not suffice for the pods of all nodes. Returns undefined if it
+ * suffices. kubeadm reads only the flag of the IP family, such as `node-cidr-mask-size-ipv4`. In a
+ * single-stack cluster, the controller manager prefers `node-cidr-mask-size`.
  */
 function ofPods(
   { network: { ipv6 }, podNetwork, kubernetes, nodes }: Written,

@@ -40,8 +40,8 @@ export const serviceCidrs = list(
   );
 
 /**
- * Reports `allowedCidrs` or `sshCidrs` with IPv6 ranges only: clients reach the API and SSH by
- * IPv4, so such ranges would admit no client.
+ * Reports `allowedCidrs` or `sshCidrs` with IPv6 ranges only. Clients reach the API and SSH by
+ * IPv4, so such ranges would allow no client.
  */
 export function rangesWithoutIpv4({
   allowedCidrs: api,

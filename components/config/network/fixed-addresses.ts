@@ -9,8 +9,8 @@ interface Written {
 }
 
 /**
- * Reports fixed addresses of machines and of the endpoint that are outside `network.nodes`, or that
- * the router, the endpoint or another machine has.
+ * Reports fixed addresses of machines and of the endpoint in two cases: the address is outside
+ * `network.nodes`, or the router, the endpoint or another machine already has it.
  */
 export function fixedAddressConflicts({
   groups,
@@ -18,7 +18,7 @@ export function fixedAddressConflicts({
   endpoint,
 }: Written): z.core.$ZodRawIssue[] {
   const taken = new Map<string, string>();
-  // The gateway of an existing subnet is unknown here; only Neutron knows its address.
+  // The gateway's address in an existing subnet is unknown here. Only Neutron knows it.
   if (!network.existing) taken.set(firstHostOf(network.nodes), "the router");
   const machines = groups.flatMap(({ path, group }) =>
     Object.entries(group.nodes).flatMap(([position, { address }]) =>

@@ -1,5 +1,5 @@
 /**
- * Checks of arguments that name existing floating IPs. A port has at most one floating IP, and a
+ * Checks the arguments that name existing floating IPs. A port has at most one floating IP, and a
  * floating IP is on at most one port.
  */
 import { z } from "zod";
@@ -16,13 +16,15 @@ interface Written {
 }
 
 /**
- * Returns the existing floating IP for the ingress load balancer, which only `kind: workers` has.
+ * Returns the existing floating IP that the user wrote for the ingress load balancer. Only
+ * `kind: workers` has this argument.
  */
 const ofIngress = (ingress: IngressSpec | undefined): string | undefined =>
   ingress?.kind === "workers" ? ingress.floatingIp : undefined;
 
 /**
- * Returns the existing floating IPs in the arguments, each by its path, such as `ssh.floatingIp`.
+ * Returns the existing floating IPs that the user wrote, by path, such as `ssh.floatingIp`. Leaves
+ * out those for Services.
  */
 export const existingFloatingIps = ({
   endpoint,
@@ -42,8 +44,9 @@ export const existingFloatingIps = ({
 };
 
 /**
- * Returns the number of floating IPs for SSH alone. Returns 0 if the first control plane has the
- * API's floating IP, if SSH uses the machines' own addresses, or if there is no external network.
+ * Returns the number of floating IPs that serve only SSH. It is 0 in three cases: the API's
+ * floating IP is on the first control plane and serves SSH, too; SSH uses the machines' own
+ * addresses; or there is no external network.
  */
 export const entryAddresses = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
   const shared = access === "control-plane" && endpoint.kind === "floating-ip";
@@ -55,16 +58,16 @@ export const entryAddresses = ({ access, endpoint, externalNetwork, ssh }: Writt
 const ways = ["ssh.floatingIp", "ingress.floatingIp"] as const;
 
 /**
- * Returns whether the path is that of a floating IP that users may remove and set again while the
- * cluster exists.
+ * Returns whether the path is that of a floating IP that users may remove and set again in an
+ * existing cluster.
  */
 export const isReplaceableFloatingIpPath = (path: string): boolean =>
   ways.some((one) => one === path);
 
 /**
- * Returns the paths in `ways` whose floating IP the cluster uses, each with the existing address
- * that the user wrote. Without an existing address, the program creates a floating IP, or the
- * ingress has none (`public: false`).
+ * Returns the paths in `ways` that apply to the cluster, each with the existing floating IP that
+ * the user wrote. Undefined: the program creates a floating IP, or the ingress has none
+ * (`public: false`).
  */
 export function replaceableFloatingIps(of: Written): [path: string, given: string | undefined][] {
   const given = { [ways[0]]: of.ssh.floatingIp, [ways[1]]: ofIngress(of.ingress) };
@@ -74,9 +77,7 @@ export function replaceableFloatingIps(of: Written): [path: string, given: strin
 
 const closed = "leads nowhere with `public: false`; leave one of them out";
 
-/**
- * Returns the paths of floating IPs that the cluster would not use, each with the error message.
- */
+/** Returns the paths of floating IPs that the cluster would not use. Each has its error message. */
 const unused = (of: Written): Readonly<Record<string, string>> => ({
   ...("public" in of.endpoint && !of.endpoint.public && { "endpoint.floatingIp": closed }),
   ...(of.ingress?.public === false && { "ingress.floatingIp": closed }),
@@ -89,8 +90,8 @@ const unused = (of: Written): Readonly<Record<string, string>> => ({
 });
 
 /**
- * Returns the existing floating IPs that the cloud controller gives to Services, each with its
- * path.
+ * Returns the existing floating IPs that the user wrote for Services, each with its path. The cloud
+ * controller attaches them.
  */
 const ofServices = ({ ingress, sampleServices }: Written): [path: string, address: string][] => {
   const all: Readonly<Record<string, string | undefined>> = {
@@ -102,7 +103,7 @@ const ofServices = ({ ingress, sampleServices }: Written): [path: string, addres
   );
 };
 
-/** Reports existing floating IPs that the cluster would not use, or that two arguments name. */
+/** Reports existing floating IPs that the cluster would not use, or that two arguments contain. */
 export function floatingIpConflicts(of: Written): z.core.$ZodRawIssue[] {
   const given = [...Object.entries(existingFloatingIps(of)), ...ofServices(of)];
   const wrong = unused(of);

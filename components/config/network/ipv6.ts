@@ -90,7 +90,7 @@ export function ipv6Conflicts({
 }
 
 /**
- * Refuses the flag `node-cidr-mask-size`, with which kube-controller-manager does not start in a
+ * Refuses the flag `node-cidr-mask-size`: with it, kube-controller-manager does not start in a
  * dual-stack cluster.
  */
 function oneMask(flags: Readonly<Record<string, unknown>>): z.core.$ZodRawIssue[] {

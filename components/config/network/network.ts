@@ -20,8 +20,8 @@ import {
 } from "../../schema/fields.js";
 
 /**
- * Existing network of the machines. The program only creates ports there, and does not change or
- * delete network, subnet and router.
+ * Existing network of the machines. The program creates only ports in it. It does not change or
+ * delete the network, the subnet and the router.
  */
 const existing = record({
   network: nonEmptyText("a network").meta(
@@ -76,7 +76,7 @@ const admin = record({
   ).meta(doc("in place", "Ranges that may reach SSH there.", "**required** with `network`")),
 });
 
-/** Network of the cluster: address ranges, which must not overlap each other, and options. */
+/** Network of the cluster: options, and address ranges that must not overlap. */
 export const network = record({
   nodes: range4Of("10.0.0.0/24")
     .default("10.0.0.0/24")
@@ -141,8 +141,8 @@ export const externalNetwork = nonEmptyText("the external network")
   );
 
 /**
- * Returns an error if `externalNetwork` is missing, unless the network exists already: the router
- * of a new network needs a gateway.
+ * Returns an error if `externalNetwork` is missing although the program creates the network: the
+ * new network's router needs a gateway.
  */
 export function missingExternalNetwork(written: unknown): string | undefined {
   if (!isFields(written) || written["externalNetwork"] !== undefined) return undefined;
@@ -160,8 +160,8 @@ interface Written {
 }
 
 /**
- * Reports settings that an existing network does not allow: floating IPs without an external
- * network, and options of objects that the program does not create.
+ * Reports settings that contradict an existing network: options of objects that the program does
+ * not create there, and floating IPs without an external network.
  */
 export function existingNetworkConflicts(of: Written): z.core.$ZodRawIssue[] {
   const { existing: place, dns, mtu } = of.network;
@@ -214,7 +214,7 @@ export interface Grouped {
   readonly securityGroups: readonly string[];
 }
 
-/** Reports security groups in a network without port security, where Neutron filters no traffic. */
+/** Reports security groups in a network without port security. Neutron filters no traffic there. */
 export function unfilteredSecurityGroups({
   network: ranges,
   groups,

@@ -36,8 +36,8 @@ interface Written {
 }
 
 /**
- * Reports settings that contradict a pod network whose routes the cloud controller sets on the
- * cluster's router (`cloud-routes`).
+ * Reports settings that contradict the pod network `cloud-routes`. Its routes are on the cluster's
+ * router, where the cloud controller sets them.
  */
 export function cloudRoutesConflicts(of: Written): z.core.$ZodRawIssue[] {
   const { podNetwork: chosen, cloudController, network, endpoint } = of;
@@ -88,8 +88,8 @@ type Scalar = string | number | boolean;
 const deniesExternalIps = "DenyServiceExternalIPs";
 
 /**
- * Reports external IPs that the pod network advertises, if `kubernetes.hardened` forbids external
- * IPs of Services.
+ * Reports that the pod network advertises external IPs of Services although `kubernetes.hardened`
+ * forbids such IPs.
  */
 export function withoutExternalIps({
   podNetwork: chosen,
@@ -116,8 +116,8 @@ export function withoutExternalIps({
 }
 
 /**
- * Reports `samples` if the program deploys no pod network. The pods of the samples would wait until
- * the user deploys a pod network.
+ * Reports `samples` if the program deploys no pod network. The samples' pods would wait until the
+ * user deploys one.
  */
 export function samplesWithoutPodNetwork({
   podNetwork: chosen,
