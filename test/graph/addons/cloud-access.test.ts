@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
+import { Failure } from "../../../base/failures/failure.js";
 import { Cluster, type ClusterComponentArgs } from "../../../components/cluster.js";
 import { checksum } from "../../../components/pulumi/checksum.js";
 import type { LocalContext } from "../../../components/lookup/local-context.js";
@@ -19,7 +20,7 @@ const stringData = (rows: readonly Row[]): Readonly<Record<string, unknown>> => 
 };
 const clear = (value: unknown): string => JSON.stringify(value);
 
-const nobody: LocalContext = { connect: () => Promise.reject(new Error("no")) };
+const nobody: LocalContext = { connect: () => Promise.reject(new Failure("FAILED", "no")) };
 const clientCertificate = { certificate: "CERT", privateKey: "CANARY" };
 
 type Credential = NonNullable<ClusterComponentArgs["credential"]>;
@@ -157,7 +158,7 @@ describe("graph: with what the cluster works in its cloud", () => {
   });
 
   it("gives the controllers the certificate that the operator knows the cloud by", async () => {
-    const operator = { connect: () => Promise.reject(new Error("no")) };
+    const operator = { connect: () => Promise.reject(new Failure("FAILED", "no")) };
     const rows = await build({ operator: { ...operator, caCertificate: "PEM" } });
     assert.equal(stringData(rows)["ca.crt"], "PEM");
     assert.match(clear(stringData(rows)["cloud.conf"]), /ca-file/);
@@ -205,7 +206,7 @@ describe("graph: with what the cluster works in its cloud", () => {
   });
 
   it("gives each machine that is prepared the same certificate, and none where there is none", async () => {
-    const operator = { connect: () => Promise.reject(new Error("no")) };
+    const operator = { connect: () => Promise.reject(new Failure("FAILED", "no")) };
     const written: Partial<ClusterComponentArgs> = {
       topology: "ha",
       etcd: { kind: "dedicated", flavor: "medium" },

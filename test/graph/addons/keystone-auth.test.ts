@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import { Failure } from "../../../base/failures/failure.js";
 import { X509Certificate } from "node:crypto";
 import { type ClusterComponentArgs } from "../../../components/cluster.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
@@ -75,7 +76,7 @@ describe("graph: Keystone's users", () => {
   });
 
   it("are of the cluster's own cloud, known by the operator's certificate, or of another Keystone", async () => {
-    const operator = { connect: () => Promise.reject(new Error("no")) };
+    const operator = { connect: () => Promise.reject(new Failure("FAILED", "no")) };
     const rows = await build({ ...withKeystone, operator: { ...operator, caCertificate: "PEM" } });
     const pods = named(rows, "dev-addons-keystone-auth-daemon-set");
     assert.equal(contentOf(rows)["ca.crt"], "PEM");
