@@ -108,7 +108,7 @@ export function logIn(
 }
 
 /** Opens a TCP connection from the machine to `address`. */
-export const forward = (client: Client, address: string, port: number): Promise<Duplex> =>
+export const openTcpConnection = (client: Client, address: string, port: number): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     client.forwardOut("127.0.0.1", 0, address, port, (error, channel) => {
       if (error) reject(error);
@@ -164,7 +164,7 @@ export interface CommandResult {
  * Runs a command on a machine. If the command ends without an exit code and its input could not be
  * written, throws the error of the input.
  */
-export async function execute(
+export async function executeCommand(
   client: Client,
   command: string,
   { input, output }: Streams,
@@ -207,7 +207,7 @@ export async function probeLogin(
   try {
     if (!proxy) return await touch({ ...target, ...agent });
     hop = await logIn({ ...proxy, ...agent });
-    stream = await forward(hop, target.host, target.port ?? 22);
+    stream = await openTcpConnection(hop, target.host, target.port ?? 22);
     return await touch({ ...target, ...agent }, stream);
   } catch (error) {
     if (error instanceof HostKeyMismatch) return "wrong host key";

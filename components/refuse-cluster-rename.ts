@@ -2,7 +2,7 @@ import { Cluster } from "./cluster.js";
 import { isInsideKubernetes } from "./lifecycle/immutable-values.js";
 import { configError } from "./pulumi/errors.js";
 import { isUnchangedSinceLastRun } from "./lookup/lookup-cache.js";
-import { ownState } from "./pulumi/recorded-resources.js";
+import { stateBeforeRun } from "./pulumi/recorded-resources.js";
 
 /**
  * Refuses another cluster name for a program with one cluster named by the configuration, also in a
@@ -11,7 +11,7 @@ import { ownState } from "./pulumi/recorded-resources.js";
  */
 export async function refuseClusterRename(name: string, file: string): Promise<void> {
   if (isUnchangedSinceLastRun()) return;
-  const state = (await ownState()) ?? [];
+  const state = (await stateBeforeRun()) ?? [];
   const clusters = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
   // An earlier release may have begun a rename: if both clusters exist, it may finish.
   if (clusters.includes(name)) return;

@@ -149,7 +149,7 @@ export function findProject(cwd?: string): Project {
  * Throws if the project has its own program, which this command would not run. `pulumi` runs the
  * project's program.
  */
-export function requireOurProgram(
+export function requirePackageProgram(
   command: string,
   { stack, cwd }: { readonly stack: string; readonly cwd?: string },
 ): void {

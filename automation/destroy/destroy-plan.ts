@@ -5,7 +5,11 @@ import {
 } from "../../openstack/inventory/inventory.js";
 import type { Orphan } from "../../openstack/inventory/marked-objects.js";
 import { withoutPassword } from "../../base/url-passwords.js";
-import { floatingIpOf, withoutApi, type RetentionPolicies } from "./retention-policies.js";
+import {
+  serviceFloatingIpOf,
+  policiesWithoutApi,
+  type RetentionPolicies,
+} from "./retention-policies.js";
 import { clusterObjects, type ClusterObject, type Disposal } from "../repair/object-attribution.js";
 import type {
   ClaimedVolume,
@@ -13,9 +17,9 @@ import type {
   KeptObject,
   VolumeSnapshot,
 } from "../engine/operation-options.js";
-import { protectionOf, type ProtectionFacts } from "../guards/destroy-protection.js";
-import { componentsOf, stackHoldings, isEmptyStack } from "../pulumi/stack-state.js";
-import { locationInState } from "../guards/cluster-identity.js";
+import { protectionError, type ProtectionFacts } from "../guards/destroy-protection.js";
+import { clusterComponentsIn, stackHoldings, isEmptyStack } from "../pulumi/stack-state.js";
+import { cloudPlaceOf } from "../guards/cluster-identity.js";
 
 /** What the steps of a destroy add to its plan. */
 export interface DestroyDescription {
@@ -25,13 +29,13 @@ export interface DestroyDescription {
 }
 
 /** Facts of the plan of a destroy. */
-export interface PlanFacts extends ProtectionFacts {
+export interface DestroyPlanFacts extends ProtectionFacts {
   /** Objects of the project, asked for in advance. */
   inventory?: Promise<VisibleObjects>;
 }
 
 /** Asks the cloud for the project's objects while the state and the clusters are read. */
-export function startInventory(facts: PlanFacts): void {
+export function startInventory(facts: DestroyPlanFacts): void {
   facts.inventory = facts.run.cloud().then(listVisibleObjects);
   facts.inventory.catch(() => undefined);
 }
@@ -71,7 +75,7 @@ function sorted(
   });
   const floatingIps = released
     .filter(({ kind }) => kind === "floating IP")
-    .map((object) => floatingIpOf(object, fates));
+    .map((object) => serviceFloatingIpOf(object, fates));
   const known = new Set(fates.snapshots.map(({ id }) => id));
   const others = released
     .filter(({ kind, id }) => kind === "volume snapshot" && !known.has(id))
@@ -93,13 +97,13 @@ function sorted(
 
 /** Returns the plan of a destroy from the facts and from what its steps describe. */
 export async function destroyPlanOf(
-  { run, settings, state, inventory }: PlanFacts,
+  { run, settings, state, inventory }: DestroyPlanFacts,
   descriptions: readonly DestroyDescription[],
 ): Promise<DestroyPlan> {
   const cloud = await run.cloud();
   const { objects: all, hidden } = await (inventory ?? listVisibleObjects(cloud));
   const where = {
-    place: locationInState(cloud),
+    place: cloudPlaceOf(cloud),
     backend: withoutPassword(run.service.backend),
     ...(hidden.length > 0 && { hidden }),
   };
@@ -108,18 +112,18 @@ export async function destroyPlanOf(
     const whose = { cluster: settings.name, clusters: [settings.name], identities: [] };
     return { ...whose, ...where, held: false, ...nothing };
   }
-  const { policies = withoutApi, others } = Object.assign(
+  const { policies = policiesWithoutApi, others } = Object.assign(
     {},
     ...descriptions,
   ) as DestroyDescription;
-  const [components, held] = [componentsOf(state), stackHoldings(state)];
+  const [components, held] = [clusterComponentsIn(state), stackHoldings(state)];
   const objects = clusterObjects(all, held);
   const names = namesOf(
     components,
     objects.flatMap(({ marked = [] }) => marked),
   );
   const [cluster = settings.name, ...more] = names;
-  const protection = protectionOf(run, settings, state);
+  const protection = protectionError(run, settings, state);
   const { problem } = policies;
   return {
     cluster,

@@ -98,7 +98,7 @@ export const preflightCachePath = ({ directory }: Pick<Whose, "directory">): str
  * Removes the files of a deleted cluster: kubeconfig, timeline page, cache, and the note about the
  * last `up`.
  */
-export function removeFiles(whose: Whose): void {
+export function removeClusterFiles(whose: Whose): void {
   for (const path of [
     kubeconfigPath(whose),
     timelinePath(whose),

@@ -3,9 +3,9 @@ import { connectCloud, type CloudClient } from "../../openstack/client/cloud-cli
 import { providerEnvironment } from "../../openstack/auth/provider-environment.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
-import { filesOf } from "../../components/lookup/local-context.js";
+import { pinnedFileDirectoriesOf } from "../../components/lookup/local-context.js";
 import { packageRoot } from "../../base/paths.js";
-import { withoutAttributes } from "../pulumi/backend.js";
+import { withoutStateAttributes } from "../pulumi/backend.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { recordUpBegin, type RecordedUp } from "../pulumi/last-up.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -36,7 +36,7 @@ import {
 const atOnce = 64;
 
 /** Flags of one run of the engine, in addition to the request's options or instead of them. */
-export type OperationFlags = Pick<
+export type EngineRunFlags = Pick<
   OperationRequest,
   "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
 >;
@@ -78,7 +78,7 @@ export class StackOperation {
   /** Start of the request, in milliseconds since 1970. */
   readonly began = Date.now();
   /** Creates in a failed run whose answer was lost. */
-  readonly undecided = new UnconfirmedCreates();
+  readonly unconfirmedCreates = new UnconfirmedCreates();
   /** Times in which the engine worked on each resource. */
   readonly spans = new Spans();
 
@@ -191,7 +191,7 @@ export class StackOperation {
       ...this.sources(),
       siteFile: env["STACKADM_SITE"],
       agentKeys: socket === "" ? [] : await agentKeys(socket, env),
-      ...(files && { files: filesOf(this.service.env, this.directory) }),
+      ...(files && { files: pinnedFileDirectoriesOf(this.service.env, this.directory) }),
     });
   }
 
@@ -242,7 +242,7 @@ export class StackOperation {
 
   /** Returns environment and directory of the engine's process. */
   private process(): Pick<OperationOptions, "env" | "cwd"> {
-    const env = withoutAttributes(providerEnvironment(this.service.env));
+    const env = withoutStateAttributes(providerEnvironment(this.service.env));
     return { env, cwd: this.directory };
   }
 
@@ -279,7 +279,7 @@ export class StackOperation {
    */
   async engine(
     operation: OperationName,
-    flags: OperationFlags = {},
+    flags: EngineRunFlags = {},
   ): Promise<{ readonly changed: boolean; readonly events: readonly ClusterEvent[] }> {
     this.requireNotStopped();
     const { signal, killSignal, refresh } = this.options;
@@ -306,7 +306,7 @@ export class StackOperation {
       unfinished.take(event);
       work.take(event);
       if (operation === "up") {
-        this.undecided.take(event);
+        this.unconfirmedCreates.take(event);
         this.spans.take(event, Date.now());
       }
       const body = engineEvent(event);

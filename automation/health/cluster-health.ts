@@ -1,6 +1,6 @@
-import { podNetworkTraits } from "../../components/pod-network/pod-network-kinds.js";
+import { podNetworkTraitsOf } from "../../components/pod-network/pod-network-kinds.js";
 import {
-  entryTarget,
+  entrySshTarget,
   parseOutputs,
   outputValues,
   type ClusterOutputs,
@@ -56,8 +56,9 @@ export async function verifyFromOutside(
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
   return verifyCluster({
     outputs,
-    entry: entryTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
-    ownPodNetwork: podNetwork !== undefined && podNetworkTraits(podNetwork).broughtAlong === true,
+    entry: entrySshTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
+    ownPodNetwork:
+      podNetwork !== undefined && podNetworkTraitsOf(podNetwork).deployedByUser === true,
     signal: run.options.signal,
     timeout: patience ?? defaultCheckTimeout * timeoutFactor,
     ...(onDetail && { onDetail }),
@@ -113,7 +114,7 @@ function tellTimeline(
 }
 
 /** Results of {@link verifyEarly}, and the state after the run. */
-type Seen = EarlyVerification & { readonly after: StateExport | undefined };
+type EarlyVerificationAndState = EarlyVerification & { readonly after: StateExport | undefined };
 
 /**
  * Writes kubeconfig and timeline, and checks that the cluster works. Also returns the state after
@@ -121,9 +122,9 @@ type Seen = EarlyVerification & { readonly after: StateExport | undefined };
  */
 export async function verifyAfterUp(
   run: StackOperation,
-  seen: Seen | undefined,
+  seen: EarlyVerificationAndState | undefined,
   options: UpOptions,
-): Promise<UpResult & Pick<Seen, "after">> {
+): Promise<UpResult & Pick<EarlyVerificationAndState, "after">> {
   // Reads the state while the cluster is checked. An error here does not fail the `up`.
   const reading = seen ? Promise.resolve(seen.after) : readState(run.access);
   const known = reading.catch((error: unknown): undefined => {

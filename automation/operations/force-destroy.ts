@@ -15,8 +15,8 @@ import type { DestroyOptions, DestroyPlan, DestroyResult } from "../engine/opera
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { readStackState, reportCluster } from "../guards/cluster-identity.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
-import { readProtection, requireAgreed } from "../guards/destroy-protection.js";
-import { spareForeignCredentials } from "../guards/foreign-credentials.js";
+import { readProtection, requireAgreedClusters } from "../guards/destroy-protection.js";
+import { retainForeignCredentialsInDestroy } from "../guards/foreign-credentials.js";
 import { requireNoOtherBackend } from "../guards/other-backend.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import { deleteBrokenBalancers } from "../repair/broken-load-balancers.js";
@@ -39,7 +39,7 @@ export const forceDestroyOperation: Operation<DestroyFacts, DestroyDescription> 
     requireSameLocation,
     reportCluster,
     ...guardsWhen(hadNoResources, [requireNoOtherBackend]),
-    ...guardsWhen(hadResources, [requireAgreed]),
+    ...guardsWhen(hadResources, [requireAgreedClusters]),
   ],
   steps: [
     ...stepsWhen(hadNoResources, [deleteEmptyStack]),
@@ -49,7 +49,7 @@ export const forceDestroyOperation: Operation<DestroyFacts, DestroyDescription> 
       undoBeforeDestroy,
       deleteBrokenBalancers,
       unblockNetworks,
-      spareForeignCredentials,
+      retainForeignCredentialsInDestroy,
       deleteResources,
       sweepAfterDestroy,
       removeLocalFiles,

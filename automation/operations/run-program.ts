@@ -1,7 +1,7 @@
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
 import { StackOperation } from "../engine/operation-context.js";
 import { excludeForeignCredentials, type CredentialFacts } from "../guards/foreign-credentials.js";
-import { rewrittenServerGroups } from "../guards/plugin-conversion.js";
+import { serverGroupsToRewrite } from "../guards/plugin-conversion.js";
 import { verifyAfterUp, verifyEarly, type EarlyVerification } from "../health/cluster-health.js";
 import { storePreflightCache } from "../preflight/preflight-cache.js";
 import type { PreflightFacts } from "../preflight/preflight.js";
@@ -29,7 +29,7 @@ export function startEngine({ run, options }: UpFacts): void {
 /** Runs the program in the engine without changing anything. Returns the rows of the plan. */
 async function planProgram(run: StackOperation, { state }: UpFacts): Promise<PlanRow[]> {
   const { events } = await run.engine("preview", await excludeForeignCredentials(run, state));
-  return planRows(events, rewrittenServerGroups(run, state));
+  return planRows(events, serverGroupsToRewrite(run, state));
 }
 
 /** Plans in a run that reports nothing: the user asked for an `up` and not for a preview. */
@@ -76,7 +76,7 @@ export const runProgram: Step<UpFacts, Changes> = {
 };
 
 /** Checks the new cluster from outside, and writes kubeconfig and timeline. */
-export const verify: Step<UpFacts> = {
+export const verifyNewCluster: Step<UpFacts> = {
   title: "Verify the cluster and write its kubeconfig",
   expectedSeconds: 10,
   apply: async (facts) => {
@@ -89,7 +89,7 @@ export const verify: Step<UpFacts> = {
   },
 };
 
-export const storeFacts: Step<UpFacts> = {
+export const storeFactsForNextRun: Step<UpFacts> = {
   title: "Store the facts about the cloud for the next run",
   silent: true,
   apply: ({ run, spec, state }) => {

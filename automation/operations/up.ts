@@ -22,7 +22,13 @@ import { removeRefusedPowerStates } from "../repair/remove-refused-power-states.
 import { deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
 import { runSteps } from "../steps/run-steps.js";
 import { guardsWhen, stepsWhen, type Changes, type Operation } from "../steps/step.js";
-import { runProgram, startEngine, storeFacts, verify, type UpFacts } from "./run-program.js";
+import {
+  runProgram,
+  startEngine,
+  storeFactsForNextRun,
+  verifyNewCluster,
+  type UpFacts,
+} from "./run-program.js";
 
 const expectsNoChanges = ({ options }: UpFacts): boolean => options.expectNoChanges === true;
 const mayChange = (facts: UpFacts): boolean => !expectsNoChanges(facts);
@@ -55,8 +61,8 @@ export const upOperation: Operation<UpFacts, Changes> = {
     ...stepsWhen(mayChange, [fetchKubeconfig]),
     ...stepsWhen(mayDiffer, [retainForeignCredentials]),
     runProgram,
-    verify,
-    storeFacts,
+    verifyNewCluster,
+    storeFactsForNextRun,
   ],
 };
 

@@ -107,7 +107,7 @@ export function requireBackend(backend: string, by = backendVariable): string {
  * the engine also writes an attributes file with a hash, hundreds of times. No program reads the
  * attributes files, and an incomplete attributes file makes the state unreadable.
  */
-export function withoutAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function withoutStateAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [backendVariable]: backend = "" } = env;
   if (!backend.startsWith("file://") || /[?&]metadata=/.test(backend)) return env;
   const more = backend.includes("?") ? "&" : "?";

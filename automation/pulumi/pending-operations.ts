@@ -10,7 +10,7 @@ import { parseUrn, shortType } from "./urn.js";
 /**
  * Kinds of the OpenStack resources that can be found by their name, or floating IPs by description.
  */
-export const kindOfType: Readonly<Partial<Record<string, Kind>>> = {
+export const inventoryKindOfType: Readonly<Partial<Record<string, Kind>>> = {
   "openstack:networking/network:Network": "network",
   "openstack:networking/subnet:Subnet": "subnet",
   "openstack:networking/router:Router": "router",
@@ -36,7 +36,7 @@ const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of
   "openstack:loadbalancer/member:Member": { part: "member", of: "poolId" },
 };
 
-export type RecoveryStep =
+export type UndoStep =
   /** Step without an undo: the next run repeats the operation, or the operation converges. */
   | { readonly act: "forget"; readonly what: string }
   | {
@@ -62,11 +62,11 @@ export const typeAndNameOf = (urn: string): string => {
 };
 
 /** Returns how to undo one pending operation. Pure. */
-export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep {
+export function undoStepOf({ type, resource }: PendingOperation): UndoStep {
   const { type: token } = parseUrn(resource.urn);
   const what = typeAndNameOf(resource.urn);
   if (type !== "creating") return { act: "forget", what };
-  const kind = kindOfType[token];
+  const kind = inventoryKindOfType[token];
   if (kind) return { act: "delete object", what, kind, resource };
   const part = partOfType[token];
   if (part) return { act: "delete part", what, ...part, resource };
@@ -96,7 +96,7 @@ export function mayBeCreatedBy(object: CloudObject, resource: StateResource): bo
 }
 
 /** Order of the steps: the last created object first, so that no object is in use. */
-const order: Readonly<Record<RecoveryStep["act"], number>> = {
+const order: Readonly<Record<UndoStep["act"], number>> = {
   "delete rule": 1,
   "delete part": 1,
   "delete object": 2,
@@ -105,5 +105,5 @@ const order: Readonly<Record<RecoveryStep["act"], number>> = {
 };
 
 /** Returns the steps for all pending operations, the last created object first. */
-export const recoverySteps = (pending: readonly PendingOperation[]): RecoveryStep[] =>
-  pending.map(recoveryStep).sort((a, b) => order[a.act] - order[b.act]);
+export const undoStepsOf = (pending: readonly PendingOperation[]): UndoStep[] =>
+  pending.map(undoStepOf).sort((a, b) => order[a.act] - order[b.act]);

@@ -34,7 +34,7 @@ export function countDiffering(
  * @param before changes before the engine starts; these rows replace the engine's rows for the same
  * resources
  * @param settled URNs of resources whose planned changes will not happen; see
- * `rewrittenServerGroups` in plugin-conversion.ts
+ * `serverGroupsToRewrite` in plugin-conversion.ts
  */
 export function planRows(
   events: readonly ClusterEvent[],

@@ -1,4 +1,4 @@
-import { kinds, type CloudObject } from "../../openstack/inventory/inventory.js";
+import { inventoryKinds, type CloudObject } from "../../openstack/inventory/inventory.js";
 import type { ClaimedVolume, DestroyPlan, KeptObject } from "../engine/operation-options.js";
 import { hiddenLines } from "./orphan-tables.js";
 import { table } from "../../base/terminal/table.js";
@@ -20,7 +20,7 @@ const listed = (names: readonly string[]): string => {
  * deletion.
  */
 const byKind = ({ goes }: DestroyPlan): [kind: string, names: string[]][] =>
-  kinds.flatMap((kind): [string, string[]][] => {
+  inventoryKinds.flatMap((kind): [string, string[]][] => {
     const names = goes.filter((one) => one.kind === kind).map(named);
     return names.length > 0 ? [[kind, names]] : [];
   });
@@ -100,7 +100,7 @@ const othersWords = (plan: DestroyPlan): string[] => {
 /**
  * Returns the tables that the user sees before the confirmation: what a destroy deletes and keeps.
  */
-export function planTables(plan: DestroyPlan): string {
+export function destroyPlanTables(plan: DestroyPlan): string {
   const { problem } = plan;
   const rows = byKind(plan).map(([kind, names]) => [kind, String(names.length), listed(names)]);
   return [

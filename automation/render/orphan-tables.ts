@@ -1,10 +1,10 @@
-import { kinds, type Kind } from "../../openstack/inventory/inventory.js";
+import { inventoryKinds, type Kind } from "../../openstack/inventory/inventory.js";
 import type { Orphan } from "../../openstack/inventory/marked-objects.js";
 import type { KeptObject } from "../engine/operation-options.js";
 import { table } from "../../base/terminal/table.js";
 
 /** Returns a table of objects that belong to clusters. */
-export const markedTable = (found: readonly Orphan[]): string =>
+export const orphansTable = (found: readonly Orphan[]): string =>
   table(
     ["KIND", "NAME", "ID", "IDENTITY", "WHY"],
     found.map(({ kind, name, id, mark, claim }) => [kind, name, id, mark.identity || "-", claim]),
@@ -85,7 +85,7 @@ function linesOf(alike: readonly KeptObject[]): string[] {
  * the given order.
  */
 export const keptLines = (kept: readonly KeptObject[]): string =>
-  kinds
+  inventoryKinds
     .flatMap((kind) => {
       const ofKind = kept.filter((one) => one.kind === kind);
       const reasons = [...new Set(ofKind.map(reasonOf))];

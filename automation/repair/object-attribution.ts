@@ -1,6 +1,6 @@
 import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
 import {
-  isIrreplaceable,
+  isKeptUnlessRequested,
   orphansIn,
   type Orphan,
 } from "../../openstack/inventory/marked-objects.js";
@@ -9,8 +9,8 @@ import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
 
 /*
  * Decides who owns an object that a run of this stack may have created but not recorded in the
- * state. unrecorded-server-attribution.ts decides about servers for which there is no pending operation
- * (docs/decisions/0019-repair.md). Pure.
+ * state. unrecorded-server-attribution.ts decides about servers for which there is no pending
+ * operation (docs/decisions/0019-repair.md). Pure.
  */
 
 /** Facts about the stack, from which the owner of an object is derived. */
@@ -192,7 +192,7 @@ function disposalOf(
 ): Disposal {
   if (retained.has(object.id)) return "keep";
   if (owned.has(object.id)) return "delete";
-  if (marked && isIrreplaceable(marked)) return "released";
+  if (marked && isKeptUnlessRequested(marked)) return "released";
   return hasData(object) ? "keep" : "delete";
 }
 

@@ -16,7 +16,7 @@ import { readState, type StateExport } from "../pulumi/stack-state.js";
  */
 
 /** Returns whether resources of this type are refreshed if they have `initErrors`. Pure. */
-const isKept = (type: string): boolean =>
+const isReadAfterCreate = (type: string): boolean =>
   type.startsWith("openstack:") && type !== "openstack:compute/instance:Instance";
 
 /**
@@ -24,7 +24,7 @@ const isKept = (type: string): boolean =>
  */
 export const partialCreatesIn = ({ deployment }: StateExport): string[] =>
   (deployment.resources ?? []).flatMap(({ urn, type, initErrors = [] }) =>
-    isKept(type) && initErrors.length > 0 ? [urn] : [],
+    isReadAfterCreate(type) && initErrors.length > 0 ? [urn] : [],
   );
 
 /**
@@ -40,8 +40,8 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 
 /**
  * Refreshes the resources of {@link partialCreatesIn}. Must run after all checks of the state's age
- * (unrecorded-server-attribution.ts), because it writes the state. The refresh removes resources that no
- * longer exist, so cached facts about the cloud do not hold any more.
+ * (unrecorded-server-attribution.ts), because it writes the state. The refresh removes resources
+ * that no longer exist, so cached facts about the cloud do not hold any more.
  */
 export const readPartialCreates: Step<Facts & { known?: KnownFacts | undefined }, never, string[]> =
   {

@@ -32,7 +32,7 @@ export const isLabRunning = (): boolean => existsSync(labSettings().cloudsFile);
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
 /** Returns whether the user's environment names a cloud. */
-export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
+export const namesCloud = (env: NodeJS.ProcessEnv): boolean =>
   isSet(env["OS_CLOUD"]) || isSet(env["OS_AUTH_URL"]);
 
 /**
@@ -42,7 +42,7 @@ export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
 export function usesLab(env: NodeJS.ProcessEnv): boolean {
   const { cloud, tlsCloud } = labSettings();
   if ([cloud, tlsCloud].includes(env["OS_CLOUD"] ?? "")) return true;
-  return !cloudIsNamed(env) && isLabRunning();
+  return !namesCloud(env) && isLabRunning();
 }
 
 /**
@@ -50,7 +50,7 @@ export function usesLab(env: NodeJS.ProcessEnv): boolean {
  * environment names no cloud. Otherwise undefined, because other clouds need the official plugins.
  */
 export const usesStandInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
-  usesLab(env) || !cloudIsNamed(env) ? true : undefined;
+  usesLab(env) || !namesCloud(env) ? true : undefined;
 
 /**
  * Returns the variables that select the lab's cloud. Returns no variables if the environment names
@@ -58,7 +58,7 @@ export const usesStandInsByDefault = (env: NodeJS.ProcessEnv): true | undefined 
  */
 export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   if (!usesLab(env)) {
-    if (cloudIsNamed(env)) return {};
+    if (namesCloud(env)) return {};
     throw new Failure(
       "CLOUD_NOT_CONFIGURED",
       "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set, and the lab does not run.",
@@ -167,7 +167,7 @@ export interface EnvironmentOptions {
 export const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
 
 /** Returns the path of the login key that stackadm creates for this user. */
-export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
+export const loginKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
 
 /**
  * Prepares the environment of an operation: toolchain, cloud, backend, passphrase and login key.
@@ -199,7 +199,9 @@ export async function prepareEnvironment(
   });
   if (options.agent !== false) await ensureCommands(sshCommands, progress);
   const agent =
-    options.agent === false ? undefined : await ensureAgent(env, ownKeyFile(), reportNewKey(note));
+    options.agent === false
+      ? undefined
+      : await ensureAgent(env, loginKeyFile(), reportNewKey(note));
   const changes: Record<string, string> = {
     ...toolchain.environment,
     PULUMI_BACKEND_URL: backend,

@@ -7,7 +7,7 @@ import { join } from "node:path";
  * for stand-ins. Its name is a digest of its content, so two checkouts or two versions never share
  * one.
  */
-export function assembleBin(cache: string, scripts: ReadonlyMap<string, string>): string {
+export function createBinDirectory(cache: string, scripts: ReadonlyMap<string, string>): string {
   const content = JSON.stringify([...scripts].sort());
   const directory = join(
     cache,

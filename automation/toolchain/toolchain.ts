@@ -12,14 +12,14 @@ import { run } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { SubstitutePrograms } from "../../base/substitute-programs.js";
 import {
-  downloadHost,
+  pluginDownloadHost,
   engineVersion,
   pluginVersions,
   type PluginName,
 } from "../../base/versions/pulumi-versions.js";
 import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find-programs.js";
 import type { SearchPlaces } from "./find-programs.js";
-import { assembleBin } from "./program-scripts.js";
+import { createBinDirectory } from "./program-scripts.js";
 import { asProductFailure, toolchainPackage } from "./toolchain-package.js";
 
 /** Program that `pulumi up` needs, and its origin. */
@@ -67,7 +67,7 @@ export interface ToolchainOptions {
 }
 
 /** Variable whose value 1 allows stand-ins on a cloud other than the lab. */
-export const standInsVariable = "STACKADM_STAND_INS";
+export const allowStandInsVariable = "STACKADM_STAND_INS";
 
 interface Context {
   readonly cache: string;
@@ -114,7 +114,7 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
       progress: options.progress,
       signal: options.signal,
       env,
-      standIns: options.standIns ?? env[standInsVariable] === "1",
+      standIns: options.standIns ?? env[allowStandInsVariable] === "1",
       substitutes: options.substitutes,
       plugins: { ...pluginVersions, openstack },
       scripts: new Map(),
@@ -191,7 +191,11 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
       why: "downloaded by pulumi plugin install",
     };
   }
-  return substitute(context, { name: piece, version, why: `${downloadHost} does not answer` });
+  return substitute(context, {
+    name: piece,
+    version,
+    why: `${pluginDownloadHost} does not answer`,
+  });
 }
 
 /** Returns the error for a missing part of Pulumi that must not be replaced by a stand-in. */
@@ -199,7 +203,7 @@ const missing = (what: string, why: string): Failure =>
   new Failure(
     "TOOL_MISSING",
     `${what}: ${why}.`,
-    `Install Pulumi (https://www.pulumi.com/docs/install/) and run the same command again. Or install the package @stackadm/toolchain and set ${standInsVariable}=1: what is missing is then built with Go, or the package's own stand-ins take its place.`,
+    `Install Pulumi (https://www.pulumi.com/docs/install/) and run the same command again. Or install the package @stackadm/toolchain and set ${allowStandInsVariable}=1: what is missing is then built with Go, or the package's own stand-ins take its place.`,
   );
 
 /** Returns a program in place of one that is not installed; throws if this is not allowed. */
@@ -226,7 +230,7 @@ function downloadsAnswer(context: Context): Promise<boolean> {
   context.downloads ??= new Promise((resolvePromise) => {
     const call = request(
       {
-        host: downloadHost,
+        host: pluginDownloadHost,
         path: "/releases/plugins/",
         method: "HEAD",
         timeout: 3000,
@@ -249,7 +253,7 @@ function downloadsAnswer(context: Context): Promise<boolean> {
 function environmentOf({ env, where, cache, scripts, variables }: Context): Record<string, string> {
   const inherited = env["PATH"] ?? "";
   const home = join(where.pulumiHome, "bin");
-  const tools = scripts.size > 0 ? [assembleBin(cache, scripts)] : [];
+  const tools = scripts.size > 0 ? [createBinDirectory(cache, scripts)] : [];
   const path = [...tools, inherited, ...(existsSync(home) ? [home] : [])];
   return {
     PULUMI_SKIP_UPDATE_CHECK: "true",

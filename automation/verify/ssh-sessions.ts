@@ -2,8 +2,8 @@ import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
 import {
-  execute,
-  forward,
+  executeCommand,
+  openTcpConnection,
   HostKeyMismatch,
   logIn,
   type CommandResult,
@@ -35,7 +35,7 @@ const reasonOf = (error: unknown): string =>
 
 async function open(client: Client, address: string, port: number): Promise<Duplex> {
   try {
-    return await forward(client, address, port);
+    return await openTcpConnection(client, address, port);
   } catch (error) {
     throw new Failure("FAILED", `${address}:${port} cannot be reached: ${reasonOf(error)}.`);
   }
@@ -80,7 +80,7 @@ export interface FetchOptions {
 }
 
 /** SSH sessions to machines. All requests to a machine use the same session. */
-export class Sessions {
+export class SshSessions {
   readonly #clients = new Map<string, Promise<Client>>();
   #closed = false;
 
@@ -108,7 +108,7 @@ export class Sessions {
 
   /** Runs a command on the machine, without a time limit. */
   async execute(target: SshRoute, command: string, streams: Streams): Promise<CommandResult> {
-    return execute(await this.#client(target), command, streams);
+    return executeCommand(await this.#client(target), command, streams);
   }
 
   /** Closes all sessions. Later requests fail. */

@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { SshAccess } from "../machine/machine-connections.js";
+import type { MachineConnections } from "../machine/machine-connections.js";
 import type { Machine } from "../machine/machine.js";
-import { PubliclyAddressed, type RouteOutside } from "../network/floating-ip-component.js";
+import { FloatingIpComponent, type ExternalConnection } from "../network/floating-ip-component.js";
 
 /** Access at each machine's own address: the program runs in the machines' network. */
-const direct: SshAccess = {
-  route: (machine) => machine.ssh(machine.address),
+const direct: MachineConnections = {
+  connectionTo: (machine) => machine.ssh(machine.address),
 };
 
 const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<string> => {
@@ -14,22 +14,29 @@ const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<strin
 };
 
 /** Access at each machine's address in the admin network. */
-const admin: SshAccess = {
-  route: (machine) => machine.ssh(inAdminNetwork(machine)),
+const admin: MachineConnections = {
+  connectionTo: (machine) => machine.ssh(inAdminNetwork(machine)),
 };
 
 /** Kinds of access without a hop, by their name in a specification. */
-export const accessWithoutHop: Readonly<Partial<Record<string, SshAccess>>> = { direct, admin };
+export const connectionsWithoutProxy: Readonly<Partial<Record<string, MachineConnections>>> = {
+  direct,
+  admin,
+};
 
 /** Returns the access that reaches `entry` at `host` and all other machines through it. */
-export const accessThrough = (entry: Machine, host: pulumi.Output<string>): SshAccess => {
+export const connectionsThrough = (
+  entry: Machine,
+  host: pulumi.Output<string>,
+): MachineConnections => {
   const hop = entry.ssh(host);
   return {
-    route: (machine) => (machine === entry ? hop : { ...machine.ssh(machine.address), proxy: hop }),
+    connectionTo: (machine) =>
+      machine === entry ? hop : { ...machine.ssh(machine.address), proxy: hop },
   };
 };
 
-export interface EntryAddressArgs extends RouteOutside {
+export interface EntryAddressArgs extends ExternalConnection {
   /** Port of the entry machine. */
   readonly portId: pulumi.Input<string>;
   /** Floating IP that the project has already. @default a new one is created */
@@ -42,7 +49,7 @@ export interface EntryAddressArgs extends RouteOutside {
 }
 
 /** Floating IP of the entry machine, if the API's endpoint has none there. */
-export class EntryAddress extends PubliclyAddressed {
+export class EntryAddress extends FloatingIpComponent {
   static readonly type = "stackadm:access:EntryAddress";
   readonly address: pulumi.Output<string>;
 

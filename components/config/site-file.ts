@@ -10,7 +10,7 @@ type Site =
  * Reads the defaults that all clusters of a site share (such as repositories and registry) from a
  * YAML file outside the stacks. Returns no defaults if `file` is not set.
  */
-export function readSite(file: string | undefined): Site {
+export function readSiteFile(file: string | undefined): Site {
   if (file === undefined || file === "") return { site: {} };
   let reason = `${file} holds no settings`;
   try {

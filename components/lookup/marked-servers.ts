@@ -3,12 +3,12 @@ import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import type { LocalContext } from "./local-context.js";
 import {
   ownedIdsAndIdentities,
-  ownState,
+  stateBeforeRun,
   type RecordedResource,
 } from "../pulumi/recorded-resources.js";
 import { scriptType } from "../remote-scripts/script-type.js";
 import { serverOfScript } from "../remote-scripts/script-steps.js";
-import { isBetterNotIgnored } from "./provider-power-states.js";
+import { mustNotIgnorePowerState } from "./provider-power-states.js";
 import {
   listServers,
   existingServersOf,
@@ -30,7 +30,7 @@ export async function findServers(
   try {
     const client = await operator.connect();
     if (client.projectId !== projectId) return undefined;
-    const [listed, state] = await Promise.all([listServers(client, cluster), ownState()]);
+    const [listed, state] = await Promise.all([listServers(client, cluster), stateBeforeRun()]);
     const held = state && ownedIdsAndIdentities(state);
     const servers = await judged(client, existingServersOf(listed, { cluster, held }), state);
     return withPower(servers, listed, state);
@@ -94,7 +94,7 @@ function withPower(
   const refused = new Set(
     listed.flatMap(({ id, status }) => {
       const recorded = recordOf(id, state)?.outputs["powerState"];
-      return typeof recorded === "string" && isBetterNotIgnored(recorded, status) ? [id] : [];
+      return typeof recorded === "string" && mustNotIgnorePowerState(recorded, status) ? [id] : [];
     }),
   );
   return Object.fromEntries(

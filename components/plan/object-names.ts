@@ -10,4 +10,5 @@ export const adminPortName = ({ name }: Pick<PlannedMachine, "name">): string =>
  * Returns the name of listener, pool and monitor of the ingress load balancer for an entrance, such
  * as `http`.
  */
-export const entranceName = (ingress: string, entrance: string): string => `${ingress}-${entrance}`;
+export const ingressPartName = (ingress: string, entrance: string): string =>
+  `${ingress}-${entrance}`;

@@ -1,5 +1,5 @@
 import {
-  machinesZone,
+  machineZonePlaceholder,
   type WrittenVolume,
   type WrittenVolumes,
 } from "../config/machines/volumes.js";
@@ -33,7 +33,7 @@ export interface PlannedVolume extends WrittenVolume {
 /** Returns the volume with the machine's zone (`machines`) in place of the placeholder. */
 const placed = ({ zone, ...volume }: WrittenVolume, machines = ""): WrittenVolume => ({
   ...volume,
-  ...(zone !== undefined && { zone: zone.replaceAll(machinesZone, machines) }),
+  ...(zone !== undefined && { zone: zone.replaceAll(machineZonePlaceholder, machines) }),
 });
 
 /**

@@ -27,7 +27,7 @@ const states = new WeakMap<object, Promise<readonly RecordedResource[] | undefin
  * Returns the resources in the stack's state before this run; undefined if the state cannot be
  * read. Reads the state only once per run, because the engine decrypts the whole state for this.
  */
-export function ownState(): Promise<readonly RecordedResource[] | undefined> {
+export function stateBeforeRun(): Promise<readonly RecordedResource[] | undefined> {
   const run = currentRun();
   if (!run) return Promise.resolve(undefined);
   const before = states.get(run);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
-import { isHidden } from "../http/cloud-error.js";
+import { isHiddenFromUser } from "../http/cloud-error.js";
 import { existingNames, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
 import type { ClusterNeeds } from "./cluster-requirements.js";
@@ -65,7 +65,7 @@ async function imageById(client: CloudClient, id: string): Promise<Image[]> {
   try {
     return [imageSchema.parse(await client.request("image", "GET", `/images/${id}`))];
   } catch (error) {
-    if (!isHidden(error)) throw error;
+    if (!isHiddenFromUser(error)) throw error;
     return [];
   }
 }
@@ -163,7 +163,7 @@ function withoutBlockStorage({ volumeTypes, counts }: ClusterNeeds): Finding[] {
 const networkSchema = namedSchema.extend({ project_id: z.string().optional() });
 
 async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
-  const { network: wanted, ownersOnly, otherPodNetworks } = needs;
+  const { network: wanted, ownersOnly, suggestedPodNetworks } = needs;
   if (wanted === undefined) return [];
   const schema = networkSchema;
   const networks = await listAll(client, "network", "/networks", { key: "networks", schema });
@@ -176,7 +176,7 @@ async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<F
       foreign && ownersOnly.length > 0
         ? [
             warning(
-              `network.existing.network: '${wanted}' belongs to another project, and Neutron refuses ports there, unless the cloud's operator allows them, for ${ownersOnly.join(", ")}; write others, like podNetwork ${otherPodNetworks.wrapped}, or ask the operator`,
+              `network.existing.network: '${wanted}' belongs to another project, and Neutron refuses ports there, unless the cloud's operator allows them, for ${ownersOnly.join(", ")}; write others, like podNetwork ${suggestedPodNetworks.wrapped}, or ask the operator`,
             ),
           ]
         : [];
@@ -199,7 +199,7 @@ async function checkRoutes(client: CloudClient, needs: ClusterNeeds): Promise<Fi
     ? []
     : [
         problem(
-          `podNetwork: ${needs.routes} needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as ${needs.otherPodNetworks.usual}`,
+          `podNetwork: ${needs.routes} needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as ${needs.suggestedPodNetworks.usual}`,
         ),
       ];
 }
@@ -211,7 +211,7 @@ async function typesShown(
   try {
     return await listAll(client, "volumev3", "/types", wanted);
   } catch (error) {
-    if (!isHidden(error)) throw error;
+    if (!isHiddenFromUser(error)) throw error;
     return undefined;
   }
 }
@@ -249,7 +249,7 @@ const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Fi
       ];
 
 /** Reports everything in the specification that the cloud does not offer. */
-export async function checkOffering(
+export async function checkOffer(
   client: CloudClient,
   needs: ClusterNeeds,
   offer: Offer,

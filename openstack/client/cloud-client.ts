@@ -4,8 +4,8 @@ import { connectionOf, type Connection } from "../auth/connection.js";
 import type { Credential, Domain, Scope } from "../auth/credential.js";
 import { jsonIn } from "../http/http-exchange.js";
 import { bodyOf, sendRequest, type CloudRequest, type CloudAnswer } from "./send-request.js";
-import { defaultPatience, type RetryClock } from "../http/retry.js";
-import { scopeIn, type CloudScope } from "../auth/token-scope.js";
+import { defaultRetryClock, type RetryClock } from "../http/retry.js";
+import { scopeOfToken, type CloudScope } from "../auth/token-scope.js";
 import { tokenSchema, type Token } from "../auth/token-schema.js";
 
 export type Service = keyof typeof services;
@@ -239,7 +239,7 @@ class Client implements CloudClient {
       .filter(({ type }) => type === "identity")
       .flatMap((service) => service.endpoints);
     const { region } = this.settings;
-    return scopeIn({ endpoints, region, projectId: this.projectId, roles: this.roles });
+    return scopeOfToken({ endpoints, region, projectId: this.projectId, roles: this.roles });
   }
   get name(): string {
     return this.settings.name;
@@ -309,6 +309,6 @@ class Client implements CloudClient {
 export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
   const found = findCloud(options.cloud, options.env ?? process.env);
   const settings = { ...found, credential: options.credential ?? found.credential };
-  const patience = { ...defaultPatience, ...options.patience };
+  const patience = { ...defaultRetryClock, ...options.patience };
   return new Client(settings, await authenticate(settings, patience), patience);
 }

@@ -5,7 +5,7 @@ import type { Backup, BackupFile } from "../../backup/backup-files.js";
 import { table } from "../../../base/terminal/table.js";
 import {
   reportClusters,
-  stopSignals,
+  stopSignalsOf,
   withStack,
   type StackContext,
   type StackOptions,
@@ -25,8 +25,8 @@ export const backupServiceOf = ({ environment, project }: StackContext): BackupS
   });
 
 /** Returns the callbacks and signals of a backup request. */
-export const backupRun = (context: StackContext): BackupRunOptions => ({
-  ...stopSignals(context),
+export const backupRunOptionsOf = (context: StackContext): BackupRunOptions => ({
+  ...stopSignalsOf(context),
   ...reportClusters(context),
   onNote: (text) => {
     context.session.progress.note(context.session.redactor.clean(text));
@@ -61,7 +61,7 @@ export function backupCommand(session: Session, options: Options): Promise<numbe
     const { to = `backups/${stack}-${timeIn(new Date())}` } = options;
     const made = await withStep(session.progress, `Back up the cluster of '${stack}'`, 15, (step) =>
       backupServiceOf(context).backup(stack, {
-        ...backupRun(context),
+        ...backupRunOptionsOf(context),
         to,
         onDetail: (text) => {
           step.update(text);

@@ -1,5 +1,5 @@
 import { withStep } from "../../../base/progress.js";
-import { kinds } from "../../../openstack/inventory/inventory.js";
+import { inventoryKinds } from "../../../openstack/inventory/inventory.js";
 import type { DestroyResult } from "../../engine/operation-options.js";
 import { hiddenLines, keptLines } from "../../render/orphan-tables.js";
 import { timesTable } from "../../render/cluster-report.js";
@@ -7,7 +7,7 @@ import { withoutPassword } from "../../../base/url-passwords.js";
 import { confirmDeletion, requireConfirmable } from "../confirm.js";
 import {
   createRunView,
-  follow,
+  followOperation,
   withStack,
   type StackContext,
   type StackOptions,
@@ -31,7 +31,7 @@ function outcome(
   if (!held)
     return `There is nothing to destroy: the state at ${withoutPassword(backend)} has no resources of stack '${stack}', and no${other} object ${where} carries the name of ${whose}.`;
   const swept = deleted.length > 0 ? `; ${deleted.length} left-over objects were deleted.` : ".";
-  const asked = kinds.filter((kind) => !hidden.includes(kind));
+  const asked = inventoryKinds.filter((kind) => !hidden.includes(kind));
   return `Nothing${other} of ${whose} is left ${where} (checked every ${asked.join(", ")})${swept}`;
 }
 
@@ -45,7 +45,7 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   // The plan above names the clusters.
   const view = createRunView(context, { direction: "destroy", showsCluster: false });
   const operation = service.start("destroy", stack, { abandon, identities: plan.identities });
-  const result = await follow(context, operation, view);
+  const result = await followOperation(context, operation, view);
   const { clusters, deleted, kept, held, others, hidden } = result;
   const milliseconds = held ? Date.now() - startedAt : 0;
   const times = view.times();

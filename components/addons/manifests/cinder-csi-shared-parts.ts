@@ -13,8 +13,8 @@ export interface BlockStorageImages {
   readonly livenessProbe: string;
 }
 
-export const socketDirectory = "/csi";
-export const socket = `unix://${socketDirectory}/csi.sock`;
+export const csiSocketDirectory = "/csi";
+export const csiSocketUrl = `unix://${csiSocketDirectory}/csi.sock`;
 const healthPort = 9808;
 /**
  * Number of seconds within which the driver must answer the liveness-probe sidecar. kubelet waits 2
@@ -22,9 +22,9 @@ const healthPort = 9808;
  */
 const probeSeconds = 8;
 
-export const socketMount = { name: "socket", mountPath: socketDirectory };
+export const csiSocketMount = { name: "socket", mountPath: csiSocketDirectory };
 
-export const healthPorts = [
+export const csiHealthPorts = [
   { name: "healthz", containerPort: healthPort, protocol: "TCP" },
 ] satisfies Container["ports"];
 
@@ -33,13 +33,13 @@ export function livenessProbeSidecar(image: string): Container {
     name: "liveness-probe",
     image,
     args: [
-      `--csi-address=${socketDirectory}/csi.sock`,
+      `--csi-address=${csiSocketDirectory}/csi.sock`,
       `--health-port=${healthPort.toString()}`,
       // For each probe, the driver calls Cinder. With the default of 3 s, a busy machine or cloud
       // would cause a restart of the driver.
       `--probe-timeout=${probeSeconds.toString()}s`,
     ],
-    volumeMounts: [socketMount],
+    volumeMounts: [csiSocketMount],
     resources: { requests: { cpu: "5m", memory: "10Mi" } },
   });
 }

@@ -1,6 +1,6 @@
 /** k8s-keystone-auth, the webhook that authenticates Keystone tokens (pure functions). */
 import type { ClusterSpec } from "../../config/cluster-spec.js";
-import { keystoneWebhook } from "../../kubeadm/keystone-webhook-kubeconfig.js";
+import { keystoneWebhookAddress } from "../../kubeadm/keystone-webhook-kubeconfig.js";
 import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import { tolerationsBeforeNodesAreReady } from "./cloud-controller.js";
 import { restrictedSecurityContext } from "./deployment.js";
@@ -108,7 +108,7 @@ export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
 }
 
 function webhook({ image, caCertificate, policy, url }: KeystoneAuthSettings): Container {
-  const { address: host, port } = keystoneWebhook;
+  const { address: host, port } = keystoneWebhookAddress;
   return container({
     name,
     image,

@@ -3,30 +3,30 @@ import {
   doc,
   list,
   oneOf,
-  nonEmptyText,
-  range,
-  record,
+  nonEmptyTextField,
+  ipRangeField,
+  strictObject,
   textField,
   booleanField,
-  wholeNumber,
+  integerField,
 } from "../../schema/fields.js";
 
 /*
  * All keys of cloud.conf that a user can set, by section. The schema is made from this table, and
- * `confKey` derives the names in cloud.conf from the names here. Users must not set the keys in
- * `owned`.
+ * `cloudConfKeyOf` derives the names in cloud.conf from the names here. Users must not set the keys
+ * in `owned`.
  * Source: the `gcfg` tags of cloud-provider-openstack 1.36
  * (test/fixtures/cloud-conf-keys-1.36.txt).
  */
 
-/** Keys whose names `confKey` cannot derive, because cloud.conf adds the prefix `lb-`. */
+/** Keys whose names `cloudConfKeyOf` cannot derive, because cloud.conf adds the prefix `lb-`. */
 const renamed: Readonly<Record<string, string>> = {
   provider: "lb-provider",
   method: "lb-method",
 };
 
 /** Returns the name of a key in cloud.conf: `floating-subnet-id` for `floatingSubnetId`. */
-export const confKey = (key: string): string =>
+export const cloudConfKeyOf = (key: string): string =>
   renamed[key] ?? key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const services = "in place";
@@ -38,7 +38,7 @@ const optional = <Schema extends z.ZodType>(
 
 const isDuration = (value: string): boolean => /^(\d+(ms|s|m|h))+$/.test(value);
 const duration = textField(isDuration, "is not a length of time; write one like 5s");
-const uuid = (what: string): z.ZodType<string, string> => nonEmptyText(`the ID of ${what}`);
+const uuid = (what: string): z.ZodType<string, string> => nonEmptyTextField(`the ID of ${what}`);
 
 /** Network keys of load balancers. Users set these keys for all Services, or for one class. */
 const places = {
@@ -53,12 +53,12 @@ const places = {
     "any",
   ),
   floatingSubnet: optional(
-    nonEmptyText("a pattern of names of subnets"),
+    nonEmptyTextField("a pattern of names of subnets"),
     "Pattern that names of subnets for floating IPs match; a regular expression after `~`.",
     "any",
   ),
   floatingSubnetTags: optional(
-    nonEmptyText("tags of subnets"),
+    nonEmptyTextField("tags of subnets"),
     "Tags that subnets for floating IPs have, separated by commas; `!` before a tag that a subnet must not have.",
     "any",
   ),
@@ -91,12 +91,12 @@ const monitor = {
   monitorDelay: optional(duration, "Time between two health checks.", "`5s`"),
   monitorTimeout: optional(duration, "Time limit of a health check.", "`3s`"),
   monitorMaxRetries: optional(
-    wholeNumber(1, "a number of answers", 10),
+    integerField(1, "a number of answers", 10),
     "Successful checks after which a machine gets connections again, 1 to 10.",
     "`1`",
   ),
   monitorMaxRetriesDown: optional(
-    wholeNumber(1, "a number of answers", 10),
+    integerField(1, "a number of answers", 10),
     "Failed checks after which a machine gets no connections, 1 to 10.",
     "`3`",
   ),
@@ -106,7 +106,7 @@ const monitor = {
  * Keys of the section [LoadBalancer]. cloud.ts adds `enabled` and `provider`, because other
  * arguments depend on these two keys.
  */
-export const loadBalancerKeys = {
+export const loadBalancerKeySchemas = {
   method: optional(
     oneOf(balancingMethods),
     "Method that distributes connections: `ROUND_ROBIN`, `LEAST_CONNECTIONS`, `SOURCE_IP`, `SOURCE_IP_PORT`.",
@@ -120,7 +120,7 @@ export const loadBalancerKeys = {
     "`false`",
   ),
   nodeSelector: optional(
-    nonEmptyText("labels of machines"),
+    nonEmptyTextField("labels of machines"),
     "Labels of the machines behind load balancers: `key=value` or `key`, separated by commas.",
     "all machines",
   ),
@@ -131,7 +131,7 @@ export const loadBalancerKeys = {
   ),
   flavorId: optional(uuid("a flavor of Octavia"), "Octavia flavor.", "Octavia's default"),
   availabilityZone: optional(
-    nonEmptyText("a zone of Octavia"),
+    nonEmptyTextField("a zone of Octavia"),
     "Octavia zone.",
     "Octavia's default",
   ),
@@ -141,12 +141,12 @@ export const loadBalancerKeys = {
     "`false`",
   ),
   ingressHostnameSuffix: optional(
-    nonEmptyText("a DNS suffix"),
+    nonEmptyTextField("a DNS suffix"),
     "Suffix of that host name.",
     "`nip.io`",
   ),
   defaultTlsContainerRef: optional(
-    nonEmptyText("the address of a container or secret of Barbican"),
+    nonEmptyTextField("the address of a container or secret of Barbican"),
     "Barbican container or secret with the certificate with which load balancers terminate TLS, on every port of every Service that does not set its own.",
     "load balancers pass TLS on",
   ),
@@ -156,7 +156,7 @@ export const loadBalancerKeys = {
     "`barbican`",
   ),
   maxSharedLb: optional(
-    wholeNumber(1, "a number of services"),
+    integerField(1, "a number of services"),
     "Services that may share a load balancer.",
     "`2`",
   ),
@@ -179,13 +179,13 @@ const className = textField(
  * Name of the load balancer class for load balancers in the machines' network. The program adds
  * this class to clusters with a separate network for load balancers.
  */
-export const machinesClass = "machines";
+export const machinesLoadBalancerClass = "machines";
 const members = "the machines' own subnet, which the program knows; leave it out";
-export const loadBalancerClasses = z
+export const loadBalancerClassesSchema = z
   .record(
     className,
     // With `networkId` alone, the subnet that is set for all load balancers would still apply.
-    record(places, { memberSubnetId: members }).refine(
+    strictObject(places, { memberSubnetId: members }).refine(
       ({ networkId, subnetId }) => networkId === undefined || subnetId !== undefined,
       { path: ["networkId"], error: "does not say which subnet of it; write subnetId, too" },
     ),
@@ -198,7 +198,7 @@ export const loadBalancerClasses = z
   )
   .optional();
 
-const osEndpointType = z.enum(["public", "internal", "admin"], {
+const osEndpointTypeSchema = z.enum(["public", "internal", "admin"], {
   error: "is no kind of endpoint; write public, internal or admin",
 });
 const searchOrders = [
@@ -209,16 +209,16 @@ const searchOrders = [
 ] as const;
 const networkNames = (kind: string, which: string, otherwise: string) =>
   optional(
-    list(nonEmptyText("the name of a network"), 1, "a list of networks' names"),
+    list(nonEmptyTextField("the name of a network"), 1, "a list of networks' names"),
     `Names of networks whose addresses are the nodes' ${kind} addresses${which}.`,
     otherwise,
   );
 
 /** Keys of the sections of cloud.conf that do not concern load balancers. */
-export const generalSectionKeys = {
+export const generalSectionKeySchemas = {
   global: {
     osEndpointType: optional(
-      osEndpointType,
+      osEndpointTypeSchema,
       "Kind of the catalog's endpoints that the cluster's controllers use.",
       "`public`",
     ),
@@ -236,7 +236,7 @@ export const generalSectionKeys = {
       "those of all networks",
     ),
     addressSortOrder: optional(
-      list(range("10.0.0.0/8"), 1, "a list of ranges"),
+      list(ipRangeField("10.0.0.0/8"), 1, "a list of ranges"),
       "Ranges in the order in which nodes' addresses are listed.",
       "Nova's order",
     ),
@@ -256,7 +256,7 @@ export const generalSectionKeys = {
   },
   blockStorage: {
     nodeVolumeAttachLimit: optional(
-      wholeNumber(1, "a number of volumes").refine((value) => value <= 256, {
+      integerField(1, "a number of volumes").refine((value) => value <= 256, {
         error: "is more than Cinder CSI knows; write at most 256",
       }),
       "Volumes of claims that the scheduler places on each node at most. With virtio-blk a KVM machine has slots for about 25 disks, including its own (the boot disk, `runtimeVolume`, `etcdVolume`; `network.admin` takes a slot, too); with virtio-scsi (`hw_disk_bus=scsi` of the image) it has many more: write up to 256. The cloud may allow less (Nova's `max_disk_devices_to_attach`, few ports of q35 machines). A change restarts the driver on the nodes; pods and volumes are kept.",

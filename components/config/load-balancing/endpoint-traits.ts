@@ -57,7 +57,7 @@ export const listenerRanges = (ranges: readonly string[]): string[] =>
  * Returns the ranges that load balancers of Services accept: clients outside the cluster, and the
  * cluster's machines and pods.
  */
-export const serviceRanges = ({
+export const serviceClientRanges = ({
   serviceCidrs,
   network,
 }: Pick<ClusterSpec, "serviceCidrs"> & {

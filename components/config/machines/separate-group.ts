@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { MachineGroupSpec } from "./group-options.js";
 
 /** Check that compares several arguments. `of` lists the arguments that `find` reads. */
-export interface Comparison<Args> {
+export interface ConflictCheck<Args> {
   readonly of: readonly (keyof Args)[];
   readonly find: (value: Args) => readonly z.core.$ZodRawIssue[];
 }
@@ -14,5 +14,5 @@ export interface SeparateGroup {
   /** Returns the settings of the machines, with those that the user cannot write. */
   readonly group: (written: never) => MachineGroupSpec;
   /** Checks that compare the arguments of the group with other arguments. */
-  readonly conflicts: readonly Comparison<never>[];
+  readonly conflicts: readonly ConflictCheck<never>[];
 }

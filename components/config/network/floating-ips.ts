@@ -45,7 +45,7 @@ export const existingFloatingIps = ({
  * Returns the number of floating IPs for SSH alone. Returns 0 if the first control plane has the
  * API's floating IP, if SSH uses the machines' own addresses, or if there is no external network.
  */
-export const entryAddresses = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
+export const sshFloatingIpCount = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
   const shared = access === "control-plane" && endpoint.kind === "floating-ip";
   const direct = access === "direct" || access === "admin";
   const nowhere = externalNetwork === undefined && ssh.floatingIp === undefined;
@@ -68,7 +68,10 @@ export const isReplaceableFloatingIpPath = (path: string): boolean =>
  */
 export function replaceableFloatingIps(of: Written): [path: string, given: string | undefined][] {
   const given = { [ways[0]]: of.ssh.floatingIp, [ways[1]]: ofIngress(of.ingress) };
-  const there = { [ways[0]]: entryAddresses(of) === 1, [ways[1]]: of.ingress?.kind === "workers" };
+  const there = {
+    [ways[0]]: sshFloatingIpCount(of) === 1,
+    [ways[1]]: of.ingress?.kind === "workers",
+  };
   return ways.filter((way) => there[way]).map((way) => [way, given[way]]);
 }
 
@@ -80,7 +83,7 @@ const closed = "leads nowhere with `public: false`; leave one of them out";
 const unused = (of: Written): Readonly<Record<string, string>> => ({
   ...("public" in of.endpoint && !of.endpoint.public && { "endpoint.floatingIp": closed }),
   ...(of.ingress?.public === false && { "ingress.floatingIp": closed }),
-  ...(entryAddresses(of) === 0 && {
+  ...(sshFloatingIpCount(of) === 0 && {
     "ssh.floatingIp":
       of.access === "control-plane"
         ? "is not used where SSH goes by the API's floating IP; write `endpoint.floatingIp`"

@@ -19,7 +19,7 @@ hosts_with() {
   for address in "$@"; do printf '%s %s # stackadm\n' "$address" "$API_NAME"; done
 }
 
-# Restarts the containers on the host network that reach the API by its name (apiByName in
+# Restarts the containers on the host network that reach the API by its name (apiByNameVariables in
 # kubernetes-objects/pod-settings.ts). kubelet copies /etc/hosts into a pod only when a container
 # starts.
 renew_clients() {

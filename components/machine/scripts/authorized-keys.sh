@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # Installs the operators' login keys and removes revoked keys. Library of prepare.sh and
-# bastion-logins-and-updates.sh. Values: LOGIN_USER; LOGIN_KEYS, one public key per line, in addition to the
-# key in user data (with REVOKED_KEYS also the current key); REVOKED_KEYS, each key without its
-# type.
+# bastion-logins-and-updates.sh. Values: LOGIN_USER; LOGIN_KEYS, one public key per line, in
+# addition to the key in user data (with REVOKED_KEYS also the current key); REVOKED_KEYS, each key
+# without its type.
 
 # Writes the program's keys between two marker lines. All other lines belong to cloud-init, the
 # image or the operators.

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { ownState } from "../../../components/pulumi/recorded-resources.js";
+import { stateBeforeRun } from "../../../components/pulumi/recorded-resources.js";
 import { graph } from "../../support/graph/graph.js";
 
 describe("the state of the stack itself", () => {
@@ -14,7 +14,10 @@ describe("the state of the stack itself", () => {
     const seen: (string | undefined)[] = [];
     const program = async (): Promise<void> => {
       // Two concurrent calls, then a later one.
-      const states = [...(await Promise.all([ownState(), ownState()])), await ownState()];
+      const states = [
+        ...(await Promise.all([stateBeforeRun(), stateBeforeRun()])),
+        await stateBeforeRun(),
+      ];
       seen.push(...states.map((state) => state?.map(({ name }) => name).join(" ")));
     };
     for (const run of [1, 2]) {
@@ -36,7 +39,7 @@ describe("the state of the stack itself", () => {
     const seen: unknown[] = [];
     await graph(
       async () => {
-        for (let turn = 0; turn < 3; turn += 1) seen.push(await ownState());
+        for (let turn = 0; turn < 3; turn += 1) seen.push(await stateBeforeRun());
       },
       { lookups },
     );

@@ -18,7 +18,7 @@ import {
   keepTimeline,
   kubeconfigPath,
   moveEarlierKubeconfig,
-  removeFiles,
+  removeClusterFiles,
   timelinePath,
   writeKubeconfig,
 } from "../../../../automation/engine/cluster-files.js";
@@ -97,7 +97,7 @@ describe("the file with the administrator's kubeconfig", () => {
     await write("secret");
     writeFileSync(timelinePath(stack()), "page");
     for (let time = 0; time < 2; time += 1) {
-      removeFiles(stack());
+      removeClusterFiles(stack());
       assert.deepEqual(files(), []);
     }
   });

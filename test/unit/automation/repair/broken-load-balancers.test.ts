@@ -72,16 +72,16 @@ describe("what has become of a load balancer", () => {
     assert.equal(fate(balancer("ACTIVE")), "well");
     assert.equal(fate(balancer("PENDING_CREATE")), "busy");
     assert.equal(fate(balancer("PENDING_UPDATE")), "busy");
-    assert.equal(fate(balancer("PENDING_DELETE")), "going");
+    assert.equal(fate(balancer("PENDING_DELETE")), "deleting");
     assert.equal(fate(balancer("ERROR")), "failed");
   });
 
   it("is for others to mend without the identity, and where it is to stay", () => {
-    assert.equal(fate(balancer("ERROR", [])), "theirs");
+    assert.equal(fate(balancer("ERROR", [])), "undeletable");
     const another = clusterTags({ name: "dev", identity: "ba9876543210" });
-    assert.equal(fate(balancer("ERROR", another)), "theirs");
-    assert.equal(fate(balancer("ERROR"), { protect: true }), "theirs");
-    assert.equal(fate(balancer("ERROR"), { retainOnDelete: true }), "theirs");
+    assert.equal(fate(balancer("ERROR", another)), "undeletable");
+    assert.equal(fate(balancer("ERROR"), { protect: true }), "undeletable");
+    assert.equal(fate(balancer("ERROR"), { retainOnDelete: true }), "undeletable");
   });
 });
 
