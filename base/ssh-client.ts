@@ -52,7 +52,7 @@ export const patientKeepalive: typeof keepalive = {
   keepaliveCountMax: 36,
 };
 
-export type Patience = typeof keepalive & {
+export type KeepaliveSettings = typeof keepalive & {
   /** Milliseconds for the login. Default: {@link connectTimeout}. */
   readonly readyTimeout?: number;
 };
@@ -64,7 +64,7 @@ export type Patience = typeof keepalive & {
 export function logIn(
   target: SshTarget,
   stream?: Duplex,
-  patience: Patience = keepalive,
+  patience: KeepaliveSettings = keepalive,
 ): Promise<Client> {
   const [algorithm = "", encoded = ""] = target.hostKey.split(" ");
   const expected = Buffer.from(encoded, "base64");
@@ -146,7 +146,7 @@ const begin = (client: Client, command: string): Promise<Begun> =>
   });
 
 /** Input and output of a command on a machine. */
-export interface Streams {
+export interface CommandStreams {
   /** Standard input. @default no input */
   readonly input?: Readable;
   readonly output: Writable;
@@ -167,7 +167,7 @@ export interface CommandResult {
 export async function executeCommand(
   client: Client,
   command: string,
-  { input, output }: Streams,
+  { input, output }: CommandStreams,
 ): Promise<CommandResult> {
   const { channel, closed } = await begin(client, command);
   const reading = (input ? pipeline(input, channel) : Promise.resolve(channel.end())).then(

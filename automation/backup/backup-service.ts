@@ -8,7 +8,7 @@ import type {
 } from "../engine/operation-options.js";
 import { Failure } from "../../base/failures/failure.js";
 import { StackOperation } from "../engine/operation-context.js";
-import type { Emit } from "../engine/operation-events.js";
+import type { EmitEvent } from "../engine/operation-events.js";
 import {
   stackHoldings,
   clusterIdentitiesIn,
@@ -87,7 +87,7 @@ interface Cluster {
 
 /** Returns the receiver of the events, which calls the callbacks of the options. */
 const emitTo =
-  ({ onCluster, onNote }: BackupRunOptions): Emit =>
+  ({ onCluster, onNote }: BackupRunOptions): EmitEvent =>
   (event) => {
     if (event.type === "cluster") {
       const { clusters, identities, held, place } = event;

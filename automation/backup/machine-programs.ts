@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
-import { patientKeepalive, type Streams } from "../../base/ssh-client.js";
+import { patientKeepalive, type CommandStreams } from "../../base/ssh-client.js";
 import { shellQuote } from "../../components/remote-scripts/shell-quoting.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { StackOperation } from "../engine/operation-context.js";
@@ -89,7 +89,7 @@ export class ClusterMachines {
    * Runs the program on the machine. Throws SSH_UNREACHABLE or HOST_KEY_MISMATCH. Throws
    * COMMAND_FAILED with the script's reason if the script fails.
    */
-  async do(machine: MachineOutput, task: MachineProgram, streams: Streams): Promise<void> {
+  async do(machine: MachineOutput, task: MachineProgram, streams: CommandStreams): Promise<void> {
     const target = sshTargetOf(machine, this.outputs, this.login);
     if (!target)
       throw new Failure(
@@ -114,7 +114,7 @@ export class ClusterMachines {
   async ask(
     machine: MachineOutput,
     task: MachineProgram,
-    input?: Pick<Streams, "input">,
+    input?: Pick<CommandStreams, "input">,
   ): Promise<string> {
     const parts: Buffer[] = [];
     const output = new Writable({

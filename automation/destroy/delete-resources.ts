@@ -26,7 +26,7 @@ export const deleteEmptyStack: Step<Facts, never, StateExport> = {
 /**
  * Moves the kubeconfig of an earlier release, while the state still has the clusters' providers.
  */
-export const keepEarlierKubeconfig: Step = {
+export const moveKubeconfigOfEarlierRelease: Step = {
   title: "Move the kubeconfig of an earlier release",
   silent: true,
   apply: ({ run: { access } }) =>

@@ -71,7 +71,7 @@ export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise
  * Writes the kubeconfig after an `up`, unless `kubeconfigFile` is false or the outputs have no
  * kubeconfig.
  */
-export async function keepKubeconfig(
+export async function writeKubeconfigAfterUp(
   whose: Whose,
   { outputs }: Pick<UpResult, "outputs">,
   { kubeconfigFile = true }: Pick<UpOptions, "kubeconfigFile">,
@@ -82,7 +82,7 @@ export async function keepKubeconfig(
 }
 
 /** Writes the timeline page, and returns its path. */
-export function keepTimeline(
+export function writeTimeline(
   whose: Whose,
   timeline: NonNullable<UpResult["timeline"]>,
 ): Pick<UpResult, "timelinePath"> {

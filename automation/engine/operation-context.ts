@@ -13,7 +13,7 @@ import { Spans } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./run-engine.js";
 import type { ClusterEvent } from "../pulumi/events.js";
-import { engineEvent, type Emit } from "./operation-events.js";
+import { engineEvent, type EmitEvent } from "./operation-events.js";
 import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
@@ -87,7 +87,7 @@ export class StackOperation {
     readonly stack: string,
     readonly options: RunOptions & StopSignals = {},
     /** Receives the events of the operation. Default: nothing receives them. */
-    readonly emit: Emit = () => undefined,
+    readonly emit: EmitEvent = () => undefined,
   ) {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? packageRoot();

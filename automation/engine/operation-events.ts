@@ -82,7 +82,7 @@ export type OperationEvent = {
 } & OperationEventBody;
 
 /** Receives the events of an operation. */
-export type Emit = (event: OperationEventBody) => void;
+export type EmitEvent = (event: OperationEventBody) => void;
 
 /** Operation that has begun, or waits for its turn. */
 export interface StartedOperation<Result> {

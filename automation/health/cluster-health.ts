@@ -10,7 +10,7 @@ import { failedChecks, verifyCluster, type Verification } from "../verify/verify
 import { certificateWarnings } from "./certificate-expiry.js";
 import { Failure } from "../../base/failures/failure.js";
 import { timelineOf } from "../timeline/critical-path.js";
-import { keepKubeconfig, keepTimeline } from "../engine/cluster-files.js";
+import { writeKubeconfigAfterUp, writeTimeline } from "../engine/cluster-files.js";
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { reportSharedHosts } from "./shared-hosts.js";
@@ -110,7 +110,7 @@ function tellTimeline(
   const timeline = timelineOf(spans.all(), after);
   if (timeline.length === 0) return {};
   if (kubeconfigPath === undefined) return { timeline };
-  return { timeline, ...keepTimeline(access.workspace, timeline) };
+  return { timeline, ...writeTimeline(access.workspace, timeline) };
 }
 
 /** Results of {@link verifyEarly}, and the state after the run. */
@@ -133,7 +133,7 @@ export async function verifyAfterUp(
     );
   });
   const outputs = seen?.outputs ?? (await readStackOutputs(run.access, reading));
-  const kept = await keepKubeconfig(run.access.workspace, { outputs }, options);
+  const kept = await writeKubeconfigAfterUp(run.access.workspace, { outputs }, options);
   const rest = known.then((after) => tellTimeline(run, after, kept));
   const made = { outputs, ...kept, ...(seen?.verification && { verification: seen.verification }) };
   try {

@@ -3,12 +3,12 @@ import {
   deleteResources,
   hadNoResources,
   hadResources,
-  keepEarlierKubeconfig,
+  moveKubeconfigOfEarlierRelease,
   removeLocalFiles,
   startEngine,
 } from "../destroy/delete-resources.js";
 import type { DestroyDescription } from "../destroy/destroy-plan.js";
-import { waitForClusterApi } from "../destroy/settle-cluster-api.js";
+import { waitForClusterApi } from "../destroy/wait-for-cluster-api.js";
 import { sweepAfterDestroy } from "../destroy/sweep-leftovers.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { DestroyOptions, DestroyPlan, DestroyResult } from "../engine/operation-options.js";
@@ -41,7 +41,7 @@ export const destroyOperation: Operation<DestroyFacts, DestroyDescription> = {
   steps: [
     ...stepsWhen(hadNoResources, [deleteEmptyStack]),
     ...stepsWhen(hadResources, [
-      keepEarlierKubeconfig,
+      moveKubeconfigOfEarlierRelease,
       waitForClusterApi,
       undoBeforeDestroy,
       deleteBrokenBalancers,

@@ -3,7 +3,7 @@ import {
   deleteResources,
   hadNoResources,
   hadResources,
-  keepEarlierKubeconfig,
+  moveKubeconfigOfEarlierRelease,
   removeLocalFiles,
   startEngine,
 } from "../destroy/delete-resources.js";
@@ -44,7 +44,7 @@ export const forceDestroyOperation: Operation<DestroyFacts, DestroyDescription> 
   steps: [
     ...stepsWhen(hadNoResources, [deleteEmptyStack]),
     ...stepsWhen(hadResources, [
-      keepEarlierKubeconfig,
+      moveKubeconfigOfEarlierRelease,
       forgetResourcesOfApi,
       undoBeforeDestroy,
       deleteBrokenBalancers,

@@ -6,7 +6,7 @@ import { requireClusterStackOfProgram } from "../guards/cluster-stack.js";
 import { retainForeignCredentials } from "../guards/foreign-credentials.js";
 import { rewriteServerGroups } from "../guards/plugin-conversion.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
-import { fetchKubeconfig } from "../health/kubeconfig-refresh.js";
+import { markScriptsForKubeconfig } from "../health/kubeconfig-refresh.js";
 import {
   readSettings,
   requireFit,
@@ -58,7 +58,7 @@ export const upOperation: Operation<UpFacts, Changes> = {
     rewriteServerGroups,
     removeRefusedPowerStates,
     readPartialCreates,
-    ...stepsWhen(mayChange, [fetchKubeconfig]),
+    ...stepsWhen(mayChange, [markScriptsForKubeconfig]),
     ...stepsWhen(mayDiffer, [retainForeignCredentials]),
     runProgram,
     verifyNewCluster,

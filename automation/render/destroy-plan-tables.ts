@@ -1,7 +1,7 @@
 import { inventoryKinds, type CloudObject } from "../../openstack/inventory/inventory.js";
 import type { ClaimedVolume, DestroyPlan, KeptObject } from "../engine/operation-options.js";
-import { hiddenLines } from "./orphan-tables.js";
-import { table } from "../../base/terminal/table.js";
+import { hiddenKindsLines } from "./orphan-tables.js";
+import { formatTable } from "../../base/terminal/table.js";
 import { clusterWords, identityWords, placeWords } from "./cluster-line.js";
 
 /** Number of names that a row of the table shows. */
@@ -70,7 +70,7 @@ function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[]
       ]),
     ],
   ];
-  return tables.flatMap(([header, rows]) => (rows.length > 0 ? [table(header, rows)] : []));
+  return tables.flatMap(([header, rows]) => (rows.length > 0 ? [formatTable(header, rows)] : []));
 }
 
 const staysWords = ({ stays = [] }: DestroyPlan): string[] => {
@@ -106,12 +106,12 @@ export function destroyPlanTables(plan: DestroyPlan): string {
   return [
     `This destroys the ${whose(plan)}:`,
     rows.length > 0
-      ? table(["WHAT", "COUNT", "NAMES"], rows)
+      ? formatTable(["WHAT", "COUNT", "NAMES"], rows)
       : "No object of the cluster is in the cloud.",
     ...keepsTables(plan),
     ...staysWords(plan),
     ...othersWords(plan),
-    ...hiddenLines(plan.hidden),
+    ...hiddenKindsLines(plan.hidden),
     ...(problem === undefined ? [] : [unknown(problem)]),
   ].join("\n\n");
 }
@@ -154,7 +154,7 @@ export function destroyPlanLine(plan: DestroyPlan): string {
   ];
   return [
     `Destroying the ${whose(plan)}: ${what.join("; ")}.`,
-    ...hiddenLines(plan.hidden),
+    ...hiddenKindsLines(plan.hidden),
     ...(problem === undefined ? [] : [unknown(problem)]),
   ].join(" ");
 }

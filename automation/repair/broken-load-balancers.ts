@@ -201,7 +201,7 @@ export async function reportBrokenBalancers({ run, state }: Facts): Promise<read
 }
 
 /** Reports broken load balancers in a refresh, which does not see that these are broken. */
-export const countBrokenBalancers: Step<Facts & { broken: readonly PlanRow[] }> = {
+export const reportBrokenBalancersInRefresh: Step<Facts & { broken: readonly PlanRow[] }> = {
   title: "Report broken load balancers",
   silent: true,
   apply: async (facts) => {

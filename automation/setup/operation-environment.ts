@@ -8,7 +8,7 @@ import { silentProgress, type Progress } from "../../base/progress.js";
 import { backendVariable, requireBackend } from "../pulumi/backend.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { passphraseEnvironment } from "./passphrase-variable.js";
-import { ensureAgent, reportNewKey, type Agent } from "./ssh-agent.js";
+import { ensureAgent, reportNewKey, type SshAgent } from "./ssh-agent.js";
 
 /** Names and paths of the lab. */
 export interface LabSettings {
@@ -138,7 +138,7 @@ export interface OperationEnvironment {
   readonly onLab: boolean;
   readonly toolchain: Toolchain;
   /** SSH agent with the login key. Absent if the caller requested no agent. */
-  readonly agent?: Agent;
+  readonly agent?: SshAgent;
   close(): Promise<void>;
 }
 
@@ -164,7 +164,7 @@ export interface EnvironmentOptions {
   readonly passphrase?: boolean | "optional";
 }
 
-export const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
+export const sshCommandPackages = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
 
 /** Returns the path of the login key that stackadm creates for this user. */
 export const loginKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
@@ -197,7 +197,7 @@ export async function prepareEnvironment(
     standIns: usesStandInsByDefault(env),
     openstackPlugin: options.openstackPlugin,
   });
-  if (options.agent !== false) await ensureCommands(sshCommands, progress);
+  if (options.agent !== false) await ensureCommands(sshCommandPackages, progress);
   const agent =
     options.agent === false
       ? undefined

@@ -7,17 +7,17 @@ import {
   HostKeyMismatch,
   logIn,
   type CommandResult,
-  type Patience,
+  type KeepaliveSettings,
   type SshRoute,
   type SshTarget,
-  type Streams,
+  type CommandStreams,
 } from "../../base/ssh-client.js";
 import { Failure } from "../../base/failures/failure.js";
 
 async function connect(
   target: SshTarget,
   stream: Duplex | undefined,
-  patience: Patience | undefined,
+  patience: KeepaliveSettings | undefined,
 ): Promise<Client> {
   try {
     return await logIn(target, stream, patience);
@@ -89,7 +89,7 @@ export class SshSessions {
    *
    * @param patience time limits for a machine that does not answer. @default 15 s of silence
    */
-  constructor(private readonly patience?: Patience) {}
+  constructor(private readonly patience?: KeepaliveSettings) {}
 
   /** Sends a GET to `http://<address>:<port><path>` through the machine and returns the answer. */
   async fetch(target: SshRoute, address: string, options: FetchOptions = {}): Promise<FetchResult> {
@@ -107,7 +107,11 @@ export class SshSessions {
   }
 
   /** Runs a command on the machine, without a time limit. */
-  async execute(target: SshRoute, command: string, streams: Streams): Promise<CommandResult> {
+  async execute(
+    target: SshRoute,
+    command: string,
+    streams: CommandStreams,
+  ): Promise<CommandResult> {
     return executeCommand(await this.#client(target), command, streams);
   }
 

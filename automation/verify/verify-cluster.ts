@@ -1,4 +1,4 @@
-import { exchange } from "../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../openstack/http/http-exchange.js";
 import {
   bodyOfSuccess,
   runCheck,
@@ -48,7 +48,7 @@ const checkOutside = (asked: HttpTarget, options: VerifyOptions): Promise<Check>
     attempt: async () => {
       const headers: Record<string, string> = asked.host === undefined ? {} : { host: asked.host };
       return bodyOfSuccess(
-        await exchange(`http://${asked.address}/`, { timeout: 10_000, headers }),
+        await sendHttpRequest(`http://${asked.address}/`, { timeout: 10_000, headers }),
       );
     },
   });

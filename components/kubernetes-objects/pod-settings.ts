@@ -5,7 +5,7 @@ import type { Container, EnvVar, Probe, Toleration } from "./kubernetes-types.js
  * Returns a container with common defaults. All image tags are fixed, so kubelet need not pull an
  * image that the node already has.
  */
-export function container(
+export function containerWithDefaults(
   spec: Omit<Container, "imagePullPolicy" | "terminationMessagePolicy">,
 ): Container {
   return {

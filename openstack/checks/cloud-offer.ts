@@ -31,7 +31,7 @@ const namedSchema = z.looseObject({ id: z.string(), name: z.string() });
  * Flavors, images and external networks of the cloud. `externalNetworks` is empty if the
  * specification names no external network.
  */
-export interface Offer {
+export interface CloudOffer {
   readonly flavors: readonly Flavor[];
   readonly images: readonly Image[];
   readonly externalNetworks: readonly z.infer<typeof namedSchema>[];
@@ -40,7 +40,7 @@ export interface Offer {
 export async function listOffer(
   client: CloudClient,
   { externalNetworks: wanted }: Pick<ClusterNeeds, "externalNetworks">,
-): Promise<Offer> {
+): Promise<CloudOffer> {
   const [flavors, images, externalNetworks] = await Promise.all([
     listAll(client, "compute", "/flavors/detail", { key: "flavors", schema: flavorSchema }),
     listAll(client, "image", "/images?limit=500", { key: "images", schema: imageSchema }),
@@ -94,7 +94,7 @@ async function checkImage(
 async function checkImages(
   client: CloudClient,
   needs: ClusterNeeds,
-  { images }: Offer,
+  { images }: CloudOffer,
 ): Promise<Finding[]> {
   const found = needs.images.map((wanted) => checkImage(client, wanted, images));
   return (await Promise.all(found)).flat();
@@ -103,7 +103,7 @@ async function checkImages(
 /** Smallest size that kubeadm's preflight accepts for a control plane. RAM is in MiB. */
 const smallest = { vcpus: 2, ram: 1700 };
 
-function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
+function checkFlavors({ flavors }: CloudOffer, needs: ClusterNeeds): Finding[] {
   return Object.keys(needs.flavors).flatMap((wanted) => {
     const [found] = matchesOf(wanted, flavors);
     if (!found)
@@ -128,13 +128,13 @@ function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
  * Returns the size checks of kubeadm's preflight that fail for the flavor. Source: kubeadm's code,
  * cmd/kubeadm/app/preflight.
  */
-const failingChecks = ({ vcpus, ram }: Offer["flavors"][number]): ("NumCPU" | "Mem")[] => [
+const failingChecks = ({ vcpus, ram }: CloudOffer["flavors"][number]): ("NumCPU" | "Mem")[] => [
   ...(vcpus < smallest.vcpus ? (["NumCPU"] as const) : []),
   ...(ram < smallest.ram ? (["Mem"] as const) : []),
 ];
 
 function checkExternalNetworks(
-  { externalNetworks: networks }: Offer,
+  { externalNetworks: networks }: CloudOffer,
   { externalNetworks }: ClusterNeeds,
 ): Finding[] {
   return Object.entries(externalNetworks).flatMap(([path, wanted]) => {
@@ -252,7 +252,7 @@ const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Fi
 export async function checkOffer(
   client: CloudClient,
   needs: ClusterNeeds,
-  offer: Offer,
+  offer: CloudOffer,
 ): Promise<Finding[]> {
   const findings = await Promise.all([
     checkLoadBalancers(client, needs),

@@ -10,7 +10,7 @@ import {
   type VisibleObjects,
 } from "../inventory/inventory.js";
 import { countedResources, type ClusterNeeds } from "./cluster-requirements.js";
-import { checkOffer, listOffer, type Flavor, type Offer } from "./cloud-offer.js";
+import { checkOffer, listOffer, type Flavor, type CloudOffer } from "./cloud-offer.js";
 import { ownershipOf } from "../inventory/ownership.js";
 import { quotaProblems, quotaUses, readQuotas, type QuotaName, type QuotaUse } from "./quotas.js";
 import { matchesOf } from "../client/name-or-id.js";
@@ -137,7 +137,7 @@ function stillWanted(
 }
 
 /** Objects, offers and quotas of the cloud that the preflight needs for a cluster. */
-export interface Survey extends Offer, VisibleObjects {
+export interface Survey extends CloudOffer, VisibleObjects {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
   /** Zones of Cinder. Undefined: the cluster needs no zones. */
   readonly volumeZones: Zones | undefined;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CloudClient, Service } from "../client/cloud-client.js";
+import type { CloudClient, ServiceType } from "../client/cloud-client.js";
 import { CloudError, isHiddenFromUser } from "../http/cloud-error.js";
 import { listAll } from "../client/paginate.js";
 
@@ -115,7 +115,7 @@ const objectSchema = z
   }));
 
 interface Source {
-  readonly service: Service;
+  readonly service: ServiceType;
   readonly path: (client: CloudClient) => string;
   readonly key: string;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CloudError, isHiddenFromUser } from "../http/cloud-error.js";
-import type { CloudClient, Service } from "../client/cloud-client.js";
+import type { CloudClient, ServiceType } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
   wasGone,
@@ -86,14 +86,14 @@ const kept: ReadonlySet<OwnershipEvidence> = new Set([
 export const isKeptUnlessRequested = ({ claim }: Orphan): boolean => kept.has(claim);
 
 interface Deletion {
-  readonly service: Service;
+  readonly service: ServiceType;
   readonly path: (object: CloudObject, client: CloudClient) => string;
   /** Time limit of the deletion in milliseconds, see {@link deletionTimeouts}. */
   readonly bound: number;
 }
 
 const byId = (
-  service: Service,
+  service: ServiceType,
   collection: string,
   {
     bound = deletionTimeouts.other,

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
 import { runCommand, type Session } from "../../base/terminal/session.js";
 import { Failure } from "../../base/failures/failure.js";
-import { duration } from "../../base/terminal/progress-screen.js";
-import { table } from "../../base/terminal/table.js";
+import { formatDuration } from "../../base/terminal/progress-screen.js";
+import { formatTable } from "../../base/terminal/table.js";
 import {
   readTestResults,
   type Evidence,
@@ -127,12 +127,14 @@ const longest = ({ times = [] }: TierResult): string =>
   [...times]
     .sort((one, other) => other.milliseconds - one.milliseconds)
     .slice(0, 12)
-    .map(({ file, milliseconds }) => `${file.replace(".test.ts", "")} ${duration(milliseconds)}`)
+    .map(
+      ({ file, milliseconds }) => `${file.replace(".test.ts", "")} ${formatDuration(milliseconds)}`,
+    )
     .join(", ");
 
 /** Returns the table of the examples' evidence, a row per point. */
 const evidenceTable = (evidence: readonly Evidence[]): string =>
-  table(
+  formatTable(
     ["EXAMPLE", "POINT", "SEEN"],
     evidence.map(({ example, point, seen }) => [example, point, seen]),
   );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { sshTargetOf } from "../../automation/verify/cluster-outputs.js";
-import { exchange } from "../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../openstack/http/http-exchange.js";
 import { takeInventory } from "../../openstack/inventory/inventory.js";
 import { listAll } from "../../openstack/client/paginate.js";
 import { probeLogin } from "../../base/ssh-client.js";
@@ -151,7 +151,10 @@ export const productionHa: Example = {
         const seen = await answerOf(stack, "ingress");
         const address = stack.outputs.ingress?.address ?? "";
         const headers = { host: "nobody.example" };
-        const { status } = await exchange(`http://${address}/`, { headers, timeout: 10_000 });
+        const { status } = await sendHttpRequest(`http://${address}/`, {
+          headers,
+          timeout: 10_000,
+        });
         assert.equal(status, 404);
         return seen;
       },

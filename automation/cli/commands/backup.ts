@@ -2,7 +2,7 @@ import { withStep } from "../../../base/progress.js";
 import type { BackupRunOptions } from "../../backup/backup-service.js";
 import { createBackupService, type BackupService } from "../../backup/backup-service.js";
 import type { Backup, BackupFile } from "../../backup/backup-files.js";
-import { table } from "../../../base/terminal/table.js";
+import { formatTable } from "../../../base/terminal/table.js";
 import {
   reportClusters,
   stopSignalsOf,
@@ -45,7 +45,7 @@ const sizeOf = (bytes: number): string =>
 
 function backupTable({ snapshot, archives, state }: Backup): string {
   const row = ({ file, bytes }: BackupFile, what: string): string[] => [file, sizeOf(bytes), what];
-  return table(
+  return formatTable(
     ["FILE", "SIZE", "WHAT"],
     [
       row(snapshot, `etcd's data, from ${snapshot.machine}`),

@@ -3,8 +3,8 @@ import { VerificationFailed } from "../../health/cluster-health.js";
 import { addKubeconfigSecrets } from "../../../base/terminal/redact-secrets.js";
 import {
   nextCommands,
-  tablesOf,
-  timesTable,
+  verificationTables,
+  phaseTimesTable,
   type TimedPhase,
 } from "../../render/cluster-report.js";
 import { checkKubectl } from "../../setup/kubectl.js";
@@ -37,8 +37,8 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
   const { kubernetes } = await service.spec(stack);
   const { advice } = await checkKubectl(kubernetes.version);
   const parts = [
-    ...(verification ? tablesOf(verification) : []),
-    timesTable(times.phases, times.total) +
+    ...(verification ? verificationTables(verification) : []),
+    phaseTimesTable(times.phases, times.total) +
       (timelinePath === undefined ? "" : `\nCritical path: ${timelinePath}`),
     nextCommands(stack, kubeconfigPath, { onLab: environment.onLab, advice }),
   ];

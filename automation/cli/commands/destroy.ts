@@ -1,8 +1,8 @@
 import { withStep } from "../../../base/progress.js";
 import { inventoryKinds } from "../../../openstack/inventory/inventory.js";
 import type { DestroyResult } from "../../engine/operation-options.js";
-import { hiddenLines, keptLines } from "../../render/orphan-tables.js";
-import { timesTable } from "../../render/cluster-report.js";
+import { hiddenKindsLines, keptObjectLines } from "../../render/orphan-tables.js";
+import { phaseTimesTable } from "../../render/cluster-report.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
 import { confirmDeletion, requireConfirmable } from "../confirm.js";
 import {
@@ -49,10 +49,10 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   const { clusters, deleted, kept, held, others, hidden } = result;
   const milliseconds = held ? Date.now() - startedAt : 0;
   const times = view.times();
-  if (times.length > 0) session.print(`\n${timesTable(times, milliseconds)}\n`);
+  if (times.length > 0) session.print(`\n${phaseTimesTable(times, milliseconds)}\n`);
   session.print(outcome(context, result));
-  for (const line of hiddenLines(hidden)) session.print(line);
-  if (kept.length > 0) session.print(keptLines(kept));
+  for (const line of hiddenKindsLines(hidden)) session.print(line);
+  if (kept.length > 0) session.print(keptObjectLines(kept));
   const swept = deleted.length;
   session.emit({
     type: "result",

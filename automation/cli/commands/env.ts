@@ -7,7 +7,7 @@ import { agentKeys, ensureKey, reportNewKey } from "../../setup/ssh-agent.js";
 import {
   loginKeyFile,
   prepareEnvironment,
-  sshCommands,
+  sshCommandPackages,
 } from "../../setup/operation-environment.js";
 import { findProject } from "../project.js";
 import type { StackOptions } from "../stack-context.js";
@@ -58,7 +58,7 @@ export async function envCommand(session: Session, options: StackOptions): Promi
   const variables = environment.changes;
   const ready = await agentIsReady(process.env);
   if (!ready) {
-    await ensureCommands(sshCommands, progress);
+    await ensureCommands(sshCommandPackages, progress);
     const note = (text: string): void => {
       progress.note(text);
     };

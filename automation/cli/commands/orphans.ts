@@ -16,7 +16,7 @@ import {
   ambiguousClusterError,
 } from "../../orphans/orphan-summary.js";
 import { withStep } from "../../../base/progress.js";
-import { hiddenLines, keptLines, orphansTable } from "../../render/orphan-tables.js";
+import { hiddenKindsLines, keptObjectLines, orphansTable } from "../../render/orphan-tables.js";
 import { cloudEnvironment } from "../../setup/operation-environment.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
@@ -85,7 +85,7 @@ const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind
     found.length === 0
       ? `Nothing in the project carries the marks of ${who}.`
       : orphansTable(found),
-    ...hiddenLines(hidden),
+    ...hiddenKindsLines(hidden),
   ].join("\n");
 
 /** Deletes the objects after confirmation. Returns the objects that are kept. */
@@ -138,7 +138,7 @@ export async function orphansCommand(session: Session, options: Options): Promis
     session.print(
       `\nIf no state has this cluster any more, delete it with \`${orphansDeleteCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
     );
-  if (kept.length > 0) session.print(`\n${keptLines(kept)}`);
+  if (kept.length > 0) session.print(`\n${keptObjectLines(kept)}`);
   session.emit({
     type: "result",
     ok: true,

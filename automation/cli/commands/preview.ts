@@ -1,5 +1,5 @@
 import { unexpectedChangesError } from "../../repair/expect-no-changes.js";
-import { table } from "../../../base/terminal/table.js";
+import { formatTable } from "../../../base/terminal/table.js";
 import { requirePackageProgram } from "../project.js";
 import { followOperation, withStack, type StackOptions } from "../stack-context.js";
 import type { Session } from "../../../base/terminal/session.js";
@@ -18,7 +18,7 @@ export function previewCommand(session: Session, options: Options): Promise<numb
     session.print(
       plan.length === 0
         ? "No changes."
-        : table(
+        : formatTable(
             ["OPERATION", "TYPE", "NAME"],
             plan.map(({ operation, type, name }) => [operation, type, name]),
           ),

@@ -12,7 +12,7 @@ import {
 } from "./cinder-csi-shared-parts.js";
 import {
   appLabel,
-  container,
+  containerWithDefaults,
   tolerateAllTaints,
   envFromField,
 } from "../../kubernetes-objects/pod-settings.js";
@@ -121,7 +121,7 @@ function nodePlugin({
   topology = true,
 }: BlockStorageNodeSettings): Container {
   const configured = configChecksum !== undefined;
-  return container({
+  return containerWithDefaults({
     name: "cinder-csi-plugin",
     image: images.cinderCsi,
     command: ["/bin/cinder-csi-plugin"],
@@ -148,7 +148,7 @@ function nodePlugin({
 }
 
 function registrar(image: string): Container {
-  return container({
+  return containerWithDefaults({
     name: "node-driver-registrar",
     image,
     args: [

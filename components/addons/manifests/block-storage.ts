@@ -21,7 +21,7 @@ import {
 import {
   appLabel,
   tolerateUninitialized,
-  container,
+  containerWithDefaults,
   controlPlaneSelector,
   evictSoonTolerations,
   tolerateControlPlane,
@@ -127,7 +127,7 @@ function controllerPlugin({
   clusterName,
   topology = true,
 }: BlockStorageSettings): Container {
-  return container({
+  return containerWithDefaults({
     name: "cinder-csi-plugin",
     image: images.cinderCsi,
     command: ["/bin/cinder-csi-plugin"],
@@ -159,7 +159,7 @@ function sidecars({ images, snapshots }: BlockStorageSettings): Container[] {
     `--leader-election-retry-period=${retry.toString()}s`,
   ];
   const sidecar = (name: string, image: string, extra: string[]): Container =>
-    container({
+    containerWithDefaults({
       name,
       image,
       args: [...common, ...extra],

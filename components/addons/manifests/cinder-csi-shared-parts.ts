@@ -1,5 +1,5 @@
 /** Parts that controller and node driver of Cinder CSI have in common (pure functions). */
-import { container } from "../../kubernetes-objects/pod-settings.js";
+import { containerWithDefaults } from "../../kubernetes-objects/pod-settings.js";
 import type { Container } from "../../kubernetes-objects/kubernetes-types.js";
 
 /** Images of the controller, the node driver and the sidecars. */
@@ -29,7 +29,7 @@ export const csiHealthPorts = [
 ] satisfies Container["ports"];
 
 export function livenessProbeSidecar(image: string): Container {
-  return container({
+  return containerWithDefaults({
     name: "liveness-probe",
     image,
     args: [

@@ -12,7 +12,7 @@ import {
 import {
   appLabel,
   tolerateUninitialized,
-  container,
+  containerWithDefaults,
   controlPlaneSelector,
   envFromField,
   livenessProbeOf,
@@ -213,7 +213,7 @@ function controllerContainer(settings: CloudControllerSettings) {
     scheme: "HTTPS" as const,
   };
   const { lease, renew, retry } = leaderElectionTimes;
-  return container({
+  return containerWithDefaults({
     name,
     image,
     command: ["/bin/openstack-cloud-controller-manager"],

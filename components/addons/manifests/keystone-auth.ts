@@ -6,7 +6,7 @@ import { tolerationsBeforeNodesAreReady } from "./cloud-controller.js";
 import { restrictedSecurityContext } from "./deployment.js";
 import {
   appLabel,
-  container,
+  containerWithDefaults,
   controlPlaneSelector,
 } from "../../kubernetes-objects/pod-settings.js";
 import type {
@@ -109,7 +109,7 @@ export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
 
 function webhook({ image, caCertificate, policy, url }: KeystoneAuthSettings): Container {
   const { address: host, port } = keystoneWebhookAddress;
-  return container({
+  return containerWithDefaults({
     name,
     image,
     command: ["/bin/k8s-keystone-auth"],

@@ -14,7 +14,7 @@ import {
 import { restrictedSecurityContext, deployment, systemPodSettings } from "./deployment.js";
 import {
   appLabel,
-  container,
+  containerWithDefaults,
   livenessProbeOf,
   readinessProbeOf,
   readyWithPods,
@@ -163,7 +163,7 @@ function serverContainer(image: string, signedKubelets: boolean): Container {
   const probe = (path: string) => ({
     httpGet: { path, port: "https", scheme: "HTTPS" as const },
   });
-  return container({
+  return containerWithDefaults({
     name,
     image,
     args: [

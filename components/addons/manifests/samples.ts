@@ -3,7 +3,7 @@ import { loadBalancedService, type LoadBalancerServiceSettings } from "./load-ba
 import {
   waitForAddressAnnotation,
   appLabel,
-  container,
+  containerWithDefaults,
   envFromField,
   spreadOverNodes,
 } from "../../kubernetes-objects/pod-settings.js";
@@ -89,7 +89,7 @@ export function webDeployment(image: string): Deployment {
 }
 
 function webServer(image: string) {
-  return container({
+  return containerWithDefaults({
     name: "web",
     image,
     // The server is public. By default, netexec has a path that lets anyone run commands; the
@@ -208,7 +208,7 @@ export function writerStatefulSet(image: string): StatefulSet {
 }
 
 function writer(image: string) {
-  return container({
+  return containerWithDefaults({
     name: "writer",
     image,
     command: ["sh", `${scriptDirectory}/${scriptName}`],

@@ -9,7 +9,7 @@ import {
   type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
 import { restrictedSecurityContext, deployment, systemPodSettings } from "./deployment.js";
-import { container } from "../../kubernetes-objects/pod-settings.js";
+import { containerWithDefaults } from "../../kubernetes-objects/pod-settings.js";
 import { cinderDriverName } from "./storage-class.js";
 import type {
   CustomResourceDefinition,
@@ -241,7 +241,7 @@ export function snapshotController(image: string, awaited?: boolean): Deployment
       ...systemPodSettings,
       securityContext: { runAsNonRoot: true, runAsUser: 65532 },
       containers: [
-        container({
+        containerWithDefaults({
           name,
           image,
           args: [

@@ -18,7 +18,7 @@ import { loadBalancedService, type LoadBalancerServiceSettings } from "./load-ba
 import { restrictedSecurityContext, deployment } from "./deployment.js";
 import {
   appLabel,
-  container,
+  containerWithDefaults,
   livenessProbeOf,
   readinessProbeOf,
   readyWithPods,
@@ -152,7 +152,7 @@ export function traefikDeployment(settings: TraefikSettings): Deployment {
 
 function proxy({ image, shown }: TraefikSettings): Container {
   const probe = { httpGet: { path: "/ping", port: "ping" }, failureThreshold: 3 };
-  return container({
+  return containerWithDefaults({
     name,
     image,
     args: [

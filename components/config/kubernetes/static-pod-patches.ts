@@ -69,7 +69,7 @@ const patchSchema = z.discriminatedUnion(
         : `${shortValue(input)} is not a patch; write its type (${kinds}) and patch`,
   },
 );
-export type Patch = z.output<typeof patchSchema>;
+export type StaticPodPatch = z.output<typeof patchSchema>;
 
 /**
  * Field that a patch sets or removes. `pointer` is its place in the pod, `path` its place in the
@@ -181,7 +181,7 @@ const anyOfThem = (path: string): string =>
     .replace(/^(\/spec\/(volumes|containers))\/\d+/, "$1/0")
     .replace(/^(\/spec\/containers\/0\/volumeMounts)\/\d+/, "$1/0");
 
-function touchedBy(entry: Patch, target: Target): Touched[] {
+function touchedBy(entry: StaticPodPatch, target: Target): Touched[] {
   if (entry.type !== "json")
     return fieldsIn(
       entry.patch,

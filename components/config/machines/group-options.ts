@@ -88,7 +88,7 @@ const zoneSchema = nonEmptyTextField("an availability zone").optional();
 
 /** Modes in which Nova keeps the machines of a group on different hosts. */
 export const spreadModes = ["soft", "hard", "none"] as const;
-export type Spread = (typeof spreadModes)[number];
+export type SpreadMode = (typeof spreadModes)[number];
 
 /** Options of every machine group: control planes, workers, etcd and bastion. */
 export const machineFieldSchemas = {
@@ -245,7 +245,7 @@ export interface MachineGroupSpec extends WrittenVolumes {
   readonly metadata: Texts;
   readonly schedulerHints: Texts;
   readonly cloudInit: readonly string[];
-  readonly spread: Spread;
+  readonly spread: SpreadMode;
   readonly steps: UserScripts;
   readonly securityGroups: readonly string[];
   readonly nodes: Readonly<Record<string, MachineOverride>>;

@@ -3,7 +3,7 @@ import { rbacObjects, watchVerbs, rbacRule } from "../../kubernetes-objects/rbac
 import {
   apiByNameVariables,
   appLabel,
-  container,
+  containerWithDefaults,
   tolerateAllTaints,
   envFromField,
   livenessProbeOf,
@@ -176,7 +176,7 @@ const only = (...add: string[]): SecurityContext => ({
 });
 
 function installPlugin(image: string) {
-  return container({
+  return containerWithDefaults({
     name: "install-cni-plugin",
     image,
     // -f: a running plugin cannot be overwritten, but its file can be replaced.
@@ -209,7 +209,7 @@ const interfaceOf = (dual: boolean) =>
 function flanneld(image: string, dual: boolean, apiName: string | undefined) {
   const { iface, address, ...command } = interfaceOf(dual);
   const subnetFile = `${stateDirectory}/subnet.env`;
-  return container({
+  return containerWithDefaults({
     name: "flanneld",
     image,
     ...command,

@@ -11,7 +11,7 @@ import {
 import {
   apiByNameVariables,
   appLabel,
-  container,
+  containerWithDefaults,
   tolerateAllTaints,
   envFromField,
   livenessProbeOf,
@@ -193,7 +193,7 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
  * node's pod CIDR only to a file that exists.
  */
 function draftConfiguration(image: string) {
-  return container({
+  return containerWithDefaults({
     name: "draft-cni-configuration",
     image,
     command: ["cp", `/etc/kube-router/${configKey}`, draft],
@@ -262,7 +262,7 @@ function router(settings: KubeRouterSettings) {
   const dual = serviceCidrs.some(isIpv6);
   const passwords = settings.passwordsVersion !== undefined;
   const healthz = { path: "/healthz", port: healthPort, host: "127.0.0.1" };
-  return container({
+  return containerWithDefaults({
     name,
     image,
     args: [

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
-import { table } from "../../../base/terminal/table.js";
+import { formatTable } from "../../../base/terminal/table.js";
 import { run } from "../../../base/run-command.js";
 import { least, rowsOf, type Figures } from "./statistics.js";
 
@@ -59,7 +59,7 @@ async function record(measurement: BenchComparison): Promise<BenchRecord> {
 export function figuresTable({ bench, columns }: BenchComparison): string {
   const heads = columns.flatMap(({ name }, index) => [name, ...(index === 0 ? [] : ["RATIO"])]);
   const rows = rowsOf(columns.map(({ runs }) => runs));
-  return table([`${bench}: LEAST / MEDIAN`, ...heads], rows);
+  return formatTable([`${bench}: LEAST / MEDIAN`, ...heads], rows);
 }
 
 /**
@@ -78,7 +78,10 @@ export function comparison(now: BenchComparison, before: BenchRecord): string {
         : [[`${name}: ${figure}`, String(was), String(is), (is / was).toFixed(2)]];
     });
   });
-  return table([`Since ${before.at.slice(0, 10)}, ${before.commit}`, "THEN", "NOW", "RATIO"], rows);
+  return formatTable(
+    [`Since ${before.at.slice(0, 10)}, ${before.commit}`, "THEN", "NOW", "RATIO"],
+    rows,
+  );
 }
 
 /**

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { PassThrough, Readable, Writable } from "node:stream";
-import { ensureAgent, type Agent } from "../../../automation/setup/ssh-agent.js";
+import { ensureAgent, type SshAgent } from "../../../automation/setup/ssh-agent.js";
 import {
   executeCommand,
   openTcpConnection,
@@ -19,7 +19,7 @@ import {
 import { keyPair, SshServer } from "../../engine/support/ssh-server.js";
 
 describe("a login to look", () => {
-  let agent: Agent;
+  let agent: SshAgent;
   let directory: string;
   let hop: SshServer;
   let machine: SshServer;

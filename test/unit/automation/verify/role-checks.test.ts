@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
+import { ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
 import { checkRoles } from "../../../../automation/verify/role-checks.js";
 import { entrySshTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
@@ -14,7 +14,7 @@ import { SshServer } from "../../../engine/support/ssh-server.js";
 describe("what machines say of themselves", () => {
   const well = '{"health":"true","reason":""}';
   let directory: string;
-  let agent: Agent;
+  let agent: SshAgent;
   let member: Server;
   let status: number;
   let servers: SshServer[];

@@ -6,7 +6,7 @@ import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ssh2, { type Connection } from "ssh2";
-import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
+import { ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import {
   entrySshTarget,
   hostKeyOf,
@@ -53,7 +53,7 @@ function sshServer(silent = false): { server: ssh2.Server; hostKey: string; logi
 
 describe("a fetch through a machine", () => {
   let directory: string;
-  let agent: Agent;
+  let agent: SshAgent;
   let web: HttpServer;
   const servers: ssh2.Server[] = [];
   before(async () => {
