@@ -180,8 +180,8 @@ describe("`stackadm up` and `stackadm dev`", function () {
     operator.engine.state({ resources: [] });
     operator.engine.runs({ up: { events: [sameOutputs, summary] } });
     assert.equal((await operator.run("up")).code, 0);
-    // The toolchain queries the version, which it passes to the SDK.
-    const there = ["stack export", "stack output", "up", "version"];
+    // Both the toolchain and the SDK query the version.
+    const there = ["stack export", "stack output", "up", "version", "version"];
     assert.deepEqual(words(), there);
     operator.engine.forget();
     assert.equal((await operator.run("up")).code, 0);
