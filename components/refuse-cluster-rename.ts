@@ -1,7 +1,6 @@
 import { Cluster } from "./cluster.js";
 import { isInsideKubernetes } from "./lifecycle/immutable-values.js";
 import { configError } from "./pulumi/errors.js";
-import { isUnchangedSinceLastRun } from "./lookup/lookup-cache.js";
 import { ownState } from "./pulumi/recorded-resources.js";
 
 /**
@@ -10,7 +9,6 @@ import { ownState } from "./pulumi/recorded-resources.js";
  * answered may be renamed.
  */
 export async function refuseClusterRename(name: string, file: string): Promise<void> {
-  if (isUnchangedSinceLastRun()) return;
   const state = (await ownState()) ?? [];
   const clusters = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
   // An earlier release may have begun a rename: if both clusters exist, it may finish.

@@ -90,20 +90,11 @@ export function keepTimeline(
   return { timelinePath: timelinePath(whose) };
 }
 
-/** Returns the path of the cache of the last successful `up`: see `preflight-cache.ts`. */
-export const preflightCachePath = ({ directory }: Pick<Whose, "directory">): string =>
-  join(directory, "fitted");
-
 /**
- * Removes the files of a deleted cluster: kubeconfig, timeline page, cache, and the note about the
- * last `up`.
+ * Removes the files of a deleted cluster: kubeconfig, timeline page, and the note about the last
+ * `up`.
  */
 export function removeFiles(whose: Whose): void {
-  for (const path of [
-    kubeconfigPath(whose),
-    timelinePath(whose),
-    preflightCachePath(whose),
-    lastUpPath(whose),
-  ])
+  for (const path of [kubeconfigPath(whose), timelinePath(whose), lastUpPath(whose)])
     rmSync(path, { force: true });
 }

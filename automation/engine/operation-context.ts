@@ -2,7 +2,6 @@ import type { ChildProcess } from "node:child_process";
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
 import { providerEnvironment } from "../../openstack/auth/provider-environment.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
-import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import { filesOf } from "../../components/lookup/local-context.js";
 import { packageRoot } from "../../base/paths.js";
 import { withoutAttributes } from "../pulumi/backend.js";
@@ -73,8 +72,6 @@ export class StackOperation {
   #worker: ChildProcess | undefined;
   /** Title of the present step. */
   #step: string | undefined;
-  /** Facts that the program found in the cloud. */
-  found: KnownFacts | undefined;
   /** Start of the request, in milliseconds since 1970. */
   readonly began = Date.now();
   /** Creates in a failed run whose answer was lost. */
@@ -292,10 +289,6 @@ export class StackOperation {
       this.#worker = undefined;
       return prepared?.connected === true ? prepared : undefined;
     };
-    this.found = flags.known;
-    const onFound = (found: KnownFacts): void => {
-      this.found = found;
-    };
     const onOutput = (text: string): void => {
       this.emit({ type: "log", text });
     };
@@ -315,7 +308,7 @@ export class StackOperation {
     try {
       await this.operate(
         { ...this.request(operation), refresh, parallel, ...flags },
-        { onEvent, onFound, onOutput, signal, killSignal },
+        { onEvent, onOutput, signal, killSignal },
         { stop: signal, worker },
       );
       // After a destroy of some targets the cluster may stay: the next `up` then undoes the

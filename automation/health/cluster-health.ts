@@ -115,28 +115,23 @@ function tellTimeline(
 /** Results of {@link verifyEarly}, and the state after the run. */
 type Seen = EarlyVerification & { readonly after: StateExport | undefined };
 
-/**
- * Writes kubeconfig and timeline, and checks that the cluster works. Also returns the state after
- * the run.
- */
+/** Writes kubeconfig and timeline, and checks that the cluster works. */
 export async function verifyAfterUp(
   run: StackOperation,
   seen: Seen | undefined,
   options: UpOptions,
-): Promise<UpResult & Pick<Seen, "after">> {
+): Promise<UpResult> {
   // Reads the state while the cluster is checked. An error here does not fail the `up`.
   const reading = seen ? Promise.resolve(seen.after) : readState(run.access);
   const known = reading.catch((error: unknown): undefined => {
-    run.note(
-      `The state cannot be read, so the start of this run is not recorded: ${String(error)}`,
-    );
+    run.note(`The state cannot be read, so the timeline lacks dependencies: ${String(error)}`);
   });
   const outputs = seen?.outputs ?? (await readStackOutputs(run.access, reading));
   const kept = await keepKubeconfig(run.access.workspace, { outputs }, options);
   const rest = known.then((after) => tellTimeline(run, after, kept));
   const made = { outputs, ...kept, ...(seen?.verification && { verification: seen.verification }) };
   try {
-    return { ...(await prove(run, made, rest, options)), after: await known };
+    return await prove(run, made, rest, options);
   } finally {
     // Waits for the timeline, because no work may continue after this function has ended.
     await rest.catch(() => undefined);
