@@ -37,7 +37,7 @@ const atOnce = 64;
 /** Flags of one run of the engine, in addition to the request's options or instead of them. */
 export type OperationFlags = Pick<
   OperationRequest,
-  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
+  "expectNoChanges" | "known" | "exclude" | "refresh" | "target"
 >;
 
 /** Work of the engine in one run. */
@@ -216,7 +216,7 @@ export class StackOperation {
       // The error is thrown below, after the lock is released.
       worked.catch(() => undefined);
     };
-    const request = { ...this.request("hold"), exists: true };
+    const request = this.request("hold");
     await this.operate(
       request,
       { onHeld, onEvent: () => undefined, signal: done.signal, killSignal },

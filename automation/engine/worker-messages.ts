@@ -39,8 +39,6 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** Module that exports the program. */
   program: z.string(),
-  /** Whether the stack existed a moment ago. Absent: the engine is asked. */
-  exists: z.boolean().optional(),
   /** Facts that the program need not ask the cloud for. */
   known: z.custom<KnownFacts>().optional(),
   refresh: z.boolean().optional(),

@@ -6,7 +6,6 @@ import {
   LocalWorkspace,
   PulumiCommand,
   Stack,
-  StackAlreadyExistsError,
   StackNotFoundError,
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
@@ -56,30 +55,19 @@ let command: Promise<PulumiCommand> | undefined;
 /** Returns the engine in the PATH; asks it for its version once. */
 const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
 
-type Open = (name: string, workspace: LocalWorkspace) => Promise<Stack>;
-
-/** Creates a stack that did not exist a moment ago. Another process may have created it since. */
-const create: Open = (name, workspace) =>
-  Stack.create(name, workspace).catch((error: unknown) => {
-    if (error instanceof StackAlreadyExistsError) return Stack.select(name, workspace);
-    throw error;
-  });
-
-function openerFor({ operation, exists }: OperationRequest): Open {
-  if (operation === "destroy") return (...of) => Stack.select(...of);
-  return exists === false ? create : (...of) => Stack.createOrSelect(...of);
-}
-
-async function openStack(request: OperationRequest, program: PulumiFn): Promise<Stack> {
+/** Selects the stack; creates the stack for an operation that may be its first. */
+async function openStack(
+  { operation, stack: name, workDirectory }: OperationRequest,
+  program: PulumiFn,
+): Promise<Stack> {
   const workspace = await LocalWorkspace.create({
-    workDir: request.workDirectory,
+    workDir: workDirectory,
     program,
     pulumiCommand: await pulumiCommand(),
   });
-  // `select` starts a process, and writes a file that all stacks of a user share. It is not needed:
-  // every command names its stack.
-  if (request.exists === true) workspace.selectStack = () => Promise.resolve();
-  const stack = await openerFor(request)(request.stack, workspace);
+  const stack = await (operation === "destroy" || operation === "hold"
+    ? Stack.select(name, workspace)
+    : Stack.createOrSelect(name, workspace));
   withoutResult(stack);
   return stack;
 }
