@@ -37,7 +37,7 @@ const atOnce = 64;
 /** Flags of one run of the engine, in addition to the request's options or instead of them. */
 export type OperationFlags = Pick<
   OperationRequest,
-  "expectNoChanges" | "known" | "exclude" | "refresh" | "target"
+  "expectNoChanges" | "exclude" | "refresh" | "target"
 >;
 
 /** Work of the engine in one run. */

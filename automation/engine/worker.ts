@@ -10,7 +10,6 @@ import {
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
 import { runtime } from "@pulumi/pulumi";
-import { setKnownFacts } from "../../components/lookup/known-facts.js";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
 import { previewBeforeUpdate, withoutResult } from "../pulumi/pulumi-internals.js";
@@ -102,7 +101,6 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   const runs = operation === "up" || operation === "preview";
   // Load the program first: its errors are then reported without starting an engine.
   const program = runs ? await loadProgram(request.program) : noProgram;
-  setKnownFacts(request.known);
   const stack = await openStack(request, program);
   // The SDK reacts only to a stop during its run: an earlier stop would be lost.
   signal.throwIfAborted();

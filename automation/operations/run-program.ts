@@ -61,11 +61,9 @@ export const runProgram: Step<UpFacts, Changes> = {
   apply: async (facts) => {
     const { run, state, options, flags } = facts;
     const { expectNoChanges } = options;
-    // `expectNoChanges` asks for a comparison with the real cloud, so known facts are not used.
-    const known = expectNoChanges === true ? undefined : facts.known;
     facts.verifying = state && verifyEarly(run, state, options);
     const { changed } = await run
-      .engine("up", { expectNoChanges, known, ...flags })
+      .engine("up", { expectNoChanges, ...flags })
       .catch(async (error: unknown) => {
         await deleteUnconfirmedCreates(run);
         throw error;
