@@ -20,7 +20,7 @@ const stringData = (rows: readonly Row[]): Readonly<Record<string, unknown>> => 
 };
 const clear = (value: unknown): string => JSON.stringify(value);
 
-const nobody: LocalContext = { connect: () => Promise.reject(new Failure("FAILED", "no")) };
+const withoutCloud: LocalContext = { connect: () => Promise.reject(new Failure("FAILED", "no")) };
 const clientCertificate = { certificate: "CERT", privateKey: "CANARY" };
 
 type Credential = NonNullable<ClusterComponentArgs["credential"]>;
@@ -166,7 +166,7 @@ describe("graph: with what the cluster works in its cloud", () => {
   });
 
   it("gives the controllers the client certificate that the operator shows, and its key as a secret", async () => {
-    const rows = await build({ operator: { ...nobody, clientCertificate } });
+    const rows = await build({ operator: { ...withoutCloud, clientCertificate } });
     const holders = rows.filter(({ inputs }) => clear(inputs).includes("CANARY"));
     assert.deepEqual(
       holders.map(({ name }) => name),
@@ -180,13 +180,13 @@ describe("graph: with what the cluster works in its cloud", () => {
       plain(conf),
       /cert-file = "\/etc\/config\/client\.crt"\nkey-file = "\/etc\/config/,
     );
-    const without = await build({ operator: nobody });
+    const without = await build({ operator: withoutCloud });
     assert.deepEqual(Object.keys(stringData(without)), ["cloud.conf"]);
   });
 
   it("restarts the controllers' pods when one of these is another one", async () => {
     const digests = async (over: Partial<LocalContext>): Promise<unknown[]> => {
-      const rows = await build({ operator: { ...nobody, ...over } });
+      const rows = await build({ operator: { ...withoutCloud, ...over } });
       return ["cloud-controller-daemon-set", "storage-controller"].map(
         (name) => annotationsOf(named(rows, `dev-addons-${name}`))["checksum/config"],
       );
@@ -224,7 +224,7 @@ describe("graph: with what the cluster works in its cloud", () => {
 
   it("keeps in mind that there is one, whichever, where no script reads it", async () => {
     const kept = async (more: Partial<LocalContext>): Promise<readonly unknown[]> => {
-      const rows = await build({ operator: { ...nobody, ...more } });
+      const rows = await build({ operator: { ...withoutCloud, ...more } });
       const stdin = sent(named(rows, "dev-control-plane-0-init").inputs);
       assert.doesNotMatch(stdin, /operator\./);
       return Object.entries(named(rows, "dev-frozen").inputs["environment"] as object).filter(
