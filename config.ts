@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { checkClusterSpec } from "./components/config/check-cluster-spec.js";
 import type { ClusterSpec } from "./components/config/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/schema/merge-defaults.js";
-import { openSecrets } from "./components/config/open-secrets.js";
+import { openSecrets } from "./components/config/plain-text-secrets.js";
 import { filesOf, localContextOf, type LocalContext } from "./components/lookup/local-context.js";
 import { configError } from "./components/pulumi/errors.js";
 import { isConfigSecret } from "./components/pulumi/pulumi-internals.js";

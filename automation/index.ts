@@ -81,5 +81,5 @@ export {
 } from "./setup/operation-environment.js";
 export { parseOutputs, outputValues, type ClusterOutputs } from "./verify/cluster-outputs.js";
 export type { Check } from "./verify/check.js";
-export type { NodeReport } from "./verify/nodes.js";
+export type { NodeReport } from "./verify/read-nodes.js";
 export type { Verification } from "./verify/verify-cluster.js";

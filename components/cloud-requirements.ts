@@ -1,5 +1,5 @@
 import type { ClusterNeeds, CountedResource } from "../openstack/checks/cluster-requirements.js";
-import type { RequiredLookups } from "../openstack/checks/cloud-lookups.js";
+import type { RequiredLookups } from "../openstack/checks/lookup-requirements.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
 import { barbicanCertificatePath } from "./config/load-balancing/barbican-certificates.js";
 import { isSupplied } from "./config/cloud/credential.js";
@@ -21,7 +21,7 @@ import {
   type ClusterPlan,
 } from "./plan/cluster-plan.js";
 import { roleTable } from "./config/roles.js";
-import { octaviaChoices } from "./plan/load-balancer-choices.js";
+import { octaviaChoices } from "./plan/octavia-requirements.js";
 
 /** Returns the defined names without duplicates. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [

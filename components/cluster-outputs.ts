@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { SshAccess } from "./machine/ssh-access.js";
+import type { SshAccess } from "./machine/machine-connections.js";
 import type { IngressController } from "./addons/ingress-controller.js";
 import type { Samples } from "./addons/samples.js";
 import type { SeparateRole } from "./config/roles.js";

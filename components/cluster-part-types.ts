@@ -5,7 +5,7 @@ import type { IngressBalancer } from "./endpoint/ingress-load-balancer.js";
 import type { ControlPlane } from "./kubeadm/control-planes.js";
 import type { ClusterFacts } from "./kubeadm/cluster-facts.js";
 import type { Readiness } from "./kubeadm/api-readiness.js";
-import type { SshAccess } from "./machine/ssh-access.js";
+import type { SshAccess } from "./machine/machine-connections.js";
 import type { Member } from "./machine/machine-group.js";
 import type { Firewall } from "./network/firewall.js";
 import type { Network } from "./network/network.js";

@@ -22,7 +22,7 @@ import { IngressBalancer } from "./endpoint/ingress-load-balancer.js";
 import { ControlPlane } from "./kubeadm/control-planes.js";
 import { Readiness } from "./kubeadm/api-readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
-import type { SshAccess } from "./machine/ssh-access.js";
+import type { SshAccess } from "./machine/machine-connections.js";
 import type { MachineSettings } from "./machine/machine.js";
 import type { Member, RolloutGroupArgs } from "./machine/machine-group.js";
 import { Rollout } from "./lifecycle/rollout.js";

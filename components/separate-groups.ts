@@ -4,7 +4,7 @@ import type { ClusterSpec } from "./config/cluster-spec.js";
 import type { SeparateRole } from "./config/roles.js";
 import { Etcd } from "./etcd/etcd.js";
 import type { MachineGroup, RolloutGroupArgs } from "./machine/machine-group.js";
-import type { SshAccess } from "./machine/ssh-access.js";
+import type { SshAccess } from "./machine/machine-connections.js";
 import type { SeparatePlannedGroup } from "./plan/cluster-plan.js";
 
 /** Group of machines that are not nodes. */

@@ -26,7 +26,7 @@ import { parseOutputs, type ClusterOutputs } from "../verify/cluster-outputs.js"
 import { unfinishedBackupsBeside, readBackup, type Backup } from "./backup-files.js";
 import { withoutForeignServers } from "./machines-by-role.js";
 import { withStackLock, rememberControlPlanes } from "./with-stack-lock.js";
-import { ClusterMachines } from "./backup-machines.js";
+import { ClusterMachines } from "./machine-programs.js";
 import { readMachineStates, restoreCluster, type RestoreTarget } from "./restore-cluster.js";
 import {
   actionsOf,

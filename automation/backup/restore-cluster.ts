@@ -7,7 +7,7 @@ import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { Failure } from "../../base/failures/failure.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
 import { controlPlanesOf, etcdOf, peerUrlOf } from "./machines-by-role.js";
-import { restoreProgram, errorMessageOf, type ClusterMachines } from "./backup-machines.js";
+import { restoreProgram, errorMessageOf, type ClusterMachines } from "./machine-programs.js";
 import { machineStateSchema, type RestorePlan, type MachineReply } from "./restore-plan.js";
 
 type Machines = Pick<ClusterMachines, "ask">;

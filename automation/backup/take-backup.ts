@@ -13,7 +13,7 @@ import {
   errorMessageOf,
   type ClusterMachines,
   type StaticPod,
-} from "./backup-machines.js";
+} from "./machine-programs.js";
 
 /** Cluster to back up, and callbacks. */
 export interface BackupSource {

@@ -1,7 +1,7 @@
 import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { markInterruptedScripts } from "../engine/interrupted-scripts.js";
-import { errorMessageOf } from "./backup-machines.js";
+import { errorMessageOf } from "./machine-programs.js";
 
 /** Run that can hold the stack's lock and report to the user. */
 interface Holder {

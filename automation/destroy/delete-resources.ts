@@ -1,5 +1,5 @@
 import { readClusters } from "../engine/cluster-providers.js";
-import { moveEarlierKubeconfig, removeFiles } from "../engine/kubeconfig-file.js";
+import { moveEarlierKubeconfig, removeFiles } from "../engine/cluster-files.js";
 import type { CredentialFacts } from "../guards/foreign-credentials.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 import type { Facts, Step } from "../steps/step.js";

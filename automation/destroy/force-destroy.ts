@@ -2,7 +2,7 @@ import { listVisibleObjects, type CloudObject } from "../../openstack/inventory/
 import { deleteOrphans, orphansIn } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf, readNameInCloud } from "../../openstack/inventory/ownership.js";
 import { withoutResources } from "../pulumi/prune-state.js";
-import { needsApi } from "../pulumi/needs-api.js";
+import { needsApi } from "../pulumi/needs-cluster-api.js";
 import { undoPendingCreates } from "../repair/undo-pending-creates.js";
 import { requireAgreed, type ProtectionFacts } from "../guards/destroy-protection.js";
 import { recoveryToolsOf } from "../repair/interrupted-run.js";

@@ -7,7 +7,7 @@ import {
 } from "../../openstack/inventory/server-diagnostics.js";
 import { scriptType } from "../../components/remote-scripts/script-type.js";
 import { KubernetesApi, readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
-import { needsApi } from "../pulumi/needs-api.js";
+import { needsApi } from "../pulumi/needs-cluster-api.js";
 import { Failure } from "../../base/failures/failure.js";
 import { machineOf } from "../pulumi/events.js";
 import { reportBrokenBalancers } from "../repair/broken-load-balancers.js";
@@ -18,7 +18,7 @@ import type { Step } from "../steps/step.js";
 import type { DestroyDescription } from "./destroy-plan.js";
 import { readRetentionPolicies } from "./retention-policies.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
-import { findApiProblem } from "../verify/api-health.js";
+import { findApiProblem } from "../verify/find-api-problem.js";
 
 /*
  * A destroy needs the cluster's API: a script on the first control plane uses the API to delete the

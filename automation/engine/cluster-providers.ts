@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isSameCluster } from "./kubeconfig-file.js";
+import { isSameCluster } from "./cluster-files.js";
 import { exportSchema, pulumi, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
 
 /** Cluster of the stack whose component has created a Kubernetes provider. */

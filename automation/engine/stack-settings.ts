@@ -6,7 +6,7 @@ import {
 import { checkClusterSpec } from "../../components/config/check-cluster-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/config/cluster-spec.js";
 import { isFields, merge, preferredKey } from "../../components/schema/merge-defaults.js";
-import { openSecrets } from "../../components/config/open-secrets.js";
+import { openSecrets } from "../../components/config/plain-text-secrets.js";
 import { readSite } from "../../components/config/site-file.js";
 import type { PinnedFileDirectories } from "../../components/lookup/pinned-files.js";
 import { Failure } from "../../base/failures/failure.js";

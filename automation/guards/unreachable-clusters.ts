@@ -2,7 +2,7 @@ import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { readClusters, readProviders, type ClusterInState } from "../engine/cluster-providers.js";
 import type { StateExport } from "../pulumi/stack-state.js";
-import { findApiProblem } from "../verify/api-health.js";
+import { findApiProblem } from "../verify/find-api-problem.js";
 
 /*
  * Excludes the Kubernetes objects of a cluster from a refresh if the cluster's API does not answer.

@@ -2,7 +2,7 @@ import {
   clientCertificateValidity,
   type CertificateValidity,
 } from "../../components/identity/kubeconfig.js";
-import type { NodeReport } from "../verify/nodes.js";
+import type { NodeReport } from "../verify/read-nodes.js";
 
 /*
  * Warnings about certificates that expire. Control planes renew their certificates without `up`.

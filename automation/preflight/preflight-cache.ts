@@ -14,7 +14,7 @@ import {
   existingServersOf,
   type ListedServer,
 } from "../../components/lookup/server-metadata.js";
-import { preflightCachePath } from "../engine/kubeconfig-file.js";
+import { preflightCachePath } from "../engine/cluster-files.js";
 import { ownProvider } from "../pulumi/urn.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { stackHoldings, ownedIds, type StateExport } from "../pulumi/stack-state.js";

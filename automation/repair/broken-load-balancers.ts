@@ -7,7 +7,7 @@ import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { readBalancer, type CloudObject } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
-import { needsApi } from "../pulumi/needs-api.js";
+import { needsApi } from "../pulumi/needs-cluster-api.js";
 import { Failure } from "../../base/failures/failure.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { withoutResources } from "../pulumi/prune-state.js";

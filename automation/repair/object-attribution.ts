@@ -9,7 +9,7 @@ import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
 
 /*
  * Decides who owns an object that a run of this stack may have created but not recorded in the
- * state. unrecorded-servers.ts decides about servers for which there is no pending operation
+ * state. unrecorded-server-attribution.ts decides about servers for which there is no pending operation
  * (docs/decisions/0019-repair.md). Pure.
  */
 

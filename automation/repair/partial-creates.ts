@@ -40,7 +40,7 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 
 /**
  * Refreshes the resources of {@link partialCreatesIn}. Must run after all checks of the state's age
- * (unrecorded-servers.ts), because it writes the state. The refresh removes resources that no
+ * (unrecorded-server-attribution.ts), because it writes the state. The refresh removes resources that no
  * longer exist, so cached facts about the cloud do not hold any more.
  */
 export const readPartialCreates: Step<Facts & { known?: KnownFacts | undefined }, never, string[]> =

@@ -24,7 +24,7 @@ import {
   failedRunPeriodsBefore,
   portsWithoutScripts,
   attributeUnrecordedServer,
-} from "./unrecorded-servers.js";
+} from "./unrecorded-server-attribution.js";
 import { requireCurrentState } from "./outdated-state.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";

@@ -3,7 +3,7 @@ import { stateDirectory } from "../../base/paths.js";
 import { withoutPassword } from "../../base/url-passwords.js";
 import { Failure } from "../../base/failures/failure.js";
 import { backendDirectory } from "../pulumi/backend.js";
-import { ensurePassphraseFile } from "./passphrase-file.js";
+import { ensurePassphraseFile } from "./create-passphrase-file.js";
 
 export interface PassphraseOptions {
   /** URL of the state backend. */

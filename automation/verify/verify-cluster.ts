@@ -9,7 +9,7 @@ import {
 } from "./check.js";
 import { KubernetesApi, readKubeAccess } from "./kubernetes-client.js";
 import { checkRoles } from "./role-checks.js";
-import { readNodes, type NodeReport } from "./nodes.js";
+import { readNodes, type NodeReport } from "./read-nodes.js";
 import type { ClusterOutputs } from "./cluster-outputs.js";
 import { Sessions } from "./ssh-sessions.js";
 

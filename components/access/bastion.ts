@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import type { SshAccess } from "../machine/ssh-access.js";
+import type { SshAccess } from "../machine/machine-connections.js";
 import { hostScripts, hostValues } from "../machine/preparation.js";
 import { MachineGroup, type Member, type RolloutGroupArgs } from "../machine/machine-group.js";
 import { ownState } from "../pulumi/recorded-resources.js";
@@ -14,7 +14,7 @@ export const bastionStep = stepOf("bastion", {
   scripts: [
     read("../remote-scripts/scripts/common.sh"),
     ...hostScripts,
-    read("prepare-bastion.sh"),
+    read("bastion-logins-and-updates.sh"),
   ],
 });
 

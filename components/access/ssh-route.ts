@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { SshAccess } from "../machine/ssh-access.js";
+import type { SshAccess } from "../machine/machine-connections.js";
 import type { Machine } from "../machine/machine.js";
-import { PubliclyAddressed, type RouteOutside } from "../network/public-address.js";
+import { PubliclyAddressed, type RouteOutside } from "../network/floating-ip-component.js";
 
 /** SSH access at each machine's own address, for a program that runs in the machines' network. */
 const direct: SshAccess = {

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { PubliclyAddressed, type RouteOutside } from "../network/public-address.js";
+import { PubliclyAddressed, type RouteOutside } from "../network/floating-ip-component.js";
 import { existingFloatingIp, type EndpointSpec } from "../config/load-balancing/endpoint.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import {

@@ -9,7 +9,7 @@ import {
 } from "./load-balancer-options.js";
 import { isOvn, listenerRanges, serviceRanges } from "../config/load-balancing/endpoint-traits.js";
 import { tagsOf } from "../identity/resource-tags.js";
-import { PubliclyAddressed, type RouteOutside } from "../network/public-address.js";
+import { PubliclyAddressed, type RouteOutside } from "../network/floating-ip-component.js";
 import type { Member } from "../machine/machine-group.js";
 import { entranceName } from "../plan/object-names.js";
 import type { IngressSpec } from "../config/load-balancing/ingress.js";

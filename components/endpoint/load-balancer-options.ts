@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { ClusterMarkInput } from "../identity/resource-tags.js";
 import { createMinutes, inMinutes } from "../lifecycle/create-timeouts.js";
 import type { LocalContext } from "../lookup/local-context.js";
-import { failedLoadBalancerHook } from "./failed-load-balancer.js";
+import { failedLoadBalancerHook } from "./delete-failed-load-balancers.js";
 
 /**
  * Options of health monitors, with times in seconds. After three failed checks, a member gets no

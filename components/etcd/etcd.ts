@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { SshAccess } from "../machine/ssh-access.js";
+import type { SshAccess } from "../machine/machine-connections.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { joinSignerPublicKey } from "../identity/join-certificate.js";
 import {

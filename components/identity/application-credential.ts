@@ -5,7 +5,7 @@ import { accessRulesOf, type AccessRule } from "../../openstack/auth/access-rule
 import { rolesOf } from "../../openstack/checks/cluster-credential-check.js";
 import { credentialDescription, nameInCloud } from "../../openstack/inventory/ownership.js";
 import { Component } from "../pulumi/component.js";
-import type { CloudScope } from "../../openstack/auth/cloud-scope.js";
+import type { CloudScope } from "../../openstack/auth/token-scope.js";
 import { routedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificates.js";

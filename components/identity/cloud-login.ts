@@ -1,7 +1,7 @@
 import { scryptSync } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { defaultDomain } from "../../openstack/checks/service-user-check.js";
-import type { CloudScope } from "../../openstack/auth/cloud-scope.js";
+import type { CloudScope } from "../../openstack/auth/token-scope.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 
 /**

@@ -7,7 +7,7 @@ import type { Member } from "../machine/machine-group.js";
 import { poolLabel, roleTable } from "../config/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { joinDocument } from "./kubeadm-documents.js";
-import { keystoneWebhook } from "./keystone-webhook.js";
+import { keystoneWebhook } from "./keystone-webhook-kubeconfig.js";
 import { patchesBlock } from "./static-pod-patches.js";
 
 /** Facts about the cluster that are known only after kubeadm has created it. */

@@ -10,7 +10,7 @@ import {
   schedulerFlags,
   nodeStatusIntervals,
 } from "./hardening.js";
-import { webhookKubeconfig } from "./keystone-webhook.js";
+import { webhookKubeconfig } from "./keystone-webhook-kubeconfig.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Kubernetes = Pick<

@@ -15,7 +15,7 @@ import { markNeverAnswered } from "../lookup/marked-servers.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import { dialSeconds, type Connection } from "../remote-scripts/remote-script.js";
 import type { ExistingServers } from "../lookup/server-metadata.js";
-import { ScriptFailures } from "./script-failures.js";
+import { ScriptFailures } from "./script-retries.js";
 
 /** Machine on which a script runs: its name, its server and the SSH connection. */
 export interface ScriptServer {

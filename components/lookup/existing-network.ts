@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { lookupOrder, matchesOf } from "../../openstack/client/name-or-id.js";
-import type { WantedAdminNetwork, WantedNetwork } from "../../openstack/checks/cloud-lookups.js";
+import type { WantedAdminNetwork, WantedNetwork } from "../../openstack/checks/lookup-requirements.js";
 import { overlaps } from "../../base/ip-addresses.js";
 import {
   findFirst,

@@ -1,4 +1,4 @@
-import type { RequiredLookups } from "../../openstack/checks/cloud-lookups.js";
+import type { RequiredLookups } from "../../openstack/checks/lookup-requirements.js";
 import type { CloudFacts } from "./cloud-lookup.js";
 
 /*

@@ -9,7 +9,7 @@ import {
 } from "../pulumi/recorded-resources.js";
 import { scriptType } from "../remote-scripts/script-type.js";
 import { serverOfScript } from "../remote-scripts/script-steps.js";
-import { isBetterNotIgnored } from "./refused-power-states.js";
+import { isBetterNotIgnored } from "./provider-power-states.js";
 import {
   listServers,
   existingServersOf,

@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { Rollout } from "../lifecycle/rollout.js";
-import type { SshAccess } from "./ssh-access.js";
+import type { SshAccess } from "./machine-connections.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
 import { needsMajority, roleTable, type LeaveStep } from "../config/roles.js";
 import { serverGroupNameOf } from "../identity/resource-tags.js";

@@ -7,7 +7,7 @@ import { ipv6SubnetName } from "../plan/object-names.js";
 import type { Ipv6Spec } from "../config/network/ipv6.js";
 import type { FoundNetwork, RouterAddress } from "../lookup/existing-network.js";
 import { freeParts } from "../../base/ip-addresses.js";
-import type { RouteOutside } from "./public-address.js";
+import type { RouteOutside } from "./floating-ip-component.js";
 
 export interface NetworkArgs {
   readonly mark: ClusterMarkInput;

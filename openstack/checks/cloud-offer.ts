@@ -7,7 +7,7 @@ import type { ClusterNeeds } from "./cluster-requirements.js";
 import { configDriveWarnings, dhcpWarnings, pullWarnings } from "./first-boot-warnings.js";
 import { checkLoadBalancers } from "./octavia-check.js";
 import { isUuid, matchesOf } from "../client/name-or-id.js";
-import { checkZones } from "./zones.js";
+import { checkZones } from "./nova-and-cinder-zones.js";
 
 const flavorSchema = z.looseObject({
   id: z.string(),

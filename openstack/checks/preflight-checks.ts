@@ -14,7 +14,7 @@ import { checkOffering, listOffer, type Flavor, type Offer } from "./cloud-offer
 import { ownershipOf } from "../inventory/ownership.js";
 import { quotaProblems, quotaUses, readQuotas, type QuotaName, type QuotaUse } from "./quotas.js";
 import { matchesOf } from "../client/name-or-id.js";
-import { listVolumeZones, volumeZoneFindings, type Zones } from "./zones.js";
+import { listVolumeZones, volumeZoneFindings, type Zones } from "./nova-and-cinder-zones.js";
 
 export interface OwnedByStack {
   /**

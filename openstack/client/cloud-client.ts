@@ -5,7 +5,7 @@ import type { Credential, Domain, Scope } from "../auth/credential.js";
 import { jsonIn } from "../http/http-exchange.js";
 import { bodyOf, sendRequest, type CloudRequest, type CloudAnswer } from "./send-request.js";
 import { defaultPatience, type RetryClock } from "../http/retry.js";
-import { scopeIn, type CloudScope } from "../auth/cloud-scope.js";
+import { scopeIn, type CloudScope } from "../auth/token-scope.js";
 import { tokenSchema, type Token } from "../auth/token-schema.js";
 
 export type Service = keyof typeof services;

@@ -23,7 +23,7 @@ import { ours } from "./support/ours.js";
 import { figuresOf } from "./support/phases.js";
 import { watchProcesses } from "./support/process-watch.js";
 import { report } from "./support/records.js";
-import { renamed } from "./support/renamed.js";
+import { renamed } from "./support/counted-cloud.js";
 import type { Figures } from "./support/statistics.js";
 
 interface Place {

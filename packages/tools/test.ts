@@ -7,7 +7,7 @@ import { runCommand, type Session } from "../../base/terminal/session.js";
 import { Failure } from "../../base/failures/failure.js";
 import { duration } from "../../base/terminal/progress-screen.js";
 import { table } from "../../base/terminal/table.js";
-import { followTests, type Evidence, type TestFailure, type TierResult } from "./follow-tests.js";
+import { followTests, type Evidence, type TestFailure, type TierResult } from "./read-test-results.js";
 import { testFiles } from "./test-files.js";
 import { chosen, orderOf, tiers, type Environment, type Tier } from "./tiers.js";
 

@@ -15,7 +15,7 @@ import type { Cluster } from "../../components/cluster.js";
 import type { SeparateGroup } from "../../components/config/machines/separate-group.js";
 import type { RoleRow } from "../../components/config/roles.js";
 import type { RolloutGroupArgs } from "../../components/machine/machine-group.js";
-import type { SshAccess } from "../../components/machine/ssh-access.js";
+import type { SshAccess } from "../../components/machine/machine-connections.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import type { ComponentResourceOptions } from "@pulumi/pulumi";
 import { cloudAnswers } from "../support/cloud/cloud-answers.js";

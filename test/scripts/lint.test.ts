@@ -173,7 +173,7 @@ describe("scripts for machines", () => {
       [
         "machine/scripts/authorized-keys.sh",
         "machine/scripts/security-updates.sh",
-        "access/prepare-bastion.sh",
+        "access/bastion-logins-and-updates.sh",
       ],
     ],
   ] as const;

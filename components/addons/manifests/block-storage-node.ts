@@ -9,7 +9,7 @@ import {
   socketDirectory,
   socketMount,
   type BlockStorageImages,
-} from "./csi-containers.js";
+} from "./cinder-csi-shared-parts.js";
 import {
   appLabel,
   container,

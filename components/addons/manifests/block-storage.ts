@@ -17,7 +17,7 @@ import {
   socketDirectory,
   socketMount,
   type BlockStorageImages,
-} from "./csi-containers.js";
+} from "./cinder-csi-shared-parts.js";
 import {
   appLabel,
   tolerateUninitialized,

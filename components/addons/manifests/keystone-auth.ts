@@ -1,6 +1,6 @@
 /** k8s-keystone-auth, the webhook that authenticates Keystone tokens (pure functions). */
 import type { ClusterSpec } from "../../config/cluster-spec.js";
-import { keystoneWebhook } from "../../kubeadm/keystone-webhook.js";
+import { keystoneWebhook } from "../../kubeadm/keystone-webhook-kubeconfig.js";
 import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import { tolerationsBeforeNodesAreReady } from "./cloud-controller.js";
 import { restrictedSecurityContext } from "./deployment.js";

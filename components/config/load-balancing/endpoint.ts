@@ -1,6 +1,6 @@
 import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
-import { octaviaChoices } from "./load-balancer-choices.js";
+import { octaviaChoices } from "./flavor-and-zone-schemas.js";
 import { topologyDefaults, type Topology } from "../topology.js";
 import {
   address4,

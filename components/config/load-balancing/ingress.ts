@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { IngressPlanned } from "./ingress-traits.js";
-import { octaviaChoices } from "./load-balancer-choices.js";
+import { octaviaChoices } from "./flavor-and-zone-schemas.js";
 import { refusedForTraefik, serviceAnnotations } from "./service-annotations.js";
 import {
   address4,

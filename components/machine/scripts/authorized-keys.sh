@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Installs the operators' login keys and removes revoked keys. Library of prepare.sh and
-# prepare-bastion.sh. Values: LOGIN_USER; LOGIN_KEYS, one public key per line, in addition to the
+# bastion-logins-and-updates.sh. Values: LOGIN_USER; LOGIN_KEYS, one public key per line, in addition to the
 # key in user data (with REVOKED_KEYS also the current key); REVOKED_KEYS, each key without its
 # type.
 

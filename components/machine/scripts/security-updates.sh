@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Turns the distribution's automatic security updates on or off, and keeps the network and services
-# running during updates. Library of prepare.sh and prepare-bastion.sh.
+# running during updates. Library of prepare.sh and bastion-logins-and-updates.sh.
 # Value: SECURITY_UPDATES, `yes` or `no`.
 
 # security_updates: runs when Kubernetes' packages are held. Until now, user data (user-data.ts)

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { renderIni } from "./ini.js";
+import { renderIni } from "./render-ini.js";
 import type { CloudInputs } from "./configuration/common.js";
 import { glance, keystone, placement } from "./configuration/identity-image.js";
 import {

@@ -7,7 +7,7 @@ import { withStep, type Progress, type Step } from "../../../base/progress.js";
 import { ensureFrontCertificate } from "../front/authority.js";
 import { inContainer, removeContainer, startContainer } from "../host/container.js";
 import { debianTree } from "../host/debian-tree.js";
-import { setUpNetwork, tearDownNetwork } from "../host/network.js";
+import { setUpNetwork, tearDownNetwork } from "../host/set-up-network.js";
 import {
   createSubvolume,
   deleteSubvolume,

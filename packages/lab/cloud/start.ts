@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { withStep, type Progress } from "../../../base/progress.js";
-import { frontFolders, mirrorCache, writeMirrors } from "../front/mirrors.js";
+import { frontFolders, mirrorCache, writeMirrors } from "../front/debian-mirror-proxy.js";
 import { hostConfiguration } from "../front/nginx.js";
 import { removeContainer, startContainer } from "../host/container.js";
 import { cgroupFolders } from "../host/cpu-weight.js";
 import { isMounted } from "../host/mounts.js";
-import { networkRemains, setUpNetwork, tearDownNetwork } from "../host/network.js";
+import { networkRemains, setUpNetwork, tearDownNetwork } from "../host/set-up-network.js";
 import {
   closeStore,
   deleteSubvolume,

@@ -67,7 +67,7 @@ interface Blobs {
 
 /**
  * Mirror of Debian; requests are passed on to the mirrors that the host's own apt uses
- * (`mirrors.ts`).
+ * (`debian-mirror-proxy.ts`).
  */
 interface Mirror {
   readonly kind: "mirror";

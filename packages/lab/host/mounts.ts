@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { run } from "../../../base/run-command.js";
-import { mountsBelow } from "./kernel-lists.js";
+import { mountsBelow } from "./parse-mounts-and-devices.js";
 import { takeDown } from "./take-down.js";
 
 /** Returns the mount points at or below a folder, in the order of unmounting. */

@@ -3,7 +3,7 @@ import { readFile, statfs } from "node:fs/promises";
 import { run } from "../../../base/run-command.js";
 import { Failure } from "../../../base/failures/failure.js";
 import type { LabPaths } from "../settings.js";
-import { removeNamespace } from "./network.js";
+import { removeNamespace } from "./set-up-network.js";
 
 /** Facts about a host, read by `readHost` and checked by `missing`. */
 export interface HostFacts {

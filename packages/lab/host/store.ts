@@ -6,7 +6,7 @@ import { replaceFile } from "../../../base/atomic-files.js";
 import { run } from "../../../base/run-command.js";
 import type { LabPaths } from "../settings.js";
 import { isInstalled } from "./packages.js";
-import { deviceNumber, parseLoops, parseSubvolumes } from "./kernel-lists.js";
+import { deviceNumber, parseLoops, parseSubvolumes } from "./parse-mounts-and-devices.js";
 import { isMounted, mountPoints, unmount } from "./mounts.js";
 import { takeDown } from "./take-down.js";
 

@@ -9,7 +9,7 @@ import { debianTree } from "../host/debian-tree.js";
 import { inputKey } from "../key.js";
 import { suite } from "../packages.js";
 import type { LabPaths } from "../settings.js";
-import { generalize } from "./generalize.js";
+import { generalize } from "./convert-to-cloud-image.js";
 import { stockFiles, stockPackages, stockUnits, type ImageFile, type Release } from "./stock.js";
 
 const cloudInitConfiguration = join(__dirname, "99-lab.cfg");

@@ -16,7 +16,7 @@ import type { BuiltComponent } from "./build-component.js";
 import type { Release } from "./component.js";
 import { adoptDeb, assets, packDeb, type DebFile } from "./deb-files.js";
 import { digestOf } from "./digest.js";
-import { debPackages, dockerPackages, type DebPackage } from "./packages.js";
+import { debPackages, dockerPackages, type DebPackage } from "./deb-package-table.js";
 import type { SigningKey } from "./signing-key.js";
 
 export interface AptOptions {

@@ -25,8 +25,8 @@ import {
   newer,
   renderModuleGoMod,
   renderProgramGoMod,
-} from "./go-module.js";
-import type { GoModFile } from "./go-module.js";
+} from "./go-mod-files.js";
+import type { GoModFile } from "./go-mod-files.js";
 import { heartbeat } from "./heartbeat.js";
 import { minimumGo } from "./versions.js";
 

@@ -13,7 +13,7 @@ import { buildTools } from "./host-tools.js";
 import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
 import { mirrorPackages, type MirroredPackages } from "./mirror-packages.js";
 import { mirrorSettings, type MirrorSettings } from "./mirror.js";
-import { debPackages } from "./packages.js";
+import { debPackages } from "./deb-package-table.js";
 import { signingKey } from "./signing-key.js";
 import * as sites from "./site.js";
 import { areStored, storeOf, writeImages } from "./site-images.js";

@@ -101,7 +101,7 @@ export interface Release {
   readonly minor: string;
   readonly components: readonly Component[];
   readonly images: readonly Image[];
-  /** Version of every deb package; packages.ts lists their content. */
+  /** Version of every deb package; deb-package-table.ts lists their content. */
   readonly packageVersions: Readonly<Record<string, string>>;
 }
 

@@ -13,7 +13,7 @@ import type { IndexedFile } from "./apt-index.js";
 import type { BuiltComponent } from "./build-component.js";
 import type { Release } from "./component.js";
 import { digestOfFile } from "./digest.js";
-import { debFileName, renderControl, type DebPackage } from "./packages.js";
+import { debFileName, renderControl, type DebPackage } from "./deb-package-table.js";
 
 /** Folder with the packages' files that are not programs. */
 export const assets = join(__dirname, "packages");

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Built } from "./build-component.js";
 import type { Image } from "./component.js";
-import { debianLayer, emptyLayer, programLayer, type LayerOptions } from "./layers.js";
+import { debianLayer, emptyLayer, programLayer, type LayerOptions } from "./image-layers.js";
 import { imageLabels, renderImage, type Blob } from "./oci.js";
 import { RegistryStore } from "./registry-store.js";
 import type { SiteImage } from "./site.js";

@@ -5,8 +5,8 @@ import type { BuiltComponent } from "./build-component.js";
 import { componentKey } from "./build-component.js";
 import { differs, madeFrom, type Release } from "./component.js";
 import { digestOf } from "./digest.js";
-import { debianLayerPackages } from "./layers.js";
-import { debPackages } from "./packages.js";
+import { debianLayerPackages } from "./image-layers.js";
+import { debPackages } from "./deb-package-table.js";
 
 /** Image in the registry. */
 export interface SiteImage {

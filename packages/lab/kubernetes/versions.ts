@@ -7,9 +7,9 @@ import {
   type KubernetesMinor,
 } from "../../../base/versions/pinned-versions.js";
 import type { Component, ModuleSource, ProgramSource, Release } from "./component.js";
-import { kubernetesModule } from "./go-module.js";
+import { kubernetesModule } from "./go-mod-files.js";
 import { agnhostBuilt, images } from "./images.js";
-import { inSeries } from "./packages.js";
+import { inSeries } from "./deb-package-table.js";
 
 export const supportedKubernetesVersions: readonly string[] = Object.values(kubernetesMinors).map(
   ({ version }) => version,

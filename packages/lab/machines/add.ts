@@ -7,7 +7,7 @@ import { withStep, type Progress } from "../../../base/progress.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { inContainer } from "../host/container.js";
 import { hostPath } from "../host/packages.js";
-import type { Trusted } from "../image/generalize.js";
+import type { Trusted } from "../image/convert-to-cloud-image.js";
 import type { LabPaths } from "../settings.js";
 import type { LabState } from "../state.js";
 import { ensureMachineImages, imageCommands, type MachineImage } from "./build.js";

@@ -5,7 +5,7 @@ import { withStep, type Progress, type Step } from "../../../base/progress.js";
 import { run } from "../../../base/run-command.js";
 import { runContained } from "../host/contained.js";
 import { debianTree } from "../host/debian-tree.js";
-import { generalize, type Trusted } from "../image/generalize.js";
+import { generalize, type Trusted } from "../image/convert-to-cloud-image.js";
 import { stockUnits, type Release } from "../image/stock.js";
 import { inputKey } from "../key.js";
 import type { LabPaths } from "../settings.js";
@@ -16,7 +16,7 @@ import {
   packages,
   partitionId,
   releases,
-} from "./releases.js";
+} from "./debian-releases.js";
 
 /** Commands of the host that build an image, and the Debian packages that contain them. */
 export const imageCommands = {

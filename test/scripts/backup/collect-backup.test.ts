@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { keepScript } from "../../../automation/backup/backup-machines.js";
+import { keepScript } from "../../../automation/backup/machine-programs.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 
 const commands = {

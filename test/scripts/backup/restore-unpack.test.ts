@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { restoreScript } from "../../../automation/backup/backup-machines.js";
+import { restoreScript } from "../../../automation/backup/machine-programs.js";
 import { commands, guard, manifests, reasonIn } from "../../support/machine/restored-machine.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 

@@ -1,6 +1,6 @@
 /** Control plane whose etcd is restored, for tests of restore.sh. */
 import { strict as assert } from "node:assert";
-import { restoreScript } from "../../../automation/backup/backup-machines.js";
+import { restoreScript } from "../../../automation/backup/machine-programs.js";
 import { Sandbox } from "./sandbox.js";
 
 export const url = "https://10.0.0.10:2380";

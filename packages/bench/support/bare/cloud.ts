@@ -3,7 +3,7 @@ import type { CloudClient, Service } from "../../../../openstack/client/cloud-cl
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import { listOffer } from "../../../../openstack/checks/cloud-offer.js";
 import { matchesOf } from "../../../../openstack/client/name-or-id.js";
-import type { RequiredLookups } from "../../../../openstack/checks/cloud-lookups.js";
+import type { RequiredLookups } from "../../../../openstack/checks/lookup-requirements.js";
 import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
 import type { Fields, Made } from "../../../../test/support/graph/graph.js";
 

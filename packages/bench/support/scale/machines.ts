@@ -1,7 +1,7 @@
 import { createServer, type Server as TcpServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { Server, type Connection, type ServerChannel } from "ssh2";
-import type { Host } from "./objects.js";
+import type { Host } from "./fake-project.js";
 
 export interface MachinesOptions {
   /** Returns the machine with an address of the network. */

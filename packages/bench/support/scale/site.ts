@@ -15,7 +15,7 @@ import {
 import { equip } from "../../../../test/support/cloud/ready-cluster.js";
 import { FakeKubernetes } from "./kubernetes.js";
 import { FakeMachines } from "./machines.js";
-import { FakeProject, type Host } from "./objects.js";
+import { FakeProject, type Host } from "./fake-project.js";
 import type { SiteUsage } from "./process.js";
 
 /** Loopback addresses that nothing else uses. */

@@ -12,7 +12,7 @@ import {
 } from "../../support/terraform/configuration.js";
 import { registered, type Drawn, type Registered } from "../../support/terraform/program.js";
 import { References } from "../../support/terraform/references.js";
-import type { Files } from "../../support/terraform/steps.js";
+import type { Files } from "../../support/terraform/script-resources.js";
 import { joinKey } from "../../../../components/identity/join-certificate.js";
 import { requiredLookups } from "../../../../components/index.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";

@@ -1,4 +1,4 @@
-import type { Ini } from "../ini.js";
+import type { Ini } from "../render-ini.js";
 import { behindProxy, busAndLog, database, ports, tokenCheck, type CloudInputs } from "./common.js";
 
 export const keystone = (inputs: CloudInputs): Ini => ({

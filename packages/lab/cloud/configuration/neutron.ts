@@ -1,5 +1,5 @@
 import { cloudDevices } from "../../settings.js";
-import type { Ini } from "../ini.js";
+import type { Ini } from "../render-ini.js";
 import {
   behindProxy,
   busAndLog,

@@ -1,5 +1,5 @@
 import type { Zone } from "../../settings.js";
-import type { Ini } from "../ini.js";
+import type { Ini } from "../render-ini.js";
 import {
   behindProxy,
   busAndLog,

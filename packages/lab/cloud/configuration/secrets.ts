@@ -1,4 +1,4 @@
-import type { Ini } from "../ini.js";
+import type { Ini } from "../render-ini.js";
 import { behindProxy, busAndLog, database, tokenCheck, type CloudInputs } from "./common.js";
 
 export const barbican = (inputs: CloudInputs): Ini => ({

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from labdriver import qemu
+from labdriver import qemu_command_line as qemu
 from labdriver.file_lock import exclusive
 
 DEVICE = '/dev/kvm'

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 
-from labdriver import acceleration, config_drive, network, qemu, volumes
+from labdriver import acceleration, config_drive, network, qemu_command_line as qemu, volumes
 from labdriver.monitor import Monitor, MonitorError
 from labdriver.server import Server
 from labdriver.shell import ANY_STATUS, run

@@ -10,7 +10,7 @@ import shutil
 import socket
 import time
 
-from labdriver import forwarding, haproxy, network
+from labdriver import udp_load_balancer_rules as udp_rules, haproxy, network
 from labdriver.shell import ANY_STATUS, CommandError, run, succeeds
 
 START_TIMEOUT = 5
@@ -98,13 +98,13 @@ class Front:
 
     def forward(self, rows):
         """Make the kernel forward UDP to the members that are healthy in rows (statistics)."""
-        wanted, before = forwarding.render(self.balancer, rows), content(self.rules)
+        wanted, before = udp_rules.render(self.balancer, rows), content(self.rules)
         if wanted == before:
             return
         fresh = self.rules + '.new'
         with open(fresh, 'w', encoding='utf-8') as file:
-            file.write(wanted or forwarding.NOTHING)
-        gone = forwarding.targets(before) - forwarding.targets(wanted)
+            file.write(wanted or udp_rules.NOTHING)
+        gone = udp_rules.targets(before) - udp_rules.targets(wanted)
         network.forward(self.namespace, fresh, {(port, address) for port, address, _ in gone})
         os.rename(fresh, self.rules) if wanted else forget(fresh, self.rules)
 

@@ -2,7 +2,7 @@
 
 Times without a unit are milliseconds, the default of Octavia and haproxy. Names are the objects'
 IDs, so that statistics can be assigned to them. haproxy does not forward UDP: for pools of UDP
-listeners it only checks the members' health; labdriver.forwarding does the forwarding.
+listeners it only checks the members' health; labdriver.udp_load_balancer_rules does the forwarding.
 """
 import os
 

@@ -1,7 +1,7 @@
 """Images of servers: tar archives, each unpacked once into a btrfs subvolume, and files."""
 import os
 
-from labdriver import subvolumes
+from labdriver import root_subvolumes
 from labdriver.file_lock import exclusive
 from labdriver.shell import CommandError, run
 
@@ -52,10 +52,10 @@ class ImageStore:
 
     def _unpack(self, path, fetch):
         archive, part = path + '.tar', path + '.part'
-        subvolumes.delete(part)
+        root_subvolumes.delete(part)
         try:
             fetch(archive)
-            subvolumes.create(part)
+            root_subvolumes.create(part)
             run('tar', '-xf', archive, '-C', part, '--numeric-owner', '--xattrs',
                 '--xattrs-include=*')
             if not os.path.lexists(part + '/sbin/init'):
@@ -65,6 +65,6 @@ class ImageStore:
             raise ImageError('image %s is not a tar archive: %s'
                              % (os.path.basename(path), error.output[:100])) from error
         finally:
-            subvolumes.delete(part)
+            root_subvolumes.delete(part)
             if os.path.exists(archive):
                 os.unlink(archive)

@@ -20,7 +20,7 @@ from nova.volume import cinder
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from labdriver import emulated, faults, inventory, loop_devices, network, qemu
+from labdriver import emulated, faults, inventory, loop_devices, network, qemu_command_line as qemu
 from labdriver.images import FileStore, ImageError, ImageStore
 from labdriver.nova_operations import Operations
 from labdriver.power_watch import STARTED, PowerWatch

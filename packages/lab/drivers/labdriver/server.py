@@ -11,7 +11,7 @@ import shutil
 import signal
 import time
 
-from labdriver import config_drive, network, runc_config, subvolumes, volumes
+from labdriver import config_drive, network, runc_config, root_subvolumes, volumes
 from labdriver.shell import ANY_STATUS, run
 
 RUNC = ('/usr/bin/runc', '--root', '/run/lab-runc')
@@ -65,11 +65,11 @@ class Server:
         self.delete_disk()
         os.makedirs(self.directory)
         self.own(owner)
-        subvolumes.snapshot(image, self.rootfs)
+        root_subvolumes.snapshot(image, self.rootfs)
 
     def delete_disk(self):
         """Delete the directory. The disk first: without it, the rest does not count as a server."""
-        subvolumes.delete(self.rootfs)
+        root_subvolumes.delete(self.rootfs)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def resize_disk(self, gigabytes):

@@ -4,7 +4,7 @@ import socket
 import threading
 from unittest import mock
 
-from labdriver import front, loop_devices, server, subvolumes
+from labdriver import front, loop_devices, server, root_subvolumes
 from labdriver.shell import CommandError
 from labdriver.volumes import Disk
 from tests import objects
@@ -104,16 +104,16 @@ esac
 
     def test_goes_with_the_subvolumes_that_a_server_made_in_it(self):
         self.make('', 'var/lib/machines', 'var/lib/portables')
-        subvolumes.delete(self.rootfs)
+        root_subvolumes.delete(self.rootfs)
         self.assertFalse(os.path.exists(self.rootfs))
 
     def test_that_is_only_a_directory_is_removed_too(self):
         os.makedirs(self.rootfs + '/half/made')
-        subvolumes.delete(self.rootfs)
+        root_subvolumes.delete(self.rootfs)
         self.assertFalse(os.path.exists(self.rootfs))
 
     def test_that_is_not_there_asks_nobody(self):
-        subvolumes.delete(self.rootfs)
+        root_subvolumes.delete(self.rootfs)
         self.assertEqual(self.calls('btrfs'), [])
 
 

@@ -8,7 +8,7 @@ import time
 import unittest
 from unittest import mock
 
-from labdriver import acceleration, emulated, images, monitor, network, qemu, server
+from labdriver import acceleration, emulated, images, monitor, network, qemu_command_line as qemu, server
 from labdriver.volumes import Disk
 from tests.commands import CommandsTest
 from tests.support import DirectoryTest
@@ -52,7 +52,8 @@ class MachineTest(CommandsTest):
         os.environ['QEMU'] = qemu.PROGRAM     # CommandsTest restores the environment
         for name, value in (('acceleration.choose', lambda kernel: qemu.TCG),
                             ('network.plug_tap', mock.Mock()), ('network.unplug', mock.Mock()),
-                            ('qemu.backend', self.backend), ('qemu.volume', self.volume)):
+                            ('qemu_command_line.backend', self.backend),
+                            ('qemu_command_line.volume', self.volume)):
             patch = mock.patch('labdriver.' + name, value)
             patch.start()
             self.addCleanup(patch.stop)
@@ -262,7 +263,7 @@ class AccelerationTest(DirectoryTest):
             file.write('#!%s\nimport sys, time\nconsole = open(sys.argv[-1][5:], "w")\n%s\n'
                        % (sys.executable, script))
         os.chmod(path, 0o755)
-        return mock.patch('labdriver.qemu.PROGRAM', path)
+        return mock.patch('labdriver.qemu_command_line.PROGRAM', path)
 
     def test_a_kernel_that_prints_its_first_line_runs(self):
         with self.program('print("[ 0.0] Linux version 6.1", file=console, flush=True)\n'

@@ -219,7 +219,7 @@ class PlainDirectories:
 
 def ensure_slowly(directory, counter):
     """Process that requests an image whose download takes a while."""
-    with mock.patch('labdriver.images.subvolumes', PlainDirectories):
+    with mock.patch('labdriver.images.root_subvolumes', PlainDirectories):
         def fetch(path):
             time.sleep(0.3)
             with counter.get_lock():
@@ -241,7 +241,7 @@ def make_archive(path, init=True):
 class ImageStoreTest(DirectoryTest):
     def setUp(self):
         super().setUp()
-        patch = mock.patch('labdriver.images.subvolumes', PlainDirectories)
+        patch = mock.patch('labdriver.images.root_subvolumes', PlainDirectories)
         patch.start()
         self.addCleanup(patch.stop)
         self.store = images.ImageStore(self.directory)

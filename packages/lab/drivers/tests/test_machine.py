@@ -7,8 +7,8 @@ import time
 import unittest
 from types import SimpleNamespace
 
-from labdriver import (console, front, inventory, loop_devices, network, power_watch, server,
-                       shell, subvolumes)
+from labdriver import (console, front, inventory, loop_devices, network, power_watch,
+                       root_subvolumes, server, shell)
 from tests.support import DirectoryTest
 
 
@@ -99,15 +99,15 @@ class SubvolumesTest(unittest.TestCase):
                'ID 301 gen 9 top level 299 path nova/instances/u/rootfs/srv/a path b\n')
 
     def test_paths_are_relative_to_the_subvolume(self):
-        names = subvolumes.names_below('nova/instances/u/rootfs', self.LISTING)
+        names = root_subvolumes.names_below('nova/instances/u/rootfs', self.LISTING)
         self.assertEqual(names, ['var/lib/portables', 'srv/a path b'])
 
     def test_others_are_left_out(self):
-        self.assertEqual(subvolumes.names_below('nova/instances/u/root', self.LISTING), [])
-        self.assertEqual(subvolumes.names_below('x', ''), [])
+        self.assertEqual(root_subvolumes.names_below('nova/instances/u/root', self.LISTING), [])
+        self.assertEqual(root_subvolumes.names_below('x', ''), [])
 
     def test_deleting_what_is_not_there(self):
-        subvolumes.delete('/nonexistent/subvolume')
+        root_subvolumes.delete('/nonexistent/subvolume')
 
 
 class NetworkTest(unittest.TestCase):

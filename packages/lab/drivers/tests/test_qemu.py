@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from labdriver import qemu
+from labdriver import qemu_command_line as qemu
 from labdriver.volumes import Disk
 
 FILES = ('/disk', '/kernel', '/initrd')

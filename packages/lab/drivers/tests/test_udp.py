@@ -6,7 +6,7 @@ import unittest
 from types import SimpleNamespace
 from unittest import mock
 
-from labdriver import forwarding, front, haproxy
+from labdriver import udp_load_balancer_rules as udp_rules, front, haproxy
 from tests import objects
 from tests.support import DirectoryTest
 
@@ -24,7 +24,7 @@ class RulesTest(unittest.TestCase):
 
     def rules(self, *rows):
         """Return the rules of listeners, one line each."""
-        text = forwarding.render(self.balancer, rows)
+        text = udp_rules.render(self.balancer, rows)
         return [line.strip() for line in text.splitlines() if 'dnat to' in line]
 
     def test_members_take_turns_by_their_weights(self):
@@ -59,30 +59,30 @@ class RulesTest(unittest.TestCase):
         self.assertIn('mod 1 map { 0-0 : 10.0.0.6 . 80 }', self.rules(row('m1', 'DOWN'))[0])
 
     def test_without_a_member_everybody_is_refused(self):
-        text = forwarding.render(self.balancer, [row('m1', 'DOWN'), row('m2', 'DOWN')])
+        text = udp_rules.render(self.balancer, [row('m1', 'DOWN'), row('m2', 'DOWN')])
         self.assertNotIn('dnat to', text)
         self.assertIn('ct direction original reject', text)
         self.listener.default_pool = None
-        self.assertEqual(forwarding.render(self.balancer, []), text)
+        self.assertEqual(udp_rules.render(self.balancer, []), text)
 
     def test_allowed_cidrs(self):
         self.listener.allowed_cidrs = [objects.cidr('192.0.2.0/24'), objects.cidr('10.0.0.0/8')]
         self.assertIn('udp dport 53 ip saddr { 10.0.0.0/8, 192.0.2.0/24 } dnat', self.rules()[0])
 
     def test_nothing_else_is_let_through(self):
-        text = forwarding.render(self.balancer, [])
+        text = udp_rules.render(self.balancer, [])
         self.assertIn('filter hook forward priority filter; policy drop\n    ct status dnat accept',
                       text)
 
     def test_load_balancers_without_udp_have_no_rules(self):
-        self.assertEqual(forwarding.render(objects.simple(), []), '')
+        self.assertEqual(udp_rules.render(objects.simple(), []), '')
         self.listener.enabled = False
-        self.assertEqual(forwarding.render(self.balancer, []), '')
+        self.assertEqual(udp_rules.render(self.balancer, []), '')
 
     def test_targets_are_what_flows_go_to(self):
-        text = forwarding.render(self.balancer, [])
-        self.assertEqual(forwarding.targets(text), {('53', '10.0.0.5', ''), ('53', '10.0.0.6', '')})
-        self.assertEqual(forwarding.targets(''), set())
+        text = udp_rules.render(self.balancer, [])
+        self.assertEqual(udp_rules.targets(text), {('53', '10.0.0.5', ''), ('53', '10.0.0.6', '')})
+        self.assertEqual(udp_rules.targets(''), set())
 
 
 class WatchTest(unittest.TestCase):
@@ -154,7 +154,7 @@ class FrontTest(DirectoryTest):
     def test_rules_are_loaded_once(self):
         for _ in range(2):
             self.front.forward([])
-        self.assertEqual(self.asked, [(forwarding.render(self.front.balancer, []), set())])
+        self.assertEqual(self.asked, [(udp_rules.render(self.front.balancer, []), set())])
 
     def test_flows_to_a_member_that_fails_end(self):
         self.front.forward([])
@@ -175,7 +175,7 @@ class FrontTest(DirectoryTest):
         for _ in range(2):
             self.front.forward([])
         self.assertEqual(self.asked[1:], [
-            (forwarding.NOTHING, {('53', '10.0.0.5'), ('53', '10.0.0.6')})])
+            (udp_rules.NOTHING, {('53', '10.0.0.5'), ('53', '10.0.0.6')})])
         self.assertEqual(os.listdir(self.front.directory), [])
 
     def test_what_the_kernel_refused_is_tried_again(self):

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { imageId, offering } from "../../cloud/offering.js";
 import { imageFile, imagePackages } from "../../image/image.js";
 import { stockFiles, stockPackages } from "../../image/stock.js";
-import { files, packages, releases } from "../../machines/releases.js";
+import { files, packages, releases } from "../../machines/debian-releases.js";
 import { labPaths, labSettings } from "../../settings.js";
 import { nonEmpty } from "../../../../test/support/non-empty.js";
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { setAt, textAt } from "./json.js";
 import { isListType, isPatchType, nameOfUrn } from "./kinds.js";
 import { normalize } from "./normalize.js";
-import { annotate, annotations, isTrue, kindOf, nameOf, namespaceOf } from "./object.js";
+import { annotate, annotations, isTrue, kindOf, nameOf, namespaceOf } from "./object-fields.js";
 import { annotateSecrets, toObject } from "./wire.js";
 import type { JsonObject } from "../plugin/values.js";
 

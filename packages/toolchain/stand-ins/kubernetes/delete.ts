@@ -5,7 +5,7 @@ import { waitingOf } from "./create.js";
 import { NoMatchError } from "./discovery.js";
 import { NotReadyError, PartialError } from "./errors.js";
 import { setAt } from "./json.js";
-import { annotationOf, annotations, isTrue, kindOf, parseId } from "./object.js";
+import { annotationOf, annotations, isTrue, kindOf, parseId } from "./object-fields.js";
 import type { Session } from "./session.js";
 import type { JsonObject } from "../plugin/values.js";
 

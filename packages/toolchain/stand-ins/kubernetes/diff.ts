@@ -2,7 +2,7 @@ import { equal } from "./json.js";
 import { isEmpty, normalize, prune } from "./normalize.js";
 import { isQuantityAt, sameQuantity } from "./quantity.js";
 import { parseCheckpoint } from "./checkpoint.js";
-import { annotations, apiVersionOf, isTrue, kindOf, nameOf, namespaceOf } from "./object.js";
+import { annotations, apiVersionOf, isTrue, kindOf, nameOf, namespaceOf } from "./object-fields.js";
 import { replacingFields, touches } from "./replace-rules.js";
 import type { ChangePath, FieldPath, Mutability } from "./replace-rules.js";
 import { toObject } from "./wire.js";

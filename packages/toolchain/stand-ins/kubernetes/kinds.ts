@@ -1,4 +1,4 @@
-import { apiVersionOf, kindOf } from "./object.js";
+import { apiVersionOf, kindOf } from "./object-fields.js";
 import type { JsonObject } from "../plugin/values.js";
 
 /** Group, version and kind, by which the API server knows a resource. */

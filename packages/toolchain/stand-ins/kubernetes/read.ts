@@ -15,7 +15,7 @@ import {
   kindOf,
   nameOf,
   parseId,
-} from "./object.js";
+} from "./object-fields.js";
 import type { Session } from "./session.js";
 import { annotateSecrets, toObject } from "./wire.js";
 import type { JsonObject } from "../plugin/values.js";

@@ -1,6 +1,6 @@
 import { at } from "./json.js";
 import { gvkOf } from "./kinds.js";
-import { kindOf } from "./object.js";
+import { kindOf } from "./object-fields.js";
 import { isObject } from "../plugin/values.js";
 import type { Json, JsonObject } from "../plugin/values.js";
 

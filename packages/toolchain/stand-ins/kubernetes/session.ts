@@ -1,9 +1,9 @@
 import { KubeClient } from "./client.js";
-import { Cluster } from "./cluster.js";
+import { Cluster } from "./object-client.js";
 import { Discovery } from "./discovery.js";
 import { connectionOf, loadKubeconfig } from "./kubeconfig.js";
-import { ResourceLog } from "./log.js";
-import type { Log } from "./log.js";
+import { ResourceLog } from "./engine-messages.js";
+import type { Log } from "./engine-messages.js";
 import type { GroupVersionKind } from "./kinds.js";
 import { isBuiltIn, isNamespacedBuiltIn } from "./kinds.js";
 import type { Settings } from "./settings.js";

@@ -11,7 +11,7 @@ import { keepIgnored, takeOverPatch } from "./field-managers.js";
 import { listAt, setAt, textAt } from "./json.js";
 import { gvkOf, isCrd } from "./kinds.js";
 import { normalize } from "./normalize.js";
-import { annotationOf, annotations, apiVersionOf, idOf, isTrue } from "./object.js";
+import { annotationOf, annotations, apiVersionOf, idOf, isTrue } from "./object-fields.js";
 import type { Session } from "./session.js";
 import { toObject } from "./wire.js";
 import { hasUnknown } from "../plugin/values.js";

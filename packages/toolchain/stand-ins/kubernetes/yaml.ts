@@ -1,7 +1,7 @@
 import { parseAllDocuments } from "yaml";
 import { setAt } from "./json.js";
 import { gvkOf } from "./kinds.js";
-import { apiVersionOf, kindOf, namespaceOf } from "./object.js";
+import { apiVersionOf, kindOf, namespaceOf } from "./object-fields.js";
 import { isObject } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 

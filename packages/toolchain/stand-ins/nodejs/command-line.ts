@@ -70,7 +70,7 @@ export function sdkScript(directory: string, script: "run" | "run-plugin"): stri
  */
 export const guardArguments: readonly string[] = [
   "--require",
-  join(__dirname, "../../../../base/inspect-guard.cjs"),
+  join(__dirname, "../../../../base/util-inspect-workaround.cjs"),
 ];
 
 export interface ProgramRun {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { MachineProgram } from "../../../../automation/backup/backup-machines.js";
+import type { MachineProgram } from "../../../../automation/backup/machine-programs.js";
 import type {
   ClusterOutputs,
   MachineOutput,

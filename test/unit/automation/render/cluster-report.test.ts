@@ -8,7 +8,7 @@ import {
   timedPhases,
   timesTable,
 } from "../../../../automation/render/cluster-report.js";
-import type { NodeReport } from "../../../../automation/verify/nodes.js";
+import type { NodeReport } from "../../../../automation/verify/read-nodes.js";
 import { golden } from "../../../support/golden.js";
 
 const node = (fields: Partial<NodeReport>): NodeReport => ({

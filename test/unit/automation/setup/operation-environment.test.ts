@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Failure } from "../../../../base/failures/failure.js";
-import { ensurePassphraseFile } from "../../../../automation/setup/passphrase-file.js";
+import { ensurePassphraseFile } from "../../../../automation/setup/create-passphrase-file.js";
 import {
   backendUrl,
   cloudEnvironment,

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { stringify } from "yaml";
 import { KubernetesApi, readKubeAccess } from "../../../../automation/verify/kubernetes-client.js";
-import { readNodes } from "../../../../automation/verify/nodes.js";
+import { readNodes } from "../../../../automation/verify/read-nodes.js";
 
 const encode = (text: string): string => Buffer.from(text).toString("base64");
 

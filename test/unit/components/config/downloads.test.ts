@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
-import { openSecrets } from "../../../../components/config/open-secrets.js";
+import { openSecrets } from "../../../../components/config/plain-text-secrets.js";
 import { smallest } from "../../../support/config/spec.js";
 
 const problems = (over: object): string[] => {

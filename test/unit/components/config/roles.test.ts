@@ -3,7 +3,7 @@ import type { KubernetesApi } from "../../../../automation/verify/kubernetes-cli
 import { checkRoles } from "../../../../automation/verify/role-checks.js";
 import { parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
 import type { Sessions } from "../../../../automation/verify/ssh-sessions.js";
-import { readNodes } from "../../../../automation/verify/nodes.js";
+import { readNodes } from "../../../../automation/verify/read-nodes.js";
 import { earlyImages } from "../../../../components/machine/early-images.js";
 import { preparation } from "../../../../components/machine/preparation.js";
 import { rulesOf } from "../../../../components/network/firewall-plan.js";

@@ -4,7 +4,7 @@ import {
   encryptionFile,
   encryptionFlags,
 } from "../../../../components/kubeadm/secrets-encryption.js";
-import { encryptionKey } from "../../../../components/identity/encryption-key.js";
+import { encryptionKey } from "../../../../components/identity/derive-encryption-key.js";
 
 const seed = Buffer.alloc(32, 7).toString("base64");
 const key = encryptionKey(seed);

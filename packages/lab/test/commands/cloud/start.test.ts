@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { silentProgress } from "../../../../../base/progress.js";
 import { remains, removeCloud, runningRoot, startCloud } from "../../../cloud/start.js";
-import { frontFolders } from "../../../front/mirrors.js";
+import { frontFolders } from "../../../front/debian-mirror-proxy.js";
 import { createSubvolume, openStore } from "../../../host/store.js";
 import { readState } from "../../../state.js";
 import { labStatus } from "../../../status.js";

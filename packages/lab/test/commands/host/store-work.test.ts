@@ -10,7 +10,7 @@ import {
   releaseLoops,
   snapshotSubvolume,
 } from "../../../host/store.js";
-import { deviceNumber } from "../../../host/kernel-lists.js";
+import { deviceNumber } from "../../../host/parse-mounts-and-devices.js";
 import {
   btrfs,
   busyAtFirst,

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../base/progress.js";
-import { ensureExtra } from "../../../kubernetes/build-extra.js";
+import { ensureExtra } from "../../../kubernetes/optional-addon-images.js";
 import { digestOf } from "../../../kubernetes/digest.js";
-import { extras } from "../../../kubernetes/extras.js";
+import { extras } from "../../../kubernetes/optional-addons.js";
 import { ensureKubernetes } from "../../../kubernetes/build.js";
 import { RegistryStore } from "../../../kubernetes/registry-store.js";
 import { blobsInUse, readSiteManifest } from "../../../kubernetes/site.js";

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../base/progress.js";
-import { ensureExtra } from "../../../kubernetes/build-extra.js";
+import { ensureExtra } from "../../../kubernetes/optional-addon-images.js";
 import { ensureKubernetes } from "../../../kubernetes/build.js";
 import { digestOf } from "../../../kubernetes/digest.js";
 import { mirrorImages } from "../../../kubernetes/mirror-images.js";

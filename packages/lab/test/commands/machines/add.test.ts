@@ -5,7 +5,7 @@ import { silentProgress } from "../../../../../base/progress.js";
 import { runningRoot } from "../../../cloud/start.js";
 import { addMachines } from "../../../machines/add.js";
 import { imageCommands, machineImage } from "../../../machines/build.js";
-import { releases } from "../../../machines/releases.js";
+import { releases } from "../../../machines/debian-releases.js";
 import type { LabState } from "../../../state.js";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 

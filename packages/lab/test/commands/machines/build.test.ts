@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress } from "../../../../../base/progress.js";
 import { ensureMachineImages, machineImage } from "../../../machines/build.js";
-import { partitionId, releases } from "../../../machines/releases.js";
+import { partitionId, releases } from "../../../machines/debian-releases.js";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 
 /** Stub of setpriv: runs the inner command without namespaces. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { cloudFiles, cloudLinks, removedFiles } from "../../../cloud/files.js";
-import { renderIni } from "../../../cloud/ini.js";
+import { renderIni } from "../../../cloud/render-ini.js";
 import { offering } from "../../../cloud/offering.js";
 import { newPasswords, newSecrets, noSecrets } from "../../../cloud/secrets.js";
 import { labSettings } from "../../../settings.js";
@@ -39,7 +39,7 @@ const value = (path: string, section: string, key: string): string | undefined =
   return new RegExp(`^${key} = (.*)$`, "m").exec(body)?.[1];
 };
 
-describe("lab/cloud/ini", () => {
+describe("lab/cloud/render-ini", () => {
   it("renders sections in order with oslo.config's spelling", () => {
     const text = renderIni({ DEFAULT: { debug: false, workers: 1, log_dir: "" }, b: { x: "y" } });
     assert.equal(text, "[DEFAULT]\ndebug = false\nworkers = 1\nlog_dir = \n\n[b]\nx = y\n");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { renderPackages, renderRelease } from "../../../kubernetes/apt-index.js";
-import { debPackages, renderControl } from "../../../kubernetes/packages.js";
+import { debPackages, renderControl } from "../../../kubernetes/deb-package-table.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 
 /** Parses stanzas like apt: fields, with continuation lines joined. */

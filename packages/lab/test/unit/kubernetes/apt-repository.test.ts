@@ -20,7 +20,7 @@ import {
   writeKubernetesRepository,
 } from "../../../kubernetes/apt-repository.js";
 import type { BuiltComponent } from "../../../kubernetes/build-component.js";
-import { debFileName, debPackages, dockerPackages } from "../../../kubernetes/packages.js";
+import { debFileName, debPackages, dockerPackages } from "../../../kubernetes/deb-package-table.js";
 import type { SigningKey } from "../../../kubernetes/signing-key.js";
 import { release as releaseOf } from "../../../kubernetes/versions.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";

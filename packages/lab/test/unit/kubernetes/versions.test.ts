@@ -10,9 +10,9 @@ import {
 } from "../../../../../base/versions/pinned-versions.js";
 import type { Component, Release } from "../../../kubernetes/component.js";
 import { madeFrom } from "../../../kubernetes/component.js";
-import { executableName } from "../../../kubernetes/go-module.js";
+import { executableName } from "../../../kubernetes/go-mod-files.js";
 import { repositoryOf } from "../../../kubernetes/images.js";
-import { debPackages } from "../../../kubernetes/packages.js";
+import { debPackages } from "../../../kubernetes/deb-package-table.js";
 import { release, supportedKubernetesVersions } from "../../../kubernetes/versions.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 

@@ -1,6 +1,6 @@
 import { isNotFound } from "../client.js";
 import { at, listAt, mapAt, textAt } from "../json.js";
-import { conditionOf, nameOf, namespaceOf } from "../object.js";
+import { conditionOf, nameOf, namespaceOf } from "../object-fields.js";
 import { info, warning } from "./readiness.js";
 import type { Readiness, ReadinessContext, Verdict } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";

@@ -1,7 +1,7 @@
-import type { Cluster } from "../cluster.js";
+import type { Cluster } from "../object-client.js";
 import { at, listAt, numberAt, textAt } from "../json.js";
 import { selectorOf } from "../normalize.js";
-import { conditionOf, displayName, isOwnedBy, namespaceOf } from "../object.js";
+import { conditionOf, displayName, isOwnedBy, namespaceOf } from "../object-fields.js";
 import { info, warning } from "./readiness.js";
 import type { Readiness, Verdict } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";

@@ -1,5 +1,5 @@
-import type { Cluster } from "../cluster.js";
-import type { Severity } from "../log.js";
+import type { Cluster } from "../object-client.js";
+import type { Severity } from "../engine-messages.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /** Result of one check of an object. */

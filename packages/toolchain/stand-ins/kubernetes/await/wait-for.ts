@@ -1,5 +1,5 @@
 import { at } from "../json.js";
-import { annotationOf, annotations } from "../object.js";
+import { annotationOf, annotations } from "../object-fields.js";
 import { info, type Readiness } from "./readiness.js";
 import type { JsonObject } from "../../plugin/values.js";
 

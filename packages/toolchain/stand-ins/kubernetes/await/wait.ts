@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isNotFound, UnreachableError } from "../client.js";
-import type { Cluster } from "../cluster.js";
+import type { Cluster } from "../object-client.js";
 import { cancelled, failedToInitialize, NotReadyError, timedOut } from "../errors.js";
 import { listAt, textAt } from "../json.js";
 import { apiVersionOfGvk, gvkOf } from "../kinds.js";
-import type { ResourceLog } from "../log.js";
-import { annotationOf, annotations, isTrue, kindOf, nameOf, uidOf } from "../object.js";
+import type { ResourceLog } from "../engine-messages.js";
+import { annotationOf, annotations, isTrue, kindOf, nameOf, uidOf } from "../object-fields.js";
 import {
   claimReadiness,
   crdReadiness,

@@ -1,4 +1,4 @@
-import type { Cluster } from "../cluster.js";
+import type { Cluster } from "../object-client.js";
 import { mapAt, numberAt, textAt } from "../json.js";
 import { claimsOf, selectorOf } from "../normalize.js";
 import {
@@ -8,7 +8,7 @@ import {
   isObserved,
   isOwnedBy,
   namespaceOf,
-} from "../object.js";
+} from "../object-fields.js";
 import { isNotFound } from "../client.js";
 import { podProblems, podsOf } from "./pods.js";
 import { info, warning } from "./readiness.js";

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
 import { isSupplied } from "../../../../../components/config/cloud/credential.js";
-import { openSecrets } from "../../../../../components/config/open-secrets.js";
+import { openSecrets } from "../../../../../components/config/plain-text-secrets.js";
 import { smallest } from "../../../../support/config/spec.js";
 
 const password = { secure: "v1:AAAA" };

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
 import { compareFrozen, frozenValues } from "../../../../../components/config/immutable-fields.js";
-import { openSecrets } from "../../../../../components/config/open-secrets.js";
+import { openSecrets } from "../../../../../components/config/plain-text-secrets.js";
 import { smallest } from "../../../../support/config/spec.js";
 
 const parsed = (podNetwork: object | string, over: object = {}) =>

@@ -10,7 +10,7 @@ import {
   KubeClient,
   UnreachableError,
 } from "../../../../stand-ins/kubernetes/client.js";
-import { Cluster } from "../../../../stand-ins/kubernetes/cluster.js";
+import { Cluster } from "../../../../stand-ins/kubernetes/object-client.js";
 import {
   collectionPath,
   Discovery,

@@ -24,7 +24,7 @@ import {
   isOwnedBy,
   isTrue,
   parseId,
-} from "../../../../stand-ins/kubernetes/object.js";
+} from "../../../../stand-ins/kubernetes/object-fields.js";
 import { isObject } from "../../../../stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../stand-ins/plugin/values.js";
 

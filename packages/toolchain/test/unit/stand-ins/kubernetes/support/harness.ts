@@ -8,7 +8,7 @@ import {
 } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import * as rpc from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
-import type { Log } from "../../../../../stand-ins/kubernetes/log.js";
+import type { Log } from "../../../../../stand-ins/kubernetes/engine-messages.js";
 import { KubernetesProvider } from "../../../../../stand-ins/kubernetes/provider.js";
 import { fromStruct, toStruct } from "../../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { awaited } from "../../../../../stand-ins/kubernetes/await/wait.js";
 import type { Verdict } from "../../../../../stand-ins/kubernetes/await/readiness.js";
 import { ApiError } from "../../../../../stand-ins/kubernetes/client.js";
-import type { Cluster } from "../../../../../stand-ins/kubernetes/cluster.js";
+import type { Cluster } from "../../../../../stand-ins/kubernetes/object-client.js";
 import { textAt } from "../../../../../stand-ins/kubernetes/json.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 

@@ -3,7 +3,7 @@ import {
   ClusterMachines,
   keepScript,
   collectBackupProgram,
-} from "../../../../automation/backup/backup-machines.js";
+} from "../../../../automation/backup/machine-programs.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { outputsOf } from "./support.js";
 

@@ -8,7 +8,7 @@ import {
   debPackages,
   renderControl,
   type DebPackage,
-} from "../../../kubernetes/packages.js";
+} from "../../../kubernetes/deb-package-table.js";
 import { release } from "../../../kubernetes/versions.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 

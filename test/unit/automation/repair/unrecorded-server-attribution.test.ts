@@ -4,7 +4,7 @@ import {
   failedRunPeriodsBefore,
   portsWithoutScripts,
   attributeUnrecordedServer,
-} from "../../../../automation/repair/unrecorded-servers.js";
+} from "../../../../automation/repair/unrecorded-server-attribution.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { ensurePassphraseFile } from "../../../../automation/setup/passphrase-file.js";
+import { ensurePassphraseFile } from "../../../../automation/setup/create-passphrase-file.js";
 
 describe("the passphrase of the stacks", () => {
   let directory: string;
@@ -38,7 +38,7 @@ describe("the passphrase of the stacks", () => {
 
   it("is one for all commands that start at the same time on a new machine", async () => {
     const path = join(directory, "p");
-    const module = require.resolve("../../../../automation/setup/passphrase-file.js");
+    const module = require.resolve("../../../../automation/setup/create-passphrase-file.js");
     const script = `
       const { ensurePassphraseFile } = require(${JSON.stringify(module)});
       console.log("ready");

@@ -8,7 +8,7 @@ const scripts = [
   "remote-scripts/scripts/common.sh",
   "machine/scripts/authorized-keys.sh",
   "machine/scripts/security-updates.sh",
-  "access/prepare-bastion.sh",
+  "access/bastion-logins-and-updates.sh",
 ].map((path) => readFileSync(join(components, path), "utf8"));
 
 /** Files of a bastion after its scripts ran. */
@@ -46,7 +46,7 @@ const run = (setting: string): Outcome & Written => {
   }
 };
 
-describe("prepare-bastion.sh", () => {
+describe("bastion-logins-and-updates.sh", () => {
   it("takes a machine whose sshd lets as many in at once as its user data say", () => {
     const { code, stdout, stderr } = run("maxstartups 200:30:400");
     assert.equal(code, 0, stderr);

@@ -4,7 +4,7 @@
  * creation takes no time there, so only the tools are measured. Runs `up`, and an `up` with nothing
  * to do. Not a test. Needs Go; Terraform is built at the first run.
  *
- *   npx tsx packages/bench/terraform-scale.ts [--workers 50] [--control-planes 3] [--runs 1] [--record]
+ *   npx tsx packages/bench/terraform-large-cluster.ts [--workers 50] [--control-planes 3] [--runs 1] [--record]
  *
  * Ratios are relative to Terraform. The last line is JSON; `--record` appends it to
  * packages/bench/records.jsonl.
@@ -25,7 +25,7 @@ import { scaleCluster } from "./support/scale/cluster.js";
 import { peerFigures } from "./support/scale/figures.js";
 import { Site } from "./support/scale/process.js";
 import type { Figures } from "./support/statistics.js";
-import { TerraformAccount } from "./support/terraform/account.js";
+import { TerraformAccount } from "./support/terraform/working-directory.js";
 import { configurationOf } from "./support/terraform/configuration.js";
 import { draw, registered } from "./support/terraform/program.js";
 import { terraformTools, type TerraformTools } from "./support/terraform/tools.js";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
-import { readNodes } from "../../../../automation/verify/nodes.js";
+import { readNodes } from "../../../../automation/verify/read-nodes.js";
 
 const role = "node-role.kubernetes.io/control-plane";
 const ready = { type: "Ready", status: "True" };

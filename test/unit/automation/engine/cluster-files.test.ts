@@ -21,7 +21,7 @@ import {
   removeFiles,
   timelinePath,
   writeKubeconfig,
-} from "../../../../automation/engine/kubeconfig-file.js";
+} from "../../../../automation/engine/cluster-files.js";
 
 describe("the file with the administrator's kubeconfig", () => {
   let state: string;

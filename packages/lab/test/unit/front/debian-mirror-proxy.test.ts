@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { mirrorsOf, nameServersIn, renderMirrors } from "../../../front/mirrors.js";
+import { mirrorsOf, nameServersIn, renderMirrors } from "../../../front/debian-mirror-proxy.js";
 import { labSettings } from "../../../settings.js";
 
 const settings = labSettings({});
 const source = (uri: string, ...suites: string[]) => ({ uri, suites, components: ["main"] });
 
-describe("lab/front/mirrors", () => {
+describe("lab/front/debian-mirror-proxy", () => {
   it("are those that the host's own apt uses for the suite", () => {
     const sources = [
       source("http://other.test/debian/", "trixie"),

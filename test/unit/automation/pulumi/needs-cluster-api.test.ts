@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { needsApi } from "../../../../automation/pulumi/needs-api.js";
+import { needsApi } from "../../../../automation/pulumi/needs-cluster-api.js";
 import { withoutResources } from "../../../../automation/pulumi/prune-state.js";
 import type { StateResource } from "../../../../automation/pulumi/stack-state.js";
 

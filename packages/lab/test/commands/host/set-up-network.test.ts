@@ -5,7 +5,7 @@ import {
   networkRemains,
   setUpNetwork,
   tearDownNetwork,
-} from "../../../host/network.js";
+} from "../../../host/set-up-network.js";
 import { filterCommands, linkCommands } from "../../../host/network-plan.js";
 import { neededSettings } from "../../../host/kernel-settings.js";
 import {
@@ -25,7 +25,7 @@ const useHost = (): void => {
   });
 };
 
-describe("lab/host/network: collisions on this host", () => {
+describe("lab/host/set-up-network: collisions on this host", () => {
   useHost();
   const routes = (dst: string) =>
     JSON.stringify([
@@ -75,7 +75,7 @@ describe("lab/host/network: collisions on this host", () => {
   });
 });
 
-describe("lab/host/network: setting up and taking away", () => {
+describe("lab/host/set-up-network: setting up and taking away", () => {
   useHost();
 
   it("raises the kernel's settings first, then makes links and rules in their order", async () => {

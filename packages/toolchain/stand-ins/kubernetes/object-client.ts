@@ -2,7 +2,7 @@ import type { KubeClient } from "./client.js";
 import { pathOf } from "./discovery.js";
 import type { Discovery } from "./discovery.js";
 import { listAt, without } from "./json.js";
-import { apiVersionOf, kindOf } from "./object.js";
+import { apiVersionOf, kindOf } from "./object-fields.js";
 import { isObject } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 

@@ -6,7 +6,7 @@ import {
   parseLoops,
   parseMountinfo,
   parseSubvolumes,
-} from "../../../host/kernel-lists.js";
+} from "../../../host/parse-mounts-and-devices.js";
 
 const mountinfo = [
   "22 1 254:0 / / rw,relatime - ext4 /dev/vda rw",
@@ -18,7 +18,7 @@ const mountinfo = [
   "",
 ].join("\n");
 
-describe("lab/host/kernel-lists: mounts", () => {
+describe("lab/host/parse-mounts-and-devices: mounts", () => {
   it("reads points and types, with optional fields or without", () => {
     const mounts = parseMountinfo(mountinfo);
     assert.equal(mounts.length, 6);
@@ -40,7 +40,7 @@ describe("lab/host/kernel-lists: mounts", () => {
   });
 });
 
-describe("lab/host/kernel-lists: loop devices", () => {
+describe("lab/host/parse-mounts-and-devices: loop devices", () => {
   it("reads losetup's JSON with its padded numbers", () => {
     const json = `{"loopdevices": [
       {"name":"/dev/loop0","back-file":"/cache/store.btrfs","back-maj:min":"     254:0  "},
@@ -59,7 +59,7 @@ describe("lab/host/kernel-lists: loop devices", () => {
   });
 });
 
-describe("lab/host/kernel-lists: subvolumes", () => {
+describe("lab/host/parse-mounts-and-devices: subvolumes", () => {
   it("reads paths, also with spaces", () => {
     const text = [
       "ID 256 gen 12 top level 5 path packages-0123",
@@ -70,7 +70,7 @@ describe("lab/host/kernel-lists: subvolumes", () => {
   });
 });
 
-describe("lab/host/kernel-lists: device numbers", () => {
+describe("lab/host/parse-mounts-and-devices: device numbers", () => {
   it("splits what stat gives", () => {
     assert.equal(deviceNumber(0xfe00), "254:0");
     assert.equal(deviceNumber(0x39), "0:57");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {
   isBetterNotIgnored,
   isRefused,
-} from "../../../../components/lookup/refused-power-states.js";
+} from "../../../../components/lookup/provider-power-states.js";
 
 describe("the power state of a server", () => {
   it("is refused where nobody can ask for it", () => {

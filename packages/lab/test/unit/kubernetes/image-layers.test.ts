@@ -12,7 +12,7 @@ import {
   emptyLayer,
   isUnused,
   programLayer,
-} from "../../../kubernetes/layers.js";
+} from "../../../kubernetes/image-layers.js";
 import { release } from "../../../kubernetes/versions.js";
 
 describe("the Debian layer", () => {

@@ -14,9 +14,9 @@ import {
 } from "./build-component.js";
 import type { Component, Image } from "./component.js";
 import { digestOf } from "./digest.js";
-import { extras, type Extra, type ExtraName } from "./extras.js";
+import { extras, type Extra, type ExtraName } from "./optional-addons.js";
 import { buildTools } from "./host-tools.js";
-import { debianLayerPackages } from "./layers.js";
+import { debianLayerPackages } from "./image-layers.js";
 import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
 import { mirrorSettings } from "./mirror.js";
 import { readAddedImages, writeAddedImages, type SiteImage } from "./site.js";

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { clusterTags } from "../../../../openstack/inventory/ownership.js";
-import { deleteFailedLoadBalancers } from "../../../../components/endpoint/failed-load-balancer.js";
+import { deleteFailedLoadBalancers } from "../../../../components/endpoint/delete-failed-load-balancers.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 
 const mark = { name: "dev", identity: "0123456789ab" };

@@ -8,7 +8,7 @@ import {
   newer,
   renderModuleGoMod,
   renderProgramGoMod,
-} from "../../../kubernetes/go-module.js";
+} from "../../../kubernetes/go-mod-files.js";
 
 const source: ModuleSource = { kind: "module", module: "example.org/tool" };
 const component: Component = {

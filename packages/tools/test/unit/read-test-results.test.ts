@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { followTests } from "../../follow-tests.js";
+import { followTests } from "../../read-test-results.js";
 import { mark } from "../../line-reporter.js";
 
 /** Starts a process that prints these lines and exits with this code. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { scopeIn, type TokenScope } from "../../../../openstack/auth/cloud-scope.js";
+import { scopeIn, type TokenScope } from "../../../../openstack/auth/token-scope.js";
 
 describe("where a credential leads", () => {
   const at = (region: string, kind = "public"): TokenScope["endpoints"][number] => ({

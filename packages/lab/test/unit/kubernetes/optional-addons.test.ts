@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { extraNames, extras } from "../../../kubernetes/extras.js";
-import { executableName } from "../../../kubernetes/go-module.js";
+import { extraNames, extras } from "../../../kubernetes/optional-addons.js";
+import { executableName } from "../../../kubernetes/go-mod-files.js";
 import { release, supportedKubernetesVersions } from "../../../kubernetes/versions.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 

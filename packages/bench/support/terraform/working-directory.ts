@@ -4,7 +4,7 @@ import { z } from "zod";
 import { run } from "../../../../base/run-command.js";
 import { kubeconfigFor } from "../../../../components/identity/kubeconfig.js";
 import type { BareOutputs } from "../bare/run.js";
-import type { Files } from "./steps.js";
+import type { Files } from "./script-resources.js";
 import type { TerraformTools } from "./tools.js";
 
 const result = z.looseObject({ kubeconfig: z.string() });
