@@ -2,9 +2,13 @@ import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
 import { checkClusterSpec } from "./components/config/check-cluster-spec.js";
 import type { ClusterSpec } from "./components/config/cluster-spec.js";
-import { isFields, merge, preferredKey } from "./components/schema/merge-defaults.js";
-import { openSecrets } from "./components/config/plain-text-secrets.js";
-import { filesOf, localContextOf, type LocalContext } from "./components/lookup/local-context.js";
+import { isFields, merge, preferredPublicKey } from "./components/schema/merge-defaults.js";
+import { plainTextSecretErrors } from "./components/config/plain-text-secrets.js";
+import {
+  pinnedFileDirectoriesOf,
+  localContextOf,
+  type LocalContext,
+} from "./components/lookup/local-context.js";
 import { configError } from "./components/pulumi/errors.js";
 import { isConfigSecret } from "./components/pulumi/pulumi-internals.js";
 import { withSiteDefaults } from "./components/config/site-defaults.js";
@@ -20,11 +24,11 @@ export function readConfig(): ClusterSpec {
   const stack = pulumi.getStack();
   const written = new pulumi.Config().getObject<unknown>("cluster") ?? {};
   const args = merge({ name: stack }, withSiteDefaults(written, process.env));
-  const result = checkClusterSpec(withLoginKey(args), filesOf(process.env));
+  const result = checkClusterSpec(withLoginKey(args), pinnedFileDirectoriesOf(process.env));
   if ("problems" in result) throw configError(settingsFile(), result.problems);
   // The SDK returns decrypted secrets, so encrypted secrets look like plain text here. Plain text
   // is therefore refused only if no value in `cluster` is encrypted.
-  const open = openSecrets(result.spec, pulumi.getProject());
+  const open = plainTextSecretErrors(result.spec, pulumi.getProject());
   if (open.length > 0 && !isEncrypted("cluster")) throw configError(settingsFile(), open);
   return result.spec;
 }
@@ -47,7 +51,7 @@ const isEncrypted = (key: string): boolean => isConfigSecret(`${pulumi.getProjec
  */
 function withLoginKey(args: unknown): unknown {
   const configured = isFields(args) && isFields(args["ssh"]) ? args["ssh"]["publicKey"] : undefined;
-  const publicKey = configured ?? preferredKey(agentKeys());
+  const publicKey = configured ?? preferredPublicKey(agentKeys());
   return publicKey === undefined ? merge({ ssh: {} }, args) : merge({ ssh: { publicKey } }, args);
 }
 

@@ -17,11 +17,11 @@ import { forceDestroy, planForceDestroy } from "./operations/force-destroy.js";
 import type { OperationName, Operations, OperationTable } from "./operations/operations.js";
 import { preview } from "./operations/preview.js";
 import {
-  kubeconfigFileOf,
-  kubeconfigOf,
-  outputsOf,
-  preflightOf,
-  statusOf,
+  writeKubeconfigFile,
+  readKubeconfig,
+  readOutputValues,
+  runPreflight,
+  readStatus,
 } from "./operations/read-stack.js";
 import { refresh } from "./operations/refresh.js";
 import { unlock } from "./operations/unlock.js";
@@ -86,14 +86,14 @@ export function createClusterService(service: ClusterServiceOptions): ClusterSer
     start: (name, stack, options) => queue.start(name, stack, options),
     destroyPlan: (stack, options = {}) =>
       queue.request(stack, options, options.abandon === true ? planForceDestroy : planDestroy),
-    status: (stack, options = {}) => queue.request(stack, options, statusOf),
+    status: (stack, options = {}) => queue.request(stack, options, readStatus),
     preflight: (stack, options = {}) =>
-      queue.request(stack, options, (run) => preflightOf(run, options)),
+      queue.request(stack, options, (run) => runPreflight(run, options)),
     spec: (stack, options = {}) => queue.request(stack, options, (run) => run.spec()),
     outputs: (stack, options = {}) =>
-      queue.request(stack, options, (run) => outputsOf(run, options.secrets)),
-    kubeconfig: (stack, options = {}) => queue.request(stack, options, kubeconfigOf),
-    kubeconfigFile: (stack, options = {}) => queue.request(stack, options, kubeconfigFileOf),
+      queue.request(stack, options, (run) => readOutputValues(run, options.secrets)),
+    kubeconfig: (stack, options = {}) => queue.request(stack, options, readKubeconfig),
+    kubeconfigFile: (stack, options = {}) => queue.request(stack, options, writeKubeconfigFile),
     state: (stack, options = {}) =>
       queue.request(stack, options, ({ access }) => readState(access)),
     locks: (stack, options = {}) => queue.request(stack, options, lockHoldersOf),

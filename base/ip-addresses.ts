@@ -14,7 +14,7 @@ const limits = (range: string): readonly [bigint, bigint] => {
 };
 
 /** Returns whether two ranges have a common address. */
-export function overlaps(one: string, other: string): boolean {
+export function rangesOverlap(one: string, other: string): boolean {
   if (isIpv4(one) !== isIpv4(other)) return false;
   const [first, last] = limits(one);
   const [otherFirst, otherLast] = limits(other);
@@ -25,7 +25,7 @@ export function overlaps(one: string, other: string): boolean {
  * Returns whether a machine in the range can have the address. The first (network) and the last
  * (broadcast) address of the range are excluded.
  */
-export function isHostOf(range: string, address: string): boolean {
+export function isHostAddressIn(range: string, address: string): boolean {
   const [first, last] = limits(range);
   const [it] = limits(address);
   return first < it && it < last;
@@ -34,14 +34,14 @@ export function isHostOf(range: string, address: string): boolean {
 /**
  * Returns the range's first host address. By default, Neutron assigns this address to the router.
  */
-export const firstHostOf = (range: string): string =>
+export const firstHostAddressOf = (range: string): string =>
   Address4.fromBigInt(limits(range)[0] + 1n).address;
 
 /**
  * Returns the free parts of a range. The first host address and the addresses in `taken` are not
  * free. Each part is given by its first and last address.
  */
-export function freeParts(
+export function freeAddressRanges(
   range: string,
   taken: readonly string[],
 ): readonly { readonly start: string; readonly end: string }[] {
@@ -63,14 +63,14 @@ export function freeParts(
  * kubeadm adds this address to the API server's certificate.
  */
 export function firstServiceAddress(services: string): string {
-  return firstHostOf(services);
+  return firstHostAddressOf(services);
 }
 
 /** Returns the prefix length of a range: 64 for fd00:10::/64. */
-export const prefixOf = (range: string): number => parsed(range).subnetMask;
+export const prefixLengthOf = (range: string): number => parsed(range).subnetMask;
 
 /** Returns the first address of the given IP family. Returns an empty text if there is none. */
-export const addressOf = (family: "IPv4" | "IPv6", addresses: readonly string[]): string =>
+export const addressOfFamily = (family: "IPv4" | "IPv6", addresses: readonly string[]): string =>
   addresses.find((address) => isIpv4(address) === (family === "IPv4")) ?? "";
 
 /** Neutron's names of the IPv6 address modes that machines support. */
@@ -84,7 +84,7 @@ export interface ClusterRanges {
 }
 
 /** Returns the Pod ranges or the Service ranges of a cluster. The IPv4 range is first. */
-export const rangesOf = (
+export const clusterRangesOf = (
   which: keyof ClusterRanges,
   network: ClusterRanges & { readonly ipv6?: ClusterRanges | undefined },
 ): readonly string[] => [network[which], ...(network.ipv6 ? [network.ipv6[which]] : [])];

@@ -52,7 +52,7 @@ export const patientKeepalive: typeof keepalive = {
   keepaliveCountMax: 36,
 };
 
-export type Patience = typeof keepalive & {
+export type KeepaliveSettings = typeof keepalive & {
   /** Milliseconds for the login. Default: {@link connectTimeout}. */
   readonly readyTimeout?: number;
 };
@@ -64,7 +64,7 @@ export type Patience = typeof keepalive & {
 export function logIn(
   target: SshTarget,
   stream?: Duplex,
-  patience: Patience = keepalive,
+  patience: KeepaliveSettings = keepalive,
 ): Promise<Client> {
   const [algorithm = "", encoded = ""] = target.hostKey.split(" ");
   const expected = Buffer.from(encoded, "base64");
@@ -108,7 +108,7 @@ export function logIn(
 }
 
 /** Opens a TCP connection from the machine to `address`. */
-export const forward = (client: Client, address: string, port: number): Promise<Duplex> =>
+export const openTcpConnection = (client: Client, address: string, port: number): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     client.forwardOut("127.0.0.1", 0, address, port, (error, channel) => {
       if (error) reject(error);
@@ -146,7 +146,7 @@ const begin = (client: Client, command: string): Promise<Begun> =>
   });
 
 /** Input and output of a command on a machine. */
-export interface Streams {
+export interface CommandStreams {
   /** Standard input. @default no input */
   readonly input?: Readable;
   readonly output: Writable;
@@ -164,10 +164,10 @@ export interface CommandResult {
  * Runs a command on a machine. If the command ends without an exit code and its input could not be
  * written, throws the error of the input.
  */
-export async function execute(
+export async function executeCommand(
   client: Client,
   command: string,
-  { input, output }: Streams,
+  { input, output }: CommandStreams,
 ): Promise<CommandResult> {
   const { channel, closed } = await begin(client, command);
   const reading = (input ? pipeline(input, channel) : Promise.resolve(channel.end())).then(
@@ -207,7 +207,7 @@ export async function probeLogin(
   try {
     if (!proxy) return await touch({ ...target, ...agent });
     hop = await logIn({ ...proxy, ...agent });
-    stream = await forward(hop, target.host, target.port ?? 22);
+    stream = await openTcpConnection(hop, target.host, target.port ?? 22);
     return await touch({ ...target, ...agent }, stream);
   } catch (error) {
     if (error instanceof HostKeyMismatch) return "wrong host key";

@@ -3,15 +3,15 @@ import type { RequiredLookups } from "../openstack/checks/lookup-requirements.js
 import type { ClusterSpec } from "./config/cluster-spec.js";
 import { barbicanCertificatePath } from "./config/load-balancing/barbican-certificates.js";
 import { isSupplied } from "./config/cloud/credential.js";
-import { entryAddresses, existingFloatingIps } from "./config/network/floating-ips.js";
+import { sshFloatingIpCount, existingFloatingIps } from "./config/network/floating-ips.js";
 import { endpointTraits } from "./config/load-balancing/endpoint-traits.js";
 import { ingressTraits } from "./config/load-balancing/ingress-traits.js";
 import { earlyImages } from "./machine/early-images.js";
-import { rulesOf } from "./network/firewall-plan.js";
+import { firewallRulesOfSpec } from "./network/firewall-plan.js";
 import {
-  otherPodNetworks,
-  routedByCloud,
-  routedRangesOf,
+  suggestedPodNetworks,
+  isRoutedByCloud,
+  allowedAddressPairRangesOf,
 } from "./pod-network/pod-network-kinds.js";
 import {
   groupsOf,
@@ -21,7 +21,7 @@ import {
   type ClusterPlan,
 } from "./plan/cluster-plan.js";
 import { roleTable } from "./config/roles.js";
-import { octaviaChoices } from "./plan/octavia-requirements.js";
+import { octaviaRequirementsOf } from "./plan/octavia-requirements.js";
 
 /** Returns the defined names without duplicates. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [
@@ -71,7 +71,7 @@ type Counts = Readonly<Record<CountedResource, number>>;
 
 /** Returns the number of floating IPs that the program creates for SSH: 0 or 1. */
 const entryAddressesMade = (spec: ClusterSpec): number =>
-  spec.ssh.floatingIp === undefined ? entryAddresses(spec) : 0;
+  spec.ssh.floatingIp === undefined ? sshFloatingIpCount(spec) : 0;
 
 /**
  * Returns the names of the networks that the program creates. Each network has a subnet and a
@@ -125,7 +125,8 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
       endpoint.floatingIps + ingress.floatingIps + entryAddressesMade(spec) + floatingIps,
     "security groups": plan.securityGroups.length + groups,
     "security group rules":
-      rulesOf(spec).length + ownRules * (groups + plan.securityGroups.filter(keepsOwnRules).length),
+      firewallRulesOfSpec(spec).length +
+      ownRules * (groups + plan.securityGroups.filter(keepsOwnRules).length),
     volumes: one + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),
     "load balancers": endpoint.loadBalancers + ingress.loadBalancers + services,
@@ -140,7 +141,7 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
 function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: ClusterPlan): string[] {
   if (!network.existing) return [];
   const { kind } = podNetwork;
-  const routed = routedRangesOf({ podNetwork, network }).length > 0;
+  const routed = allowedAddressPairRangesOf({ podNetwork, network }).length > 0;
   const found = {
     "network.portSecurity false": !network.portSecurity,
     [`podNetwork ${"backend" in podNetwork ? `${kind}, ${podNetwork.backend}` : kind}`]:
@@ -156,7 +157,7 @@ function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: Cluste
  * returns undefined.
  */
 const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
-  routedByCloud(podNetwork) ? podNetwork.kind : undefined;
+  isRoutedByCloud(podNetwork) ? podNetwork.kind : undefined;
 
 /**
  * Returns volumes for which the specification names no Cinder zone, although their machine has a
@@ -221,7 +222,7 @@ const givenNetworks = ({
 export function cloudRequirementsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
-  const octavia = octaviaChoices(spec);
+  const octavia = octaviaRequirementsOf(spec);
   const volumes = machines.flatMap((machine) => machine.volumes);
   const flavors: Record<string, number> = {};
   for (const { flavor } of machines) flavors[flavor] = (flavors[flavor] ?? 0) + 1;
@@ -257,7 +258,7 @@ export function cloudRequirementsOf(spec: ClusterSpec): ClusterNeeds {
       spec.storageClasses.some(({ availability: zone }) => zone === undefined),
     ...(octavia && { octavia }),
     routes: routedFor(spec),
-    otherPodNetworks,
+    suggestedPodNetworks,
     makesCredential: !isSupplied(spec.credential),
     credentialRoles: spec.credential?.roles,
     certificate: barbicanCertificatePath(spec),

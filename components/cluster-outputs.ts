@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { SshAccess } from "./machine/machine-connections.js";
+import type { MachineConnections } from "./machine/machine-connections.js";
 import type { IngressController } from "./addons/ingress-controller.js";
 import type { Samples } from "./addons/samples.js";
 import type { SeparateRole } from "./config/roles.js";
@@ -71,11 +71,11 @@ export const earliestVersion = (
 
 export const nodeOutputs = (
   members: readonly Member[],
-  access: SshAccess,
+  access: MachineConnections,
 ): pulumi.Output<NodeOutput[]> =>
   pulumi.all(
     members.map(({ plan, machine }) => {
-      const { host, user, proxy } = access.route(machine);
+      const { host, user, proxy } = access.connectionTo(machine);
       return {
         name: machine.machine,
         role: plan.role,
@@ -98,7 +98,10 @@ export type SeparateOutputs = {
   readonly [Of in SeparateRole]?: pulumi.Output<NodeOutput[]>;
 };
 
-export const separateOutputs = (groups: SeparateGroups, access: SshAccess): SeparateOutputs =>
+export const separateOutputs = (
+  groups: SeparateGroups,
+  access: MachineConnections,
+): SeparateOutputs =>
   Object.fromEntries(
     separateGroupsIn(groups).map(([role, { members }]) => [role, nodeOutputs(members, access)]),
   );
@@ -109,13 +112,13 @@ export const separateOutputs = (groups: SeparateGroups, access: SshAccess): Sepa
  */
 export const hostKeysOf = (
   members: readonly Member[],
-  access: SshAccess,
+  access: MachineConnections,
 ): pulumi.Output<string[]> =>
   pulumi.all(
     members.map(({ machine }) => {
       const { address, hostKey } = machine;
       return pulumi
-        .all([address, access.route(machine).host, hostKey])
+        .all([address, access.connectionTo(machine).host, hostKey])
         .apply(([inside, host, key]) => {
           // `host` equals `inside` if SSH connects to the machine's own address.
           const hosts = new Set([machine.machine, inside, host]);
@@ -124,7 +127,7 @@ export const hostKeysOf = (
     }),
   );
 
-export const samplesOf = (samples?: Samples): pulumi.Output<SamplesOutput | undefined> =>
+export const samplesOutput = (samples?: Samples): pulumi.Output<SamplesOutput | undefined> =>
   pulumi.output(
     samples && {
       namespace: samples.namespace,
@@ -136,7 +139,7 @@ export const samplesOf = (samples?: Samples): pulumi.Output<SamplesOutput | unde
     },
   );
 
-export const ingressOf = (
+export const ingressOutput = (
   controller: IngressController | undefined,
   spec: { readonly public: boolean } | undefined,
 ): pulumi.Output<IngressOutput | undefined> =>

@@ -4,8 +4,8 @@ import type { ClusterMarkInput } from "./identity/resource-tags.js";
 import type { IngressBalancer } from "./endpoint/ingress-load-balancer.js";
 import type { ControlPlane } from "./kubeadm/control-planes.js";
 import type { ClusterFacts } from "./kubeadm/cluster-facts.js";
-import type { Readiness } from "./kubeadm/api-readiness.js";
-import type { SshAccess } from "./machine/machine-connections.js";
+import type { ApiReadiness } from "./kubeadm/api-readiness.js";
+import type { MachineConnections } from "./machine/machine-connections.js";
 import type { Member } from "./machine/machine-group.js";
 import type { Firewall } from "./network/firewall.js";
 import type { Network } from "./network/network.js";
@@ -39,7 +39,7 @@ export interface KubeadmCluster {
   readonly members: readonly Member[];
   /** Machines that are not nodes, by role. */
   readonly separate: SeparateGroups;
-  readonly access: SshAccess;
+  readonly access: MachineConnections;
   readonly facts: ClusterFacts;
   /** Scripts that join the workers. After such a script has run, the worker's node exists. */
   readonly joins: readonly RemoteScript[];
@@ -48,7 +48,7 @@ export interface KubeadmCluster {
    * unknown.
    */
   readonly versions: readonly pulumi.Output<string>[];
-  readonly readiness: Readiness;
+  readonly readiness: ApiReadiness;
   /** Load balancer of the ingress controller. Exists only if `ingress.kind` is `workers`. */
   readonly balancer: IngressBalancer | undefined;
 }

@@ -1,9 +1,9 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { EntryAddress, accessWithoutHop } from "./access/ssh-route.js";
+import { EntryAddress, connectionsWithoutProxy } from "./access/ssh-route.js";
 import { BastionAddress, type Bastion } from "./access/bastion.js";
 import { Addons, type AddonsArgs } from "./addons/addons.js";
-import { addonArguments, cloudAccess } from "./addons/addon-arguments.js";
+import { addonArguments, cloudAccessOf } from "./addons/addon-arguments.js";
 import { checkClusterSpec } from "./config/check-cluster-spec.js";
 import type { ClusterArgs, ClusterSpec } from "./config/cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
@@ -11,7 +11,7 @@ import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/endpoint-kinds.js";
 import type { Infrastructure, KubeadmCluster } from "./cluster-part-types.js";
 import {
-  frozenName,
+  frozenValuesName,
   frozenValuesOf,
   FrozenValues,
   versionBefore,
@@ -20,22 +20,22 @@ import { ApplicationCredential } from "./identity/application-credential.js";
 import { suppliedLogin } from "./identity/cloud-login.js";
 import { IngressBalancer } from "./endpoint/ingress-load-balancer.js";
 import { ControlPlane } from "./kubeadm/control-planes.js";
-import { Readiness } from "./kubeadm/api-readiness.js";
+import { ApiReadiness } from "./kubeadm/api-readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
-import type { SshAccess } from "./machine/machine-connections.js";
-import type { MachineSettings } from "./machine/machine.js";
+import type { MachineConnections } from "./machine/machine-connections.js";
+import type { CommonMachineSettings } from "./machine/machine.js";
 import type { Member, RolloutGroupArgs } from "./machine/machine-group.js";
 import { Rollout } from "./lifecycle/rollout.js";
-import { adminNetwork } from "./network/second-interface-network.js";
+import { adminNetworkOf } from "./network/second-interface-network.js";
 import { Firewall } from "./network/firewall.js";
-import { rulesOf } from "./network/firewall-plan.js";
+import { firewallRulesOfSpec } from "./network/firewall-plan.js";
 import { resolvedNetworks } from "./network/resolved-networks.js";
 import { Network } from "./network/network.js";
 import * as outputs from "./cluster-outputs.js";
 import { planCluster, type PlannedGroup } from "./plan/cluster-plan.js";
-import { routedByCloud, routedRangesOf } from "./pod-network/pod-network-kinds.js";
+import { isRoutedByCloud, allowedAddressPairRangesOf } from "./pod-network/pod-network-kinds.js";
 import { requiredLookups } from "./cloud-requirements.js";
-import { entryAddresses } from "./config/network/floating-ips.js";
+import { sshFloatingIpCount } from "./config/network/floating-ips.js";
 import { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
 import { clusterType } from "./pulumi/cluster-type.js";
 import { Component } from "./pulumi/component.js";
@@ -132,7 +132,11 @@ export class Cluster extends Component {
     const cloud = pulumi.output(
       found ?? lookUpCloud(requiredLookups(spec), { parent: this }, operator),
     );
-    const frozen = this.makeFirst(FrozenValues, frozenName, frozenValuesOf(spec, cloud, operator));
+    const frozen = this.makeFirst(
+      FrozenValues,
+      frozenValuesName,
+      frozenValuesOf(spec, cloud, operator),
+    );
     this.identity = this.make(ClusterIdentity, "identity", { protect: spec.protect }).identity;
     const { timeoutFactor } = spec;
     const failed = FailedMachines.of(operator, found, { ...spec.ssh, timeoutFactor });
@@ -159,8 +163,8 @@ export class Cluster extends Component {
     this.routerId = ground.network.routerId;
     this.securityGroupIds = ground.firewall.ids;
     this.provider = addons.provider;
-    this.samples = outputs.samplesOf(addons.samples);
-    this.ingress = outputs.ingressOf(addons.ingress, spec.ingress);
+    this.samples = outputs.samplesOutput(addons.samples);
+    this.ingress = outputs.ingressOutput(addons.ingress, spec.ingress);
     const { apiEndpoint, clusterId, identity } = this;
     const kubernetesVersion = outputs.earliestVersion(kubernetes.versions);
     this.registerOutputs({ apiEndpoint, clusterId, identity, kubernetesVersion });
@@ -183,11 +187,11 @@ export class Cluster extends Component {
       mark,
       name: plan.networkName,
       reserved: plan.addresses,
-      routesOfCloud: routedByCloud(spec.podNetwork),
+      routesOfCloud: isRoutedByCloud(spec.podNetwork),
       ...spec.network,
       ...resolvedNetworks(spec, cloud),
     });
-    const filters = { mark, groups: plan.securityGroups, rules: rulesOf(spec) };
+    const filters = { mark, groups: plan.securityGroups, rules: firewallRulesOfSpec(spec) };
     const firewall = this.make(Firewall, "firewall", filters);
     return { ...given, spec, plan, mark, network, firewall };
   }
@@ -229,7 +233,7 @@ export class Cluster extends Component {
     const joins = pools.flatMap((pool) =>
       pool.join({ spec, machines, endpoint, access, controlPlane, facts }),
     );
-    const readiness = this.make(Readiness, "readiness", {
+    const readiness = this.make(ApiReadiness, "readiness", {
       clusterName: spec.name,
       endpoint,
       facts,
@@ -283,10 +287,10 @@ export class Cluster extends Component {
     return this.make(IngressBalancer, "ingress", { ...given, subnetId, routerAddresses }, opts);
   }
 
-  private machineSettings(ground: Infrastructure): MachineSettings {
+  private machineSettings(ground: Infrastructure): CommonMachineSettings {
     const { spec, cloud, mark, network, operator, failed } = ground;
     return {
-      admin: adminNetwork(ground),
+      admin: adminNetworkOf(ground),
       mark,
       cloud,
       failed,
@@ -294,8 +298,8 @@ export class Cluster extends Component {
       subnetId: network.subnetId,
       ipv6: network.ipv6,
       portSecurity: spec.network.portSecurity,
-      routesOfCloud: routedByCloud(spec.podNetwork),
-      routedRanges: routedRangesOf(spec),
+      routesOfCloud: isRoutedByCloud(spec.podNetwork),
+      routedRanges: allowedAddressPairRangesOf(spec),
       login: spec.ssh,
       seed: this.make(RandomSeed, "seed", {}).seed,
       cloudAuthority: operator?.caCertificate,
@@ -305,8 +309,8 @@ export class Cluster extends Component {
   private access(
     { spec, network }: Infrastructure,
     given: { controlPlane: ControlPlane; bastion: Bastion | undefined; endpoint: Endpoint },
-  ): SshAccess {
-    const direct = accessWithoutHop[spec.access];
+  ): MachineConnections {
+    const direct = connectionsWithoutProxy[spec.access];
     if (direct) return direct;
     const { controlPlane, bastion, endpoint } = given;
     const { machine } = bastion?.member ?? controlPlane.first;
@@ -319,7 +323,7 @@ export class Cluster extends Component {
     // If `access` changes, the old floating IP is therefore deleted last. Until then, SSH reaches
     // machines that are removed in the same run through it.
     const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
-    const { address } = entryAddresses(spec) ? this.make(kind, name, wanted) : machine;
+    const { address } = sshFloatingIpCount(spec) ? this.make(kind, name, wanted) : machine;
     return bastion ? bastion.at(address, spec) : controlPlane.at(address);
   }
 
@@ -333,7 +337,7 @@ export class Cluster extends Component {
       nameInCloud: facts.name,
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,
-      cloud: cloudAccess(spec, cloud, { network, login, operator }),
+      cloud: cloudAccessOf(spec, cloud, { network, login, operator }),
       deletedWith: controlPlane.first.machine.server,
       joins,
       files: operator?.files,

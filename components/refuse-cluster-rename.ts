@@ -2,7 +2,7 @@ import { Cluster } from "./cluster.js";
 import { isInsideKubernetes } from "./lifecycle/immutable-values.js";
 import { configError } from "./pulumi/errors.js";
 import { isUnchangedSinceLastRun } from "./lookup/lookup-cache.js";
-import { ownState } from "./pulumi/recorded-resources.js";
+import { stateBeforeRun } from "./pulumi/recorded-resources.js";
 
 /**
  * Refuses a changed cluster name, also in a preview. With a new name, Pulumi would create a second
@@ -11,7 +11,7 @@ import { ownState } from "./pulumi/recorded-resources.js";
  */
 export async function refuseClusterRename(name: string, file: string): Promise<void> {
   if (isUnchangedSinceLastRun()) return;
-  const state = (await ownState()) ?? [];
+  const state = (await stateBeforeRun()) ?? [];
   const clusters = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
   // A cluster with the new name is already in the state if a run of an earlier release began the
   // rename. This run may then finish the rename.

@@ -4,7 +4,7 @@ import type { ClusterSpec } from "./config/cluster-spec.js";
 import type { SeparateRole } from "./config/roles.js";
 import { Etcd } from "./etcd/etcd.js";
 import type { MachineGroup, RolloutGroupArgs } from "./machine/machine-group.js";
-import type { SshAccess } from "./machine/machine-connections.js";
+import type { MachineConnections } from "./machine/machine-connections.js";
 import type { SeparatePlannedGroup } from "./plan/cluster-plan.js";
 
 /** Group of machines that are not nodes. */
@@ -13,7 +13,7 @@ type SeparateGroup = MachineGroup & {
    * Creates the resources that run the group's scripts. Called before the control planes create
    * theirs.
    */
-  readonly form?: (spec: ClusterSpec, access: SshAccess) => void;
+  readonly form?: (spec: ClusterSpec, access: MachineConnections) => void;
 };
 
 /** Constructor of a component with a group of machines that are not nodes. */

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { z } from "zod";
-import { failureCodes, rowOf } from "../base/failures/failure-codes.js";
-import { clusterShape } from "../components/config/cluster-spec.js";
+import { failureCodes, failureRowOf } from "../base/failures/failure-codes.js";
+import { clusterFieldsSchema } from "../components/config/cluster-spec.js";
 import { changeEffects } from "../components/schema/fields.js";
 import { destroyOperation } from "../automation/operations/destroy.js";
 import { forceDestroyOperation } from "../automation/operations/force-destroy.js";
@@ -152,7 +152,7 @@ export const failuresPage = (): string =>
     row(["Code", "Exit", "What it means", "What to do"]),
     row(["---", "---", "---", "---"]),
     ...failureCodes.map((code) => {
-      const { exitCode, sentence: text, hint } = rowOf(code);
+      const { exitCode, sentence: text, hint } = failureRowOf(code);
       return row([`\`${code}\``, String(exitCode), sentence(text), hint]);
     }),
     "",
@@ -196,7 +196,7 @@ export const stepsPage = (): string =>
 
 /** Returns the JSON schema for editors. */
 export const jsonSchema = (): Schema =>
-  z.toJSONSchema(clusterShape, {
+  z.toJSONSchema(clusterFieldsSchema, {
     io: "input",
     unrepresentable: "any",
     override: ({ jsonSchema: made }) => {

@@ -8,10 +8,10 @@ import type {
 } from "../engine/operation-options.js";
 import { Failure } from "../../base/failures/failure.js";
 import { StackOperation } from "../engine/operation-context.js";
-import type { Emit } from "../engine/operation-events.js";
+import type { EmitEvent } from "../engine/operation-events.js";
 import {
   stackHoldings,
-  identitiesOf,
+  clusterIdentitiesIn,
   readOutputs,
   type StateExport,
 } from "../pulumi/stack-state.js";
@@ -25,11 +25,11 @@ import type { Facts } from "../steps/step.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/cluster-outputs.js";
 import { unfinishedBackupsBeside, readBackup, type Backup } from "./backup-files.js";
 import { withoutForeignServers } from "./machines-by-role.js";
-import { withStackLock, rememberControlPlanes } from "./with-stack-lock.js";
+import { withStackLock, markControlPlaneScripts } from "./with-stack-lock.js";
 import { ClusterMachines } from "./machine-programs.js";
 import { readMachineStates, restoreCluster, type RestoreTarget } from "./restore-cluster.js";
 import {
-  actionsOf,
+  restoreActionsText,
   planRestore,
   requireBackupOfCluster,
   type RestorePlan,
@@ -87,7 +87,7 @@ interface Cluster {
 
 /** Returns the receiver of the events, which calls the callbacks of the options. */
 const emitTo =
-  ({ onCluster, onNote }: BackupRunOptions): Emit =>
+  ({ onCluster, onNote }: BackupRunOptions): EmitEvent =>
   (event) => {
     if (event.type === "cluster") {
       const { clusters, identities, held, place } = event;
@@ -138,7 +138,7 @@ async function planNow(
 ): Promise<Pick<RestoreTarget, "plan" | "servers">> {
   requireBackupOfCluster(backup, {
     cluster: outputs.clusterName,
-    identities: identitiesOf(state),
+    identities: clusterIdentitiesIn(state),
     kubernetesVersion: kubernetesVersionInState(state),
   });
   const servers = withoutForeignServers(
@@ -181,7 +181,7 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
       await withStackLock(cluster, async (signal) => {
         // Reads the backup again, because its files may have changed after the plan was shown.
         const now = await planNow(cluster, await readBackup(shown.backup.directory));
-        if (actionsOf(now.plan) !== actionsOf(shown))
+        if (restoreActionsText(now.plan) !== restoreActionsText(shown))
           throw new Failure(
             "NOT_READY",
             "The machines or the backup changed after the plan was shown. Nothing was changed.",
@@ -195,6 +195,6 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
           { onDetail, onNote, requireGoingOn, killSignal },
         );
       });
-      await rememberControlPlanes(cluster);
+      await markControlPlaneScripts(cluster);
     }),
 });

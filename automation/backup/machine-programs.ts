@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
-import { patientKeepalive, type Streams } from "../../base/ssh-client.js";
-import { quote } from "../../components/remote-scripts/shell-quoting.js";
+import { patientKeepalive, type CommandStreams } from "../../base/ssh-client.js";
+import { shellQuote } from "../../components/remote-scripts/shell-quoting.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { targetOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
-import { Sessions } from "../verify/ssh-sessions.js";
+import { sshTargetOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
+import { SshSessions } from "../verify/ssh-sessions.js";
 
 const read = (name: string): string => readFileSync(join(__dirname, "scripts", name), "utf8");
 
 /** Bash programs that run on the machines. The first argument of a program selects its task. */
-export const keepScript = read("collect-backup.sh");
+export const collectBackupScript = read("collect-backup.sh");
 export const restoreScript =
   read("../../../components/remote-scripts/scripts/download-errors.sh") +
   read("reregister-nodes.sh") +
@@ -34,7 +34,7 @@ export type StaticPod = "etcd" | "kube-apiserver";
 export const collectBackupProgram = (
   ...words: readonly ["standing" | "snapshot"] | readonly ["archive", ...StaticPod[]]
 ): MachineProgram => ({
-  script: keepScript,
+  script: collectBackupScript,
   words,
 });
 export const restoreProgram = (...words: readonly string[]): MachineProgram => ({
@@ -47,7 +47,7 @@ export const restoreProgram = (...words: readonly string[]): MachineProgram => (
  * standard input transports data.
  */
 const commandOf = ({ script, words }: MachineProgram): string =>
-  ["sudo -n bash -c", quote(script), "stackadm", ...words.map(quote)].join(" ");
+  ["sudo -n bash -c", shellQuote(script), "stackadm", ...words.map(shellQuote)].join(" ");
 
 /**
  * Returns why a script failed: the text of the last line `reason: ...`, and the last other line
@@ -72,7 +72,9 @@ export class ClusterMachines {
   constructor(
     private readonly outputs: ClusterOutputs,
     private readonly login: { readonly user: string; readonly agentSocket: string },
-    private readonly sessions: Pick<Sessions, "execute" | "close"> = new Sessions(patientKeepalive),
+    private readonly sessions: Pick<SshSessions, "execute" | "close"> = new SshSessions(
+      patientKeepalive,
+    ),
   ) {}
 
   static async of(run: StackOperation, outputs: ClusterOutputs): Promise<ClusterMachines> {
@@ -87,8 +89,8 @@ export class ClusterMachines {
    * Runs the program on the machine. Throws SSH_UNREACHABLE or HOST_KEY_MISMATCH. Throws
    * COMMAND_FAILED with the script's reason if the script fails.
    */
-  async do(machine: MachineOutput, task: MachineProgram, streams: Streams): Promise<void> {
-    const target = targetOf(machine, this.outputs, this.login);
+  async do(machine: MachineOutput, task: MachineProgram, streams: CommandStreams): Promise<void> {
+    const target = sshTargetOf(machine, this.outputs, this.login);
     if (!target)
       throw new Failure(
         "SSH_UNREACHABLE",
@@ -112,7 +114,7 @@ export class ClusterMachines {
   async ask(
     machine: MachineOutput,
     task: MachineProgram,
-    input?: Pick<Streams, "input">,
+    input?: Pick<CommandStreams, "input">,
   ): Promise<string> {
     const parts: Buffer[] = [];
     const output = new Writable({

@@ -6,7 +6,7 @@ import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
 
 /** Returns whether etcd runs on separate machines. */
-export const hasOwnEtcd = ({ etcd }: ClusterOutputs): boolean => (etcd ?? []).length > 0;
+export const hasEtcdMachines = ({ etcd }: ClusterOutputs): boolean => (etcd ?? []).length > 0;
 
 /**
  * Returns the machines whose role fulfils the condition `what`, in the order of the outputs. Leaves
@@ -14,7 +14,7 @@ export const hasOwnEtcd = ({ etcd }: ClusterOutputs): boolean => (etcd ?? []).le
  */
 function machinesWith(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): MachineOutput[] {
   const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
-    etcd: hasOwnEtcd(outputs) ? {} : undefined,
+    etcd: hasEtcdMachines(outputs) ? {} : undefined,
   });
   return machinesOf(outputs).filter(({ role }) => {
     const row = rows[role];
@@ -27,7 +27,7 @@ export const controlPlanesOf = (outputs: ClusterOutputs): MachineOutput[] =>
   machinesWith(outputs, ({ grant }) => grant === "certificates");
 
 /** Returns the machines that run a member of etcd. */
-export const etcdOf = (outputs: ClusterOutputs): MachineOutput[] =>
+export const etcdMachinesOf = (outputs: ClusterOutputs): MachineOutput[] =>
   machinesWith(outputs, ({ runsEtcd }) => runsEtcd);
 
 /** Returns the peer URL of an etcd member. */

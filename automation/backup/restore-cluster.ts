@@ -6,7 +6,7 @@ import { setTimeout as after } from "node:timers/promises";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { Failure } from "../../base/failures/failure.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
-import { controlPlanesOf, etcdOf, peerUrlOf } from "./machines-by-role.js";
+import { controlPlanesOf, etcdMachinesOf, peerUrlOf } from "./machines-by-role.js";
 import { restoreProgram, errorMessageOf, type ClusterMachines } from "./machine-programs.js";
 import { machineStateSchema, type RestorePlan, type MachineReply } from "./restore-plan.js";
 
@@ -49,7 +49,7 @@ export async function readMachineStates(
       return { silent: `its server is ${server.status}, and ${why}`, behind };
     }
   };
-  const all = [...new Set([...etcdOf(outputs), ...controlPlanesOf(outputs)])];
+  const all = [...new Set([...etcdMachinesOf(outputs), ...controlPlanesOf(outputs)])];
   return new Map(await Promise.all(all.map(async (one) => [one.name, await look(one)] as const)));
 }
 

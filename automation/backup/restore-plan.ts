@@ -2,7 +2,7 @@ import { Failure } from "../../base/failures/failure.js";
 import { z } from "zod";
 import type { ClusterOutputs, MachineOutput } from "../verify/cluster-outputs.js";
 import type { Backup, BackupDescription } from "./backup-files.js";
-import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./machines-by-role.js";
+import { controlPlanesOf, etcdMachinesOf, hasEtcdMachines, peerUrlOf } from "./machines-by-role.js";
 
 /** State of a machine, as `look` in scripts/restore.sh prints it. */
 export const machineStateSchema = z.object({
@@ -91,7 +91,7 @@ const adviceFor = ({ behind }: NoReply): string =>
  * continue with old data.
  */
 function silentProblems({ outputs, seen }: FoundMachines): string[] {
-  const all = new Set([...etcdOf(outputs), ...controlPlanesOf(outputs)]);
+  const all = new Set([...etcdMachinesOf(outputs), ...controlPlanesOf(outputs)]);
   return [...all].flatMap(({ name }) => {
     const one = seen.get(name);
     return typeof one === "object" && "silent" in one
@@ -107,7 +107,7 @@ const stopping = (name: string): string =>
  * Returns a problem for each machine on which etcd or an API server might run during the restore.
  */
 function strangeProblems({ outputs, seen }: FoundMachines): string[] {
-  const known = new Set(etcdOf(outputs).map(peerUrlOf));
+  const known = new Set(etcdMachinesOf(outputs).map(peerUrlOf));
   return [...seen].flatMap(([name, one]) => {
     const machine = answerOf(one);
     if (!machine) return [];
@@ -144,7 +144,7 @@ interface Group {
 const groupsOf = (outputs: ClusterOutputs): { etcd: Group; apiServers: Group } => ({
   etcd: {
     what: "a member of etcd",
-    machines: etcdOf(outputs),
+    machines: etcdMachinesOf(outputs),
     whole: ({ etcd }) => etcd,
   },
   apiServers: {
@@ -209,7 +209,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachine
  * servers need files from the archive, and separate etcd machines have a majority: the data of
  * these machines are newer than the backup.
  */
-function goesOn({ seen }: FoundMachines, members: Choice, serving: Choice): boolean {
+function keepsEtcdData({ seen }: FoundMachines, members: Choice, serving: Choice): boolean {
   const of = ({ name }: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(name));
   const anew = new Set(serving.unpack.map(({ machine }) => machine));
   return (
@@ -226,7 +226,7 @@ export function planRestore(found: FoundMachines): RestorePlan {
   const { backup, outputs } = found;
   const { etcd, apiServers } = groupsOf(outputs);
   const members = choose(etcd, found);
-  const serving = hasOwnEtcd(outputs) ? choose(apiServers, found) : members;
+  const serving = hasEtcdMachines(outputs) ? choose(apiServers, found) : members;
   const before = [...silentProblems(found), ...strangeProblems(found)];
   const problems = before.length > 0 ? before : [...members.problems, ...serving.problems];
   if (problems.length > 0)
@@ -240,7 +240,7 @@ export function planRestore(found: FoundMachines): RestorePlan {
   return {
     backup,
     unpack: [...new Set([...members.unpack, ...serving.unpack])],
-    members: goesOn(found, members, serving) ? [] : members.machines,
+    members: keepsEtcdData(found, members, serving) ? [] : members.machines,
     apiServers: serving.machines,
     without: [...all].filter((one) => !kept.has(one)),
   };
@@ -285,7 +285,13 @@ export function requireBackupOfCluster(backup: BackupDescription, held: PresentC
  * Returns, as text, the parts of a plan that determine what the restore does. Two plans with equal
  * texts have equal effects.
  */
-export const actionsOf = ({ backup, unpack, members, apiServers, without }: RestorePlan): string =>
+export const restoreActionsText = ({
+  backup,
+  unpack,
+  members,
+  apiServers,
+  without,
+}: RestorePlan): string =>
   JSON.stringify([
     backup.snapshot.sha256,
     unpack.map(({ machine, sha256 }) => `${machine.name} ${sha256}`),

@@ -4,10 +4,10 @@ import { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
 import { clusterType } from "../../components/pulumi/cluster-type.js";
 import type { StateExport } from "../pulumi/stack-state.js";
-import { identitiesOf } from "../pulumi/stack-state.js";
+import { clusterIdentitiesIn } from "../pulumi/stack-state.js";
 import type { ClusterOutputs, MachineOutput } from "../verify/cluster-outputs.js";
 import { isWholeSnapshot, NewBackup, type Backup, type BackupDescription } from "./backup-files.js";
-import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./machines-by-role.js";
+import { controlPlanesOf, etcdMachinesOf, hasEtcdMachines } from "./machines-by-role.js";
 import {
   collectBackupProgram,
   errorMessageOf,
@@ -43,7 +43,7 @@ async function standingsOf(
   failures: string[],
 ): Promise<Standing[]> {
   const asked = await Promise.all(
-    etcdOf(outputs).map(async (member): Promise<Standing[]> => {
+    etcdMachinesOf(outputs).map(async (member): Promise<Standing[]> => {
       try {
         const said = await machines.ask(member, collectBackupProgram("standing"));
         return [{ member, ...standingSchema.parse(JSON.parse(said)) }];
@@ -104,10 +104,10 @@ interface Kind {
 
 function kindsOf(outputs: ClusterOutputs): Kind[] {
   const machines = controlPlanesOf(outputs);
-  return hasOwnEtcd(outputs)
+  return hasEtcdMachines(outputs)
     ? [
         { machines, pods: ["kube-apiserver"] },
-        { machines: etcdOf(outputs), pods: ["etcd"] },
+        { machines: etcdMachinesOf(outputs), pods: ["etcd"] },
       ]
     : [{ machines, pods: ["etcd", "kube-apiserver"] }];
 }
@@ -190,7 +190,7 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
       takenAt,
       stack,
       cluster: outputs.clusterName,
-      identities: [...identitiesOf(state)],
+      identities: [...clusterIdentitiesIn(state)],
       ...(kubernetesVersion !== undefined && { kubernetesVersion }),
       snapshot,
       archives,

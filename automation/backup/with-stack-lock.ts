@@ -42,7 +42,7 @@ export async function withStackLock(
  * the restored cluster. A failure is only reported. The cluster is restored, and an error would
  * make the user restore it again.
  */
-export async function rememberControlPlanes({
+export async function markControlPlaneScripts({
   run,
   state,
 }: {

@@ -1,7 +1,7 @@
 import { packageRoot } from "../../base/paths.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { DestroyPlan } from "../engine/operation-options.js";
-import { destroyPlanLine, planTables } from "../render/destroy-plan-tables.js";
+import { destroyPlanLine, destroyPlanTables } from "../render/destroy-plan-tables.js";
 import { promptLine } from "./prompt.js";
 import type { StackContext } from "./stack-context.js";
 import type { Session } from "../../base/terminal/session.js";
@@ -31,7 +31,7 @@ export async function confirmDeletion(
   const where = directory === packageRoot() ? "" : `The project is in ${directory}.`;
   const text = yes
     ? [destroyPlanLine(plan), where].filter(Boolean).join("\n")
-    : `\n${[planTables(plan), where].filter(Boolean).join("\n\n")}\n`;
+    : `\n${[destroyPlanTables(plan), where].filter(Boolean).join("\n\n")}\n`;
   session.progress.note(session.redactor.clean(text));
   if (yes) return;
   await requireTypedWords(session, wanted(plan));

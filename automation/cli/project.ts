@@ -159,7 +159,7 @@ export function findProject(cwd?: string): Project {
  * Throws if the project has its own program. This command would not run that program, but `pulumi`
  * runs it.
  */
-export function requireOurProgram(
+export function requirePackageProgram(
   command: string,
   { stack, cwd }: { readonly stack: string; readonly cwd?: string },
 ): void {

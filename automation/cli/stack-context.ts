@@ -4,7 +4,7 @@ import { createClusterService, type ClusterService } from "../cluster-service.js
 import type { StopSignals, WhichCluster } from "../engine/operation-options.js";
 import type { StartedOperation } from "../engine/operation-events.js";
 import { silentProgress } from "../../base/progress.js";
-import { addEnvironment } from "../../base/terminal/redact-secrets.js";
+import { addEnvironmentSecrets } from "../../base/terminal/redact-secrets.js";
 import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
 import { readStackFile, usesPassphrase } from "../pulumi/workspace.js";
 import { RunView, type RunViewOptions } from "../render/run-progress.js";
@@ -57,7 +57,7 @@ export async function withStack<T>(
     openstackPlugin: openstackPluginOf(settings),
   });
   // The environment of the provider also contains the passwords in secure.yaml.
-  addEnvironment(session.redactor, providerEnvironment(environment.env));
+  addEnvironmentSecrets(session.redactor, providerEnvironment(environment.env));
   try {
     const { env, backend } = environment;
     const { directory: projectDirectory, program } = project;
@@ -90,7 +90,7 @@ export const reportClusters = ({
 });
 
 /** Returns the session's stop signals, for a request to the service. */
-export const stopSignals = ({ session }: StackContext): StopSignals => ({
+export const stopSignalsOf = ({ session }: StackContext): StopSignals => ({
   signal: session.signal,
   killSignal: session.killSignal,
 });
@@ -112,7 +112,7 @@ export const createRunView = (
 /**
  * Shows or prints the events of an operation until it ends. Returns the result of the operation.
  */
-export async function follow<Result>(
+export async function followOperation<Result>(
   context: StackContext,
   operation: StartedOperation<Result>,
   view: RunView = createRunView(context),

@@ -1,5 +1,5 @@
-import { readClusters } from "../engine/cluster-providers.js";
-import { moveEarlierKubeconfig, removeFiles } from "../engine/cluster-files.js";
+import { readClustersInState } from "../engine/cluster-providers.js";
+import { moveEarlierKubeconfig, removeClusterFiles } from "../engine/cluster-files.js";
 import type { CredentialFacts } from "../guards/foreign-credentials.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 import type { Facts, Step } from "../steps/step.js";
@@ -30,11 +30,11 @@ export const deleteEmptyStack: Step<Facts, never, StateExport> = {
  * Moves an earlier release's kubeconfig file to the present path. Runs before the destroy, because
  * the file is compared with the clusters' Kubernetes providers in the state.
  */
-export const keepEarlierKubeconfig: Step = {
+export const moveKubeconfigOfEarlierRelease: Step = {
   title: "Move the kubeconfig of an earlier release",
   silent: true,
   apply: ({ run: { access } }) =>
-    moveEarlierKubeconfig(access.workspace, () => readClusters(access)),
+    moveEarlierKubeconfig(access.workspace, () => readClustersInState(access)),
 };
 
 export const deleteResources: Step<CredentialFacts> = {
@@ -49,6 +49,6 @@ export const removeLocalFiles: Step = {
   title: "Remove the cluster's local files",
   silent: true,
   apply: ({ run: { access } }) => {
-    removeFiles(access.workspace);
+    removeClusterFiles(access.workspace);
   },
 };

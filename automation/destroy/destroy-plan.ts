@@ -5,7 +5,11 @@ import {
 } from "../../openstack/inventory/inventory.js";
 import type { Orphan } from "../../openstack/inventory/marked-objects.js";
 import { withoutPassword } from "../../base/url-passwords.js";
-import { floatingIpOf, withoutApi, type RetentionPolicies } from "./retention-policies.js";
+import {
+  serviceFloatingIpOf,
+  policiesWithoutApi,
+  type RetentionPolicies,
+} from "./retention-policies.js";
 import { clusterObjects, type ClusterObject, type Disposal } from "../repair/object-attribution.js";
 import type {
   ClaimedVolume,
@@ -13,9 +17,9 @@ import type {
   KeptObject,
   VolumeSnapshot,
 } from "../engine/operation-options.js";
-import { protectionOf, type ProtectionFacts } from "../guards/destroy-protection.js";
-import { componentsOf, stackHoldings, isEmptyStack } from "../pulumi/stack-state.js";
-import { locationInState } from "../guards/cluster-identity.js";
+import { protectionError, type ProtectionFacts } from "../guards/destroy-protection.js";
+import { clusterComponentsIn, stackHoldings, isEmptyStack } from "../pulumi/stack-state.js";
+import { cloudPlaceOf } from "../guards/cluster-identity.js";
 
 /** Part of the plan that a step of the destroy adds. */
 export interface DestroyDescription {
@@ -25,7 +29,7 @@ export interface DestroyDescription {
 }
 
 /** Facts that the plan of a destroy needs. */
-export interface PlanFacts extends ProtectionFacts {
+export interface DestroyPlanFacts extends ProtectionFacts {
   /**
    * Objects in the project, listed early. Absent: the objects are listed when the plan needs them.
    */
@@ -33,7 +37,7 @@ export interface PlanFacts extends ProtectionFacts {
 }
 
 /** Starts to list the project's objects, while the state and the clusters are read. */
-export function startInventory(facts: PlanFacts): void {
+export function startInventory(facts: DestroyPlanFacts): void {
   facts.inventory = facts.run.cloud().then(listVisibleObjects);
   facts.inventory.catch(() => undefined);
 }
@@ -74,7 +78,7 @@ function sorted(
   });
   const floatingIps = released
     .filter(({ kind }) => kind === "floating IP")
-    .map((object) => floatingIpOf(object, fates));
+    .map((object) => serviceFloatingIpOf(object, fates));
   const known = new Set(fates.snapshots.map(({ id }) => id));
   const others = released
     .filter(({ kind, id }) => kind === "volume snapshot" && !known.has(id))
@@ -98,13 +102,13 @@ function sorted(
  * Returns the plan of a destroy, from the facts and from the descriptions of the destroy's steps.
  */
 export async function destroyPlanOf(
-  { run, settings, state, inventory }: PlanFacts,
+  { run, settings, state, inventory }: DestroyPlanFacts,
   descriptions: readonly DestroyDescription[],
 ): Promise<DestroyPlan> {
   const cloud = await run.cloud();
   const { objects: all, hidden } = await (inventory ?? listVisibleObjects(cloud));
   const where = {
-    place: locationInState(cloud),
+    place: cloudPlaceOf(cloud),
     backend: withoutPassword(run.service.backend),
     ...(hidden.length > 0 && { hidden }),
   };
@@ -113,18 +117,18 @@ export async function destroyPlanOf(
     const whose = { cluster: settings.name, clusters: [settings.name], identities: [] };
     return { ...whose, ...where, held: false, ...nothing };
   }
-  const { policies = withoutApi, others } = Object.assign(
+  const { policies = policiesWithoutApi, others } = Object.assign(
     {},
     ...descriptions,
   ) as DestroyDescription;
-  const [components, held] = [componentsOf(state), stackHoldings(state)];
+  const [components, held] = [clusterComponentsIn(state), stackHoldings(state)];
   const objects = clusterObjects(all, held);
   const names = namesOf(
     components,
     objects.flatMap(({ marked = [] }) => marked),
   );
   const [cluster = settings.name, ...more] = names;
-  const protection = protectionOf(run, settings, state);
+  const protection = protectionError(run, settings, state);
   const { problem } = policies;
   return {
     cluster,

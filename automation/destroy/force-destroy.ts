@@ -2,16 +2,16 @@ import { listVisibleObjects, type CloudObject } from "../../openstack/inventory/
 import { deleteOrphans, orphansIn } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf, readNameInCloud } from "../../openstack/inventory/ownership.js";
 import { withoutResources } from "../pulumi/prune-state.js";
-import { needsApi } from "../pulumi/needs-cluster-api.js";
+import { needsClusterApi } from "../pulumi/needs-cluster-api.js";
 import { undoPendingCreates } from "../repair/undo-pending-creates.js";
-import { requireAgreed, type ProtectionFacts } from "../guards/destroy-protection.js";
-import { recoveryToolsOf } from "../repair/interrupted-run.js";
+import { requireAgreedClusters, type ProtectionFacts } from "../guards/destroy-protection.js";
+import { undoToolsOf } from "../repair/interrupted-run.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { Step } from "../steps/step.js";
-import { readProviders } from "../engine/cluster-providers.js";
+import { readProvidersOfClusters } from "../engine/cluster-providers.js";
 import {
-  identitiesOf,
+  clusterIdentitiesIn,
   ownedIds,
   type StateExport,
   type StateResource,
@@ -64,7 +64,7 @@ function blockingBalancers(
   { state, former }: { readonly state: StateExport; readonly former: ReadonlySet<string> },
 ): readonly CloudObject[] {
   const owned = ownedIds(state);
-  const marked = orphansIn(objects, identitiesOf(state));
+  const marked = orphansIn(objects, clusterIdentitiesIn(state));
   const ofServices = marked.filter(({ claim }) => claim === "load balancer of a Service");
   const others = objects.filter(
     (one) =>
@@ -92,7 +92,7 @@ function blockingBalancers(
  */
 async function forgetAndUnblock(run: StackOperation, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
-  const goesWithIt = needsApi(new Set(await readProviders(run.access)));
+  const goesWithIt = needsClusterApi(new Set(await readProvidersOfClusters(run.access)));
   const { objects } = await listVisibleObjects(cloud);
   const former = clusterNamesOfEarlierReleases(before, goesWithIt);
   await deleteOrphans(cloud, blockingBalancers(run, objects, { state: before, former }), {
@@ -107,7 +107,7 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, signal
   const { state: rest, forgotten } = withoutResources(before, goesWithIt);
   // Pending operations are undone here, because the import of the new state would drop them.
   // Half-created objects would then block the deletion of their network.
-  const { state } = await undoPendingCreates(run.access, rest, () => recoveryToolsOf(run, signal));
+  const { state } = await undoPendingCreates(run.access, rest, () => undoToolsOf(run, signal));
   return { state, forgotten };
 }
 
@@ -121,7 +121,7 @@ export const forgetResourcesOfApi: Step<ProtectionFacts> = {
     const { run } = facts;
     let removed: number | undefined;
     const { after } = await editUnderLock(run, async (now, signal) => {
-      requireAgreed({ ...facts, state: now });
+      requireAgreedClusters({ ...facts, state: now });
       if (!now) return undefined;
       const { state, forgotten } = await forgetAndUnblock(run, now, signal);
       removed = forgotten;

@@ -8,7 +8,7 @@ import type {
   VolumeSnapshot,
 } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { readClusters } from "../engine/cluster-providers.js";
+import { readClustersInState } from "../engine/cluster-providers.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
 
@@ -193,7 +193,7 @@ async function askCluster(kubeconfig: string, released: boolean): Promise<Known>
  * with the floating IP. If the Service is unknown, the fate is `otherwise`. If several Services
  * share the address, the floating IP is deleted as soon as one of the Services does not keep it.
  */
-export function floatingIpOf(
+export function serviceFloatingIpOf(
   { id, name: address, description }: CloudObject,
   { services, otherwise }: Pick<RetentionPolicies, "services" | "otherwise">,
 ): ServiceFloatingIp {
@@ -211,7 +211,7 @@ const reasonOf = (error: unknown): string =>
 
 /** Returns the answer of each cluster, or the reason why the cluster did not answer. */
 async function askAll(run: StackOperation, state: StateExport): Promise<(Known | string)[]> {
-  const clusters = await readClusters(run.access);
+  const clusters = await readClustersInState(run.access);
   const whose = (name: string): string => (clusters.length > 1 ? `${name}: ` : "");
   return Promise.all(
     clusters.map(({ name, kubeconfig }) =>
@@ -226,7 +226,7 @@ async function askAll(run: StackOperation, state: StateExport): Promise<(Known |
  * Policies of a destroy that does not use the clusters' APIs. All objects are kept, because no
  * controller deletes them.
  */
-export const withoutApi: RetentionPolicies = {
+export const policiesWithoutApi: RetentionPolicies = {
   claims: new Map(),
   services: [],
   snapshots: [],

@@ -3,16 +3,16 @@ import { setTimeout as pause } from "node:timers/promises";
 import {
   serverState,
   needsIntervention,
-  wakingCommand,
+  wakeServerCommand,
 } from "../../openstack/inventory/server-diagnostics.js";
 import { scriptType } from "../../components/remote-scripts/script-type.js";
 import { KubernetesApi, readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
-import { needsApi } from "../pulumi/needs-cluster-api.js";
+import { needsClusterApi } from "../pulumi/needs-cluster-api.js";
 import { Failure } from "../../base/failures/failure.js";
 import { machineOf } from "../pulumi/events.js";
 import { reportBrokenBalancers } from "../repair/broken-load-balancers.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { providersOf, readClusters } from "../engine/cluster-providers.js";
+import { clusterProvidersOf, readClustersInState } from "../engine/cluster-providers.js";
 import type { ProtectionFacts } from "../guards/destroy-protection.js";
 import type { Step } from "../steps/step.js";
 import type { DestroyDescription } from "./destroy-plan.js";
@@ -105,7 +105,7 @@ async function requireMachines(run: StackOperation, state: StateExport): Promise
   for (const [id, machine] of teardownServers(state)) {
     const found = await serverState(await run.cloud(), id);
     if (!needsIntervention(found)) continue;
-    const command = wakingCommand(found);
+    const command = wakeServerCommand(found);
     throw new Failure(
       "SERVER_STOPPED",
       `The machine ${machine}, on which the cluster releases its load balancers and volumes, does not run: Nova says ${found.status}. Nothing was changed.`,
@@ -121,7 +121,9 @@ async function requireMachines(run: StackOperation, state: StateExport): Promise
  * returns undefined.
  */
 const stateWithApi = ({ state }: ProtectionFacts): StateExport | undefined =>
-  state?.deployment.resources?.some(needsApi(providersOf(state))) === true ? state : undefined;
+  state?.deployment.resources?.some(needsClusterApi(clusterProvidersOf(state))) === true
+    ? state
+    : undefined;
 
 /**
  * Waits until the API of each cluster answers. Throws if an API does not answer, or if the machine
@@ -133,7 +135,10 @@ export const waitForClusterApi: Step<ProtectionFacts, DestroyDescription, StateE
   describe: async ({ run }, state) => ({ policies: await readRetentionPolicies(run, state) }),
   apply: async (facts, state) => {
     const { run } = facts;
-    const [clusters] = await Promise.all([readClusters(run.access), requireMachines(run, state)]);
+    const [clusters] = await Promise.all([
+      readClustersInState(run.access),
+      requireMachines(run, state),
+    ]);
     try {
       for (const { name, kubeconfig } of clusters) {
         const whose =

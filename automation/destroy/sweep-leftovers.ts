@@ -9,7 +9,7 @@ import { hasData } from "../../openstack/inventory/ownership.js";
 import { Failure } from "../../base/failures/failure.js";
 import { clusterObjects, type ClusterObject } from "../repair/object-attribution.js";
 import type { KeptObject } from "../engine/operation-options.js";
-import { orphansCommandLine } from "../orphans/orphan-summary.js";
+import { orphansDeleteCommand } from "../orphans/orphan-summary.js";
 import type { Facts, Step } from "../steps/step.js";
 import { stackHoldings } from "../pulumi/stack-state.js";
 
@@ -56,7 +56,7 @@ const named = (objects: readonly CloudObject[]): string =>
 function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[]): string {
   const identities = new Set(marked.map(({ mark }) => mark.identity));
   const data = marked.some(hasData) ? " --volumes" : "";
-  const commands = [...identities].map((one) => orphansCommandLine(one) + data).join("; ");
+  const commands = [...identities].map((one) => orphansDeleteCommand(one) + data).join("; ");
   return [
     ...(marked.length > 0 ? [`Delete those with the cluster's identity by \`${commands}\`.`] : []),
     ...(others.length > 0

@@ -74,7 +74,7 @@ export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise
  * Writes the kubeconfig after an `up`, unless `kubeconfigFile` is false or the outputs have no
  * kubeconfig.
  */
-export async function keepKubeconfig(
+export async function writeKubeconfigAfterUp(
   whose: Whose,
   { outputs }: Pick<UpResult, "outputs">,
   { kubeconfigFile = true }: Pick<UpOptions, "kubeconfigFile">,
@@ -85,7 +85,7 @@ export async function keepKubeconfig(
 }
 
 /** Writes the timeline page, and returns its path. */
-export function keepTimeline(
+export function writeTimeline(
   whose: Whose,
   timeline: NonNullable<UpResult["timeline"]>,
 ): Pick<UpResult, "timelinePath"> {
@@ -103,7 +103,7 @@ export const preflightCachePath = ({ directory }: Pick<Whose, "directory">): str
  * Removes the local files of a deleted cluster: the kubeconfig, the timeline page, the cache, and
  * the record of the last `up`.
  */
-export function removeFiles(whose: Whose): void {
+export function removeClusterFiles(whose: Whose): void {
   for (const path of [
     kubeconfigPath(whose),
     timelinePath(whose),

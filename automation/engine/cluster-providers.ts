@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { isSameCluster } from "./cluster-files.js";
-import { exportSchema, pulumi, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
+import {
+  exportSchema,
+  runPulumi,
+  type StateAccess,
+  type StateExport,
+} from "../pulumi/stack-state.js";
 
 /** Cluster of the stack whose component has created a Kubernetes provider. */
 export interface ClusterInState {
@@ -26,7 +31,7 @@ function kubeconfigIn(value: unknown): string | undefined {
 }
 
 /** Returns the URNs of the providers that the stack's clusters created. */
-export const providersOf = ({ deployment }: StateExport): Set<string> =>
+export const clusterProvidersOf = ({ deployment }: StateExport): Set<string> =>
   new Set(
     (deployment.resources ?? []).map(({ urn }) => urn).filter((urn) => clusterProvider.test(urn)),
   );
@@ -38,7 +43,7 @@ interface KubernetesProvider {
 
 /** Returns all Kubernetes providers in the state that have a kubeconfig. */
 async function readKubernetesProviders(access: StateAccess): Promise<KubernetesProvider[]> {
-  const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);
+  const { stdout } = await runPulumi(access, ["stack", "export", "--show-secrets"]);
   const { deployment } = exportSchema.parse(JSON.parse(stdout));
   return (deployment.resources ?? [])
     .filter(({ type }) => type === "pulumi:providers:kubernetes")
@@ -49,7 +54,7 @@ async function readKubernetesProviders(access: StateAccess): Promise<KubernetesP
 }
 
 /** Returns the clusters in the state, even if the first `up` has not finished. */
-export async function readClusters(access: StateAccess): Promise<ClusterInState[]> {
+export async function readClustersInState(access: StateAccess): Promise<ClusterInState[]> {
   return (await readKubernetesProviders(access)).flatMap(({ urn, kubeconfig }) => {
     const name = clusterProvider.exec(urn)?.[1];
     return name === undefined ? [] : [{ name, provider: urn, kubeconfig }];
@@ -63,7 +68,10 @@ export async function readClusters(access: StateAccess): Promise<ClusterInState[
  * @param ones URNs of providers that clusters created: only the clusters of these providers count.
  * Default: all clusters
  */
-export async function readProviders(access: StateAccess, ones?: Set<string>): Promise<string[]> {
+export async function readProvidersOfClusters(
+  access: StateAccess,
+  ones?: Set<string>,
+): Promise<string[]> {
   const all = await readKubernetesProviders(access);
   const clusters = all.filter(({ urn }) => clusterProvider.test(urn) && (ones?.has(urn) ?? true));
   return all

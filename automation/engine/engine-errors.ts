@@ -1,10 +1,10 @@
 import {
   Failure,
   recogniseError,
-  splitCode,
+  splitFailureCode,
   type FailureSubject,
 } from "../../base/failures/failure.js";
-import { failureCodes, rowOf, type FailureCode } from "../../base/failures/failure-codes.js";
+import { failureCodes, failureRowOf, type FailureCode } from "../../base/failures/failure-codes.js";
 import type { ClusterEvent } from "../pulumi/events.js";
 import { parseUrn, shortType } from "../pulumi/urn.js";
 
@@ -66,7 +66,7 @@ const about = (urn: string, sentence: string): string =>
 
 /** Returns the failure table's sentence for this code, with the details in parentheses. */
 const filled = (urn: string, code: FailureCode, words: string): string =>
-  `${about(urn, rowOf(code).sentence)} (${withoutStop(words)}).`;
+  `${about(urn, failureRowOf(code).sentence)} (${withoutStop(words)}).`;
 
 /**
  * Returns the meaning of a script's error. Returns undefined for other errors. The last line of a
@@ -77,7 +77,7 @@ function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
   if (!typeOf(urn).startsWith("command:remote:")) return undefined;
   const reason = /^reason: (.+)$/.exec(lastLine(text))?.[1];
   if (reason === undefined) return undefined;
-  const { code, text: sentence } = splitCode(reason);
+  const { code, text: sentence } = splitFailureCode(reason);
   return code === undefined
     ? { own: true, code: "COMMAND_FAILED", sentence: filled(urn, "COMMAND_FAILED", sentence) }
     : { own: true, code, sentence: `${about(urn, withoutStop(sentence))}.` };
@@ -135,7 +135,7 @@ function rank({ own, code }: Meaning): number {
  * Returns the engine's error messages as failures, the most important failure first. Leaves out
  * messages that only report other errors, unless all messages do.
  */
-export function explainAll(events: readonly ClusterEvent[]): Failure[] {
+export function explainMessages(events: readonly ClusterEvent[]): Failure[] {
   const errors = events.flatMap((event) =>
     event.type === "message" && event.severity === "error" ? [event] : [],
   );

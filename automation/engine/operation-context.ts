@@ -3,9 +3,9 @@ import { connectCloud, type CloudClient } from "../../openstack/client/cloud-cli
 import { providerEnvironment } from "../../openstack/auth/provider-environment.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
-import { filesOf } from "../../components/lookup/local-context.js";
+import { pinnedFileDirectoriesOf } from "../../components/lookup/local-context.js";
 import { packageRoot } from "../../base/paths.js";
-import { withoutAttributes } from "../pulumi/backend.js";
+import { withoutStateAttributes } from "../pulumi/backend.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { recordUpBegin, type RecordedUp } from "../pulumi/last-up.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -13,7 +13,7 @@ import { Spans } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./run-engine.js";
 import type { ClusterEvent } from "../pulumi/events.js";
-import { engineEvent, type Emit } from "./operation-events.js";
+import { engineEvent, type EmitEvent } from "./operation-events.js";
 import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
@@ -39,7 +39,7 @@ const atOnce = 64;
 /**
  * Flags of one run of the engine. A flag overrides the option of the request with the same name.
  */
-export type OperationFlags = Pick<
+export type EngineRunFlags = Pick<
   OperationRequest,
   "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
 >;
@@ -87,7 +87,7 @@ export class StackOperation {
   /** Start time of the request, in milliseconds since 1970. */
   readonly began = Date.now();
   /** Create requests of this run that failed without an answer of the cloud. */
-  readonly undecided = new UnconfirmedCreates();
+  readonly unconfirmedCreates = new UnconfirmedCreates();
   /** Periods in which the engine worked on each resource. */
   readonly spans = new Spans();
 
@@ -96,7 +96,7 @@ export class StackOperation {
     readonly stack: string,
     readonly options: RunOptions & StopSignals = {},
     /** Receives the events of the operation. Default: events are dropped. */
-    readonly emit: Emit = () => undefined,
+    readonly emit: EmitEvent = () => undefined,
   ) {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? packageRoot();
@@ -204,7 +204,7 @@ export class StackOperation {
       ...this.sources(),
       siteFile: env["STACKADM_SITE"],
       agentKeys: socket === "" ? [] : await agentKeys(socket, env),
-      ...(files && { files: filesOf(this.service.env, this.directory) }),
+      ...(files && { files: pinnedFileDirectoriesOf(this.service.env, this.directory) }),
     });
   }
 
@@ -257,7 +257,7 @@ export class StackOperation {
 
   /** Returns the environment and the directory of the engine's process. */
   private process(): Pick<OperationOptions, "env" | "cwd"> {
-    const env = withoutAttributes(providerEnvironment(this.service.env));
+    const env = withoutStateAttributes(providerEnvironment(this.service.env));
     return { env, cwd: this.directory };
   }
 
@@ -295,7 +295,7 @@ export class StackOperation {
    */
   async engine(
     operation: OperationName,
-    flags: OperationFlags = {},
+    flags: EngineRunFlags = {},
   ): Promise<{ readonly changed: boolean; readonly events: readonly ClusterEvent[] }> {
     this.requireNotStopped();
     const { signal, killSignal, refresh } = this.options;
@@ -322,7 +322,7 @@ export class StackOperation {
       unfinished.take(event);
       work.take(event);
       if (operation === "up") {
-        this.undecided.take(event);
+        this.unconfirmedCreates.take(event);
         this.spans.take(event, Date.now());
       }
       const body = engineEvent(event);

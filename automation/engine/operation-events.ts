@@ -85,7 +85,7 @@ export type OperationEvent = {
 } & OperationEventBody;
 
 /** Receives the events of an operation. */
-export type Emit = (event: OperationEventBody) => void;
+export type EmitEvent = (event: OperationEventBody) => void;
 
 /** Handle of an operation that runs or waits. */
 export interface StartedOperation<Result> {

@@ -5,7 +5,7 @@ import { Failure } from "../../base/failures/failure.js";
 import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import { describeLock, locksInMessage } from "../pulumi/engine-locks.js";
 import type { ClusterEvent } from "../pulumi/events.js";
-import { explainAll, explainMessage } from "./engine-errors.js";
+import { explainMessages, explainMessage } from "./engine-errors.js";
 import {
   cancelMessage,
   replySchema,
@@ -13,7 +13,7 @@ import {
   type OperationRequest,
   type Reply,
 } from "./worker-messages.js";
-import { errorOf, watchScripts, type WatchTimes } from "./script-watchdog.js";
+import { scriptTimeoutError, watchScripts, type WatchTimes } from "./script-watchdog.js";
 import { startWorker, type WorkerPlace } from "./start-worker.js";
 
 export interface OperationOptions extends WorkerPlace {
@@ -161,7 +161,7 @@ export async function runOperation(
   }).finally(stop);
   if (reply === undefined) await endEngine(child);
   if (reply?.type === "done") return;
-  if (watch.verdict) throw errorOf(watch.verdict);
+  if (watch.verdict) throw scriptTimeoutError(watch.verdict);
   throw failureOf(reply, { events, printed, cancelled: options.signal?.aborted === true });
 }
 
@@ -188,7 +188,7 @@ function failureOf(
       "Stopped on request. What was done is kept.",
       "Run the same command again to continue, or `npx stackadm destroy` to delete the cluster.",
     );
-  const [explained] = explainAll(events);
+  const [explained] = explainMessages(events);
   if (explained) return explained;
   const killed = reply === undefined || reply.kind === "killed";
   return killed

@@ -2,7 +2,7 @@ import { connectCloud, type CloudClient } from "../../openstack/client/cloud-cli
 import {
   serverState,
   needsIntervention,
-  wakingCommand,
+  wakeServerCommand,
   type ServerState,
 } from "../../openstack/inventory/server-diagnostics.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -234,7 +234,7 @@ export class ScriptWatch {
 }
 
 /** Returns the error for a script that was given up. */
-export function errorOf({ why, urn, step, serverId, state }: ScriptTimeout): Failure {
+export function scriptTimeoutError({ why, urn, step, serverId, state }: ScriptTimeout): Failure {
   const name = state?.name ?? machineOf(urn, step);
   const subject = { urn, resource: parseUrn(urn).name };
   const again = "then run the same command again: it continues where it stopped.";
@@ -247,7 +247,7 @@ export function errorOf({ why, urn, step, serverId, state }: ScriptTimeout): Fai
       `The machine hangs, or no connection reaches it (one to a worker leads through a control plane). ${lastWords} Repair it, ${again}`,
       subject,
     );
-  const command = state && wakingCommand(state);
+  const command = state && wakeServerCommand(state);
   return new Failure(
     "SERVER_STOPPED",
     `The machine ${name} stopped while its script '${step}' ran: ${says}.`,

@@ -5,9 +5,9 @@ import {
 } from "../../base/versions/openstack-plugin-versions.js";
 import { checkClusterSpec } from "../../components/config/check-cluster-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/config/cluster-spec.js";
-import { isFields, merge, preferredKey } from "../../components/schema/merge-defaults.js";
-import { openSecrets } from "../../components/config/plain-text-secrets.js";
-import { readSite } from "../../components/config/site-file.js";
+import { isFields, merge, preferredPublicKey } from "../../components/schema/merge-defaults.js";
+import { plainTextSecretErrors } from "../../components/config/plain-text-secrets.js";
+import { readSiteFile } from "../../components/config/site-file.js";
 import type { PinnedFileDirectories } from "../../components/lookup/pinned-files.js";
 import { Failure } from "../../base/failures/failure.js";
 
@@ -69,7 +69,7 @@ export function openstackPluginIn({
   settings,
   siteFile,
 }: Pick<SpecSources, "settings" | "siteFile">): OpenstackPlugin | undefined {
-  const read = readSite(siteFile);
+  const read = readSiteFile(siteFile);
   const config = configIn(settings);
   const clusters: unknown[] = otherClusters({ settings }).map((key) => config[key]);
   const [chosen] = [...clusters, "site" in read && read.site].flatMap((one) =>
@@ -83,16 +83,16 @@ export function openstackPluginIn({
  * gets. Throws one error that lists all problems.
  */
 export function clusterSpecOf(sources: SpecSources): ClusterSpec {
-  const read = readSite(sources.siteFile);
+  const read = readSiteFile(sources.siteFile);
   if ("problem" in read) throw invalid("The environment", [read.problem]);
-  const publicKey = preferredKey(sources.agentKeys ?? []);
+  const publicKey = preferredPublicKey(sources.agentKeys ?? []);
   const defaults = { name: sources.stack, ssh: publicKey === undefined ? {} : { publicKey } };
   const args = merge(merge(defaults, read.site), writtenIn(sources) ?? {});
   const { files } = sources;
   const result = files === undefined ? parseClusterSpec(args) : checkClusterSpec(args, files);
   const file = `Pulumi.${sources.stack}.yaml`;
   if ("problems" in result) throw invalid(file, [...misnamed(sources), ...result.problems]);
-  const open = openSecrets(result.spec, sources.project);
+  const open = plainTextSecretErrors(result.spec, sources.project);
   if (open.length > 0) throw invalid(file, open);
   return result.spec;
 }

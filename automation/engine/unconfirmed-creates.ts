@@ -1,5 +1,5 @@
 import type { ClusterEvent } from "../pulumi/events.js";
-import { recoveryStep } from "../pulumi/pending-operations.js";
+import { undoStepOf } from "../pulumi/pending-operations.js";
 import type { PendingOperation } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
 
@@ -50,7 +50,7 @@ export class UnconfirmedCreates {
     const replaces = event.change.operation !== "create";
     const resource = { urn, type: parseUrn(urn).type, custom: true, inputs: event.inputs };
     const operation = { type: "creating", resource };
-    if (isOfCloud(urn) && recoveryStep(operation).act !== "forget")
+    if (isOfCloud(urn) && undoStepOf(operation).act !== "forget")
       this.failed.set(urn, { operation, replaces });
   }
 

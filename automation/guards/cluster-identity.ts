@@ -5,7 +5,7 @@ import type { StackOperation } from "../engine/operation-context.js";
 import type { Facts } from "../steps/step.js";
 import {
   isEmptyStack,
-  identitiesOf,
+  clusterIdentitiesIn,
   clusterNamesInState,
   readState,
   type StateExport,
@@ -14,7 +14,7 @@ import {
 /** Name that the program gives to a cloud without an entry in clouds.yaml. */
 const nameless = "OS_AUTH_URL";
 
-export const locationInState = ({
+export const cloudPlaceOf = ({
   name,
   authUrl,
   region,
@@ -39,11 +39,11 @@ export async function identifyClusters(
   const [{ name }, place] = await Promise.all([
     nameAndProtectionOf(run),
     // A later request to the cloud reports the error.
-    cloud?.then(locationInState, () => undefined),
+    cloud?.then(cloudPlaceOf, () => undefined),
   ]);
   return {
     clusters: clusterNamesInState(state, name),
-    identities: [...identitiesOf(state)],
+    identities: [...clusterIdentitiesIn(state)],
     held: !isEmptyStack(state),
     ...(place && { place }),
   };

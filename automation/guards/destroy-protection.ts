@@ -3,7 +3,7 @@ import { Failure } from "../../base/failures/failure.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { Facts } from "../steps/step.js";
 import { nameAndProtectionOf } from "./other-backend.js";
-import { identitiesOf, type StateExport } from "../pulumi/stack-state.js";
+import { clusterIdentitiesIn, type StateExport } from "../pulumi/stack-state.js";
 import { parseUrn, shortType } from "../pulumi/urn.js";
 
 /**
@@ -12,7 +12,7 @@ import { parseUrn, shortType } from "../pulumi/urn.js";
  * The check is needed before the destroy: the engine would refuse a protected resource only after
  * it has deleted all others.
  */
-export function protectionOf(
+export function protectionError(
   { stack }: StackOperation,
   settings: Pick<ClusterSpec, "name" | "protect">,
   state: StateExport | undefined,
@@ -56,16 +56,16 @@ export async function readProtection(facts: ProtectionFacts): Promise<void> {
  * Throws if the clusters in the state are not the clusters that the user was shown, or if one of
  * them is protected. Steps repeat this guard once they hold the stack's lock.
  */
-export function requireAgreed(facts: ProtectionFacts): void {
-  const { run, initial, state, settings, meant = [...identitiesOf(initial)] } = facts;
+export function requireAgreedClusters(facts: ProtectionFacts): void {
+  const { run, initial, state, settings, meant = [...clusterIdentitiesIn(initial)] } = facts;
   requireConfirmedClusters(state, meant);
-  const refusal = protectionOf(run, settings, state);
+  const refusal = protectionError(run, settings, state);
   if (refusal) throw refusal;
 }
 
 /** Throws if the clusters in the state are not the clusters that the user was shown. */
 function requireConfirmedClusters(state: StateExport | undefined, meant: readonly string[]): void {
-  const held = identitiesOf(state);
+  const held = clusterIdentitiesIn(state);
   const same = held.size === meant.length && meant.every((identity) => held.has(identity));
   if (same) return;
   const words = (identities: readonly string[]): string => identities.join(", ") || "none";

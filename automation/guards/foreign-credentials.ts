@@ -1,7 +1,7 @@
 import { isOwnedByAnotherUser } from "../../openstack/checks/cluster-credential-check.js";
 import type { ForeignCredential } from "../engine/operation-options.js";
 import { resourcesInCloud } from "./cloud-location.js";
-import type { OperationFlags, StackOperation } from "../engine/operation-context.js";
+import type { EngineRunFlags, StackOperation } from "../engine/operation-context.js";
 import type { Facts, Step } from "../steps/step.js";
 import { rewriteState, type StateExport, type StateResource } from "../pulumi/stack-state.js";
 import { unconvertedServerGroups } from "./plugin-conversion.js";
@@ -56,7 +56,7 @@ const unread = async (run: StackOperation, state: StateExport | undefined): Prom
 const excluding = (
   others: readonly ForeignCredential[],
   passed: readonly string[],
-): OperationFlags => {
+): EngineRunFlags => {
   const exclude = [...others.map(({ urn }) => urn), ...passed];
   return exclude.length > 0 ? { exclude } : {};
 };
@@ -72,7 +72,7 @@ export async function excludeForeignCredentials(
   run: StackOperation,
   state: StateExport | undefined,
   reads = run.options.refresh === true,
-): Promise<OperationFlags> {
+): Promise<EngineRunFlags> {
   const [others, passed] = await Promise.all([
     foreignCredentials(run, state),
     reads ? unread(run, state) : [],
@@ -114,7 +114,7 @@ export interface CredentialFacts extends Facts {
   /** Credentials that the operation keeps. */
   others: readonly ForeignCredential[];
   /** Flags for the engine's run of the operation. */
-  flags: OperationFlags;
+  flags: EngineRunFlags;
 }
 
 /**
@@ -139,7 +139,7 @@ export const retainForeignCredentials: Step<CredentialFacts> = {
 };
 
 /** The same for a destroy, whose plan lists these credentials. */
-export const spareForeignCredentials: Step<
+export const retainForeignCredentialsInDestroy: Step<
   CredentialFacts,
   { readonly others?: readonly ForeignCredential[] }
 > = {

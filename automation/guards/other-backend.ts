@@ -1,10 +1,10 @@
-import { findMarked, isIrreplaceable } from "../../openstack/inventory/marked-objects.js";
+import { findMarked, isKeptUnlessRequested } from "../../openstack/inventory/marked-objects.js";
 import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { withoutPassword } from "../../base/url-passwords.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { DestroyResult } from "../engine/operation-options.js";
-import { clusterSummaryLines, showCommand } from "../orphans/orphan-summary.js";
+import { clusterSummaryLines, orphansListCommand } from "../orphans/orphan-summary.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { Facts } from "../steps/step.js";
 import { readNameAndProtection } from "../engine/stack-settings.js";
@@ -42,14 +42,14 @@ export async function requireNoOtherBackend(facts: EmptyStackFacts): Promise<voi
   const { name: cluster } = facts.settings;
   const { found, hidden } = await findMarked(await run.cloud());
   const ours = found.filter(({ mark }) => mark.name === cluster);
-  const living = ours.filter((object) => !isIrreplaceable(object) && !hasData(object));
+  const living = ours.filter((object) => !isKeptUnlessRequested(object) && !hasData(object));
   facts.swept = { deleted: [], kept: ours, ...(hidden.length > 0 && { hidden }) };
   if (living.length === 0) return;
   const identity = living.find(({ mark }) => isIdentity(mark.identity))?.mark.identity;
   const lost =
     identity === undefined
       ? ""
-      : ` If that state is lost, \`${showCommand(identity)}\` lists the cluster's objects and shows how to delete them.`;
+      : ` If that state is lost, \`${orphansListCommand(identity)}\` lists the cluster's objects and shows how to delete them.`;
   throw new Failure(
     "STACK_NOT_FOUND",
     `The state at ${withoutPassword(run.service.backend)} has no resources of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterSummaryLines(living)}`,

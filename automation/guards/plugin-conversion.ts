@@ -89,7 +89,7 @@ export const rewriteServerGroups: Step<Facts, never, OpenstackPlugin> = {
  * show changes of these server groups. These changes will not happen, because `up` converts the
  * state first.
  */
-export function rewrittenServerGroups(
+export function serverGroupsToRewrite(
   run: StackOperation,
   state: StateExport | undefined,
 ): ReadonlySet<string> {

@@ -22,7 +22,7 @@ import {
 } from "../pulumi/lock-holders.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { Facts, Step } from "../steps/step.js";
-import { pulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
+import { runPulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
 
 const isDirectory = ({ service }: StackOperation): boolean =>
   backendDirectory(service.backend) !== undefined;
@@ -44,7 +44,7 @@ const locksOf = (run: StackOperation): Promise<StackLock[]> =>
  */
 async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   const { stack } = access.workspace;
-  const { stderr } = await pulumi(access, ["stack", "rename", stack], {
+  const { stderr } = await runPulumi(access, ["stack", "rename", stack], {
     accept: [1, 255],
     locks: true,
   });
@@ -72,7 +72,7 @@ const isDead = ({ access }: StackOperation, { holder }: StackLock): boolean =>
  */
 async function removeLocks(run: StackOperation, locks: readonly StackLock[]): Promise<void> {
   if (isDirectory(run)) locks.forEach(removeLock);
-  else if (locks.length > 0) await pulumi(run.access, ["cancel", "--yes"]);
+  else if (locks.length > 0) await runPulumi(run.access, ["cancel", "--yes"]);
   deleteEngineNotes(run.access.workspace.directory);
 }
 

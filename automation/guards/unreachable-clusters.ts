@@ -1,6 +1,10 @@
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { readClusters, readProviders, type ClusterInState } from "../engine/cluster-providers.js";
+import {
+  readClustersInState,
+  readProvidersOfClusters,
+  type ClusterInState,
+} from "../engine/cluster-providers.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { findApiProblem } from "../verify/find-api-problem.js";
 
@@ -18,7 +22,7 @@ const patience = 10_000;
  * reasons.
  */
 async function silentProviders(run: StackOperation): Promise<string[]> {
-  const clusters = await readClusters(run.access);
+  const clusters = await readClustersInState(run.access);
   const complaints = await Promise.all(
     clusters.map(async (one): Promise<ClusterInState[]> => {
       const complaint = await findApiProblem(
@@ -33,7 +37,7 @@ async function silentProviders(run: StackOperation): Promise<string[]> {
   );
   const silent = new Set(complaints.flat().map(({ provider }) => provider));
   // Includes providers of these clusters that the user's program has created.
-  return silent.size > 0 ? readProviders(run.access, silent) : [];
+  return silent.size > 0 ? readProvidersOfClusters(run.access, silent) : [];
 }
 
 /** Returns the URNs of the objects that a refresh must exclude. */

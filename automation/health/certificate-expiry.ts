@@ -19,7 +19,7 @@ export const isDueForRenewal = ({ from, to }: CertificateValidity, now: number):
 
 type Nodes = readonly Pick<NodeReport, "name" | "certificate">[];
 
-interface Asked {
+interface CertificateWarningOptions {
   readonly stack: string;
   /** Current time in milliseconds. @default the clock's time */
   readonly now?: number;
@@ -31,7 +31,7 @@ const moment = (end: string, now: number): string =>
 /** Returns warnings about certificates that were not renewed in time. Empty if all were renewed. */
 export function certificateWarnings(
   { nodes, kubeconfig }: { readonly nodes: Nodes; readonly kubeconfig: string },
-  { stack, now = Date.now() }: Asked,
+  { stack, now = Date.now() }: CertificateWarningOptions,
 ): string[] {
   const late = nodes.flatMap(({ name, certificate }) => {
     if (!certificate || Date.parse(certificate.by) > now) return [];

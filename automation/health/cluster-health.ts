@@ -1,6 +1,6 @@
-import { podNetworkTraits } from "../../components/pod-network/pod-network-kinds.js";
+import { podNetworkTraitsOf } from "../../components/pod-network/pod-network-kinds.js";
 import {
-  entryTarget,
+  entrySshTarget,
   parseOutputs,
   outputValues,
   type ClusterOutputs,
@@ -10,7 +10,7 @@ import { failedChecks, verifyCluster, type Verification } from "../verify/verify
 import { certificateWarnings } from "./certificate-expiry.js";
 import { Failure } from "../../base/failures/failure.js";
 import { timelineOf } from "../timeline/critical-path.js";
-import { keepKubeconfig, keepTimeline } from "../engine/cluster-files.js";
+import { writeKubeconfigAfterUp, writeTimeline } from "../engine/cluster-files.js";
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { reportSharedHosts } from "./shared-hosts.js";
@@ -56,8 +56,9 @@ export async function verifyFromOutside(
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
   return verifyCluster({
     outputs,
-    entry: entryTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
-    ownPodNetwork: podNetwork !== undefined && podNetworkTraits(podNetwork).broughtAlong === true,
+    entry: entrySshTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
+    ownPodNetwork:
+      podNetwork !== undefined && podNetworkTraitsOf(podNetwork).deployedByUser === true,
     signal: run.options.signal,
     timeout: patience ?? defaultCheckTimeout * timeoutFactor,
     ...(onDetail && { onDetail }),
@@ -109,11 +110,11 @@ function tellTimeline(
   const timeline = timelineOf(spans.all(), after);
   if (timeline.length === 0) return {};
   if (kubeconfigPath === undefined) return { timeline };
-  return { timeline, ...keepTimeline(access.workspace, timeline) };
+  return { timeline, ...writeTimeline(access.workspace, timeline) };
 }
 
 /** Results of {@link verifyEarly}, and the state after the run. */
-type Seen = EarlyVerification & { readonly after: StateExport | undefined };
+type EarlyVerificationAndState = EarlyVerification & { readonly after: StateExport | undefined };
 
 /**
  * Writes the kubeconfig and the timeline of the run, and checks that the cluster works. Returns the
@@ -121,9 +122,9 @@ type Seen = EarlyVerification & { readonly after: StateExport | undefined };
  */
 export async function verifyAfterUp(
   run: StackOperation,
-  seen: Seen | undefined,
+  seen: EarlyVerificationAndState | undefined,
   options: UpOptions,
-): Promise<UpResult & Pick<Seen, "after">> {
+): Promise<UpResult & Pick<EarlyVerificationAndState, "after">> {
   // Reads the state while the cluster is checked. An error here does not fail the `up`.
   const reading = seen ? Promise.resolve(seen.after) : readState(run.access);
   const known = reading.catch((error: unknown): undefined => {
@@ -132,7 +133,7 @@ export async function verifyAfterUp(
     );
   });
   const outputs = seen?.outputs ?? (await readStackOutputs(run.access, reading));
-  const kept = await keepKubeconfig(run.access.workspace, { outputs }, options);
+  const kept = await writeKubeconfigAfterUp(run.access.workspace, { outputs }, options);
   const rest = known.then((after) => tellTimeline(run, after, kept));
   const made = { outputs, ...kept, ...(seen?.verification && { verification: seen.verification }) };
   try {

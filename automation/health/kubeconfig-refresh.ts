@@ -44,7 +44,7 @@ const reportOldKubeconfig = (run: StackOperation): void => {
  * Marks the scripts of {@link scriptsForKubeconfig} in the state, so that the next run of the engine
  * runs these scripts again.
  */
-export const fetchKubeconfig: Step<Facts, Changes, ReadonlySet<string>> = {
+export const markScriptsForKubeconfig: Step<Facts, Changes, ReadonlySet<string>> = {
   title: "Fetch a new kubeconfig from a control plane",
   detect: ({ state }) => {
     const scripts = state ? scriptsForKubeconfig(state) : new Set<string>();

@@ -3,7 +3,7 @@ import {
   deleteResources,
   hadNoResources,
   hadResources,
-  keepEarlierKubeconfig,
+  moveKubeconfigOfEarlierRelease,
   removeLocalFiles,
   startEngine,
 } from "../destroy/delete-resources.js";
@@ -15,8 +15,8 @@ import type { DestroyOptions, DestroyPlan, DestroyResult } from "../engine/opera
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { readStackState, reportCluster } from "../guards/cluster-identity.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
-import { readProtection, requireAgreed } from "../guards/destroy-protection.js";
-import { spareForeignCredentials } from "../guards/foreign-credentials.js";
+import { readProtection, requireAgreedClusters } from "../guards/destroy-protection.js";
+import { retainForeignCredentialsInDestroy } from "../guards/foreign-credentials.js";
 import { requireNoOtherBackend } from "../guards/other-backend.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import { deleteBrokenBalancers } from "../repair/broken-load-balancers.js";
@@ -39,17 +39,17 @@ export const destroyOperation: Operation<DestroyFacts, DestroyDescription> = {
     requireSameLocation,
     reportCluster,
     ...guardsWhen(hadNoResources, [requireNoOtherBackend]),
-    ...guardsWhen(hadResources, [requireAgreed]),
+    ...guardsWhen(hadResources, [requireAgreedClusters]),
   ],
   steps: [
     ...stepsWhen(hadNoResources, [deleteEmptyStack]),
     ...stepsWhen(hadResources, [
-      keepEarlierKubeconfig,
+      moveKubeconfigOfEarlierRelease,
       waitForClusterApi,
       undoBeforeDestroy,
       deleteBrokenBalancers,
       unblockNetworks,
-      spareForeignCredentials,
+      retainForeignCredentialsInDestroy,
       deleteResources,
       sweepAfterDestroy,
       removeLocalFiles,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Failure } from "../../base/failures/failure.js";
 import { asCancellation } from "../../base/failures/cancellation.js";
 import { StackOperation } from "../engine/operation-context.js";
-import { EventStream, type Emit, type StartedOperation } from "../engine/operation-events.js";
+import { EventStream, type EmitEvent, type StartedOperation } from "../engine/operation-events.js";
 import type {
   ClusterServiceOptions,
   RunOptions,
@@ -47,7 +47,7 @@ export class OperationQueue {
     stack: string,
     options: RunOptions & StopSignals,
     work: (run: StackOperation) => T | Promise<T>,
-    emit?: Emit,
+    emit?: EmitEvent,
   ): Promise<T> {
     let run: StackOperation | undefined;
     try {
@@ -70,7 +70,7 @@ export class OperationQueue {
     const stream = new EventStream({ operation: id, stack });
     const [cancel, kill] = [new AbortController(), new AbortController()];
     const stops: StopSignals = { signal: cancel.signal, killSignal: kill.signal };
-    const emit: Emit = (event) => {
+    const emit: EmitEvent = (event) => {
       stream.add(event);
     };
     const perform = (): Promise<Operations[Name]["result"]> =>

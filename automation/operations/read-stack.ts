@@ -4,7 +4,7 @@ import type { StackOperation } from "../engine/operation-context.js";
 import type { PreflightRunOptions, StatusResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { readClusterStatus } from "../health/cluster-status.js";
-import { findingsFor } from "../preflight/preflight.js";
+import { preflightFindings } from "../preflight/preflight.js";
 import { Failure } from "../../base/failures/failure.js";
 import {
   readOutputs,
@@ -29,7 +29,7 @@ async function stateOf({ access, stack }: StackOperation): Promise<StateExport> 
   );
 }
 
-export async function outputsOf(
+export async function readOutputValues(
   run: StackOperation,
   secrets?: SecretOutputForm,
 ): Promise<Record<string, unknown>> {
@@ -37,25 +37,25 @@ export async function outputsOf(
   return readOutputs(run.access, secrets);
 }
 
-export const kubeconfigOf = async (run: StackOperation): Promise<string> =>
-  parseOutputs(await outputsOf(run)).kubeconfig;
+export const readKubeconfig = async (run: StackOperation): Promise<string> =>
+  parseOutputs(await readOutputValues(run)).kubeconfig;
 
 /** Writes the kubeconfig to a file that only its owner can read; returns the path. */
-export const kubeconfigFileOf = async (run: StackOperation): Promise<string> =>
-  writeKubeconfig(run.access.workspace, await kubeconfigOf(run));
+export const writeKubeconfigFile = async (run: StackOperation): Promise<string> =>
+  writeKubeconfig(run.access.workspace, await readKubeconfig(run));
 
-export async function statusOf(run: StackOperation): Promise<StatusResult> {
+export async function readStatus(run: StackOperation): Promise<StatusResult> {
   const state = await stateOf(run);
   await requireSameLocation({ run, state });
   return readClusterStatus(run, state, parseOutputs(await readOutputs(run.access)));
 }
 
 /** Returns what the cloud lacks for the cluster; empty if nothing is missing. */
-export async function preflightOf(
+export async function runPreflight(
   run: StackOperation,
   options: PreflightRunOptions,
 ): Promise<Finding[]> {
   const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
   await requireSameLocation({ run, state });
-  return findingsFor(run, spec, state, options);
+  return preflightFindings(run, spec, state, options);
 }

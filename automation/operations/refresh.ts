@@ -4,7 +4,7 @@ import { readStackState, reportCluster, startSignIn } from "../guards/cluster-id
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { countBrokenBalancers } from "../repair/broken-load-balancers.js";
+import { reportBrokenBalancersInRefresh } from "../repair/broken-load-balancers.js";
 import { requireKeptByRefresh } from "../repair/interrupted-run.js";
 import { readResources, type ReadFacts } from "../repair/remove-refused-power-states.js";
 import { runSteps } from "../steps/run-steps.js";
@@ -21,7 +21,7 @@ export const refreshOperation: Operation<ReadFacts> = {
     reportCluster,
     requireKeptByRefresh,
   ],
-  steps: [countBrokenBalancers, readResources],
+  steps: [reportBrokenBalancersInRefresh, readResources],
 };
 
 export async function refresh(run: StackOperation): Promise<RefreshResult> {

@@ -2,7 +2,7 @@ import {
   destroyPlanOf,
   startInventory,
   type DestroyDescription,
-  type PlanFacts,
+  type DestroyPlanFacts,
 } from "../destroy/destroy-plan.js";
 import { hadResources } from "../destroy/delete-resources.js";
 import type { SweepResult } from "../destroy/sweep-leftovers.js";
@@ -18,7 +18,7 @@ import { describeSteps, runGuards, runSteps } from "../steps/run-steps.js";
 import type { Operation } from "../steps/step.js";
 
 /** Facts that the guards and steps of `destroy` and `force-destroy` collect. */
-export interface DestroyFacts extends PlanFacts, CredentialFacts {
+export interface DestroyFacts extends DestroyPlanFacts, CredentialFacts {
   swept: SweepResult;
 }
 

@@ -1,7 +1,7 @@
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
 import { StackOperation } from "../engine/operation-context.js";
 import { excludeForeignCredentials, type CredentialFacts } from "../guards/foreign-credentials.js";
-import { rewrittenServerGroups } from "../guards/plugin-conversion.js";
+import { serverGroupsToRewrite } from "../guards/plugin-conversion.js";
 import { verifyAfterUp, verifyEarly, type EarlyVerification } from "../health/cluster-health.js";
 import { storePreflightCache } from "../preflight/preflight-cache.js";
 import type { PreflightFacts } from "../preflight/preflight.js";
@@ -35,7 +35,7 @@ export function startEngine({ run, options }: UpFacts): void {
 /** Runs a preview in the engine. Returns the rows of the plan. */
 async function planProgram(run: StackOperation, { state }: UpFacts): Promise<PlanRow[]> {
   const { events } = await run.engine("preview", await excludeForeignCredentials(run, state));
-  return planRows(events, rewrittenServerGroups(run, state));
+  return planRows(events, serverGroupsToRewrite(run, state));
 }
 
 /**
@@ -86,7 +86,7 @@ export const runProgram: Step<UpFacts, Changes> = {
 };
 
 /** Checks the new cluster from outside. Writes the kubeconfig and the timeline page. */
-export const verify: Step<UpFacts> = {
+export const verifyNewCluster: Step<UpFacts> = {
   title: "Verify the cluster and write its kubeconfig",
   expectedSeconds: 10,
   apply: async (facts) => {
@@ -99,7 +99,7 @@ export const verify: Step<UpFacts> = {
   },
 };
 
-export const storeFacts: Step<UpFacts> = {
+export const storeFactsForNextRun: Step<UpFacts> = {
   title: "Store the facts about the cloud for the next run",
   silent: true,
   apply: ({ run, spec, state }) => {

@@ -6,7 +6,7 @@ import { requireClusterStackOfProgram } from "../guards/cluster-stack.js";
 import { retainForeignCredentials } from "../guards/foreign-credentials.js";
 import { rewriteServerGroups } from "../guards/plugin-conversion.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
-import { fetchKubeconfig } from "../health/kubeconfig-refresh.js";
+import { markScriptsForKubeconfig } from "../health/kubeconfig-refresh.js";
 import {
   readSettings,
   requireFit,
@@ -22,7 +22,13 @@ import { removeRefusedPowerStates } from "../repair/remove-refused-power-states.
 import { deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
 import { runSteps } from "../steps/run-steps.js";
 import { guardsWhen, stepsWhen, type Changes, type Operation } from "../steps/step.js";
-import { runProgram, startEngine, storeFacts, verify, type UpFacts } from "./run-program.js";
+import {
+  runProgram,
+  startEngine,
+  storeFactsForNextRun,
+  verifyNewCluster,
+  type UpFacts,
+} from "./run-program.js";
 
 const expectsNoChanges = ({ options }: UpFacts): boolean => options.expectNoChanges === true;
 const mayChange = (facts: UpFacts): boolean => !expectsNoChanges(facts);
@@ -55,11 +61,11 @@ export const upOperation: Operation<UpFacts, Changes> = {
     rewriteServerGroups,
     removeRefusedPowerStates,
     readPartialCreates,
-    ...stepsWhen(mayChange, [fetchKubeconfig]),
+    ...stepsWhen(mayChange, [markScriptsForKubeconfig]),
     ...stepsWhen(mayDiffer, [retainForeignCredentials]),
     runProgram,
-    verify,
-    storeFacts,
+    verifyNewCluster,
+    storeFactsForNextRun,
   ],
 };
 

@@ -3,7 +3,7 @@ import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
 import {
   deleteOrphans,
   findMarked,
-  isIrreplaceable,
+  isKeptUnlessRequested,
   type Orphan,
 } from "../../openstack/inventory/marked-objects.js";
 import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
@@ -79,7 +79,7 @@ export const keptOrphans = (
   found: readonly Orphan[],
   { volumes = false, floatingIps = false }: OrphansWithData,
 ): Orphan[] =>
-  found.filter((one) => (hasData(one) ? !volumes : isIrreplaceable(one) && !floatingIps));
+  found.filter((one) => (hasData(one) ? !volumes : isKeptUnlessRequested(one) && !floatingIps));
 
 /**
  * Throws unless all objects have the same identity. The identities differ if several clusters have

@@ -2,11 +2,12 @@ import { Failure } from "../../base/failures/failure.js";
 import type { Orphan } from "../../openstack/inventory/marked-objects.js";
 
 /** Returns the command that lists a cluster's objects. */
-export const showCommand = (identity: string): string =>
+export const orphansListCommand = (identity: string): string =>
   `npx stackadm orphans --identity ${identity}`;
 
 /** Returns the command that deletes the objects of a cluster whose state is lost. */
-export const orphansCommandLine = (identity: string): string => `${showCommand(identity)} --delete`;
+export const orphansDeleteCommand = (identity: string): string =>
+  `${orphansListCommand(identity)} --delete`;
 
 /**
  * Returns whether the cluster may still be in use: it has a server whose status is not ERROR. A
@@ -37,6 +38,6 @@ export function ambiguousClusterError(found: readonly Orphan[]): Failure {
     `Several clusters may share this name; write the identity of the one to delete:\n${clusterSummaryLines(found)}`,
     identity === undefined
       ? "An earlier release created the objects without an identity: delete them by hand."
-      : `If no state has the cluster any more, run \`${orphansCommandLine(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
+      : `If no state has the cluster any more, run \`${orphansDeleteCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
   );
 }

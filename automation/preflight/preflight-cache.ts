@@ -15,7 +15,7 @@ import {
   type ListedServer,
 } from "../../components/lookup/server-metadata.js";
 import { preflightCachePath } from "../engine/cluster-files.js";
-import { ownProvider } from "../pulumi/urn.js";
+import { engineProviderType } from "../pulumi/urn.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { stackHoldings, ownedIds, type StateExport } from "../pulumi/stack-state.js";
 
@@ -48,7 +48,7 @@ const releaseOf = (): string =>
 function keptIds(state: StateExport): string[] {
   const stays = (state.deployment.resources ?? []).filter(
     ({ type, ...one }) =>
-      one.delete !== true && one.pendingReplacement !== true && type !== ownProvider,
+      one.delete !== true && one.pendingReplacement !== true && type !== engineProviderType,
   );
   return [...ownedIds({ ...state, deployment: { ...state.deployment, resources: stays } })].sort();
 }
@@ -110,7 +110,7 @@ export const listServersEarly = async (
     : undefined;
 
 /** Answers that are known before the run decides whether to check the cloud. */
-interface Asked {
+interface CachedFactsInput {
   readonly state: StateExport | undefined;
   /** Result of {@link listServersEarly}. */
   readonly asking: Promise<readonly ListedServer[] | undefined> | undefined;
@@ -125,7 +125,7 @@ interface Asked {
 export async function cachedFacts(
   run: StackOperation,
   { name }: ClusterSpec,
-  { state, asking }: Asked,
+  { state, asking }: CachedFactsInput,
 ): Promise<KnownFacts | undefined> {
   const [found, listed] = [readCache(run)?.found, await asking];
   if (!found || !listed) return undefined;

@@ -14,7 +14,7 @@ import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import { cloudRequirementsOf } from "../../components/cloud-requirements.js";
 import { Failure } from "../../base/failures/failure.js";
 import { listServersEarly, cachedFacts, isCacheValid, mayUseCache } from "./preflight-cache.js";
-import { unrecordedAmong, type UnrecordedFacts } from "../repair/unrecorded-objects.js";
+import { findUnrecordedObjects, type UnrecordedFacts } from "../repair/unrecorded-objects.js";
 import type { PreflightRunOptions, PreviewOptions } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { Changes, Step } from "../steps/step.js";
@@ -24,18 +24,18 @@ import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
  * Answer of the cloud: the objects in the project, and a function that returns the problems and
  * warnings for a given state.
  */
-interface Look {
+interface CloudSurveyResult {
   readonly objects: readonly CloudObject[];
   readonly findings: (held: OwnedByStack) => Finding[] | Promise<Finding[]>;
   /** Survey of the project. Absent if only names were checked (`namesOnly`). */
   readonly surveyed?: Survey;
 }
 
-async function look(
+async function askCloud(
   run: StackOperation,
   spec: ClusterSpec,
   { namesOnly }: { readonly namesOnly: boolean },
-): Promise<Look> {
+): Promise<CloudSurveyResult> {
   const [cloud, needs] = [await run.cloud(), cloudRequirementsOf(spec)];
   if (namesOnly) {
     const objects = await namedObjects(cloud, needs);
@@ -47,14 +47,14 @@ async function look(
 }
 
 /** Returns the problems and warnings for this cluster in this cloud. Changes nothing. */
-export async function findingsFor(
+export async function preflightFindings(
   run: StackOperation,
   spec: ClusterSpec,
   state: StateExport | undefined,
   { onQuotas }: PreflightRunOptions = {},
 ): Promise<Finding[]> {
-  const { objects, findings, surveyed } = await look(run, spec, { namesOnly: false });
-  const lost = await unrecordedAmong(run, state, objects);
+  const { objects, findings, surveyed } = await askCloud(run, spec, { namesOnly: false });
+  const lost = await findUnrecordedObjects(run, state, objects);
   const held = { ...stackHoldings(state), going: new Set(lost.map(({ id }) => id)) };
   if (surveyed) onQuotas?.(quotasFor(surveyed, cloudRequirementsOf(spec), held));
   return [
@@ -82,11 +82,11 @@ export interface PreflightFacts extends UnrecordedFacts {
   /** Specification from the settings. Absent: the cloud is not checked. */
   spec?: ClusterSpec | undefined;
   /** Answer of the cloud that was asked for before the state was known. */
-  early?: Promise<Look> | undefined;
+  early?: Promise<CloudSurveyResult> | undefined;
   /** Servers that were asked for before the state was known, in case the cache is valid. */
   servers?: ReturnType<typeof listServersEarly>;
   /** Answer of the cloud that counts. */
-  look?: Look | undefined;
+  look?: CloudSurveyResult | undefined;
   /** Facts that the program need not look up. */
   known?: KnownFacts | undefined;
 }
@@ -108,7 +108,7 @@ export function startSurvey(facts: PreflightFacts): void {
   if (!spec) return;
   if (mayUseCache(run)) facts.servers = listServersEarly(run, spec);
   else if (options.preflight !== "names") {
-    facts.early = look(run, spec, { namesOnly: false });
+    facts.early = askCloud(run, spec, { namesOnly: false });
     facts.early.catch(() => undefined);
   }
 }
@@ -133,7 +133,7 @@ async function ask(facts: PreflightFacts, spec: ClusterSpec): Promise<void> {
   const { run, options, repaired, early } = facts;
   // The early answer contains names and quotas of objects that a repair has deleted: ask again.
   facts.look ??= await ((repaired === true ? undefined : early) ??
-    look(run, spec, { namesOnly: options.preflight === "names" }));
+    askCloud(run, spec, { namesOnly: options.preflight === "names" }));
   facts.surveyed = facts.look.objects;
 }
 
@@ -149,7 +149,7 @@ export const surveyCloud: Step<PreflightFacts, Changes, ClusterSpec> = {
 };
 
 /** Throws if the cluster does not fit into the cloud. */
-export const requireFit: Step<PreflightFacts, never, Look> = {
+export const requireFit: Step<PreflightFacts, never, CloudSurveyResult> = {
   title: "Check whether the cluster fits into the cloud",
   detect: ({ look: asked }) => asked,
   apply: async ({ run, state, unrecorded: going }, { findings }) => {

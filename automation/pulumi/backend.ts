@@ -119,7 +119,7 @@ export function requireBackend(backend: string, by = backendVariable): string {
  * program reads these attributes files, and an incomplete attributes file makes the state
  * unreadable. So `metadata=skip` in the backend's URL disables attributes files.
  */
-export function withoutAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function withoutStateAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [backendVariable]: backend = "" } = env;
   if (!backend.startsWith("file://") || /[?&]metadata=/.test(backend)) return env;
   const more = backend.includes("?") ? "&" : "?";

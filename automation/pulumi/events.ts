@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { splitCode } from "../../base/failures/failure.js";
+import { splitFailureCode } from "../../base/failures/failure.js";
 import type { FailureCode } from "../../base/failures/failure-codes.js";
 import { phaseOf, type Phase } from "./phases.js";
-import { ownProvider, parseUrn, shortType } from "./urn.js";
+import { engineProviderType, parseUrn, shortType } from "./urn.js";
 
 /** Change of one resource. */
 export interface ResourceChange {
@@ -147,7 +147,7 @@ type Raw = z.infer<typeof eventSchema>;
  * component, or of the engine's own provider.
  */
 const isNoWork = ({ urn, old, new: next }: z.infer<typeof metadataSchema>): boolean =>
-  (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === ownProvider;
+  (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === engineProviderType;
 
 /** Type of the stack's own resource. The outputs of this resource are the program's outputs. */
 const stackType = "pulumi:pulumi:Stack";
@@ -239,6 +239,6 @@ function decodeMessage(
   const urn = diagnostic.urn ?? "";
   if (diagnostic.ephemeral === true) return decodeLine(at, urn, text);
   // The error of a failed script contains all of the script's output, including signs of life.
-  const said = splitCode(text.replaceAll(signsOfLife, "").trimEnd());
+  const said = splitFailureCode(text.replaceAll(signsOfLife, "").trimEnd());
   return { type: "message", at, urn, severity, ...said };
 }

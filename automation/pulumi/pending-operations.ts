@@ -9,7 +9,7 @@ import { parseUrn, shortType } from "./urn.js";
  * Kind of object for each type of OpenStack resource that a search by name can find. Floating IPs
  * have no names and are found by description.
  */
-export const kindOfType: Readonly<Partial<Record<string, Kind>>> = {
+export const inventoryKindOfType: Readonly<Partial<Record<string, Kind>>> = {
   "openstack:networking/network:Network": "network",
   "openstack:networking/subnet:Subnet": "subnet",
   "openstack:networking/router:Router": "router",
@@ -36,7 +36,7 @@ const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of
   "openstack:loadbalancer/member:Member": { part: "member", of: "poolId" },
 };
 
-export type RecoveryStep =
+export type UndoStep =
   /**
    * No undo is needed: the next run repeats the operation, or the operation can be repeated without
    * harm.
@@ -65,11 +65,11 @@ export const typeAndNameOf = (urn: string): string => {
 };
 
 /** Returns how to undo one pending operation. */
-export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep {
+export function undoStepOf({ type, resource }: PendingOperation): UndoStep {
   const { type: token } = parseUrn(resource.urn);
   const what = typeAndNameOf(resource.urn);
   if (type !== "creating") return { act: "forget", what };
-  const kind = kindOfType[token];
+  const kind = inventoryKindOfType[token];
   if (kind) return { act: "delete object", what, kind, resource };
   const part = partOfType[token];
   if (part) return { act: "delete part", what, ...part, resource };
@@ -106,7 +106,7 @@ export function mayBeCreatedBy(object: CloudObject, resource: StateResource): bo
  * Order of the undo steps: objects that were created last are deleted first, because they use the
  * others.
  */
-const order: Readonly<Record<RecoveryStep["act"], number>> = {
+const order: Readonly<Record<UndoStep["act"], number>> = {
   "delete rule": 1,
   "delete part": 1,
   "delete object": 2,
@@ -115,5 +115,5 @@ const order: Readonly<Record<RecoveryStep["act"], number>> = {
 };
 
 /** Returns the undo steps for all pending operations, in the order in which they must run. */
-export const recoverySteps = (pending: readonly PendingOperation[]): RecoveryStep[] =>
-  pending.map(recoveryStep).sort((a, b) => order[a.act] - order[b.act]);
+export const undoStepsOf = (pending: readonly PendingOperation[]): UndoStep[] =>
+  pending.map(undoStepOf).sort((a, b) => order[a.act] - order[b.act]);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { longestCreateMinutes } from "../../components/lifecycle/create-timeouts.js";
 import { readLastUp, type LastUp } from "./last-up.js";
-import { pulumi, type StateAccess, type StateExport } from "./stack-state.js";
+import { runPulumi, type StateAccess, type StateExport } from "./stack-state.js";
 
 /** Period in which a run was active or may have been active, in milliseconds since 1970. */
 export interface RunPeriod {
@@ -156,7 +156,7 @@ export const isWithinPeriods = (
 
 /** Reads the engine's history and the local record of the last `up`. */
 export async function runsOf(access: StateAccess): Promise<StackRuns> {
-  const { stdout } = await pulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
+  const { stdout } = await runPulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
   return { history: historySchema.parse(JSON.parse(stdout)), begun: readLastUp(access.workspace) };
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
 import { Failure, recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
-import { backendVariable, withoutAttributes } from "./backend.js";
+import { backendVariable, withoutStateAttributes } from "./backend.js";
 import { recordEngine } from "./lock-holders.js";
 import { deleteEmptyAttributes } from "./pulumi-internals.js";
 import { identityIn, createdIds, retainedIds } from "./retained-objects.js";
@@ -78,7 +78,7 @@ interface CommandOptions {
 }
 
 /** Runs the Pulumi CLI in the stack's private directory. */
-export async function pulumi(
+export async function runPulumi(
   { workspace, env }: StateAccess,
   args: readonly string[],
   { locks = false, ...options }: CommandOptions = {},
@@ -89,7 +89,7 @@ export async function pulumi(
   };
   const { directory: cwd, stack } = workspace;
   const command = [...args, "--non-interactive", "--stack", stack];
-  const running = { cwd, env: withoutAttributes(env), onStart, ...options };
+  const running = { cwd, env: withoutStateAttributes(env), onStart, ...options };
   const ended = await run("pulumi", command, running).catch((error: unknown): never => {
     throw unreadable(String(error)) ?? error;
   });
@@ -118,7 +118,7 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
   const { project, stack } = access.workspace;
   const place = { backend: access.env[backendVariable] ?? "", project, stack };
   const read = () =>
-    pulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
+    runPulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
   let { code, stdout, stderr } = await read();
   if (code !== 0 && /\bEOF\s*$/.test(stderr) && deleteEmptyAttributes(place) > 0)
     ({ code, stdout, stderr } = await read());
@@ -136,7 +136,7 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
 
 /** Writes the state to the backend. The secrets in the state are encrypted. */
 export async function writeState(access: StateAccess, state: StateExport): Promise<void> {
-  await pulumi(access, ["stack", "import"], { input: JSON.stringify(state), locks: true });
+  await runPulumi(access, ["stack", "import"], { input: JSON.stringify(state), locks: true });
 }
 
 /** Returns the error about a state that another command has changed in the meantime. */
@@ -221,7 +221,7 @@ export const isEmptyStack = (state: StateExport | undefined): boolean =>
  * `up` creates the identity before all objects that contain it, so even the state of an interrupted
  * first `up` has the identity. States of early releases have no identities.
  */
-export const componentsOf = (state: StateExport | undefined): Map<string, string> =>
+export const clusterComponentsIn = (state: StateExport | undefined): Map<string, string> =>
   new Map(
     (state?.deployment.resources ?? []).flatMap((one) => {
       const identity = identityIn(one);
@@ -229,8 +229,8 @@ export const componentsOf = (state: StateExport | undefined): Map<string, string
     }),
   );
 
-export const identitiesOf = (state: StateExport | undefined): Set<string> =>
-  new Set(componentsOf(state).keys());
+export const clusterIdentitiesIn = (state: StateExport | undefined): Set<string> =>
+  new Set(clusterComponentsIn(state).keys());
 
 /**
  * Returns what belongs to the stack: IDs of objects that the stack created, IDs of retained objects
@@ -239,7 +239,7 @@ export const identitiesOf = (state: StateExport | undefined): Set<string> =>
 export const stackHoldings = (state: StateExport | undefined) => ({
   owned: ownedIds(state),
   retained: retainedIds(state),
-  identities: identitiesOf(state),
+  identities: clusterIdentitiesIn(state),
   hasCredential: (state?.deployment.resources ?? []).some(
     ({ type, id }) =>
       type === "openstack:identity/applicationCredential:ApplicationCredential" && id !== undefined,
@@ -260,7 +260,9 @@ export function clusterNamesInState(state: StateExport | undefined, otherwise: s
       return success ? [[data[identityKey], data[clusterNameKey]]] : [];
     }),
   );
-  const names = [...componentsOf(state)].map(([id, component]) => inCloud.get(id) ?? component);
+  const names = [...clusterComponentsIn(state)].map(
+    ([id, component]) => inCloud.get(id) ?? component,
+  );
   return names.length > 0 ? [...new Set(names)] : [otherwise];
 }
 
@@ -277,7 +279,7 @@ export async function readOutputs(
   secrets: SecretOutputForm = "in clear",
 ): Promise<Record<string, unknown>> {
   const clear = secrets === "in clear" ? ["--show-secrets"] : [];
-  const { stdout } = await pulumi(access, ["stack", "output", "--json", ...clear]);
+  const { stdout } = await runPulumi(access, ["stack", "output", "--json", ...clear]);
   return outputsSchema.parse(JSON.parse(stdout));
 }
 

@@ -25,6 +25,6 @@ export function parseUrn(urn: string): UrnParts {
 export const shortType = (type: string): string => type.split(":").at(-1) ?? type;
 
 /** Type of the engine's own provider. The state contains it only after a run that used it. */
-export const ownProvider = "pulumi:providers:pulumi";
+export const engineProviderType = "pulumi:providers:pulumi";
 
 export const serverGroupType = "openstack:compute/serverGroup:ServerGroup";

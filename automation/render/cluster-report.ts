@@ -3,8 +3,8 @@ import { phaseFacts, type Phase } from "../pulumi/phases.js";
 import type { PhaseTime } from "../timeline/phase-times.js";
 import type { Check } from "../verify/check.js";
 import type { Verification } from "../verify/verify-cluster.js";
-import { duration } from "../../base/terminal/progress-screen.js";
-import { table } from "../../base/terminal/table.js";
+import { formatDuration } from "../../base/terminal/progress-screen.js";
+import { formatTable } from "../../base/terminal/table.js";
 
 /** Phase with its duration, for the table of times. */
 export interface TimedPhase {
@@ -28,7 +28,7 @@ const dash = (text: string): string => (text === "" ? "-" : text);
  */
 export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
   const first = firstExpiringCertificate(nodes);
-  const lines = table(
+  const lines = formatTable(
     ["NODE", "ROLE", "VERSION", "ADDRESS", "EXTERNAL", "ZONE", "READY"],
     nodes.map((node) => [
       node.name,
@@ -48,28 +48,31 @@ const rowsOf = (checks: readonly Check[]): string[][] =>
 
 /** Returns the table of checks of etcd members and of the bastion. */
 export const machinesTable = ({ machines }: Pick<Verification, "machines">): string =>
-  table(["ASKED", "MACHINE", "ANSWER"], rowsOf(machines));
+  formatTable(["ASKED", "MACHINE", "ANSWER"], rowsOf(machines));
 
 export const checksTable = ({
   services,
   claims,
 }: Pick<Verification, "services" | "claims">): string =>
-  table(["SAMPLE", "WHERE", "ANSWER"], rowsOf([...services, ...claims]));
+  formatTable(["SAMPLE", "WHERE", "ANSWER"], rowsOf([...services, ...claims]));
 
 /** Returns the results of a verification: one table each for nodes, machines and samples. */
-export const tablesOf = (seen: Verification): string[] => [
+export const verificationTables = (seen: Verification): string[] => [
   nodesTable(seen),
   ...(seen.machines.length > 0 ? [machinesTable(seen)] : []),
   ...(seen.services.length + seen.claims.length > 0 ? [checksTable(seen)] : []),
 ];
 
-export function timesTable(phases: readonly TimedPhase[], total: number): string {
+export function phaseTimesTable(phases: readonly TimedPhase[], total: number): string {
   const rows = phases.map(({ title, milliseconds, resources }) => [
     title,
-    duration(milliseconds),
+    formatDuration(milliseconds),
     resources === undefined ? "" : String(resources),
   ]);
-  return table(["PHASE", "TOOK", "RESOURCES"], [...rows, ["In all", duration(total), ""]]);
+  return formatTable(
+    ["PHASE", "TOOK", "RESOURCES"],
+    [...rows, ["In all", formatDuration(total), ""]],
+  );
 }
 
 /** Returns three commands that the user may run next, and advice about kubectl if there is any. */
@@ -86,6 +89,6 @@ export function nextCommands(
       ? ["npx stackadm-lab down", "destroy the lab with everything in it"]
       : [`npx stackadm status${other}`, "show how the cluster is"],
   ];
-  const next = table(["NEXT", ""], commands);
+  const next = formatTable(["NEXT", ""], commands);
   return advice === undefined ? next : `${next}\n! ${advice}`;
 }

@@ -1,7 +1,7 @@
-import { kinds, type CloudObject } from "../../openstack/inventory/inventory.js";
+import { inventoryKinds, type CloudObject } from "../../openstack/inventory/inventory.js";
 import type { ClaimedVolume, DestroyPlan, KeptObject } from "../engine/operation-options.js";
-import { hiddenLines } from "./orphan-tables.js";
-import { table } from "../../base/terminal/table.js";
+import { hiddenKindsLines } from "./orphan-tables.js";
+import { formatTable } from "../../base/terminal/table.js";
 import { clusterWords, identityWords, placeWords } from "./cluster-line.js";
 
 /** Number of names that a row of the table shows. */
@@ -20,7 +20,7 @@ const listed = (names: readonly string[]): string => {
  * deletion.
  */
 const byKind = ({ goes }: DestroyPlan): [kind: string, names: string[]][] =>
-  kinds.flatMap((kind): [string, string[]][] => {
+  inventoryKinds.flatMap((kind): [string, string[]][] => {
     const names = goes.filter((one) => one.kind === kind).map(named);
     return names.length > 0 ? [[kind, names]] : [];
   });
@@ -70,7 +70,7 @@ function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[]
       ]),
     ],
   ];
-  return tables.flatMap(([header, rows]) => (rows.length > 0 ? [table(header, rows)] : []));
+  return tables.flatMap(([header, rows]) => (rows.length > 0 ? [formatTable(header, rows)] : []));
 }
 
 const staysWords = ({ stays = [] }: DestroyPlan): string[] => {
@@ -100,18 +100,18 @@ const othersWords = (plan: DestroyPlan): string[] => {
 /**
  * Returns the tables that the user sees before the confirmation: what a destroy deletes and keeps.
  */
-export function planTables(plan: DestroyPlan): string {
+export function destroyPlanTables(plan: DestroyPlan): string {
   const { problem } = plan;
   const rows = byKind(plan).map(([kind, names]) => [kind, String(names.length), listed(names)]);
   return [
     `This destroys the ${whose(plan)}:`,
     rows.length > 0
-      ? table(["WHAT", "COUNT", "NAMES"], rows)
+      ? formatTable(["WHAT", "COUNT", "NAMES"], rows)
       : "No object of the cluster is in the cloud.",
     ...keepsTables(plan),
     ...staysWords(plan),
     ...othersWords(plan),
-    ...hiddenLines(plan.hidden),
+    ...hiddenKindsLines(plan.hidden),
     ...(problem === undefined ? [] : [unknown(problem)]),
   ].join("\n\n");
 }
@@ -154,7 +154,7 @@ export function destroyPlanLine(plan: DestroyPlan): string {
   ];
   return [
     `Destroying the ${whose(plan)}: ${what.join("; ")}.`,
-    ...hiddenLines(plan.hidden),
+    ...hiddenKindsLines(plan.hidden),
     ...(problem === undefined ? [] : [unknown(problem)]),
   ].join(" ");
 }

@@ -1,11 +1,11 @@
-import { kinds, type Kind } from "../../openstack/inventory/inventory.js";
+import { inventoryKinds, type Kind } from "../../openstack/inventory/inventory.js";
 import type { Orphan } from "../../openstack/inventory/marked-objects.js";
 import type { KeptObject } from "../engine/operation-options.js";
-import { table } from "../../base/terminal/table.js";
+import { formatTable } from "../../base/terminal/table.js";
 
 /** Returns a table of objects that belong to clusters. */
-export const markedTable = (found: readonly Orphan[]): string =>
-  table(
+export const orphansTable = (found: readonly Orphan[]): string =>
+  formatTable(
     ["KIND", "NAME", "ID", "IDENTITY", "WHY"],
     found.map(({ kind, name, id, mark, claim }) => [kind, name, id, mark.identity || "-", claim]),
   );
@@ -14,7 +14,7 @@ export const markedTable = (found: readonly Orphan[]): string =>
  * Returns a line about the kinds of objects that the user cannot list. Returns no line if the user
  * can list all kinds.
  */
-export const hiddenLines = (hidden: readonly Kind[] = []): readonly string[] =>
+export const hiddenKindsLines = (hidden: readonly Kind[] = []): readonly string[] =>
   hidden.length === 0
     ? []
     : [
@@ -84,8 +84,8 @@ function linesOf(alike: readonly KeptObject[]): string[] {
  * Returns lines about the kept objects, with commands that delete the objects. The commands work in
  * the given order.
  */
-export const keptLines = (kept: readonly KeptObject[]): string =>
-  kinds
+export const keptObjectLines = (kept: readonly KeptObject[]): string =>
+  inventoryKinds
     .flatMap((kind) => {
       const ofKind = kept.filter((one) => one.kind === kind);
       const reasons = [...new Set(ofKind.map(reasonOf))];

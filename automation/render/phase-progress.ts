@@ -4,7 +4,7 @@ import type { Redactor } from "../../base/terminal/redact-secrets.js";
 import { Timeline } from "../timeline/phase-times.js";
 import { parseUrn } from "../pulumi/urn.js";
 import type { Progress, Step } from "../../base/progress.js";
-import { duration } from "../../base/terminal/progress-screen.js";
+import { formatDuration } from "../../base/terminal/progress-screen.js";
 
 export interface PhaseViewOptions {
   readonly progress: Progress;
@@ -79,7 +79,7 @@ export class PhaseView {
   private count(phase: Phase): string {
     const time = this.timeline.times().find((record) => record.phase === phase);
     const count = time?.resources ?? 0;
-    const took = duration((time?.endedAt ?? 0) - (time?.startedAt ?? 0));
+    const took = formatDuration((time?.endedAt ?? 0) - (time?.startedAt ?? 0));
     return `${count} ${count === 1 ? "resource" : "resources"} in ${took}`;
   }
 
@@ -89,7 +89,7 @@ export class PhaseView {
   }
 
   private machine({ urn, machine, script, seconds }: Of<"machine">): void {
-    this.detail(urn, `${machine}: ${script}, ${duration(seconds * 1000)}`);
+    this.detail(urn, `${machine}: ${script}, ${formatDuration(seconds * 1000)}`);
   }
 
   private detail(urn: string, text: string): void {

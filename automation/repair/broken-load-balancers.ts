@@ -7,7 +7,7 @@ import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { readBalancer, type CloudObject } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
-import { needsApi } from "../pulumi/needs-cluster-api.js";
+import { needsClusterApi } from "../pulumi/needs-cluster-api.js";
 import { Failure } from "../../base/failures/failure.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { withoutResources } from "../pulumi/prune-state.js";
@@ -17,10 +17,10 @@ import { plainTextInput } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { Changes, Facts, Step } from "../steps/step.js";
-import { readProviders } from "../engine/cluster-providers.js";
-import { requireAgreed, type ProtectionFacts } from "../guards/destroy-protection.js";
+import { readProvidersOfClusters } from "../engine/cluster-providers.js";
+import { requireAgreedClusters, type ProtectionFacts } from "../guards/destroy-protection.js";
 import {
-  identitiesOf,
+  clusterIdentitiesIn,
   stateChangedError,
   type StateExport,
   type StateResource,
@@ -64,34 +64,34 @@ export function balancersWithParts(
 }
 
 /**
- * Condition of a load balancer. `failed`: it is in ERROR and is deleted. `theirs`: it is in ERROR,
- * but must not be deleted. `going`: Octavia is deleting it. `busy`: Octavia is creating or changing
+ * Condition of a load balancer. `failed`: it is in ERROR and is deleted. `undeletableBalancerMessage`: it is in ERROR,
+ * but must not be deleted. `deleting`: Octavia is deleting it. `busy`: Octavia is creating or changing
  * it.
  */
-type Fate = "well" | "failed" | "theirs" | "gone" | "going" | "busy";
+type BalancerCondition = "well" | "failed" | "undeletable" | "gone" | "deleting" | "busy";
 
 /** Returns the condition of a load balancer. Pure. */
 export function conditionOfBalancer(
   { protect, retainOnDelete }: Pick<StateResource, "protect" | "retainOnDelete">,
   found: CloudObject | undefined,
   identities: ReadonlySet<string>,
-): Fate {
+): BalancerCondition {
   if (!found) return "gone";
-  if (found.status === "PENDING_DELETE") return "going";
+  if (found.status === "PENDING_DELETE") return "deleting";
   if (found.status.startsWith("PENDING_")) return "busy";
   if (found.status !== "ERROR") return "well";
   const isOurs = identities.has(ownershipOf(found)?.mark.identity ?? "");
-  return isOurs && protect !== true && retainOnDelete !== true ? "failed" : "theirs";
+  return isOurs && protect !== true && retainOnDelete !== true ? "failed" : "undeletable";
 }
 
 /** Load balancer that the state contains. */
-interface Seen {
+interface BalancerInState {
   readonly id: string;
   /** Resource of the load balancer in the state. */
   readonly held: StateResource;
   /** Name of the load balancer, for messages. */
   readonly what: string;
-  readonly fate: Fate;
+  readonly condition: BalancerCondition;
   /** Load balancer in the cloud. Absent if it does not exist any more. */
   readonly found?: CloudObject | undefined;
 }
@@ -102,50 +102,53 @@ interface Seen {
  *
  * @param within time limit in milliseconds for each answer of Octavia
  */
-async function lookAt(
+async function readBalancerConditions(
   run: StackOperation,
   state: StateExport | undefined,
   within?: number,
-): Promise<Seen[]> {
+): Promise<BalancerInState[]> {
   // Skips a load balancer that is being replaced: it is already deleted, with its parts.
   const held = resourcesInCloud(state).filter(
     ({ type, id, pendingReplacement }) =>
       type === balancerType && id !== undefined && pendingReplacement !== true,
   );
   if (held.length === 0) return [];
-  const [cloud, identities] = [await run.cloud(), identitiesOf(state)];
-  const seen = held.map(async (one): Promise<Seen> => {
+  const [cloud, identities] = [await run.cloud(), clusterIdentitiesIn(state)];
+  const seen = held.map(async (one): Promise<BalancerInState> => {
     const { id = "", outputs } = one;
     const found = await readBalancer(cloud, id, within);
     const what = `load balancer '${found?.name ?? plainTextInput(outputs?.["name"]) ?? ""}' (${id})`;
-    return { id, held: one, what, fate: conditionOfBalancer(one, found, identities), found };
+    return { id, held: one, what, condition: conditionOfBalancer(one, found, identities), found };
   });
   return Promise.all(seen);
 }
 
 /**
- * Returns the result of `lookAt`, or no load balancers if Octavia does not answer. Later steps then
+ * Returns the result of `readBalancerConditions`, or no load balancers if Octavia does not answer. Later steps then
  * report the error.
  */
-const lookFirst = (
+const tryReadBalancerConditions = (
   run: StackOperation,
   state: StateExport | undefined,
   within?: number,
-): Promise<Seen[]> => lookAt(run, state, within).catch(() => []);
+): Promise<BalancerInState[]> => readBalancerConditions(run, state, within).catch(() => []);
 
 const inError = "is in ERROR, and Octavia changes no load balancer in ERROR";
 
 /** Returns the message for a load balancer that the user has to delete, with the command. */
-function theirs({ id, what }: Seen): { readonly sentence: string; readonly hint: string } {
+function undeletableBalancerMessage({ id, what }: BalancerInState): {
+  readonly sentence: string;
+  readonly hint: string;
+} {
   return {
     sentence: `The ${what} ${inError}. It is not deleted: it does not carry the cluster's identity, or the program keeps it (retainOnDelete).`,
     hint: `Delete it with \`openstack loadbalancer delete --cascade ${id}\`, then run the same command again.`,
   };
 }
 
-function tellTheirs(run: StackOperation, seen: readonly Seen[]): void {
-  for (const one of seen.filter(({ fate }) => fate === "theirs")) {
-    const { sentence, hint } = theirs(one);
+function warnOfUndeletableBalancers(run: StackOperation, seen: readonly BalancerInState[]): void {
+  for (const one of seen.filter(({ condition }) => condition === "undeletable")) {
+    const { sentence, hint } = undeletableBalancerMessage(one);
     run.warn(`${sentence} ${hint}`);
   }
 }
@@ -155,33 +158,36 @@ function tellTheirs(run: StackOperation, seen: readonly Seen[]): void {
  * deleted. Without this check, the engine would fail after a quarter of an hour, with half of the
  * machines deleted.
  */
-function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): void {
-  const isStuck = ({ id, held }: Seen): boolean =>
+function refuseUndeletableBalancers(
+  seen: readonly BalancerInState[],
+  state: StateExport | undefined,
+): void {
+  const isStuck = ({ id, held }: BalancerInState): boolean =>
     state !== undefined &&
     held.retainOnDelete !== true &&
     [...balancersWithParts(state, new Set([id]))].some(
       (part) => part.type !== balancerType && part.retainOnDelete !== true,
     );
-  const one = seen.find((theirs) => theirs.fate === "theirs" && isStuck(theirs));
+  const one = seen.find((balancer) => balancer.condition === "undeletable" && isStuck(balancer));
   if (!one) return;
-  const { sentence, hint } = theirs(one);
+  const { sentence, hint } = undeletableBalancerMessage(one);
   throw new Failure("LOAD_BALANCER_ERROR", sentence, hint);
 }
 
-const plans: Readonly<Partial<Record<Fate, string>>> = {
+const plans: Readonly<Partial<Record<BalancerCondition, string>>> = {
   failed: `${inError}: \`npx stackadm up\` deletes and recreates it.`,
   gone: "no longer exists: `npx stackadm up` recreates it.",
-  going: "is being deleted: `npx stackadm up` recreates it.",
+  deleting: "is being deleted: `npx stackadm up` recreates it.",
 };
 
 /** Reports broken load balancers, and returns a plan row for each one that `up` recreates. */
-function plan(run: StackOperation, seen: readonly Seen[]): PlanRow[] {
-  const rows = seen.map(({ held, what, fate }) => {
-    const text = plans[fate];
+function planOfBrokenBalancers(run: StackOperation, seen: readonly BalancerInState[]): PlanRow[] {
+  const rows = seen.map(({ held, what, condition }) => {
+    const text = plans[condition];
     if (text === undefined) return [];
     run.warn(`The ${what} ${text}`);
     const { name, type } = parseUrn(held.urn);
-    const operation = fate === "failed" ? "replace" : "create";
+    const operation = condition === "failed" ? "replace" : "create";
     return [{ operation, type: shortType(type), name }];
   });
   return rows.flat();
@@ -189,13 +195,13 @@ function plan(run: StackOperation, seen: readonly Seen[]): PlanRow[] {
 
 /** Reports broken load balancers, and returns a plan row for each one that `up` recreates. */
 export async function reportBrokenBalancers({ run, state }: Facts): Promise<readonly PlanRow[]> {
-  const seen = await lookFirst(run, state);
-  tellTheirs(run, seen);
-  return plan(run, seen);
+  const seen = await tryReadBalancerConditions(run, state);
+  warnOfUndeletableBalancers(run, seen);
+  return planOfBrokenBalancers(run, seen);
 }
 
 /** Reports broken load balancers in a refresh, which does not see that these are broken. */
-export const countBrokenBalancers: Step<Facts & { broken: readonly PlanRow[] }> = {
+export const reportBrokenBalancersInRefresh: Step<Facts & { broken: readonly PlanRow[] }> = {
   title: "Report broken load balancers",
   silent: true,
   apply: async (facts) => {
@@ -206,7 +212,7 @@ export const countBrokenBalancers: Step<Facts & { broken: readonly PlanRow[] }> 
 /** Waits until Octavia has finished its work on the load balancer; throws after the time limit. */
 export async function waitForOctavia(
   cloud: CloudClient,
-  { id, what }: Pick<Seen, "id" | "what">,
+  { id, what }: Pick<BalancerInState, "id" | "what">,
   options: DeleteOptions = {},
 ): Promise<void> {
   const wait = new WaitOptions({ what, bound: deletionTimeouts.balancer }, options);
@@ -274,12 +280,12 @@ async function clear(
 ): Promise<StateExport> {
   // An import would delete the pending operations, which the next run has to repair.
   if (hasPendingOperations(before)) throw stateChangedError();
-  const seen = await lookAt(run, before);
-  const broken = seen.flatMap(({ fate, ...one }) =>
-    fate === "failed" || fate === "gone" ? [{ ...one, fate }] : [],
+  const seen = await readBalancerConditions(run, before);
+  const broken = seen.flatMap(({ condition, ...one }) =>
+    condition === "failed" || condition === "gone" ? [{ ...one, condition }] : [],
   );
-  for (const { what, fate, held } of broken)
-    run.note(`The ${what} ${sayings[purpose][fate]}${addressAfter(held, purpose)}`);
+  for (const { what, condition, held } of broken)
+    run.note(`The ${what} ${sayings[purpose][condition]}${addressAfter(held, purpose)}`);
   const cloud = await run.cloud();
   const options = patienceOf(run, signal);
   for (const { found } of broken) if (found) await deleteObject(cloud, found, options);
@@ -293,7 +299,7 @@ async function clear(
  * does not include the server, so the engine would delete each of them separately.
  */
 async function settleFirst(run: StackOperation, state: StateExport): Promise<void> {
-  const isOfApi = needsApi(new Set(await readProviders(run.access)));
+  const isOfApi = needsClusterApi(new Set(await readProvidersOfClusters(run.access)));
   const target = (state.deployment.resources ?? [])
     .filter((one) => isOfApi(one) && one.deletedWith === undefined)
     .map(({ urn }) => urn);
@@ -301,10 +307,11 @@ async function settleFirst(run: StackOperation, state: StateExport): Promise<voi
 }
 
 /** Octavia has to finish its work on these load balancers before anything is decided. */
-const isWaitedFor = ({ fate }: Seen, purpose: Purpose): boolean =>
-  fate === "going" || (fate === "busy" && purpose === "destroy");
+const isWaitedFor = ({ condition }: BalancerInState, purpose: Purpose): boolean =>
+  condition === "deleting" || (condition === "busy" && purpose === "destroy");
 
-const isBroken = ({ fate }: Seen): boolean => fate === "failed" || fate === "gone";
+const isBroken = ({ condition }: BalancerInState): boolean =>
+  condition === "failed" || condition === "gone";
 
 /**
  * Reports load balancers in ERROR that are not deleted. A destroy refuses those that block it.
@@ -312,23 +319,23 @@ const isBroken = ({ fate }: Seen): boolean => fate === "failed" || fate === "gon
  */
 function judge(
   { run, state }: Facts,
-  seen: readonly Seen[],
+  seen: readonly BalancerInState[],
   purpose: Purpose,
-): readonly Seen[] | undefined {
-  if (purpose === "destroy") refuseTheirs(seen, state);
-  else tellTheirs(run, seen);
+): readonly BalancerInState[] | undefined {
+  if (purpose === "destroy") refuseUndeletableBalancers(seen, state);
+  else warnOfUndeletableBalancers(run, seen);
   return seen.some(isBroken) ? seen : undefined;
 }
 
 async function settled(
   { run, state }: Facts,
-  seen: readonly Seen[],
+  seen: readonly BalancerInState[],
   purpose: Purpose,
-): Promise<readonly Seen[]> {
+): Promise<readonly BalancerInState[]> {
   const [cloud, options] = [await run.cloud(), patienceOf(run, run.options.signal)];
   const waited = seen.filter((one) => isWaitedFor(one, purpose));
   await Promise.all(waited.map((one) => waitForOctavia(cloud, one, options)));
-  return lookFirst(run, state);
+  return tryReadBalancerConditions(run, state);
 }
 
 /**
@@ -336,24 +343,24 @@ async function settled(
  * load balancers from the state. First waits for load balancers in deletion; a destroy also waits
  * for busy ones.
  *
- * @param requireAgreed guard that is repeated under the lock. Default: none
+ * @param requireAgreedClusters guard that is repeated under the lock. Default: none
  */
 const deleteBroken = <F extends Facts & { readonly octaviaPatience?: number | undefined }>(
   purpose: Purpose,
   requireAgreed?: (facts: F) => void,
-): Step<F, never, readonly Seen[]> => ({
+): Step<F, never, readonly BalancerInState[]> => ({
   title: "Delete broken load balancers",
   detect: async (facts) => {
-    const seen = await lookFirst(facts.run, facts.state, facts.octaviaPatience);
+    const seen = await tryReadBalancerConditions(facts.run, facts.state, facts.octaviaPatience);
     return seen.some((one) => isWaitedFor(one, purpose)) ? seen : judge(facts, seen, purpose);
   },
   apply: async (facts, found) => {
     const { run, state } = facts;
-    let seen: readonly Seen[] | undefined = found;
+    let seen: readonly BalancerInState[] | undefined = found;
     if (found.some((one) => isWaitedFor(one, purpose)))
       seen = judge(facts, await settled(facts, found, purpose), purpose);
     if (!state || !seen) return;
-    if (purpose === "destroy" && seen.some(({ fate }) => fate === "failed"))
+    if (purpose === "destroy" && seen.some(({ condition }) => condition === "failed"))
       await settleFirst(run, state);
     const { after } = await editUnderLock(run, async (now, signal) => {
       requireAgreed?.({ ...facts, state: now });
@@ -370,16 +377,14 @@ export const octaviaPatience = 5_000;
 export const recreateBrokenBalancers: Step<
   Facts & { readonly octaviaPatience?: number | undefined },
   Changes,
-  readonly Seen[]
+  readonly BalancerInState[]
 > = {
   ...deleteBroken("up"),
   describe: ({ run }, seen) => {
-    if (seen.some((one) => isWaitedFor(one, "up"))) tellTheirs(run, seen);
-    return { rows: plan(run, seen) };
+    if (seen.some((one) => isWaitedFor(one, "up"))) warnOfUndeletableBalancers(run, seen);
+    return { rows: planOfBrokenBalancers(run, seen) };
   },
 };
 
-export const deleteBrokenBalancers: Step<ProtectionFacts, never, readonly Seen[]> = deleteBroken(
-  "destroy",
-  requireAgreed,
-);
+export const deleteBrokenBalancers: Step<ProtectionFacts, never, readonly BalancerInState[]> =
+  deleteBroken("destroy", requireAgreedClusters);

@@ -7,7 +7,7 @@ import type { Changes, Facts, Step } from "../steps/step.js";
 const shown = 12;
 
 /** Returns the error for planned changes where none was expected. */
-export function unexpectedChanges(plan: readonly PlanRow[]): Failure {
+export function unexpectedChangesError(plan: readonly PlanRow[]): Failure {
   const lines = plan
     .slice(0, shown)
     .map(({ operation, type, name }) => `${operation} ${type} '${name}'`);
@@ -28,7 +28,7 @@ function refuseFirst({ first }: Changes): void {
 export function refuseChanges(changes: Changes): void {
   refuseFirst(changes);
   const { rows = [] } = changes;
-  if (rows.length > 0) throw unexpectedChanges(rows);
+  if (rows.length > 0) throw unexpectedChangesError(rows);
 }
 
 /** Step in which the changes are planned, and its measured seconds. */

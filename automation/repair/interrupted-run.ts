@@ -2,12 +2,12 @@ import { listVisibleObjects } from "../../openstack/inventory/inventory.js";
 import { Failure } from "../../base/failures/failure.js";
 import { requireCurrentState } from "./outdated-state.js";
 import {
-  concernsCloud,
-  isInterrupted,
+  undoNeedsCloud,
+  hasInterruptedRun,
   undoPendingCreates,
-  type RecoveryTools,
+  type UndoTools,
 } from "./undo-pending-creates.js";
-import { recoverySteps, typeAndNameOf } from "../pulumi/pending-operations.js";
+import { undoStepsOf, typeAndNameOf } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { Changes, Facts, Step } from "../steps/step.js";
@@ -17,7 +17,7 @@ import { parseUrn, shortType } from "../pulumi/urn.js";
 
 /** Returns the state if a run was interrupted that has to be repaired. */
 const interruptedState = ({ state }: Facts): StateExport | undefined =>
-  state && isInterrupted(state) ? state : undefined;
+  state && hasInterruptedRun(state) ? state : undefined;
 
 /**
  * Undoes the pending operations of a killed engine, while the stack's lock is held.
@@ -30,13 +30,13 @@ async function undo(facts: Facts, refuseOutdated: boolean): Promise<void> {
   let cleared: readonly string[] = [];
   const { before, after } = await editUnderLock(run, async (now, signal) => {
     // Another command may have repaired the state before this one got the lock.
-    if (!now || !isInterrupted(now)) return now;
-    if (refuseOutdated && concernsCloud(now)) {
+    if (!now || !hasInterruptedRun(now)) return now;
+    if (refuseOutdated && undoNeedsCloud(now)) {
       // Hidden objects cannot prove that the state is outdated.
       const { objects } = await listVisibleObjects(await run.cloud());
       await requireCurrentState(run.access, now, objects);
     }
-    const recovered = await undoPendingCreates(run.access, now, () => recoveryToolsOf(run, signal));
+    const recovered = await undoPendingCreates(run.access, now, () => undoToolsOf(run, signal));
     ({ cleared } = recovered);
     return recovered.state;
   });
@@ -63,7 +63,8 @@ export const undoBeforeUp: Step<Facts, Changes, StateExport> = {
   detect: interruptedState,
   describe: ({ run }, state) => {
     const pending = state.deployment.pending_operations ?? [];
-    if (pending.length > 0) run.note(`${undecidedIn(pending)}. \`up\` repairs them first.`);
+    if (pending.length > 0)
+      run.note(`${pendingOperationsText(pending)}. \`up\` repairs them first.`);
     const rows = pending.map(({ resource: { urn, type } }) => ({
       operation: "repair",
       type: shortType(type),
@@ -80,7 +81,7 @@ export const undoBeforeUp: Step<Facts, Changes, StateExport> = {
  * could not find these objects. An error of the deletion is only reported.
  */
 export async function deleteUnconfirmedCreates(run: StackOperation): Promise<void> {
-  const creates = run.undecided.creates();
+  const creates = run.unconfirmedCreates.creates();
   if (creates.length === 0) return;
   /**
    * Returns the state with the unconfirmed creates as pending operations. Leaves out creates of
@@ -101,7 +102,7 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
       const state = await undecided();
       const during = { from: run.began, to: Date.now() };
       if (state)
-        await undoPendingCreates(run.access, state, () => recoveryToolsOf(run, signal), during);
+        await undoPendingCreates(run.access, state, () => undoToolsOf(run, signal), during);
     };
     // Only a second stop (`killSignal`) ends this work, because a first stop may be the reason why
     // the run failed.
@@ -115,10 +116,10 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
 }
 
 /** Returns the tools for a repair. The caller holds the stack's lock. */
-export const recoveryToolsOf = async (
+export const undoToolsOf = async (
   run: StackOperation,
   signal: AbortSignal,
-): Promise<RecoveryTools> => ({
+): Promise<UndoTools> => ({
   cloud: await run.cloud(),
   note: (text) => {
     run.note(text);
@@ -126,8 +127,8 @@ export const recoveryToolsOf = async (
   signal,
 });
 
-const undecidedIn = (pending: readonly PendingOperation[]): string =>
-  `An interrupted run left these operations unfinished: ${recoverySteps(pending)
+const pendingOperationsText = (pending: readonly PendingOperation[]): string =>
+  `An interrupted run left these operations unfinished: ${undoStepsOf(pending)
     .map(({ what }) => what)
     .join(", ")}`;
 
@@ -140,9 +141,9 @@ const undecidedIn = (pending: readonly PendingOperation[]): string =>
 export function requireKeptByRefresh({ run, state }: Facts): void {
   const pending = state?.deployment.pending_operations ?? [];
   if (!state || pending.length === 0) return;
-  const said = undecidedIn(pending);
+  const said = pendingOperationsText(pending);
   const isStopped = pending.some(({ type, resource }) => type === "updating" && isScript(resource));
-  if (isStopped || concernsCloud(state))
+  if (isStopped || undoNeedsCloud(state))
     throw new Failure(
       "FAILED",
       `${said}. A refresh would lose ${isStopped ? "which scripts did not finish" : "the time of the interruption"}, so nothing was changed.`,

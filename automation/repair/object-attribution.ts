@@ -1,6 +1,6 @@
 import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
 import {
-  isIrreplaceable,
+  isKeptUnlessRequested,
   orphansIn,
   type Orphan,
 } from "../../openstack/inventory/marked-objects.js";
@@ -192,7 +192,7 @@ function disposalOf(
 ): Disposal {
   if (retained.has(object.id)) return "keep";
   if (owned.has(object.id)) return "delete";
-  if (marked && isIrreplaceable(marked)) return "released";
+  if (marked && isKeptUnlessRequested(marked)) return "released";
   return hasData(object) ? "keep" : "delete";
 }
 

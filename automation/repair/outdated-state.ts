@@ -12,7 +12,7 @@ import {
 } from "../pulumi/run-history.js";
 import { unchangedOperations } from "../pulumi/events.js";
 import { isUnrecorded, type RunEvidence } from "./object-attribution.js";
-import { mayBeCreatedBy, kindOfType } from "../pulumi/pending-operations.js";
+import { mayBeCreatedBy, inventoryKindOfType } from "../pulumi/pending-operations.js";
 import { stackHoldings, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
 
 /*
@@ -25,7 +25,8 @@ import { stackHoldings, type StateAccess, type StateExport } from "../pulumi/sta
 /** Returns whether a pending operation in the state may have created the object. */
 const isPending = (object: CloudObject, { deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).some(
-    ({ resource }) => kindOfType[resource.type] === object.kind && mayBeCreatedBy(object, resource),
+    ({ resource }) =>
+      inventoryKindOfType[resource.type] === object.kind && mayBeCreatedBy(object, resource),
   );
 
 /**

@@ -16,7 +16,7 @@ import { readState, type StateExport } from "../pulumi/stack-state.js";
  */
 
 /** Returns whether resources of this type are refreshed if they have `initErrors`. Pure. */
-const isKept = (type: string): boolean =>
+const isReadAfterCreate = (type: string): boolean =>
   type.startsWith("openstack:") && type !== "openstack:compute/instance:Instance";
 
 /**
@@ -24,7 +24,7 @@ const isKept = (type: string): boolean =>
  */
 export const partialCreatesIn = ({ deployment }: StateExport): string[] =>
   (deployment.resources ?? []).flatMap(({ urn, type, initErrors = [] }) =>
-    isKept(type) && initErrors.length > 0 ? [urn] : [],
+    isReadAfterCreate(type) && initErrors.length > 0 ? [urn] : [],
   );
 
 /**

@@ -1,4 +1,4 @@
-import { isRefused } from "../../components/lookup/provider-power-states.js";
+import { isRefusedAsInput } from "../../components/lookup/provider-power-states.js";
 import { excludeForeignCredentials } from "../guards/foreign-credentials.js";
 import { countDiffering, type PlanRow } from "../pulumi/preview-rows.js";
 import type { Facts, Step } from "../steps/step.js";
@@ -21,7 +21,7 @@ import {
 function withoutRefusedState(one: StateResource): StateResource {
   const { powerState, ...inputs } = one.inputs ?? {};
   const isServer = one.type === "openstack:compute/instance:Instance";
-  if (!isServer || typeof powerState !== "string" || !isRefused(powerState)) return one;
+  if (!isServer || typeof powerState !== "string" || !isRefusedAsInput(powerState)) return one;
   return { ...one, inputs };
 }
 

@@ -2,9 +2,12 @@ import { z } from "zod";
 import { deleteParts } from "../../openstack/inventory/load-balancer-parts.js";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { wasGone, type DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
-import { inUtc, listObjects } from "../../openstack/inventory/inventory.js";
+import { toUtc, listObjects } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
-import { interfacesOf, removeInterface } from "../../openstack/inventory/router-interfaces.js";
+import {
+  routerInterfacePorts,
+  removeInterface,
+} from "../../openstack/inventory/router-interfaces.js";
 import { readUnrecordedRunPeriods, type RunPeriod } from "../pulumi/run-history.js";
 import {
   attributeNamed,
@@ -14,10 +17,10 @@ import {
 } from "./object-attribution.js";
 import {
   mayBeCreatedBy,
-  recoverySteps,
+  undoStepsOf,
   plainTextInput,
   typeAndNameOf,
-  type RecoveryStep,
+  type UndoStep,
 } from "../pulumi/pending-operations.js";
 import { stackHoldings, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
 import { withoutLeaveScripts, markScriptsForRerun } from "../engine/interrupted-scripts.js";
@@ -28,21 +31,21 @@ import { withoutLeaveScripts, markScriptsForRerun } from "../engine/interrupted-
  * repair searches for each object, and deletes it if it certainly belongs to the stack.
  */
 
-export interface RecoveryTools {
+export interface UndoTools {
   readonly cloud: CloudClient;
   readonly note: (text: string) => void;
   readonly signal?: AbortSignal;
 }
 
 /** Returns the options for the wait for a deletion. */
-const waiting = ({ signal, note: onWait }: RecoveryTools): DeleteOptions => ({ signal, onWait });
+const waiting = ({ signal, note: onWait }: UndoTools): DeleteOptions => ({ signal, onWait });
 
-type Step<Act extends RecoveryStep["act"]> = Extract<RecoveryStep, { act: Act }>;
+type Step<Act extends UndoStep["act"]> = Extract<UndoStep, { act: Act }>;
 
 /**
  * Returns whether to delete the object. If its owner is unproven, reports that the object is kept.
  */
-function isToDelete(what: string, verdict: Attribution, { note }: RecoveryTools): boolean {
+function isToDelete(what: string, verdict: Attribution, { note }: UndoTools): boolean {
   if (verdict.is === "unproven")
     note(
       `The ${what} may come from an interrupted run, but ${verdict.because}: it is kept. If nothing uses it, delete it by hand.`,
@@ -53,7 +56,7 @@ function isToDelete(what: string, verdict: Attribution, { note }: RecoveryTools)
 async function deleteObjects(
   { kind, resource }: Step<"delete object">,
   known: RunEvidence,
-  tools: RecoveryTools,
+  tools: UndoTools,
 ): Promise<void> {
   const objects = await listObjects(tools.cloud, kind);
   for (const object of objects.filter((one) => mayBeCreatedBy(one, resource))) {
@@ -69,7 +72,7 @@ async function deleteObjects(
 async function deletePart(
   { part: kind, of, resource }: Step<"delete part">,
   known: RunEvidence,
-  tools: RecoveryTools,
+  tools: UndoTools,
 ): Promise<void> {
   const { cloud, note } = tools;
   const [name, owner] = [
@@ -91,13 +94,13 @@ async function deletePart(
 async function detachRouter(
   { resource }: Step<"detach router">,
   known: RunEvidence,
-  tools: RecoveryTools,
+  tools: UndoTools,
 ): Promise<void> {
   const { cloud, note } = tools;
   const router = plainTextInput(resource.inputs?.["routerId"]);
   const subnet = plainTextInput(resource.inputs?.["subnetId"]);
   if (router === undefined || subnet === undefined) return;
-  for (const { id, created } of await interfacesOf(cloud, router, subnet)) {
+  for (const { id, created } of await routerInterfacePorts(cloud, router, subnet)) {
     if (known.owned.has(id)) continue;
     const verdict = attributeUnmarked({ parents: [router, subnet], created }, known);
     if (!isToDelete(`router interface ${id}`, verdict, tools)) continue;
@@ -121,7 +124,7 @@ const rulesSchema = z.object({
 async function deleteRule(
   { resource: { inputs } }: Step<"delete rule">,
   known: RunEvidence,
-  tools: RecoveryTools,
+  tools: UndoTools,
 ): Promise<void> {
   const group = plainTextInput(inputs?.["securityGroupId"]);
   if (group === undefined) return;
@@ -136,18 +139,14 @@ async function deleteRule(
       !known.owned.has(id),
   );
   for (const { id, created_at: created } of alike) {
-    const verdict = attributeUnmarked({ parents: [group], created: inUtc(created ?? "") }, known);
+    const verdict = attributeUnmarked({ parents: [group], created: toUtc(created ?? "") }, known);
     if (!isToDelete(`security group rule ${id}`, verdict, tools)) continue;
     tools.note("Deleting a security group rule that an interrupted run left.");
     await wasGone(tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`));
   }
 }
 
-async function perform(
-  step: RecoveryStep,
-  known: RunEvidence,
-  tools: RecoveryTools,
-): Promise<void> {
+async function perform(step: UndoStep, known: RunEvidence, tools: UndoTools): Promise<void> {
   switch (step.act) {
     case "forget":
       return;
@@ -162,7 +161,7 @@ async function perform(
   }
 }
 
-export interface RecoveryResult {
+export interface UndoResult {
   /** Descriptions of the operations that were undone, or that need no undo. */
   readonly cleared: readonly string[];
   /** State without the pending operations. */
@@ -170,12 +169,12 @@ export interface RecoveryResult {
 }
 
 /** Returns whether the state has anything to repair. */
-export const isInterrupted = (state: StateExport): boolean =>
+export const hasInterruptedRun = (state: StateExport): boolean =>
   (state.deployment.pending_operations ?? []).length + withoutLeaveScripts(state).left.length > 0;
 
 /** Returns whether the repair needs requests to the cloud. */
-export const concernsCloud = ({ deployment }: StateExport): boolean =>
-  recoverySteps(deployment.pending_operations ?? []).some(({ act }) => act !== "forget");
+export const undoNeedsCloud = ({ deployment }: StateExport): boolean =>
+  undoStepsOf(deployment.pending_operations ?? []).some(({ act }) => act !== "forget");
 
 /**
  * Deletes objects that the pending operations of an interrupted run may have created. The caller
@@ -188,13 +187,13 @@ export const concernsCloud = ({ deployment }: StateExport): boolean =>
 export async function undoPendingCreates(
   access: StateAccess,
   before: StateExport,
-  connect: () => Promise<RecoveryTools>,
+  connect: () => Promise<UndoTools>,
   during?: RunPeriod,
-): Promise<RecoveryResult> {
+): Promise<UndoResult> {
   const pending = before.deployment.pending_operations ?? [];
   const { state, left } = withoutLeaveScripts(before);
-  const steps = recoverySteps(pending);
-  if (concernsCloud(before)) {
+  const steps = undoStepsOf(pending);
+  if (undoNeedsCloud(before)) {
     const tools = await connect();
     const unsettled = during ? [during] : await readUnrecordedRunPeriods(access, state);
     const known = { ...stackHoldings(state), unsettled };

@@ -3,7 +3,7 @@ import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { readClusters } from "../engine/cluster-providers.js";
+import { readClustersInState } from "../engine/cluster-providers.js";
 
 /*
  * Finds load balancers whose Services no longer exist. Normally the cloud controller deletes the
@@ -101,7 +101,7 @@ export async function balancersOfDeletedServices(
 ): Promise<CloudObject[]> {
   if (ofServices(objects, identities).length === 0) return [];
   try {
-    const clusters = await readClusters(run.access);
+    const clusters = await readClustersInState(run.access);
     const services = await Promise.all(clusters.map(({ kubeconfig }) => servicesAt(kubeconfig)));
     return clusters.length === 0
       ? []

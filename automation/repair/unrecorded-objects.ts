@@ -41,7 +41,7 @@ import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
  * Returns the objects that a failed run created but did not record in the state. Reads the engine's
  * history only if such objects are possible.
  */
-export async function unrecordedAmong(
+export async function findUnrecordedObjects(
   run: StackOperation,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
@@ -138,7 +138,7 @@ export interface UnrecordedFacts extends Facts {
 export const deleteUnrecordedObjects: Step<UnrecordedFacts, Changes, readonly CloudObject[]> = {
   title: "Delete what an earlier run left without a record",
   detect: async ({ run, state, surveyed = [], interrupted }) => {
-    const lost = await unrecordedAmong(run, state, surveyed, { interrupted });
+    const lost = await findUnrecordedObjects(run, state, surveyed, { interrupted });
     return lost.length > 0 ? lost : undefined;
   },
   describe: (_, lost) => ({
@@ -153,7 +153,7 @@ export const deleteUnrecordedObjects: Step<UnrecordedFacts, Changes, readonly Cl
     await deleteUnderLock(
       run,
       async () => (await listVisibleObjects(await run.cloud())).objects,
-      (now, all) => unrecordedAmong(run, now, all, { interrupted }),
+      (now, all) => findUnrecordedObjects(run, now, all, { interrupted }),
     );
     facts.unrecorded = new Set(lost.map(({ id }) => id));
   },

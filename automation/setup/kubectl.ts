@@ -3,7 +3,7 @@ import { run } from "../../base/run-command.js";
 import { missingCommands } from "../../base/host-packages.js";
 
 /** Version of this computer's kubectl, and advice if it does not fit a cluster. */
-export interface Kubectl {
+export interface KubectlCheckResult {
   /** Version that kubectl prints, for example "v1.36.3". Absent if there is no working kubectl. */
   readonly version?: string;
   /** Sentence with the problem and the remedy. Absent if kubectl fits the cluster. */
@@ -46,7 +46,7 @@ const numbers = (version: string): [number, number] => {
 export async function checkKubectl(
   cluster: string,
   options: KubectlOptions = {},
-): Promise<Kubectl> {
+): Promise<KubectlCheckResult> {
   const [major, minor] = numbers(cluster);
   const install = `install one of ${major}.${minor - 1} to ${major}.${minor + 1} (https://kubernetes.io/docs/tasks/tools/)`;
   const path = (options.env ?? process.env)["PATH"] ?? "";

@@ -8,7 +8,7 @@ import { silentProgress, type Progress } from "../../base/progress.js";
 import { backendVariable, requireBackend } from "../pulumi/backend.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { passphraseEnvironment } from "./passphrase-variable.js";
-import { ensureAgent, reportNewKey, type Agent } from "./ssh-agent.js";
+import { ensureAgent, reportNewKey, type SshAgent } from "./ssh-agent.js";
 
 /** Names and paths of the lab. */
 export interface LabSettings {
@@ -32,7 +32,7 @@ export const isLabRunning = (): boolean => existsSync(labSettings().cloudsFile);
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
 /** Returns whether the user's environment names a cloud. */
-export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
+export const namesCloud = (env: NodeJS.ProcessEnv): boolean =>
   isSet(env["OS_CLOUD"]) || isSet(env["OS_AUTH_URL"]);
 
 /**
@@ -42,7 +42,7 @@ export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
 export function usesLab(env: NodeJS.ProcessEnv): boolean {
   const { cloud, tlsCloud } = labSettings();
   if ([cloud, tlsCloud].includes(env["OS_CLOUD"] ?? "")) return true;
-  return !cloudIsNamed(env) && isLabRunning();
+  return !namesCloud(env) && isLabRunning();
 }
 
 /**
@@ -50,7 +50,7 @@ export function usesLab(env: NodeJS.ProcessEnv): boolean {
  * environment names no cloud. Otherwise undefined, because other clouds need the official plugins.
  */
 export const usesStandInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
-  usesLab(env) || !cloudIsNamed(env) ? true : undefined;
+  usesLab(env) || !namesCloud(env) ? true : undefined;
 
 /**
  * Returns the variables that select the lab's cloud. Returns no variables if the environment names
@@ -58,7 +58,7 @@ export const usesStandInsByDefault = (env: NodeJS.ProcessEnv): true | undefined 
  */
 export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   if (!usesLab(env)) {
-    if (cloudIsNamed(env)) return {};
+    if (namesCloud(env)) return {};
     throw new Failure(
       "CLOUD_NOT_CONFIGURED",
       "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set, and the lab does not run.",
@@ -138,7 +138,7 @@ export interface OperationEnvironment {
   readonly onLab: boolean;
   readonly toolchain: Toolchain;
   /** SSH agent with the login key. Absent if the caller requested no agent. */
-  readonly agent?: Agent;
+  readonly agent?: SshAgent;
   close(): Promise<void>;
 }
 
@@ -164,10 +164,10 @@ export interface EnvironmentOptions {
   readonly passphrase?: boolean | "optional";
 }
 
-export const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
+export const sshCommandPackages = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
 
 /** Returns the path of the login key that stackadm creates for this user. */
-export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
+export const loginKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
 
 /**
  * Prepares the environment of an operation: toolchain, cloud, backend, passphrase and login key.
@@ -197,9 +197,11 @@ export async function prepareEnvironment(
     standIns: usesStandInsByDefault(env),
     openstackPlugin: options.openstackPlugin,
   });
-  if (options.agent !== false) await ensureCommands(sshCommands, progress);
+  if (options.agent !== false) await ensureCommands(sshCommandPackages, progress);
   const agent =
-    options.agent === false ? undefined : await ensureAgent(env, ownKeyFile(), reportNewKey(note));
+    options.agent === false
+      ? undefined
+      : await ensureAgent(env, loginKeyFile(), reportNewKey(note));
   const changes: Record<string, string> = {
     ...toolchain.environment,
     PULUMI_BACKEND_URL: backend,

@@ -9,7 +9,7 @@ import { run } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
 
 /** SSH agent that has the login key. */
-export interface Agent {
+export interface SshAgent {
   readonly socket: string;
   /** Public keys in the agent, one line each. */
   readonly keys: readonly string[];
@@ -115,7 +115,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$SSH_AUTH_SOCK" ] && sleep 0.01; done
 for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$SSH_AUTH_SOCK" ] && sleep 0.1; done
 rm -rf "$0"`;
 
-async function startAgent(keyFile: string): Promise<Agent> {
+async function startAgent(keyFile: string): Promise<SshAgent> {
   const directory = mkdtempSync(join(tmpdir(), "stackadm-agent-"));
   const socket = join(directory, "socket");
   // The agent is detached: Ctrl-C at the terminal must not end it, because this process needs the
@@ -170,7 +170,7 @@ export async function ensureAgent(
   env: NodeJS.ProcessEnv,
   keyFile: string,
   onMade?: OnMade,
-): Promise<Agent> {
+): Promise<SshAgent> {
   const socket = env["SSH_AUTH_SOCK"];
   if (socket !== undefined && existsSync(socket)) {
     const keys = await agentKeys(socket);

@@ -4,9 +4,9 @@ import { delimiter, dirname, join } from "node:path";
 import { z } from "zod";
 import { replaceFile } from "../../base/atomic-files.js";
 import { run } from "../../base/run-command.js";
-import { acceptable } from "../../base/versions/pulumi-versions.js";
+import { isAcceptableVersion } from "../../base/versions/pulumi-versions.js";
 
-export interface Found {
+export interface FoundProgram {
   readonly version: string;
   readonly path: string;
 }
@@ -55,7 +55,7 @@ function executableIn(name: string, directories: readonly string[]): string | un
 /**
  * Returns the first executable called `name` in PATH, or else in `bin` of Pulumi's home directory.
  */
-export const executable = (name: string, where: SearchPlaces): string | undefined =>
+export const findExecutable = (name: string, where: SearchPlaces): string | undefined =>
   executableIn(name, [...where.path, join(where.pulumiHome, "bin")]);
 
 /**
@@ -64,7 +64,7 @@ export const executable = (name: string, where: SearchPlaces): string | undefine
  */
 export function findLanguageHost(engine: string, where: SearchPlaces): string | undefined {
   const name = "pulumi-language-nodejs";
-  return executable(name, where) ?? executableIn(name, [dirname(engine)]);
+  return findExecutable(name, where) ?? executableIn(name, [dirname(engine)]);
 }
 
 /**
@@ -110,11 +110,11 @@ export async function findEngine(
   where: SearchPlaces,
   wanted: string,
   kept: string,
-): Promise<Found | { readonly refused: string }> {
-  const path = executable("pulumi", where);
+): Promise<FoundProgram | { readonly refused: string }> {
+  const path = findExecutable("pulumi", where);
   if (!path) return { refused: "there is no pulumi on PATH" };
   const version = await versionOf(path, kept);
-  if (acceptable(version, wanted)) return { version, path };
+  if (isAcceptableVersion(version, wanted)) return { version, path };
   return {
     refused: `${path} is ${version === "" ? "not working" : version}, older than ${wanted}`,
   };
@@ -125,9 +125,13 @@ export async function findEngine(
  * Pulumi's home directory. There, the engine accepts only the version that the SDK requires, and
  * only if its installation is complete.
  */
-export function findPlugin(name: string, where: SearchPlaces, version: string): Found | undefined {
+export function findPlugin(
+  name: string,
+  where: SearchPlaces,
+  version: string,
+): FoundProgram | undefined {
   const file = `pulumi-resource-${name}`;
-  const ambient = executable(file, where);
+  const ambient = findExecutable(file, where);
   if (ambient) return { version: "unknown", path: ambient };
   const directory = join(where.pulumiHome, "plugins", `resource-${name}-v${version}`);
   const path = executableIn(file, [directory]);

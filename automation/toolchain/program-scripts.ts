@@ -7,7 +7,7 @@ import { join } from "node:path";
  * executables or stand-ins. The name of the directory is a digest of the scripts, so checkouts with
  * different scripts have different directories.
  */
-export function assembleBin(cache: string, scripts: ReadonlyMap<string, string>): string {
+export function createBinDirectory(cache: string, scripts: ReadonlyMap<string, string>): string {
   const content = JSON.stringify([...scripts].sort());
   const directory = join(
     cache,

@@ -12,14 +12,14 @@ import { run } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { SubstitutePrograms } from "../../base/substitute-programs.js";
 import {
-  downloadHost,
+  pluginDownloadHost,
   engineVersion,
   pluginVersions,
   type PluginName,
 } from "../../base/versions/pulumi-versions.js";
 import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find-programs.js";
 import type { SearchPlaces } from "./find-programs.js";
-import { assembleBin } from "./program-scripts.js";
+import { createBinDirectory } from "./program-scripts.js";
 import { asProductFailure, toolchainPackage } from "./toolchain-package.js";
 
 /** Program that Pulumi needs for an operation, and where the program comes from. */
@@ -71,7 +71,7 @@ export interface ToolchainOptions {
  * Name of the environment variable that allows stand-ins with the value 1, also for other clouds
  * than the lab.
  */
-export const standInsVariable = "STACKADM_STAND_INS";
+export const allowStandInsVariable = "STACKADM_STAND_INS";
 
 interface Context {
   readonly cache: string;
@@ -122,7 +122,7 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
       progress: options.progress,
       signal: options.signal,
       env,
-      standIns: options.standIns ?? env[standInsVariable] === "1",
+      standIns: options.standIns ?? env[allowStandInsVariable] === "1",
       substitutes: options.substitutes,
       plugins: { ...pluginVersions, openstack },
       scripts: new Map(),
@@ -199,7 +199,11 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
       why: "downloaded by pulumi plugin install",
     };
   }
-  return substitute(context, { name: piece, version, why: `${downloadHost} does not answer` });
+  return substitute(context, {
+    name: piece,
+    version,
+    why: `${pluginDownloadHost} does not answer`,
+  });
 }
 
 /** Returns the error about a missing program for which no substitute is allowed or available. */
@@ -207,7 +211,7 @@ const missing = (what: string, why: string): Failure =>
   new Failure(
     "TOOL_MISSING",
     `${what}: ${why}.`,
-    `Install Pulumi (https://www.pulumi.com/docs/install/) and run the same command again. Or install the package @stackadm/toolchain and set ${standInsVariable}=1: what is missing is then built with Go, or the package's own stand-ins take its place.`,
+    `Install Pulumi (https://www.pulumi.com/docs/install/) and run the same command again. Or install the package @stackadm/toolchain and set ${allowStandInsVariable}=1: what is missing is then built with Go, or the package's own stand-ins take its place.`,
   );
 
 /**
@@ -237,7 +241,7 @@ function downloadsAnswer(context: Context): Promise<boolean> {
   context.downloads ??= new Promise((resolvePromise) => {
     const call = request(
       {
-        host: downloadHost,
+        host: pluginDownloadHost,
         path: "/releases/plugins/",
         method: "HEAD",
         timeout: 3000,
@@ -260,7 +264,7 @@ function downloadsAnswer(context: Context): Promise<boolean> {
 function environmentOf({ env, where, cache, scripts, variables }: Context): Record<string, string> {
   const inherited = env["PATH"] ?? "";
   const home = join(where.pulumiHome, "bin");
-  const tools = scripts.size > 0 ? [assembleBin(cache, scripts)] : [];
+  const tools = scripts.size > 0 ? [createBinDirectory(cache, scripts)] : [];
   const path = [...tools, inherited, ...(existsSync(home) ? [home] : [])];
   return {
     PULUMI_SKIP_UPDATE_CHECK: "true",

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { SshTarget } from "../../base/ssh-client.js";
 import type { KubernetesApi } from "./kubernetes-client.js";
 import type { ClusterOutputs } from "./cluster-outputs.js";
-import type { FetchResult, Sessions } from "./ssh-sessions.js";
+import type { FetchResult, SshSessions } from "./ssh-sessions.js";
 
 /** Result of one check of the finished cluster. */
 export interface Check {
@@ -34,7 +34,7 @@ export interface VerifyOptions {
 /** Running verification: options and clients. */
 export interface VerificationRun extends VerifyOptions {
   readonly api: KubernetesApi;
-  readonly sessions: Sessions;
+  readonly sessions: SshSessions;
 }
 
 /**

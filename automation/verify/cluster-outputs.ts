@@ -109,7 +109,7 @@ function hopTo(
  * Returns how to log in to the first machine that SSH reaches without a proxy. Undefined if there
  * is no such machine, or its host key is unknown.
  */
-export function entryTarget(outputs: ClusterOutputs, login: Login): SshTarget | undefined {
+export function entrySshTarget(outputs: ClusterOutputs, login: Login): SshTarget | undefined {
   const entry = entryOf(outputs);
   return entry && hopTo(entry, outputs, login);
 }
@@ -118,7 +118,7 @@ export function entryTarget(outputs: ClusterOutputs, login: Login): SshTarget | 
  * Returns how to log in to a machine, through an SSH proxy if the outputs name one. Undefined if
  * the proxy or a host key is unknown.
  */
-export function targetOf(
+export function sshTargetOf(
   machine: MachineOutput,
   outputs: ClusterOutputs,
   login: Login,

@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 import { z } from "zod";
-import { exchange, type HttpAnswer } from "../../openstack/http/http-exchange.js";
+import { sendHttpRequest, type HttpAnswer } from "../../openstack/http/http-exchange.js";
 import { Failure } from "../../base/failures/failure.js";
 
 const entries = z.array(z.looseObject({ name: z.string() }));
@@ -91,7 +91,7 @@ export class KubernetesApi {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
     try {
-      return await exchange(server + path, { method, ca, cert, key, timeout, headers });
+      return await sendHttpRequest(server + path, { method, ca, cert, key, timeout, headers });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new Failure(

@@ -6,7 +6,7 @@ import type { KubernetesApi } from "./kubernetes-client.js";
  * Certificate of kubeadm that a control plane must renew next. The machine's renew-certificates.sh
  * (components/kubeadm/scripts/programs) writes it into an annotation of the node.
  */
-export interface NextCertificate {
+export interface CertificateToRenew {
   /** Path of the file below /etc/kubernetes on the machine. */
   readonly file: string;
   /**
@@ -34,7 +34,7 @@ export interface NodeReport {
    * Certificate to renew next. Absent for workers, and for control planes that have not reported a
    * certificate yet.
    */
-  readonly certificate?: NextCertificate;
+  readonly certificate?: CertificateToRenew;
 }
 
 const listSchema = z.looseObject({

@@ -4,12 +4,12 @@ import { rolesOf, type RoleCheck, type RoleRow } from "../../components/config/r
 import { bodyOfSuccess, runCheck, type Check, type VerificationRun } from "./check.js";
 import {
   machinesOf,
-  targetOf,
+  sshTargetOf,
   type ClusterOutputs,
   type MachineOutput,
 } from "./cluster-outputs.js";
 import { podProblem } from "./pod-readiness.js";
-import type { Sessions } from "./ssh-sessions.js";
+import type { SshSessions } from "./ssh-sessions.js";
 
 interface Question {
   /** Name of the check, for messages. */
@@ -22,9 +22,9 @@ const health = { port: etcdPorts.health, path: "/health" } as const;
 
 /** Returns a check that runs over SSH, for facts that the Kubernetes API does not have. */
 const onMachine =
-  (ask: (sessions: Sessions, target: SshRoute) => Promise<string>): Question["ask"] =>
+  (ask: (sessions: SshSessions, target: SshRoute) => Promise<string>): Question["ask"] =>
   async ({ entry, outputs, sessions }, machine) => {
-    const target = entry && targetOf(machine, outputs, entry);
+    const target = entry && sshTargetOf(machine, outputs, entry);
     if (!target) throw new Error("it cannot be reached by SSH: no route or no host key is known");
     return ask(sessions, target);
   };

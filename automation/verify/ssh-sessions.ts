@@ -2,22 +2,22 @@ import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
 import {
-  execute,
-  forward,
+  executeCommand,
+  openTcpConnection,
   HostKeyMismatch,
   logIn,
   type CommandResult,
-  type Patience,
+  type KeepaliveSettings,
   type SshRoute,
   type SshTarget,
-  type Streams,
+  type CommandStreams,
 } from "../../base/ssh-client.js";
 import { Failure } from "../../base/failures/failure.js";
 
 async function connect(
   target: SshTarget,
   stream: Duplex | undefined,
-  patience: Patience | undefined,
+  patience: KeepaliveSettings | undefined,
 ): Promise<Client> {
   try {
     return await logIn(target, stream, patience);
@@ -35,7 +35,7 @@ const reasonOf = (error: unknown): string =>
 
 async function open(client: Client, address: string, port: number): Promise<Duplex> {
   try {
-    return await forward(client, address, port);
+    return await openTcpConnection(client, address, port);
   } catch (error) {
     throw new Failure("FAILED", `${address}:${port} cannot be reached: ${reasonOf(error)}.`);
   }
@@ -80,7 +80,7 @@ export interface FetchOptions {
 }
 
 /** SSH sessions to machines. All requests to a machine use the same session. */
-export class Sessions {
+export class SshSessions {
   readonly #clients = new Map<string, Promise<Client>>();
   #closed = false;
 
@@ -89,7 +89,7 @@ export class Sessions {
    *
    * @param patience time limits for a machine that does not answer. @default 15 s of silence
    */
-  constructor(private readonly patience?: Patience) {}
+  constructor(private readonly patience?: KeepaliveSettings) {}
 
   /** Sends a GET to `http://<address>:<port><path>` through the machine and returns the answer. */
   async fetch(target: SshRoute, address: string, options: FetchOptions = {}): Promise<FetchResult> {
@@ -107,8 +107,12 @@ export class Sessions {
   }
 
   /** Runs a command on the machine, without a time limit. */
-  async execute(target: SshRoute, command: string, streams: Streams): Promise<CommandResult> {
-    return execute(await this.#client(target), command, streams);
+  async execute(
+    target: SshRoute,
+    command: string,
+    streams: CommandStreams,
+  ): Promise<CommandResult> {
+    return executeCommand(await this.#client(target), command, streams);
   }
 
   /** Closes all sessions. Later requests fail. */

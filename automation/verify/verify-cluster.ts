@@ -1,4 +1,4 @@
-import { exchange } from "../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../openstack/http/http-exchange.js";
 import {
   bodyOfSuccess,
   runCheck,
@@ -11,7 +11,7 @@ import { KubernetesApi, readKubeAccess } from "./kubernetes-client.js";
 import { checkRoles } from "./role-checks.js";
 import { readNodes, type NodeReport } from "./read-nodes.js";
 import type { ClusterOutputs } from "./cluster-outputs.js";
-import { Sessions } from "./ssh-sessions.js";
+import { SshSessions } from "./ssh-sessions.js";
 
 export interface Verification {
   readonly nodes: readonly NodeReport[];
@@ -32,29 +32,29 @@ const fine = (node: NodeReport, { ownPodNetwork }: Pick<VerifyOptions, "ownPodNe
   node.ready || (ownPodNetwork === true && node.reason.includes("NetworkPluginNotReady"));
 
 /** HTTP server to check, and the name of the check. */
-interface Asked {
+interface HttpTarget {
   readonly name: string;
   readonly address: string;
   readonly host?: string;
 }
 
-const whereOf = ({ address, host }: Asked): string =>
+const whereOf = ({ address, host }: HttpTarget): string =>
   host === undefined ? `http://${address}/` : `http://${host}/ at ${address}`;
 
 /** Checks an HTTP server from this computer. */
-const checkOutside = (asked: Asked, options: VerifyOptions): Promise<Check> =>
+const checkOutside = (asked: HttpTarget, options: VerifyOptions): Promise<Check> =>
   runCheck(asked.name, whereOf(asked), {
     options,
     attempt: async () => {
       const headers: Record<string, string> = asked.host === undefined ? {} : { host: asked.host };
       return bodyOfSuccess(
-        await exchange(`http://${asked.address}/`, { timeout: 10_000, headers }),
+        await sendHttpRequest(`http://${asked.address}/`, { timeout: 10_000, headers }),
       );
     },
   });
 
 /** Checks an HTTP server from a machine of the cluster. */
-const checkInside = (asked: Asked, options: VerificationRun): Promise<Check> =>
+const checkInside = (asked: HttpTarget, options: VerificationRun): Promise<Check> =>
   runCheck(asked.name, whereOf(asked), {
     options,
     attempt: async () => {
@@ -132,7 +132,7 @@ function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeRep
  */
 export async function verifyCluster(options: VerifyOptions): Promise<Verification> {
   const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
-  const [sessions, over] = [new Sessions(), new AbortController()];
+  const [sessions, over] = [new SshSessions(), new AbortController()];
   const signal = AbortSignal.any([over.signal, ...(options.signal ? [options.signal] : [])]);
   const look = { ...options, api, signal, sessions };
   const [nodes, machines, services, claims] = await Promise.all([

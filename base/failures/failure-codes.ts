@@ -1,6 +1,6 @@
 import type { FailureRow } from "./failure-row.js";
 
-const goesOn = "Run the same command again: it continues where it stopped.";
+const runAgainHint = "Run the same command again: it continues where it stopped.";
 
 /**
  * Table of all failures. Codes and exit codes are the same in all releases. Errors of this program
@@ -246,7 +246,7 @@ export const failures = {
   NOT_READY: {
     exitCode: 1,
     sentence: "it did not become ready in time",
-    hint: goesOn,
+    hint: runAgainHint,
     said: [
       {
         text: /failed to fully initialize or become live|timed out waiting|timeout while waiting| not ready/i,
@@ -296,6 +296,6 @@ export type FailureCode = keyof typeof failures;
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
 /** Returns the row of a code. */
-export const rowOf = (code: FailureCode): FailureRow => failures[code];
+export const failureRowOf = (code: FailureCode): FailureRow => failures[code];
 
 export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(failures, text);

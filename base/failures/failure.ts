@@ -1,4 +1,4 @@
-import { failureCodes, isFailureCode, rowOf, type FailureCode } from "./failure-codes.js";
+import { failureCodes, isFailureCode, failureRowOf, type FailureCode } from "./failure-codes.js";
 
 /** Resource that failed. */
 export interface FailureSubject {
@@ -22,7 +22,7 @@ export class Failure extends Error {
   ) {
     super(sentence);
     this.name = "Failure";
-    const row = rowOf(code);
+    const row = failureRowOf(code);
     this.hint = hint ?? row.hint;
     this.exitCode = row.exitCode;
   }
@@ -50,7 +50,10 @@ const mark =
  * Returns the code and the sentence of a text from {@link textWithCode}. Returns no code for any
  * other text.
  */
-export function splitCode(text: string): { readonly code?: FailureCode; readonly text: string } {
+export function splitFailureCode(text: string): {
+  readonly code?: FailureCode;
+  readonly text: string;
+} {
   const [whole = "", before = "", code = ""] = mark.exec(text) ?? [];
   return isFailureCode(code) ? { code, text: before + text.slice(whole.length) } : { text };
 }
@@ -93,7 +96,7 @@ export function recogniseError(
 ): { readonly code: FailureCode; readonly words: string } | undefined {
   const line = reasonLine(text).replaceAll(urns, "");
   for (const code of failureCodes)
-    for (const said of rowOf(code).said ?? []) {
+    for (const said of failureRowOf(code).said ?? []) {
       const speaks = type === "" || type.startsWith(said.of ?? "");
       const match = speaks ? said.text.exec(line) : null;
       if (match) return { code, words: line.slice(match.index).trim().slice(0, 600) };

@@ -22,7 +22,7 @@ export interface OpenStep {
 }
 
 /** Formats a duration, for example `5 s` or `1 min 05 s`. */
-export function duration(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   return seconds < 60
     ? `${seconds} s`
@@ -30,9 +30,11 @@ export function duration(milliseconds: number): string {
 }
 
 /** Formats the time of a step, for example `12 s of about 30 s`. */
-export function elapsed(step: OpenStep, now: number): string {
-  const took = duration(now - step.since);
-  return step.expected === undefined ? took : `${took} of about ${duration(step.expected * 1000)}`;
+export function formatStepTime(step: OpenStep, now: number): string {
+  const took = formatDuration(now - step.since);
+  return step.expected === undefined
+    ? took
+    : `${took} of about ${formatDuration(step.expected * 1000)}`;
 }
 
 /**
@@ -47,7 +49,7 @@ export function liveLines(steps: readonly OpenStep[], now: number, columns: numb
   const spinner = "|/-\\"[Math.floor(now / redraw) % 4] ?? "|";
   return steps.map((step) => {
     const detail = step.detail === "" ? "" : `  ${step.detail}`;
-    return `${spinner} ${step.title}  ${elapsed(step, now)}${detail}`.slice(0, columns - 1);
+    return `${spinner} ${step.title}  ${formatStepTime(step, now)}${detail}`.slice(0, columns - 1);
   });
 }
 
@@ -74,7 +76,7 @@ class LineScreen implements ProgressScreen {
   step(title: string, expected?: number): Step {
     const entry: OpenStep = { title, since: this.target.now(), expected, detail: "" };
     this.open.push(entry);
-    const about = expected === undefined ? "" : ` (about ${duration(expected * 1000)})`;
+    const about = expected === undefined ? "" : ` (about ${formatDuration(expected * 1000)})`;
     if (!this.target.isTTY) this.note(`> ${title}${about}`);
     return {
       update: (detail) => {
@@ -105,7 +107,7 @@ class LineScreen implements ProgressScreen {
     const index = this.open.indexOf(entry);
     if (index < 0) return;
     this.open.splice(index, 1);
-    const took = duration(this.target.now() - entry.since);
+    const took = formatDuration(this.target.now() - entry.since);
     this.note(`${sign} ${entry.title} (${took})${note === "" ? "" : `: ${note}`}`);
   }
 
@@ -126,7 +128,7 @@ class LineScreen implements ProgressScreen {
     const now = this.target.now();
     if (now - this.spokenAt < heartbeat) return;
     for (const step of this.open)
-      this.note(withDetail(`... ${step.title}: ${elapsed(step, now)}`, step));
+      this.note(withDetail(`... ${step.title}: ${formatStepTime(step, now)}`, step));
   }
 }
 

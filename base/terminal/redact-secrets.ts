@@ -35,7 +35,7 @@ export class Redactor {
 const secretNames = /^OS_(PASSWORD|TOKEN|APPLICATION_CREDENTIAL_SECRET)$|PASSPHRASE$/;
 
 /** Adds the secrets of an environment. */
-export function addEnvironment(redactor: Redactor, env: NodeJS.ProcessEnv): void {
+export function addEnvironmentSecrets(redactor: Redactor, env: NodeJS.ProcessEnv): void {
   for (const [name, value] of Object.entries(env)) if (secretNames.test(name)) redactor.add(value);
   // The engine's errors may contain the backend's URL.
   redactor.add(passwordOf(env["PULUMI_BACKEND_URL"] ?? ""));
@@ -44,7 +44,7 @@ export function addEnvironment(redactor: Redactor, env: NodeJS.ProcessEnv): void
 /** Returns a redactor with the secrets of the environment. */
 export function redactorFor(env: NodeJS.ProcessEnv): Redactor {
   const redactor = new Redactor();
-  addEnvironment(redactor, env);
+  addEnvironmentSecrets(redactor, env);
   return redactor;
 }
 
@@ -65,6 +65,6 @@ export function withoutSecrets(error: unknown, env: NodeJS.ProcessEnv): unknown 
 const secretLines = /^\s*(client-key-data|token|password):\s*(\S+)/gm;
 
 /** Adds the keys and tokens of a kubeconfig, not its host names and words. */
-export function addKubeconfig(redactor: Redactor, kubeconfig: string): void {
+export function addKubeconfigSecrets(redactor: Redactor, kubeconfig: string): void {
   for (const match of kubeconfig.matchAll(secretLines)) redactor.add(match[2]);
 }

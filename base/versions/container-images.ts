@@ -138,7 +138,7 @@ export function manifestImage(
  * Returns the two parts of an image reference that kubeadm expects. `imageRepository` does not
  * contain the last element of the path, which is the image's name.
  */
-export function splitReference(reference: string): {
+export function splitImageReference(reference: string): {
   readonly imageRepository: string;
   readonly imageTag: string;
 } {

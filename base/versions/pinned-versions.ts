@@ -55,7 +55,7 @@ export const defaultKubernetesVersion = newest.version;
 export const kubeadmApiVersion = "kubeadm.k8s.io/v1beta4";
 
 /** Package repository of the Kubernetes project. `{minor}` is replaced by the minor version. */
-export const upstreamPackages = {
+export const kubernetesPackageRepository = {
   url: "https://pkgs.k8s.io/core:/stable:/v{minor}/deb/",
   /** Fingerprint of the key that signs the repository. */
   keyFingerprint: "DE15B14486CD377B9E876E1A234654DA9A296436",
@@ -74,7 +74,7 @@ const latestContainerd = "2.4";
  * VERSION_CODENAME of the machine's os-release(5). Source: Docker's instructions for Debian and
  * Ubuntu.
  */
-export const containerdPackages = {
+export const containerdPackageRepository = {
   source: "https://download.docker.com/linux/{distribution} {codename} stable",
   key: "https://download.docker.com/linux/{distribution}/gpg",
   /** Fingerprint of the primary key. The repository is signed with a subkey of this key. */

@@ -19,13 +19,13 @@ export const pluginVersions = {
 export type PluginName = keyof typeof pluginVersions;
 
 /** Host of the official plugins' downloads; checked once. */
-export const downloadHost = "get.pulumi.com";
+export const pluginDownloadHost = "get.pulumi.com";
 
 /**
  * Reports whether version `found` ("3.250.1", "v3.246.0-dev") is at least `wanted`, with the same
  * major.
  */
-export function acceptable(found: string, wanted: string): boolean {
+export function isAcceptableVersion(found: string, wanted: string): boolean {
   const parse = (text: string): number[] =>
     (/(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1) ?? []).map(Number);
   const [major, minor, patch] = parse(found);

@@ -1,12 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import type { SshAccess } from "../machine/machine-connections.js";
+import type { MachineConnections } from "../machine/machine-connections.js";
 import { hostScripts, hostValues } from "../machine/preparation.js";
 import { MachineGroup, type Member, type RolloutGroupArgs } from "../machine/machine-group.js";
-import { ownState } from "../pulumi/recorded-resources.js";
+import { stateBeforeRun } from "../pulumi/recorded-resources.js";
 import { scriptsBeside } from "../remote-scripts/script-texts.js";
 import { stepOf } from "../remote-scripts/script-steps.js";
-import { EntryAddress, accessThrough, type EntryAddressArgs } from "./ssh-route.js";
+import { EntryAddress, connectionsThrough, type EntryAddressArgs } from "./ssh-route.js";
 
 const read = scriptsBeside(__dirname);
 /** Step that prepares a bastion. */
@@ -38,15 +38,18 @@ export class Bastion extends MachineGroup {
    * Returns SSH access through the bastion. Connections wait until the bastion's script has run. A
    * failure of the bastion is then reported once, not once for each machine behind it.
    */
-  at(host: pulumi.Output<string>, spec: Pick<ClusterSpec, "ssh" | "securityUpdates">): SshAccess {
+  at(
+    host: pulumi.Output<string>,
+    spec: Pick<ClusterSpec, "ssh" | "securityUpdates">,
+  ): MachineConnections {
     const { machine } = this.member;
-    const access = accessThrough(machine, host);
+    const access = connectionsThrough(machine, host);
     const ready = this.script(this.member, "prepare", {
       access,
       step: bastionStep,
       values: hostValues(spec),
     });
-    return accessThrough(
+    return connectionsThrough(
       machine,
       pulumi.all([host, ready.id]).apply(([known]) => known),
     );
@@ -73,7 +76,7 @@ const formerName = (name: string): string => name.replace(/bastion-access$/, "ac
  */
 const former = (name: string): pulumi.Output<string> =>
   pulumi.output(
-    ownState().then((recorded) => {
+    stateBeforeRun().then((recorded) => {
       if (!recorded) return formerName(name);
       const outputOf = (resource: string, output: string): unknown =>
         recorded.find((one) => one.name === resource)?.outputs[output];

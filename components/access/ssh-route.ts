@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { SshAccess } from "../machine/machine-connections.js";
+import type { MachineConnections } from "../machine/machine-connections.js";
 import type { Machine } from "../machine/machine.js";
-import { PubliclyAddressed, type RouteOutside } from "../network/floating-ip-component.js";
+import { FloatingIpComponent, type ExternalConnection } from "../network/floating-ip-component.js";
 
 /** SSH access at each machine's own address, for a program that runs in the machines' network. */
-const direct: SshAccess = {
-  route: (machine) => machine.ssh(machine.address),
+const direct: MachineConnections = {
+  connectionTo: (machine) => machine.ssh(machine.address),
 };
 
 const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<string> => {
@@ -14,25 +14,32 @@ const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<strin
 };
 
 /** SSH access at each machine's address in the admin network. */
-const admin: SshAccess = {
-  route: (machine) => machine.ssh(inAdminNetwork(machine)),
+const admin: MachineConnections = {
+  connectionTo: (machine) => machine.ssh(inAdminNetwork(machine)),
 };
 
 /**
  * Kinds of SSH access that go through no other machine, by the value of `access` in the
  * specification.
  */
-export const accessWithoutHop: Readonly<Partial<Record<string, SshAccess>>> = { direct, admin };
+export const connectionsWithoutProxy: Readonly<Partial<Record<string, MachineConnections>>> = {
+  direct,
+  admin,
+};
 
 /** Returns SSH access to `entry` at `host`, and through `entry` to all other machines. */
-export const accessThrough = (entry: Machine, host: pulumi.Output<string>): SshAccess => {
+export const connectionsThrough = (
+  entry: Machine,
+  host: pulumi.Output<string>,
+): MachineConnections => {
   const hop = entry.ssh(host);
   return {
-    route: (machine) => (machine === entry ? hop : { ...machine.ssh(machine.address), proxy: hop }),
+    connectionTo: (machine) =>
+      machine === entry ? hop : { ...machine.ssh(machine.address), proxy: hop },
   };
 };
 
-export interface EntryAddressArgs extends RouteOutside {
+export interface EntryAddressArgs extends ExternalConnection {
   /** Port of the entry machine. */
   readonly portId: pulumi.Input<string>;
   /** Existing floating IP of the project. @default the program creates a floating IP */
@@ -48,7 +55,7 @@ export interface EntryAddressArgs extends RouteOutside {
  * Floating IP for SSH to the entry machine, unless the API's floating IP is already on that
  * machine.
  */
-export class EntryAddress extends PubliclyAddressed {
+export class EntryAddress extends FloatingIpComponent {
   static readonly type = "stackadm:access:EntryAddress";
   readonly address: pulumi.Output<string>;
 

@@ -1,17 +1,17 @@
 /** Derives the arguments of the add-ons from the cluster specification. */
 import type * as pulumi from "@pulumi/pulumi";
-import { cloudSettings } from "./cloud-conf.js";
-import { metricsServerOf } from "./manifests/metrics-server.js";
+import { cloudConfSettings } from "./cloud-conf.js";
+import { metricsServerSettingsOf } from "./manifests/metrics-server.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { serviceRanges } from "../config/load-balancing/endpoint-traits.js";
+import { serviceClientRanges } from "../config/load-balancing/endpoint-traits.js";
 import type { SampleServices } from "../config/load-balancing/sample-services.js";
-import { serviceAnnotation } from "../config/load-balancing/service-annotations.js";
+import { serviceAnnotationKeys } from "../config/load-balancing/service-annotations.js";
 import type { ClusterFacts } from "../kubeadm/cluster-facts.js";
 import type { Network } from "../network/network.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { roleTable } from "../config/roles.js";
 import { attachableVolumes } from "../plan/volumes.js";
-import { routedByCloud } from "../pod-network/pod-network-kinds.js";
+import { isRoutedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { CloudLogin } from "../identity/cloud-login.js";
 import { servicesExternalNetworkIn, type CloudFacts } from "../lookup/cloud-lookup.js";
 import type { LocalContext } from "../lookup/local-context.js";
@@ -42,14 +42,14 @@ export const addonArguments = (
   blockStorage: { ...spec.blockStorage, attachable: attachableIn(spec) },
   storageClasses: spec.storageClasses,
   nodes: nodesIn(spec),
-  metricsServer: metricsServerOf(spec),
+  metricsServer: metricsServerSettingsOf(spec),
   ...(webhook && { keystone: { ...spec.kubernetes.keystone, webhook } }),
   ingress: spec.ingress && {
     spec: ofIngress(spec.ingress, spec),
     taints: taintsOf(spec),
     address: balancer,
   },
-  serviceRanges: serviceRanges(spec),
+  serviceClientRanges: serviceClientRanges(spec),
   samples: spec.samples,
   sampleServices: withoutTls(spec.sampleServices, spec),
 });
@@ -66,7 +66,7 @@ const withoutTls = <Of extends Pick<SampleServices, "annotations">>(
 ): Of =>
   loadBalancer.defaultTlsContainerRef === undefined
     ? of
-    : { ...of, annotations: { [serviceAnnotation.certificate]: "", ...of.annotations } };
+    : { ...of, annotations: { [serviceAnnotationKeys.certificate]: "", ...of.annotations } };
 
 const ofIngress = (
   ingress: NonNullable<ClusterSpec["ingress"]>,
@@ -122,7 +122,7 @@ const placeOf = (
 };
 
 /** Returns what the cluster's controllers need to know about the OpenStack cloud. */
-export const cloudAccess = (
+export const cloudAccessOf = (
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
   given: {
@@ -135,9 +135,9 @@ export const cloudAccess = (
   region: cloud.scope.region,
   login: given.login,
   ...placeOf(spec, cloud, given.network),
-  ...(routedByCloud(spec.podNetwork) && { routerId: given.network.routerId }),
+  ...(isRoutedByCloud(spec.podNetwork) && { routerId: given.network.routerId }),
   loadBalancerProvider: spec.loadBalancer.provider,
   caCertificate: given.operator?.caCertificate,
   clientCertificate: given.operator?.clientCertificate,
-  settings: cloudSettings(spec),
+  settings: cloudConfSettings(spec),
 });

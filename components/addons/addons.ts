@@ -9,15 +9,15 @@ import { imageTable } from "../../base/versions/container-images.js";
 import { IngressController, type IngressControllerArgs } from "./ingress-controller.js";
 import { KeystoneAuth, type KeystoneAuthSpec } from "./keystone-auth.js";
 import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
-import { routedByCloud, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
-import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
+import { isRoutedByCloud, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
+import { isDeployedByProgram, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
-import { machinesClass } from "../config/cloud/cloud-conf-keys.js";
+import { machinesLoadBalancerClass } from "../config/cloud/cloud-conf-keys.js";
 import type { SampleServices } from "../config/load-balancing/sample-services.js";
 import type { CloudAccess } from "./cloud-config-secret.js";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/versions/container-images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
-import { podNetwork } from "../config/network/pod-network.js";
+import { podNetworkSchema } from "../config/network/pod-network.js";
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 
 /** Resources of the add-ons that the teardown of the cluster needs. */
@@ -62,7 +62,7 @@ export interface AddonsArgs {
   readonly kubeconfig: pulumi.Input<string>;
   /**
    * Pod network. A change is refused while the cluster exists.
-   * @default the default of `podNetwork` in a specification
+   * @default the default of `podNetworkSchema` in a specification
    */
   readonly podNetwork?: PodNetworkSpec;
   /**
@@ -119,7 +119,7 @@ export interface AddonsArgs {
    */
   readonly ingress?: Pick<IngressControllerArgs, "spec" | "taints" | "address">;
   /** CIDRs from which the load balancers of Services accept clients. @default all addresses */
-  readonly serviceRanges?: readonly string[];
+  readonly serviceClientRanges?: readonly string[];
   /** Whether sample Services and a sample persistent volume claim are deployed. */
   readonly samples: boolean;
   /** Settings of the sample Services. @default one sample Service has a floating IP */
@@ -151,7 +151,7 @@ export interface AddonsArgs {
   readonly nodes?: number;
 }
 
-const usualNetwork = podNetwork.parse(undefined);
+const usualNetwork = podNetworkSchema.parse(undefined);
 
 /** Arguments that the add-ons that call OpenStack have in common. */
 interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith" | "nodes"> {
@@ -215,8 +215,8 @@ export class Addons extends Component {
     ];
     const teardown = args.teardown?.({ provider: this.provider, kept });
     const stored = teardown === undefined ? kept : [...kept, teardown];
-    const { serviceRanges: clients, cloud } = args;
-    const balancing = { internalClass: cloud.machines && machinesClass, clients };
+    const { serviceClientRanges: clients, cloud } = args;
+    const balancing = { internalClass: cloud.machines && machinesLoadBalancerClass, clients };
     if (args.ingress) {
       const { traefik: image } = images;
       const awaited = network !== undefined;
@@ -264,7 +264,7 @@ export class Addons extends Component {
   #cloudController(args: AddonsArgs, common: Common, inside: Inside): pulumi.Resource[] {
     if (args.cloudController === false) return [];
     const image = common.images.cloudControllerManager;
-    const routedPods = routedByCloud(args.podNetwork ?? usualNetwork) ? args.podCidr : undefined;
+    const routedPods = isRoutedByCloud(args.podNetwork ?? usualNetwork) ? args.podCidr : undefined;
     const serial = args.cloud.settings?.loadBalancer?.providerRequiresSerialApiCalls;
     const settings = { ...common, image, routedPods, serial };
     const made = this.make(CloudController, "cloud-controller", settings, inside);
@@ -292,7 +292,7 @@ export class Addons extends Component {
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
     const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry, ownImages } = args;
     const { serviceCidr = "10.96.0.0/12", ipv6, apiName, deletedWith, nodes, files } = args;
-    if (!isDeployed(spec)) return undefined;
+    if (!isDeployedByProgram(spec)) return undefined;
     const ranges = { podCidr, serviceCidr, ipv6 };
     return this.make(
       PodNetwork,

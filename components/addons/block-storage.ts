@@ -2,12 +2,12 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { checksum } from "../pulumi/checksum.js";
 import { Addon } from "../kubernetes-objects/addon.js";
-import { renderNodeConf, type CloudSettings } from "./cloud-conf.js";
+import { renderNodeConf, type CloudConfSettings } from "./cloud-conf.js";
 import { blockStorageAccess, blockStorageController } from "./manifests/block-storage.js";
 import {
   blockStorageNode,
   blockStorageNodeAccount,
-  nodeConfig,
+  nodeDriverConfigMap,
 } from "./manifests/block-storage-node.js";
 import { Snapshots } from "./snapshots.js";
 import { cinderCsiDriverObject, storageClass } from "./manifests/storage-class.js";
@@ -40,7 +40,7 @@ export interface BlockStorageArgs extends AddonArgs {
    * restarts the driver's pods.
    * @default none
    */
-  readonly settings?: CloudSettings;
+  readonly settings?: CloudConfSettings;
   /**
    * Maximum number of volumes per node, used if `settings` contains no such number. A change
    * restarts the driver's pods.
@@ -133,7 +133,7 @@ export class BlockStorage extends Addon {
     const config =
       conf === undefined
         ? []
-        : [this.object(kubernetes.core.v1.ConfigMap, "node-config", nodeConfig(conf))];
+        : [this.object(kubernetes.core.v1.ConfigMap, "node-config", nodeDriverConfigMap(conf))];
     const manifest = blockStorageNode({
       images: args.images,
       configChecksum: conf && checksum(conf),

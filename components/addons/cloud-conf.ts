@@ -7,11 +7,11 @@ import type { z } from "zod";
 import type { CloudLogin } from "../identity/cloud-login.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
-  confKey,
-  machinesClass,
-  type loadBalancerClasses,
-  type loadBalancerKeys,
-  type generalSectionKeys,
+  cloudConfKeyOf,
+  machinesLoadBalancerClass,
+  type loadBalancerClassesSchema,
+  type loadBalancerKeySchemas,
+  type generalSectionKeySchemas,
 } from "../config/cloud/cloud-conf-keys.js";
 
 type Written<Shape extends z.core.$ZodLooseShape> = {
@@ -19,20 +19,20 @@ type Written<Shape extends z.core.$ZodLooseShape> = {
 };
 
 /** Settings of the user for cloud.conf, one field for each section of the file. */
-export interface CloudSettings {
-  readonly loadBalancer?: Written<typeof loadBalancerKeys> & { readonly enabled?: boolean };
-  readonly loadBalancerClasses?: z.output<typeof loadBalancerClasses>;
-  readonly global?: Written<typeof generalSectionKeys.global>;
-  readonly networking?: Written<typeof generalSectionKeys.networking>;
-  readonly metadata?: Written<typeof generalSectionKeys.metadata>;
-  readonly blockStorage?: Written<typeof generalSectionKeys.blockStorage>;
-  readonly keyManager?: Written<typeof generalSectionKeys.keyManager>;
+export interface CloudConfSettings {
+  readonly loadBalancer?: Written<typeof loadBalancerKeySchemas> & { readonly enabled?: boolean };
+  readonly loadBalancerClasses?: z.output<typeof loadBalancerClassesSchema>;
+  readonly global?: Written<typeof generalSectionKeySchemas.global>;
+  readonly networking?: Written<typeof generalSectionKeySchemas.networking>;
+  readonly metadata?: Written<typeof generalSectionKeySchemas.metadata>;
+  readonly blockStorage?: Written<typeof generalSectionKeySchemas.blockStorage>;
+  readonly keyManager?: Written<typeof generalSectionKeySchemas.keyManager>;
 }
 
 /** Returns the settings for cloud.conf that a specification contains. */
-export function cloudSettings(
+export function cloudConfSettings(
   spec: Pick<ClusterSpec, "loadBalancer" | "cloudController" | "blockStorage">,
-): CloudSettings {
+): CloudConfSettings {
   const { classes, ...written } = spec.loadBalancer;
   // cloud.conf has no key `network`: CloudConf contains the IDs of this network.
   const loadBalancer = { ...written, network: undefined };
@@ -85,7 +85,7 @@ export interface CloudConf {
   /** Path of the client certificate's private key in the containers. @default none */
   readonly keyFile?: string;
   /** Settings of the user. They override the program's values. @default none */
-  readonly settings?: CloudSettings;
+  readonly settings?: CloudConfSettings;
 }
 
 type Value = string | number | boolean;
@@ -97,14 +97,17 @@ const withConfKeys = (section: Section = {}): Section =>
     Object.entries(section)
       // A key without a value would remove the value that the program sets.
       .filter(([, value]) => value !== undefined)
-      .map(([key, value]) => [confKey(key), value]),
+      .map(([key, value]) => [cloudConfKeyOf(key), value]),
   );
 
 /**
  * Returns the section [Networking]. A list of CIDRs becomes one value with commas. A list of
  * network names becomes one line for each name.
  */
-const networking = ({ addressSortOrder, ...rest }: CloudSettings["networking"] = {}): Section => ({
+const networking = ({
+  addressSortOrder,
+  ...rest
+}: CloudConfSettings["networking"] = {}): Section => ({
   ...withConfKeys(rest),
   "address-sort-order": addressSortOrder?.join(","),
 });
@@ -122,7 +125,7 @@ const isEmpty = (section: Section): boolean =>
 export function renderCloudConf(conf: CloudConf): string {
   const { settings = {} } = conf;
   const classes = Object.entries({
-    ...(conf.machines && { [machinesClass]: conf.machines }),
+    ...(conf.machines && { [machinesLoadBalancerClass]: conf.machines }),
     ...settings.loadBalancerClasses,
   });
   return render({
@@ -158,7 +161,7 @@ export function renderCloudConf(conf: CloudConf): string {
  *   Default: the driver's own default
  */
 export function renderNodeConf(
-  { metadata, blockStorage: written }: CloudSettings,
+  { metadata, blockStorage: written }: CloudConfSettings,
   attachable?: number,
 ): string | undefined {
   const nodeVolumeAttachLimit = written?.nodeVolumeAttachLimit ?? attachable;
@@ -175,7 +178,7 @@ const membersOf = ({ subnetId, machines }: CloudConf): string => machines?.subne
  */
 const hasFloatingIps = (
   { floatingNetworkId }: CloudConf,
-  { loadBalancer: all, loadBalancerClasses: classes = {} }: CloudSettings,
+  { loadBalancer: all, loadBalancerClasses: classes = {} }: CloudConfSettings,
 ): boolean =>
   [
     floatingNetworkId,
@@ -183,7 +186,7 @@ const hasFloatingIps = (
     ...Object.values(classes).map((one) => one.floatingNetworkId),
   ].some((id) => id !== undefined);
 
-const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
+const loadBalancer = (conf: CloudConf, settings: CloudConfSettings): Section => ({
   "lb-provider": conf.loadBalancerProvider,
   "lb-method": loadBalancerMethod(conf.loadBalancerProvider),
   // A subnet takes precedence over a network, so it is left out if the user sets `network-id`.
@@ -200,7 +203,7 @@ const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
   "monitor-max-retries": 1,
 });
 
-const aboutNodes = ({ metadata, blockStorage }: CloudSettings): Record<string, Section> => ({
+const aboutNodes = ({ metadata, blockStorage }: CloudConfSettings): Record<string, Section> => ({
   // The config drive comes first: another machine on the network could pretend to be the metadata
   // service.
   Metadata: { "search-order": "configDrive,metadataService", ...withConfKeys(metadata) },

@@ -2,7 +2,7 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../kubernetes-objects/addon.js";
 import { checksum } from "../pulumi/checksum.js";
-import { renderCloudConf, type CloudSettings } from "./cloud-conf.js";
+import { renderCloudConf, type CloudConfSettings } from "./cloud-conf.js";
 import {
   caCertificateFile,
   clientCertificateFiles,
@@ -62,7 +62,7 @@ export interface CloudAccess {
    * Settings of the user for cloud.conf. A change restarts the pods that read cloud.conf.
    * @default none
    */
-  readonly settings?: CloudSettings;
+  readonly settings?: CloudConfSettings;
 }
 
 /** Arguments of {@link CloudConfig}. */

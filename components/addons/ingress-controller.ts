@@ -1,13 +1,13 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, balancerTimeouts } from "../kubernetes-objects/addon.js";
+import { Addon, loadBalancerServiceTimeouts } from "../kubernetes-objects/addon.js";
 import {
   ingressClass,
   fixedIngressAddressFlag,
   publishedServiceFlag,
   traefikDeployment,
   traefikAccess,
-  traefikBudget,
+  traefikDisruptionBudget,
   traefikNamespaceObject,
   traefikService,
   type TraefikSettings,
@@ -67,7 +67,9 @@ export class IngressController extends Addon {
     );
     const { PodDisruptionBudget } = kubernetes.policy.v1;
     // The namespace must exist before its objects.
-    this.object(PodDisruptionBudget, "budget", traefikBudget(), { dependsOn: [namespace] });
+    this.object(PodDisruptionBudget, "budget", traefikDisruptionBudget(), {
+      dependsOn: [namespace],
+    });
     const { IngressClass } = kubernetes.networking.v1;
     const ofTraefik = this.object(IngressClass, "class", ingressClass(spec));
     // This Service has no `deletedWith`: it may have a load balancer, so a destroy must delete the
@@ -81,7 +83,7 @@ export class IngressController extends Addon {
         // balancer. The Service does not wait for the pods: Octavia creates the load balancer while
         // the pods start.
         dependsOn: [namespace, ...after],
-        customTimeouts: balancerTimeouts,
+        customTimeouts: loadBalancerServiceTimeouts,
       },
     );
     this.address = pulumi.output(

@@ -2,8 +2,8 @@ import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../kubernetes-objects/addon.js";
 import {
-  metricsApi,
-  metricsReader,
+  metricsApiService,
+  metricsReaderRole,
   metricsServer,
   metricsServerAccess,
   metricsService,
@@ -26,7 +26,7 @@ export class MetricsServer extends Addon {
     super(MetricsServer.type, name, args, opts);
     const { image, signedKubelets, awaited } = args;
     const access = this.access(metricsServerAccess());
-    this.object(kubernetes.rbac.v1.ClusterRole, "reader", metricsReader());
+    this.object(kubernetes.rbac.v1.ClusterRole, "reader", metricsReaderRole());
     this.deployment = this.object(
       kubernetes.apps.v1.Deployment,
       "deployment",
@@ -43,7 +43,7 @@ export class MetricsServer extends Addon {
       // The Service is ready only when a pod answers, so the Deployment is created first.
       dependsOn: [this.deployment],
     });
-    this.object(kubernetes.apiregistration.v1.APIService, "api", metricsApi(), {
+    this.object(kubernetes.apiregistration.v1.APIService, "api", metricsApiService(), {
       // An APIService without a server causes errors in kubectl and in garbage collection, so the
       // Deployment is created first.
       dependsOn: [this.deployment],

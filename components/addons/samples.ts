@@ -2,18 +2,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, balancerTimeouts } from "../kubernetes-objects/addon.js";
+import { Addon, loadBalancerServiceTimeouts } from "../kubernetes-objects/addon.js";
 import {
   dataClaim,
-  sampleClaim,
-  sampleHost,
+  sampleClaimName,
+  sampleHostName,
   samplesNamespace,
   samplesNamespaceObject,
-  sampleWriterPod,
+  sampleWriterPodName,
   webDeployment,
   webIngress,
   webService,
-  writerScript,
+  writerConfigMap,
   writerStatefulSet,
 } from "./manifests/samples.js";
 import type { SampleServices } from "../config/load-balancing/sample-services.js";
@@ -50,9 +50,9 @@ export class Samples extends Addon {
   static readonly type = "stackadm:addons:Samples";
 
   readonly namespace = samplesNamespace;
-  readonly claim = sampleClaim;
+  readonly claim = sampleClaimName;
   /** Pod that writes a line to the volume, reads it back and logs it. */
-  readonly writerPod = sampleWriterPod;
+  readonly writerPod = sampleWriterPodName;
   /** Host name of the web server's Ingress. Undefined without an ingress controller. */
   readonly host?: string;
   /** Floating IP of the external load balancer. Undefined without an external load balancer. */
@@ -76,7 +76,7 @@ export class Samples extends Addon {
       this.externalAddress = this.#createService("external", after, services);
     this.internalAddress = this.#createService("internal", after, services);
     if (args.ingress) {
-      this.host = sampleHost;
+      this.host = sampleHostName;
       this.#createIngress(args.ingress, namespace);
     }
     this.#createWriter(args, namespace);
@@ -105,7 +105,7 @@ export class Samples extends Addon {
       // The Service does not wait for the pods: Octavia creates the load balancer while the pods
       // start.
       dependsOn: after,
-      customTimeouts: balancerTimeouts,
+      customTimeouts: loadBalancerServiceTimeouts,
     });
     return service.status.loadBalancer.ingress.apply(([first]) => first?.ip ?? "");
   }
@@ -121,7 +121,7 @@ export class Samples extends Addon {
 
   #createWriter(args: SamplesArgs, namespace: pulumi.Resource) {
     const script = readFileSync(join(__dirname, "write-and-read-back.sh"), "utf8");
-    const scripts = this.object(kubernetes.core.v1.ConfigMap, "scripts", writerScript(script), {
+    const scripts = this.object(kubernetes.core.v1.ConfigMap, "scripts", writerConfigMap(script), {
       // The namespace must exist before its objects.
       dependsOn: [namespace],
     });

@@ -5,7 +5,7 @@ import {
   snapshotClass,
   snapshotController,
   snapshotControllerAccess,
-  snapshotKinds,
+  snapshotCrds,
 } from "./manifests/snapshots.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 
@@ -30,7 +30,7 @@ export class Snapshots extends Addon {
 
   constructor(name: string, args: SnapshotsArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Snapshots.type, name, args, opts);
-    this.kinds = snapshotKinds().map(([plural, definition]) =>
+    this.kinds = snapshotCrds().map(([plural, definition]) =>
       this.object(kubernetes.apiextensions.v1.CustomResourceDefinition, plural, definition),
     );
     const access = this.access(snapshotControllerAccess());

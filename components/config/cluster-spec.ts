@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpointTraits } from "./load-balancing/endpoint-traits.js";
-import { access, sshAccessConflicts } from "./machines/ssh-access.js";
-import type { Comparison } from "./machines/separate-group.js";
+import { accessSchema, sshAccessConflicts } from "./machines/ssh-access.js";
+import type { ConflictCheck } from "./machines/separate-group.js";
 import {
   roleTable,
   separateGroups,
@@ -10,64 +10,79 @@ import {
   type Role,
   type SeparateRole,
 } from "./roles.js";
-import { apiName, dnsNameOf, endpoint, withDefaults } from "./load-balancing/endpoint.js";
+import {
+  apiNameSchema,
+  dnsNameOf,
+  endpointSchema,
+  withEndpointDefaults,
+} from "./load-balancing/endpoint.js";
 import {
   servicesNetworkConflicts,
-  cloudController,
-  loadBalancer,
+  cloudControllerSchema,
+  loadBalancerSchema,
   ovnPlacementConflicts,
-  openstackPlugin,
-  withoutLoadBalancers,
+  openstackPluginSchema,
+  disabledLoadBalancerConflicts,
 } from "./cloud/cloud.js";
-import { credential } from "./cloud/credential.js";
-import { ingress, ingressConflicts } from "./load-balancing/ingress.js";
-import { missingNodes, type GroupAtPath } from "./machines/group-options.js";
+import { credentialSchema } from "./cloud/credential.js";
+import { ingressSchema, ingressConflicts } from "./load-balancing/ingress.js";
+import { nodePositionConflicts, type GroupAtPath } from "./machines/group-options.js";
 import { fixedAddressConflicts } from "./network/fixed-addresses.js";
 import { floatingIpConflicts } from "./network/floating-ips.js";
 import { ipv6Conflicts } from "./network/ipv6.js";
-import { kubernetes, metricsServer, samples } from "./kubernetes/kubernetes.js";
+import { kubernetesSchema, metricsServerSchema, samplesSchema } from "./kubernetes/kubernetes.js";
 import {
-  allowedCidrs,
-  serviceCidrs,
-  sshCidrs,
-  rangesWithoutIpv4,
+  allowedCidrsSchema,
+  serviceCidrsSchema,
+  sshCidrsSchema,
+  missingIpv4Conflicts,
 } from "./network/allowed-cidrs.js";
 import {
-  controlPlane,
-  securityUpdates,
-  ssh,
-  timeoutFactor,
-  workers,
-  zones,
+  controlPlaneSchema,
+  securityUpdatesSchema,
+  sshSchema,
+  timeoutFactorSchema,
+  workersSchema,
+  zonesSchema,
 } from "./machines/machines.js";
 import {
-  externalNetwork,
-  foreignDns,
-  network,
-  missingExternalNetwork,
+  externalNetworkSchema,
+  dnsFamilyConflicts,
+  networkSchema,
+  missingExternalNetworkError,
   existingNetworkConflicts,
-  unfilteredSecurityGroups,
+  unfilteredSecurityGroupConflicts,
 } from "./network/network.js";
 import {
-  podNetwork,
-  samplesWithoutPodNetwork,
-  withoutExternalIps,
-  withoutKubeProxy,
+  podNetworkSchema,
+  samplesWithoutPodNetworkConflicts,
+  externalIpConflicts,
+  kubeProxyConflicts,
   cloudRoutesConflicts,
 } from "./network/pod-network.js";
-import { overlappingRanges } from "../schema/cidr-overlap.js";
-import { insufficientRanges } from "./network/address-capacity.js";
-import { sampleServices } from "./load-balancing/sample-services.js";
-import { blockStorage, storageClasses, storageClassConflicts } from "./cloud/block-storage.js";
+import { rangeOverlapConflicts } from "../schema/cidr-overlap.js";
+import { addressCapacityConflicts } from "./network/address-capacity.js";
+import { sampleServicesSchema } from "./load-balancing/sample-services.js";
+import {
+  blockStorageSchema,
+  storageClassesSchema,
+  storageClassConflicts,
+} from "./cloud/block-storage.js";
 import {
   topologyConflicts,
-  missingMachineGroup,
+  missingMachineGroupError,
   topologyDefaults,
-  topology,
-  podsWithoutNodes,
+  topologySchema,
+  podsWithoutNodesConflicts,
 } from "./topology.js";
-import { volumesWithoutZone } from "./machines/volumes.js";
-import { doc, label, nonEmptyText, record, booleanField } from "../schema/fields.js";
+import { volumeZoneConflicts } from "./machines/volumes.js";
+import {
+  doc,
+  dnsLabelField,
+  nonEmptyTextField,
+  strictObject,
+  booleanField,
+} from "../schema/fields.js";
 
 type SeparateSchemas = {
   readonly [Of in SeparateRole]: (typeof separateGroups)[Of]["schema"];
@@ -82,21 +97,21 @@ const separateSchemas = Object.fromEntries(
  * Schema of all arguments of a cluster, with types, checks, defaults and documentation. No argument
  * is declared outside this schema.
  */
-export const clusterShape = record({
-  image: nonEmptyText("an image").meta(
+export const clusterFieldsSchema = strictObject({
+  image: nonEmptyTextField("an image").meta(
     doc(
       "replaces nodes",
       "Image of the machines, by name or ID: a Debian or Ubuntu with cloud-init.",
     ),
   ),
-  externalNetwork,
-  allowedCidrs,
-  sshCidrs,
-  topology,
-  controlPlane,
-  workers,
+  externalNetwork: externalNetworkSchema,
+  allowedCidrs: allowedCidrsSchema,
+  sshCidrs: sshCidrsSchema,
+  topology: topologySchema,
+  controlPlane: controlPlaneSchema,
+  workers: workersSchema,
   ...separateSchemas,
-  name: label("the name of a cluster").meta(
+  name: dnsLabelField("the name of a cluster").meta(
     doc("refused", "Prefix of the name of every object in the cloud.", "the name of the stack"),
   ),
   protect: booleanField()
@@ -107,30 +122,30 @@ export const clusterShape = record({
         "Whether the cluster is protected: `destroy` refuses to delete it, also with `--yes`, and plain `pulumi destroy` refuses in its preview. To destroy it, write `false` and run `up` first.",
       ),
     ),
-  zones,
-  network,
-  serviceCidrs,
-  endpoint,
-  apiName,
-  ssh,
-  securityUpdates,
-  timeoutFactor,
-  access,
-  kubernetes,
-  podNetwork,
-  openstackPlugin,
-  loadBalancer,
-  cloudController,
-  credential,
-  blockStorage,
-  storageClasses,
-  metricsServer,
-  ingress,
-  samples,
-  sampleServices,
+  zones: zonesSchema,
+  network: networkSchema,
+  serviceCidrs: serviceCidrsSchema,
+  endpoint: endpointSchema,
+  apiName: apiNameSchema,
+  ssh: sshSchema,
+  securityUpdates: securityUpdatesSchema,
+  timeoutFactor: timeoutFactorSchema,
+  access: accessSchema,
+  kubernetes: kubernetesSchema,
+  podNetwork: podNetworkSchema,
+  openstackPlugin: openstackPluginSchema,
+  loadBalancer: loadBalancerSchema,
+  cloudController: cloudControllerSchema,
+  credential: credentialSchema,
+  blockStorage: blockStorageSchema,
+  storageClasses: storageClassesSchema,
+  metricsServer: metricsServerSchema,
+  ingress: ingressSchema,
+  samples: samplesSchema,
+  sampleServices: sampleServicesSchema,
 });
 
-type Checked = z.output<typeof clusterShape>;
+type Checked = z.output<typeof clusterFieldsSchema>;
 
 /**
  * Refuses a worker pool with the name of a role. Machines are named `<cluster>-<pool>-<position>`,
@@ -152,8 +167,8 @@ const reservedPools = (value: Checked): z.core.$ZodRawIssue[] => {
 };
 
 /**
- * Refuses an `apiName` that differs from the DNS name of an `existing` endpoint. With such an
- * endpoint, machines resolve the API's name only by DNS, which does not know another `apiName`.
+ * Refuses an `apiNameSchema` that differs from the DNS name of an `existing` endpoint. With such an
+ * endpoint, machines resolve the API's name only by DNS, which does not know another `apiNameSchema`.
  */
 const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$ZodRawIssue[] => {
   const host = dnsNameOf(written);
@@ -200,7 +215,7 @@ const countedIn = (value: Checked) => ({
   nodes: machinesIn(nodeGroupsOf(value)),
   machines: machinesIn(groupsOf(value)),
   others:
-    endpointTraits({ ...value, ...withDefaults(value) }).ports +
+    endpointTraits({ ...value, ...withEndpointDefaults(value) }).ports +
     (value.ingress?.kind === "workers" ? 1 : 0),
 });
 
@@ -228,58 +243,64 @@ const placed = ["network", "endpoint", ...several] as const;
 const dual = [...routed, "kubernetes"] as const;
 const housed = [...outside, ...several, "podNetwork", "kubernetes", "ingress"] as const;
 
-const comparisons: readonly Comparison<Checked>[] = [
-  { of: ["network"], find: ({ network: ranges }) => overlappingRanges("network", ranges) },
-  { of: ["network"], find: foreignDns },
+const conflictChecks: readonly ConflictCheck<Checked>[] = [
+  { of: ["network"], find: ({ network: ranges }) => rangeOverlapConflicts("network", ranges) },
+  { of: ["network"], find: dnsFamilyConflicts },
   { of: ["storageClasses"], find: ({ storageClasses: classes }) => storageClassConflicts(classes) },
   { of: ["workers", ...separateRoles()], find: reservedPools },
   { of: ["access", "network"], find: sshAccessConflicts },
   { of: ["topology", "controlPlane", "workers"], find: topologyConflicts },
-  { of: [...nodes, "samples", "ingress"], find: podsWithoutNodes },
-  { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: rangesWithoutIpv4 },
+  { of: [...nodes, "samples", "ingress"], find: podsWithoutNodesConflicts },
+  { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: missingIpv4Conflicts },
   ...Object.values(separateGroups).flatMap(
-    (group): readonly Comparison<Checked>[] => group.conflicts,
+    (group): readonly ConflictCheck<Checked>[] => group.conflicts,
   ),
-  { of: several, find: (value) => missingNodes(groupsOf(value)) },
+  { of: several, find: (value) => nodePositionConflicts(groupsOf(value)) },
   {
     of: [...several, "zones"],
-    find: (value) => volumesWithoutZone(groupsOf(value), value.zones),
+    find: (value) => volumeZoneConflicts(groupsOf(value), value.zones),
   },
   { of: placed, find: (value) => fixedAddressConflicts({ ...value, groups: groupsOf(value) }) },
   {
     of: ["network", ...several],
-    find: (value) => unfilteredSecurityGroups({ ...value, groups: groupsOf(value) }),
+    find: (value) => unfilteredSecurityGroupConflicts({ ...value, groups: groupsOf(value) }),
   },
-  { of: ["samples", "podNetwork"], find: samplesWithoutPodNetwork },
-  { of: outside, find: (value) => existingNetworkConflicts({ ...value, ...withDefaults(value) }) },
-  { of: made, find: (value) => ovnPlacementConflicts({ ...value, ...withDefaults(value) }) },
+  { of: ["samples", "podNetwork"], find: samplesWithoutPodNetworkConflicts },
+  {
+    of: outside,
+    find: (value) => existingNetworkConflicts({ ...value, ...withEndpointDefaults(value) }),
+  },
+  {
+    of: made,
+    find: (value) => ovnPlacementConflicts({ ...value, ...withEndpointDefaults(value) }),
+  },
   {
     of: [...reached, "sampleServices"],
-    find: (value) => floatingIpConflicts({ ...value, ...withDefaults(value) }),
+    find: (value) => floatingIpConflicts({ ...value, ...withEndpointDefaults(value) }),
   },
   { of: ["endpoint", "apiName"], find: unknownName },
   { of: ["ingress", "workers", ...around], find: ingressConflicts },
-  { of: balanced, find: withoutLoadBalancers },
+  { of: balanced, find: disabledLoadBalancerConflicts },
   { of: ["loadBalancer", "cloudController", "network"], find: servicesNetworkConflicts },
   { of: routed, find: cloudRoutesConflicts },
   { of: dual, find: ipv6Conflicts },
-  { of: ["podNetwork", "kubernetes"], find: withoutKubeProxy },
-  { of: ["podNetwork", "kubernetes"], find: withoutExternalIps },
-  { of: housed, find: (value) => insufficientRanges({ ...value, ...countedIn(value) }) },
+  { of: ["podNetwork", "kubernetes"], find: kubeProxyConflicts },
+  { of: ["podNetwork", "kubernetes"], find: externalIpConflicts },
+  { of: housed, find: (value) => addressCapacityConflicts({ ...value, ...countedIn(value) }) },
 ];
 
-export const clusterSchema = clusterShape
+export const clusterSchema = clusterFieldsSchema
   .check(({ value, issues }) => {
     // Runs only the checks whose arguments are all valid. An invalid argument does not stop the
     // checks of other arguments.
     const wrong = new Set(issues.map(({ path = [] }) => path[0]));
-    const sound = comparisons.filter(({ of }) => !of.some((key) => wrong.has(key)));
+    const sound = conflictChecks.filter(({ of }) => !of.some((key) => wrong.has(key)));
     issues.push(...sound.flatMap(({ find }) => find(value)));
   })
   .transform((value) => ({
     ...value,
     ...controlPlaneOf(value),
-    ...withDefaults(value),
+    ...withEndpointDefaults(value),
     serviceCidrs: value.serviceCidrs ?? value.allowedCidrs,
     sshCidrs: value.sshCidrs ?? value.allowedCidrs,
     ssh: { ...value.ssh, bootMinutes: value.ssh.bootMinutes ?? 10 * value.timeoutFactor },
@@ -302,8 +323,8 @@ export type SpecResult =
 export function parseClusterSpec(args: unknown, root = "cluster"): SpecResult {
   const result = clusterSchema.safeParse(args);
   const lacking = Object.entries({
-    externalNetwork: missingExternalNetwork(args),
-    workers: missingMachineGroup(args),
+    externalNetwork: missingExternalNetworkError(args),
+    workers: missingMachineGroupError(args),
   });
   const missing = lacking.flatMap(([key, message]) =>
     message === undefined ? [] : [{ path: [key], message }],

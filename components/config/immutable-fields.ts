@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { clusterShape, type ClusterSpec } from "./cluster-spec.js";
+import { clusterFieldsSchema, type ClusterSpec } from "./cluster-spec.js";
 import { separateRoles } from "./roles.js";
 import { isFields } from "../schema/merge-defaults.js";
 import { replaceableFloatingIps, isReplaceableFloatingIpPath } from "./network/floating-ips.js";
@@ -156,21 +156,24 @@ export const assumedFrozenValues: FrozenValuesByPath = {
  * Path of the value that records whether the cloud has a private CA. It is no argument: the value
  * comes from the environment of the user who runs the program.
  */
-export const authorityPath = "operator.caCertificate";
+export const caCertificateFieldPath = "operator.caCertificate";
 
 /** Path of the value that records whether the controllers have a client certificate. */
-export const clientPath = "operator.clientCertificate";
+export const clientCertificateFieldPath = "operator.clientCertificate";
 
-const ofOperator: ReadonlySet<string> = new Set([authorityPath, clientPath]);
+const ofOperator: ReadonlySet<string> = new Set([
+  caCertificateFieldPath,
+  clientCertificateFieldPath,
+]);
 
 /**
  * Error messages for paths that are no arguments. The usual message would ask the user to write
  * them.
  */
 const sentences: FrozenValuesByPath = {
-  [authorityPath]:
+  [caCertificateFieldPath]:
     "the cluster knows the cloud by an authority of its own, and this run knows none: its controllers and machines could not reach the cloud any more; name the authority's certificate as `cacert` in clouds.yaml or as OS_CACERT, and where a public authority has taken its place, that one's",
-  [clientPath]:
+  [clientCertificateFieldPath]:
     "the cluster's controllers show the cloud a client certificate, and this run has none: they could not reach the cloud any more; name one and its key as `cert` and `key` in clouds.yaml or as OS_CERT and OS_KEY, and where the cloud asks for none any more, any",
 };
 
@@ -179,8 +182,8 @@ const sentences: FrozenValuesByPath = {
  * absence of the setting.
  */
 const gained: FrozenValuesByPath = {
-  [authorityPath]: nothing,
-  [clientPath]: nothing,
+  [caCertificateFieldPath]: nothing,
+  [clientCertificateFieldPath]: nothing,
   "blockStorage.snapshots": "false",
   "loadBalancer.network.range": nothing,
   "loadBalancer.network.externalNetwork": nothing,
@@ -193,7 +196,7 @@ const gained: FrozenValuesByPath = {
 const loginPath = "ssh.user";
 
 /** Path of the Kubernetes version. A change is an upgrade, which plan/upgrades.ts checks. */
-export const versionPath = "kubernetes.version";
+export const versionFieldPath = "kubernetes.version";
 
 /**
  * Paths of the generations of control planes and of machines that are not nodes.
@@ -222,13 +225,13 @@ let schemaOfClusters: Schema | undefined;
  * `spec` by their IDs where it knows the IDs. An ID written for a name is then no change.
  */
 export function frozenValues(spec: ClusterSpec): FrozenValuesByPath {
-  schemaOfClusters ??= z.toJSONSchema(clusterShape, {
+  schemaOfClusters ??= z.toJSONSchema(clusterFieldsSchema, {
     io: "output",
     unrepresentable: "any",
   }) as Schema;
   const found = [
     ...frozenIn(schemaOfClusters, spec, ""),
-    [versionPath, spec.kubernetes.version] as [string, string],
+    [versionFieldPath, spec.kubernetes.version] as [string, string],
     ...keptOfFields("kubernetes.kubelet", spec.kubernetes.kubelet),
     ...keptOfFields("kubernetes.kubeProxy", spec.kubernetes.kubeProxy),
     ...replaceableFloatingIps(spec).map(([path, given]): [string, string] => [
@@ -266,7 +269,8 @@ export const frozenLines = (values: FrozenValuesByPath): string =>
         machineGroupOfPath(path) === undefined && !ofOperator.has(path) && path !== loginPath,
     )
     .filter(
-      ([path]) => !isGeneration(path) && !isReplaceableFloatingIpPath(path) && path !== versionPath,
+      ([path]) =>
+        !isGeneration(path) && !isReplaceableFloatingIpPath(path) && path !== versionFieldPath,
     )
     .map(([path, value]) => `${path} ${value}`)
     .sort()
@@ -287,7 +291,7 @@ export function compareFrozen(
   const is = { ...assumedFrozenValues, ...Object.fromEntries(lost), ...byField(now) };
   return Object.entries(is).flatMap(([path, value]) => {
     const mayChange =
-      isGeneration(path) || isVolume(path) || isOfVolume(path) || path === versionPath;
+      isGeneration(path) || isVolume(path) || isOfVolume(path) || path === versionFieldPath;
     const kept = mayChange ? value : (was.get(path) ?? value);
     const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
     const message =

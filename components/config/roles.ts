@@ -1,6 +1,6 @@
 import type { ImageName } from "../../base/versions/container-images.js";
-import { bastion } from "./machines/bastion.js";
-import { etcd } from "./machines/etcd.js";
+import { bastionGroup } from "./machines/bastion.js";
+import { etcdGroup } from "./machines/etcd.js";
 import type { GroupAtPath, MachineGroupSpec } from "./machines/group-options.js";
 import type { SeparateGroup } from "./machines/separate-group.js";
 
@@ -8,7 +8,10 @@ import type { SeparateGroup } from "./machines/separate-group.js";
  * Arguments of each role whose machines are not nodes. The arguments, the group and its component
  * all have the name of the role (components/separate-groups.ts).
  */
-export const separateGroups = { bastion, etcd } satisfies Record<string, SeparateGroup>;
+export const separateGroups = { bastion: bastionGroup, etcd: etcdGroup } satisfies Record<
+  string,
+  SeparateGroup
+>;
 type Rows = typeof separateGroups;
 
 /** Role of machines that are not nodes. */

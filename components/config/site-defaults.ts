@@ -1,5 +1,5 @@
 import { merge } from "../schema/merge-defaults.js";
-import { readSite } from "./site-file.js";
+import { readSiteFile } from "./site-file.js";
 import { configError } from "../pulumi/errors.js";
 
 /**
@@ -8,7 +8,7 @@ import { configError } from "../pulumi/errors.js";
  * the defaults. Throws if the file cannot be read.
  */
 export function withSiteDefaults<Args>(args: Args, env: NodeJS.ProcessEnv): Args {
-  const read = readSite(env["STACKADM_SITE"]);
+  const read = readSiteFile(env["STACKADM_SITE"]);
   if ("problem" in read) throw configError("The environment", [read.problem]);
   return merge(read.site, args) as Args;
 }

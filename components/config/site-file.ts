@@ -10,7 +10,7 @@ type Site =
  * Reads the defaults of a site from a YAML file outside the stacks. All clusters of the site share
  * these defaults, such as repositories and registry. Returns no defaults if `file` is not set.
  */
-export function readSite(file: string | undefined): Site {
+export function readSiteFile(file: string | undefined): Site {
   if (file === undefined || file === "") return { site: {} };
   let reason = `${file} holds no settings`;
   try {

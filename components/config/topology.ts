@@ -36,7 +36,7 @@ const presets: Readonly<Record<Topology, Preset>> = {
   },
 };
 
-export const topology = z
+export const topologySchema = z
   .enum(topologies, {
     error: ({ input }) =>
       `${shortValue(input)} is no topology; write one of ${topologies.join(", ")}`,
@@ -111,7 +111,7 @@ export function topologyConflicts({ topology: chosen, ...of }: Written): z.core.
  * Reports `samples` and `ingress` if no machine accepts their pods. A cluster without samples and
  * ingress may have no such machine, because workers may be added later.
  */
-export function podsWithoutNodes({
+export function podsWithoutNodesConflicts({
   samples,
   ingress,
   ...of
@@ -138,7 +138,7 @@ export function podsWithoutNodes({
  * Returns an error if the arguments have no group of machines that can run pods of the user.
  * Accepts unchecked arguments: this error then appears together with all other errors.
  */
-export function missingMachineGroup(written: unknown): string | undefined {
+export function missingMachineGroupError(written: unknown): string | undefined {
   if (!isFields(written)) return undefined;
   const { topology: chosen, controlPlane, workers = {} } = written;
   const schedulable = isFields(controlPlane) ? controlPlane["schedulable"] : undefined;

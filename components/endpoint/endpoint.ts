@@ -1,17 +1,17 @@
 import * as pulumi from "@pulumi/pulumi";
-import { PubliclyAddressed, type RouteOutside } from "../network/floating-ip-component.js";
+import { FloatingIpComponent, type ExternalConnection } from "../network/floating-ip-component.js";
 import { existingFloatingIp, type EndpointSpec } from "../config/load-balancing/endpoint.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import {
   keepalivedConfig,
-  noVirtualIp,
+  disabledVirtualIpValues,
   readyzUrl,
-  type virtualIpValues,
+  type virtualIpVariables,
 } from "./keepalived-documents.js";
 
 /** Variables that virtual-ip.sh reads. */
 export type VirtualIpValues = Readonly<
-  Record<(typeof virtualIpValues)[number], pulumi.Input<string>>
+  Record<(typeof virtualIpVariables)[number], pulumi.Input<string>>
 >;
 
 /** Fields of a control plane that an endpoint needs. */
@@ -31,7 +31,7 @@ export interface EndpointMember {
 /** Arguments of all endpoint classes. */
 export interface EndpointArgs<
   Kind extends EndpointSpec["kind"] = EndpointSpec["kind"],
-> extends RouteOutside {
+> extends ExternalConnection {
   readonly spec: Extract<EndpointSpec, { kind: Kind }>;
   /** Name of the endpoint's objects in OpenStack. */
   readonly name: string;
@@ -54,7 +54,7 @@ export interface EndpointArgs<
  * Endpoint of the Kubernetes API. It is created before the machines. {@link Endpoint.admit} then
  * adds each control plane.
  */
-export abstract class Endpoint extends PubliclyAddressed {
+export abstract class Endpoint extends FloatingIpComponent {
   /**
    * Pulumi type of all endpoint classes. Because the type is the same for every `endpoint.kind`, a
    * change of the kind keeps the floating IP with its address.
@@ -77,7 +77,7 @@ export abstract class Endpoint extends PubliclyAddressed {
 
   protected constructor(
     name: string,
-    { mark }: RouteOutside,
+    { mark }: ExternalConnection,
     opts: pulumi.ComponentResourceOptions = {},
   ) {
     const before = former(mark.name, opts.parent);
@@ -127,7 +127,7 @@ export abstract class Endpoint extends PubliclyAddressed {
    * contains the addresses of all control planes, ordered by position.
    */
   scriptValues(position: number, controlPlanes: readonly pulumi.Input<string>[]): VirtualIpValues {
-    if (!this.virtualIp) return noVirtualIp;
+    if (!this.virtualIp) return disabledVirtualIpValues;
     return {
       VIRTUAL_IP: this.virtualIp,
       VIRTUAL_IP_READY: this.virtualIp.apply(readyzUrl),
@@ -139,7 +139,7 @@ export abstract class Endpoint extends PubliclyAddressed {
 
   /** Attaches the API's floating IP to a port. Returns the floating IP's address. */
   protected publicAddress(
-    outside: RouteOutside & { readonly spec: EndpointSpec },
+    outside: ExternalConnection & { readonly spec: EndpointSpec },
     portId: pulumi.Input<string>,
   ): pulumi.Output<string> {
     const { address, holder } = this.addressOutside(

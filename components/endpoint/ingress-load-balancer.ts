@@ -2,16 +2,20 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
-  balancerOptions,
-  customTimeouts,
+  loadBalancerOptions,
+  loadBalancerTimeouts,
   healthMonitorOptions,
-  flavorAndZone,
+  flavorAndZoneArguments,
 } from "./load-balancer-options.js";
-import { isOvn, listenerRanges, serviceRanges } from "../config/load-balancing/endpoint-traits.js";
+import {
+  isOvn,
+  listenerRanges,
+  serviceClientRanges,
+} from "../config/load-balancing/endpoint-traits.js";
 import { tagsOf } from "../identity/resource-tags.js";
-import { PubliclyAddressed, type RouteOutside } from "../network/floating-ip-component.js";
+import { FloatingIpComponent, type ExternalConnection } from "../network/floating-ip-component.js";
 import type { Member } from "../machine/machine-group.js";
-import { entranceName } from "../plan/object-names.js";
+import { ingressPartName } from "../plan/object-names.js";
 import type { IngressSpec } from "../config/load-balancing/ingress.js";
 import type { RouterAddress } from "../lookup/existing-network.js";
 import type { LocalContext } from "../lookup/local-context.js";
@@ -24,7 +28,7 @@ const hostRange = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/3
  * Arguments of {@link IngressBalancer}. A changed argument updates the objects in place, unless the
  * comment of the argument says otherwise.
  */
-export interface IngressBalancerArgs extends RouteOutside {
+export interface IngressBalancerArgs extends ExternalConnection {
   /**
    * Name of the load balancer. The names of listeners, pools and monitors begin with it. A change
    * replaces the load balancer.
@@ -57,7 +61,7 @@ export interface IngressBalancerArgs extends RouteOutside {
  * balancer, so its parts are created one after another. A machine without a Traefik pod does not
  * answer the health monitor, so it gets no connections.
  */
-export class IngressBalancer extends PubliclyAddressed {
+export class IngressBalancer extends FloatingIpComponent {
   static readonly type = "stackadm:ingress:IngressBalancer";
   /** Address for clients: the floating IP, or else the address in the machines' network. */
   readonly address: pulumi.Output<string>;
@@ -77,10 +81,10 @@ export class IngressBalancer extends PubliclyAddressed {
         description: `Ingress of cluster ${mark.name}`,
         vipSubnetId: subnetId,
         loadbalancerProvider: this.#provider,
-        ...flavorAndZone(ingress),
+        ...flavorAndZoneArguments(ingress),
         tags: tagsOf(mark),
       },
-      balancerOptions(mark, args.name, operator),
+      loadBalancerOptions(mark, args.name, operator),
     );
     this.#last = balancer;
     for (const entrance of ingressPorts) this.open(entrance, balancer.id);
@@ -99,7 +103,7 @@ export class IngressBalancer extends PubliclyAddressed {
 
   private allowed(): pulumi.Output<string[]> {
     const { spec, routerAddresses } = this.#args;
-    const clients = serviceRanges(spec);
+    const clients = serviceClientRanges(spec);
     return pulumi
       .output(routerAddresses)
       .apply((all = []) => listenerRanges([...clients, ...all.map(hostRange)]));
@@ -109,7 +113,7 @@ export class IngressBalancer extends PubliclyAddressed {
     const { name, port, nodePort } = entrance;
     const { mark, machines, subnetId } = this.#args;
     const ovn = isOvn(this.#provider);
-    const called = entranceName(this.#args.name, name);
+    const called = ingressPartName(this.#args.name, name);
     const protocol = "TCP";
     const listener = this.part(openstack.loadbalancer.Listener, `listener-${name}`, {
       name: called,
@@ -150,7 +154,10 @@ export class IngressBalancer extends PubliclyAddressed {
   ): Made {
     // Octavia accepts only one change of a load balancer at a time, so each part depends on the
     // last one.
-    const made = this.make(constructor, role, args, { dependsOn: [this.#last], customTimeouts });
+    const made = this.make(constructor, role, args, {
+      dependsOn: [this.#last],
+      customTimeouts: loadBalancerTimeouts,
+    });
     this.#last = made;
     return made;
   }

@@ -1,13 +1,17 @@
 import { apiPort } from "../../base/ports.js";
 
 /** Variables that virtual-ip.sh reads. */
-export const virtualIpValues = ["VIRTUAL_IP", "VIRTUAL_IP_CONFIG", "VIRTUAL_IP_READY"] as const;
+export const virtualIpVariables = ["VIRTUAL_IP", "VIRTUAL_IP_CONFIG", "VIRTUAL_IP_READY"] as const;
 
 /**
  * Variables of virtual-ip.sh for endpoints without a virtual IP. The script then disables
  * keepalived, which may run because the endpoint was a virtual IP before.
  */
-export const noVirtualIp = { VIRTUAL_IP: "", VIRTUAL_IP_CONFIG: "", VIRTUAL_IP_READY: "" } as const;
+export const disabledVirtualIpValues = {
+  VIRTUAL_IP: "",
+  VIRTUAL_IP_CONFIG: "",
+  VIRTUAL_IP_READY: "",
+} as const;
 
 export interface VirtualIp {
   readonly address: string;

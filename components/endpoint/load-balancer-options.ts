@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { ClusterMarkInput } from "../identity/resource-tags.js";
-import { createMinutes, inMinutes } from "../lifecycle/create-timeouts.js";
+import { createMinutes, minutesText } from "../lifecycle/create-timeouts.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import { failedLoadBalancerHook } from "./delete-failed-load-balancers.js";
 
@@ -9,19 +9,19 @@ import { failedLoadBalancerHook } from "./delete-failed-load-balancers.js";
  * connections. After one successful check, it gets connections again.
  */
 export const healthMonitorOptions = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
-const timeout = inMinutes(createMinutes.loadBalancer);
+const timeout = minutesText(createMinutes.loadBalancer);
 /**
  * Timeouts of a load balancer and its parts. They are long, because Octavia applies only one change
  * of a load balancer at a time. According to Octavia's documentation, amphorae take minutes to
  * boot. The program was never run with amphorae.
  */
-export const customTimeouts = { create: timeout, update: timeout, delete: timeout };
+export const loadBalancerTimeouts = { create: timeout, update: timeout, delete: timeout };
 
 /**
  * Returns the flavor and the availability zone of a load balancer. A change of either one replaces
  * the load balancer.
  */
-export const flavorAndZone = ({
+export const flavorAndZoneArguments = ({
   flavorId,
   zone,
 }: {
@@ -33,7 +33,7 @@ export const flavorAndZone = ({
 });
 
 /** Returns the resource options of a load balancer. */
-export const balancerOptions = (
+export const loadBalancerOptions = (
   mark: ClusterMarkInput,
   name: string,
   operator: LocalContext | undefined,
@@ -41,6 +41,6 @@ export const balancerOptions = (
   // Two load balancers cannot have the same address, so the old one is deleted first. This also
   // keeps the name unique: `failedLoadBalancerHook` finds a failed load balancer by its name.
   deleteBeforeReplace: true,
-  customTimeouts,
+  customTimeouts: loadBalancerTimeouts,
   hooks: { onError: operator ? [failedLoadBalancerHook(mark, name, operator)] : [] },
 });

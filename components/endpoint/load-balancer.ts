@@ -2,7 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
 import { descriptionOf, tagsOf } from "../identity/resource-tags.js";
-import { addressOf } from "../../base/ip-addresses.js";
+import { addressOfFamily } from "../../base/ip-addresses.js";
 import {
   Endpoint,
   failWithoutMembers,
@@ -11,10 +11,10 @@ import {
 } from "./endpoint.js";
 import { isOvn, listenerRanges } from "../config/load-balancing/endpoint-traits.js";
 import {
-  balancerOptions,
-  customTimeouts,
+  loadBalancerOptions,
+  loadBalancerTimeouts,
   healthMonitorOptions,
-  flavorAndZone,
+  flavorAndZoneArguments,
 } from "./load-balancer-options.js";
 
 type Args = EndpointArgs<"load-balancer">;
@@ -89,7 +89,7 @@ export class LoadBalancerEndpoint extends Endpoint {
       },
       // Octavia accepts only one change at a time, so the member depends on the last part. It also
       // depends on `leave`, so that Pulumi deletes the member before `leave` runs.
-      { dependsOn: [this.#last, ...(leave ? [leave] : [])], customTimeouts },
+      { dependsOn: [this.#last, ...(leave ? [leave] : [])], customTimeouts: loadBalancerTimeouts },
     );
     this.#last = member;
     this.#first ??= member;
@@ -112,7 +112,7 @@ export class LoadBalancerEndpoint extends Endpoint {
       fixedIps: [{ subnetId }],
       tags: tagsOf(mark),
     });
-    const address = port.allFixedIps.apply((all) => addressOf("IPv4", all));
+    const address = port.allFixedIps.apply((all) => addressOfFamily("IPv4", all));
     const place = {
       vipPortId: port.id,
       // With an IPv6 subnet, each port has two addresses, and Octavia does not choose between them.
@@ -142,10 +142,10 @@ export class LoadBalancerEndpoint extends Endpoint {
         name,
         description: `Kubernetes API of cluster ${mark.name}`,
         loadbalancerProvider: spec.provider,
-        ...flavorAndZone(spec),
+        ...flavorAndZoneArguments(spec),
         tags: tagsOf(mark),
       },
-      balancerOptions(mark, name, operator),
+      loadBalancerOptions(mark, name, operator),
     );
   }
 
@@ -166,7 +166,7 @@ export class LoadBalancerEndpoint extends Endpoint {
         }),
         tags: tagsOf(mark),
       },
-      { customTimeouts },
+      { customTimeouts: loadBalancerTimeouts },
     );
   }
 
@@ -175,7 +175,9 @@ export class LoadBalancerEndpoint extends Endpoint {
     // Connections last long, so each new connection goes to the member with the fewest connections.
     const lbMethod = isOvn(spec.provider) ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS";
     const args = { name, listenerId: id, protocol: "TCP", lbMethod };
-    return this.make(openstack.loadbalancer.Pool, "pool", args, { customTimeouts });
+    return this.make(openstack.loadbalancer.Pool, "pool", args, {
+      customTimeouts: loadBalancerTimeouts,
+    });
   }
 
   private monitor({ id }: openstack.loadbalancer.Pool): openstack.loadbalancer.Monitor {
@@ -183,6 +185,8 @@ export class LoadBalancerEndpoint extends Endpoint {
     const ready = { type: "HTTPS", urlPath: "/readyz", httpMethod: "GET", expectedCodes: "200" };
     const asked = isOvn(spec.provider) ? { type: "TCP" } : ready;
     const args = { name, poolId: id, ...asked, ...healthMonitorOptions };
-    return this.make(openstack.loadbalancer.Monitor, "monitor", args, { customTimeouts });
+    return this.make(openstack.loadbalancer.Monitor, "monitor", args, {
+      customTimeouts: loadBalancerTimeouts,
+    });
   }
 }

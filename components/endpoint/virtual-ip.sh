@@ -2,7 +2,7 @@
 # Sets up the virtual IP, which the distribution's keepalived moves between control planes. Precedes
 # control-plane.sh, which calls `virtual_ip` when the machine has its own address, and
 # `await_virtual_ip` when its API answers.
-# Values: see virtualIpValues in endpoint/keepalived-documents.ts, empty without a virtual IP;
+# Values: see virtualIpVariables in endpoint/keepalived-documents.ts, empty without a virtual IP;
 # ADDRESS, the machine's own.
 
 readonly keepalived=/etc/keepalived/keepalived.conf

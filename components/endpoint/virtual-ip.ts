@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { descriptionOf, tagsOf } from "../identity/resource-tags.js";
-import { addressOf } from "../../base/ip-addresses.js";
+import { addressOfFamily } from "../../base/ip-addresses.js";
 import { Endpoint, type EndpointArgs } from "./endpoint.js";
 
 /**
@@ -23,7 +23,7 @@ export class VirtualIpEndpoint extends Endpoint {
     super(name, args, opts);
     const port = this.reserve(args);
     this.#chosen = args.spec.address === undefined ? [] : [port];
-    this.virtualIp = port.allFixedIps.apply((all) => addressOf("IPv4", all));
+    this.virtualIp = port.allFixedIps.apply((all) => addressOfFamily("IPv4", all));
     this.outside = args.spec.public ? this.publicAddress(args, port.id) : this.virtualIp;
     this.certificateNames = pulumi
       .all([this.virtualIp, this.outside])

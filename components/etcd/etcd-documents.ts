@@ -1,4 +1,4 @@
-import { splitReference } from "../../base/versions/container-images.js";
+import { splitImageReference } from "../../base/versions/container-images.js";
 import { etcdPorts } from "../../base/ports.js";
 import { toYaml } from "../../base/yaml.js";
 import { kubeadmApiVersion } from "../../base/versions/pinned-versions.js";
@@ -55,7 +55,7 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
     etcd: {
       local: {
         dataDir: "/var/lib/etcd",
-        ...(settings.image !== undefined && splitReference(settings.image)),
+        ...(settings.image !== undefined && splitImageReference(settings.image)),
         extraArgs: [
           { name: "initial-cluster", value: placeholders.cluster },
           { name: "initial-cluster-state", value: placeholders.state },
@@ -70,7 +70,7 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
  * Returns the configuration of a kubelet that runs only static pods. This kubelet is not connected
  * to an API server and accepts no clients.
  */
-export const kubeletDocument = (own: Fields): string =>
+export const etcdKubeletDocument = (own: Fields): string =>
   toYaml({
     cgroupDriver: "systemd",
     ...own,
@@ -93,10 +93,10 @@ const home = "/etc/kubernetes/etcd";
  * Returns the `etcd` block for kubeadm if etcd runs on control planes with another image than
  * kubeadm's.
  */
-export const localEtcd = (image: string): Fields => ({ local: splitReference(image) });
+export const localEtcdBlock = (image: string): Fields => ({ local: splitImageReference(image) });
 
 /** Returns the `etcd` block for kubeadm if etcd runs on separate machines. */
-export const externalEtcd = (addresses: readonly string[]): Fields => ({
+export const externalEtcdBlock = (addresses: readonly string[]): Fields => ({
   external: {
     endpoints: addresses.map((address) => `https://${address}:${String(etcdPorts.clients)}`),
     caFile: `${home}/ca.crt`,

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { SshAccess } from "../machine/machine-connections.js";
+import type { MachineConnections } from "../machine/machine-connections.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { joinSignerPublicKey } from "../identity/join-certificate.js";
 import {
@@ -11,17 +11,17 @@ import {
 } from "../machine/machine-group.js";
 import { joinRequestVariables } from "../machine/join-credentials.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
-import { runtimeValues } from "../machine/secret-values.js";
+import { containerdSecretValues } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
 import { versionValuesOf } from "../machine/version-scripts.js";
 import { roleTable } from "../config/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
-import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
+import { etcdKubeletDocument, memberDocuments } from "./etcd-documents.js";
 import { etcdLeaveStep, memberStep } from "./member-scripts.js";
 
 interface MemberArgs {
   readonly spec: ClusterSpec;
-  readonly access: SshAccess;
+  readonly access: MachineConnections;
 }
 
 /** Separate machines that run only etcd. kubeadm calls this an external etcd. */
@@ -54,7 +54,7 @@ export class Etcd extends MachineGroup {
   }
 
   /** Begins etcd on the first machine, then joins the others one by one. */
-  form(spec: ClusterSpec, access: SshAccess): void {
+  form(spec: ClusterSpec, access: MachineConnections): void {
     let before: RemoteScript | undefined;
     const [first, second = first] = this.members;
     for (const member of this.members) {
@@ -78,7 +78,7 @@ export class Etcd extends MachineGroup {
     args: Pick<LeaveScriptArgs, "survivor" | "access" | "after">,
   ): void {
     const { plan, machine } = member;
-    this.letGo(member, {
+    this.createLeaveScript(member, {
       ...args,
       leaves: roleTable[plan.role].leaves,
       step: etcdLeaveStep,
@@ -96,7 +96,7 @@ export class Etcd extends MachineGroup {
     const earlier = before?.id ?? pulumi.output("");
     const prepare = this.prepare(member, access, {
       ...preparation(spec, plan.role, this.plan),
-      ...runtimeValues(spec, (text) => this.#turns.inTurn(plan.name, text, earlier)),
+      ...containerdSecretValues(spec, (text) => this.#turns.inTurn(plan.name, text, earlier)),
     });
     const settings = {
       version: kubernetes.version,
@@ -115,7 +115,7 @@ export class Etcd extends MachineGroup {
         KUBEADM_ETCD: machine.address.apply((address) =>
           memberDocuments({ name: plan.name, address }, settings),
         ),
-        KUBELET_CONFIG: kubeletDocument(kubernetes.kubelet),
+        KUBELET_CONFIG: etcdKubeletDocument(kubernetes.kubelet),
         JOIN_SIGNER: pulumi.unsecret(pulumi.output(this.#machines.seed).apply(joinSignerPublicKey)),
         NODE_RANGE: spec.network.nodes,
         KUBELET: prepare.after(kubernetes.version),

@@ -1,4 +1,4 @@
-import { versionScripts, versionValues } from "../machine/version-scripts.js";
+import { versionScripts, versionVariables } from "../machine/version-scripts.js";
 import { programOf, scriptsBeside } from "../remote-scripts/script-texts.js";
 import { stepOf } from "../remote-scripts/script-steps.js";
 
@@ -12,13 +12,15 @@ const asking = [
  * Program on etcd machines that admits new members. It also signs client certificates for control
  * planes.
  */
-export const etcdMintScript = programOf(__dirname)("scripts/issue-etcd-certificates.sh");
+export const issueEtcdCertificatesProgram = programOf(__dirname)(
+  "scripts/issue-etcd-certificates.sh",
+);
 
 /**
  * Programs that are installed on etcd machines. Keys are the variables in which the scripts get the
  * programs.
  */
-export const etcdMachinePrograms = { MINT_SCRIPT: etcdMintScript } as const;
+export const etcdMachinePrograms = { MINT_SCRIPT: issueEtcdCertificatesProgram } as const;
 
 export const memberScripts = [
   ...asking,
@@ -30,7 +32,7 @@ export const memberScripts = [
   read("scripts/upgrade-etcd.sh"),
   read("scripts/etcd-member.sh"),
 ] as const;
-export const clientScripts = [...asking, read("scripts/client-certificate.sh")] as const;
+export const clientCertificateScripts = [...asking, read("scripts/client-certificate.sh")] as const;
 export const leaveScripts = [asking[0], read("scripts/check-etcd-quorum.sh")] as const;
 
 export const memberStep = stepOf("member", {
@@ -38,14 +40,14 @@ export const memberStep = stepOf("member", {
   programs: etcdMachinePrograms,
   tellsCreate: true,
 });
-export const clientStep = stepOf("client", { scripts: clientScripts });
+export const clientCertificateStep = stepOf("client", { scripts: clientCertificateScripts });
 export const etcdLeaveStep = stepOf("etcd-leave", { scripts: leaveScripts });
 
-const askerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "NODE_NAME"] as const;
+const askerVariables = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "NODE_NAME"] as const;
 /** Variables for scripts/etcd-member.sh and the scripts that run before it. */
-export const memberValues = [
-  ...askerValues,
-  ...versionValues,
+export const memberVariables = [
+  ...askerVariables,
+  ...versionVariables,
   "ADDRESS",
   "BEGINS",
   "KUBEADM_ETCD",
@@ -56,6 +58,6 @@ export const memberValues = [
   "AFTER_KUBEADM",
 ] as const;
 /** Variables for scripts/check-etcd-quorum.sh. */
-export const leaveValues = ["NODE_NAME", "LEAVING_ADDRESS"] as const;
+export const leaveVariables = ["NODE_NAME", "LEAVING_ADDRESS"] as const;
 /** Variables for scripts/client-certificate.sh and the scripts that run before it. */
-export const clientValues = [...askerValues, "ETCD"] as const;
+export const clientCertificateVariables = [...askerVariables, "ETCD"] as const;

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { accessRulesOf, type AccessRule } from "../../openstack/auth/access-rules.js";
-import { rolesOf } from "../../openstack/checks/cluster-credential-check.js";
+import { controllerRolesOf } from "../../openstack/checks/cluster-credential-check.js";
 import { credentialDescription, nameInCloud } from "../../openstack/inventory/ownership.js";
 import { Component } from "../pulumi/component.js";
 import type { CloudScope } from "../../openstack/auth/token-scope.js";
-import { routedByCloud } from "../pod-network/pod-network-kinds.js";
+import { isRoutedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificates.js";
-import { loginWith, type CloudLogin } from "./cloud-login.js";
+import { loginWithApplicationCredential, type CloudLogin } from "./cloud-login.js";
 import type { ClusterMarkInput } from "./resource-tags.js";
 
 export interface ApplicationCredentialArgs {
@@ -62,12 +62,12 @@ export class ApplicationCredential extends Component {
     const accessRules =
       wanted.accessRules &&
       accessRulesOf(wanted.accessRules, {
-        routes: routedByCloud(podNetwork),
+        routes: isRoutedByCloud(podNetwork),
         certificates: needs.certificate !== undefined,
       });
     const suffix = suffixOf(wanted, accessRules);
     const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
-      const given = rolesOf(held, needs);
+      const given = controllerRolesOf(held, needs);
       // Keystone gives a credential without roles all roles of the user, so the list must not be
       // empty. If the user has no suitable role, the preflight reports an error. Without the
       // preflight, Keystone refuses the role `member`. An existing credential keeps its roles.
@@ -93,7 +93,7 @@ export class ApplicationCredential extends Component {
     );
     this.id = credential.id;
     this.secret = pulumi.secret(credential.secret);
-    this.login = loginWith(this.id, this.secret);
+    this.login = loginWithApplicationCredential(this.id, this.secret);
     this.registerOutputs({ id: this.id, secret: this.secret });
   }
 }

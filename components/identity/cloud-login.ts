@@ -32,7 +32,7 @@ type UserName =
   { readonly username: string; readonly userDomainName: string } | { readonly userId: string };
 
 /** Returns the login with an application credential. */
-export const loginWith = (
+export const loginWithApplicationCredential = (
   id: pulumi.Input<string>,
   secret: pulumi.Input<string>,
 ): pulumi.Output<CloudLogin> =>
@@ -57,7 +57,7 @@ export function suppliedLogin(
     userId,
     password,
   } = credential;
-  if (id !== undefined && secret !== undefined) return loginWith(id, secret);
+  if (id !== undefined && secret !== undefined) return loginWithApplicationCredential(id, secret);
   if (password === undefined) return undefined;
   const name = userId === undefined ? { username, userDomainName } : { userId };
   return pulumi.output({

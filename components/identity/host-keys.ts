@@ -2,8 +2,8 @@ import {
   keyAlgorithm,
   deriveBytes,
   encodeField,
-  publicBlob,
-  publicBytes,
+  publicKeyBlob,
+  publicKeyBytes,
 } from "./openssh-encoding.js";
 
 /** SSH key of type ed25519. */
@@ -32,7 +32,7 @@ const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): s
   const one = Buffer.from([0, 0, 0, 1]);
   const whole = Buffer.concat([
     ...[Buffer.from("openssh-key-v1\0"), encodeField("none"), encodeField("none"), encodeField("")],
-    ...[one, encodeField(publicBlob(own)), encodeField(Buffer.concat([inner, padding]))],
+    ...[one, encodeField(publicKeyBlob(own)), encodeField(Buffer.concat([inner, padding]))],
   ]);
   const lines = whole.toString("base64").match(/.{1,70}/g) ?? [];
   return [
@@ -50,14 +50,14 @@ const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): s
  *
  * @param seed base64 of at least 32 random bytes
  */
-export function deriveKey(seed: string, purpose: string): SshKey {
+export function deriveSshKey(seed: string, purpose: string): SshKey {
   if (Buffer.from(seed, "base64").length < 32) throw new RangeError("the seed is too short");
   const secret = deriveBytes(seed, purpose, 32);
-  const own = publicBytes(secret);
+  const own = publicKeyBytes(secret);
   const check = deriveBytes(seed, `check:${purpose}`, 4);
   return {
     privateKey: openssh(secret, own, check, purpose),
-    publicKey: `${keyAlgorithm} ${publicBlob(own).toString("base64")}`,
+    publicKey: `${keyAlgorithm} ${publicKeyBlob(own).toString("base64")}`,
   };
 }
 

@@ -1,12 +1,12 @@
 import { sign } from "node:crypto";
-import { deriveKey, type SshKey } from "./host-keys.js";
+import { deriveSshKey, type SshKey } from "./host-keys.js";
 import {
   keyAlgorithm,
   deriveBytes,
   encodeField,
   privateKeyOf,
-  publicBlob,
-  publicBytes,
+  publicKeyBlob,
+  publicKeyBytes,
   uint32,
   uint64,
 } from "./openssh-encoding.js";
@@ -41,7 +41,7 @@ export interface JoinKey extends SshKey {
  * private key.
  */
 export const joinSignerPublicKey = (seed: string): string =>
-  deriveKey(seed, signerPurpose).publicKey;
+  deriveSshKey(seed, signerPurpose).publicKey;
 
 /**
  * Returns the command that sshd runs at every login with the certificate. Its last argument is the
@@ -65,7 +65,7 @@ const option = (name: string, data: string): Buffer =>
  * planes know only the public key of the signer, so a new machine changes nothing on them. The
  * certificate does not expire, because it is useless from another address or for another name.
  */
-export function joinKey(seed: string, joiner: JoinCertificateSubject): JoinKey {
+export function deriveJoinKey(seed: string, joiner: JoinCertificateSubject): JoinKey {
   for (const [what, value] of Object.entries<string>({ ...joiner }))
     if (!/^[a-zA-Z0-9:.-]+$/.test(value)) throw new RangeError(`${what} "${value}" is not a word`);
   const purpose = `join/${joiner.grant}/${joiner.machine}`;
@@ -75,7 +75,7 @@ export function joinKey(seed: string, joiner: JoinCertificateSubject): JoinKey {
     encodeField(certificateType),
     // The nonce must be different for certificates with different content.
     encodeField(deriveBytes(seed, `nonce:${command}`, 32)),
-    encodeField(publicBytes(deriveBytes(seed, purpose, 32))),
+    encodeField(publicKeyBytes(deriveBytes(seed, purpose, 32))),
     ...[
       uint64(0n),
       uint32(userCertificate),
@@ -89,12 +89,12 @@ export function joinKey(seed: string, joiner: JoinCertificateSubject): JoinKey {
     ),
     // The certificate has no extensions, so it allows no terminal and no forwarding.
     ...[encodeField(""), encodeField("")],
-    encodeField(publicBlob(publicBytes(signer))),
+    encodeField(publicKeyBlob(publicKeyBytes(signer))),
   ]);
   const signature = Buffer.concat([
     encodeField(keyAlgorithm),
     encodeField(sign(null, signed, privateKeyOf(signer))),
   ]);
   const whole = Buffer.concat([signed, encodeField(signature)]).toString("base64");
-  return { ...deriveKey(seed, purpose), certificate: `${certificateType} ${whole} ${purpose}` };
+  return { ...deriveSshKey(seed, purpose), certificate: `${certificateType} ${whole} ${purpose}` };
 }

@@ -52,12 +52,12 @@ export function privateKeyOf(secret: Buffer): KeyObject {
 }
 
 /** Returns the 32 bytes of the public key for the 32 secret bytes of a key. */
-export const publicBytes = (secret: Buffer): Buffer =>
+export const publicKeyBytes = (secret: Buffer): Buffer =>
   Buffer.from(createPublicKey(privateKeyOf(secret)).export({ format: "jwk" }).x ?? "", "base64url");
 
 /**
  * Encodes the 32 bytes of a public key, for public key files (before base64) and for certificates.
  * The caller passes the public bytes, because OpenSSL computes them slowly.
  */
-export const publicBlob = (own: Buffer): Buffer =>
+export const publicKeyBlob = (own: Buffer): Buffer =>
   Buffer.concat([encodeField(keyAlgorithm), encodeField(own)]);

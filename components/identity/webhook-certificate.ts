@@ -1,5 +1,5 @@
 import { sign } from "node:crypto";
-import { deriveBytes, privateKeyOf, publicBytes } from "./openssh-encoding.js";
+import { deriveBytes, privateKeyOf, publicKeyBytes } from "./openssh-encoding.js";
 
 /** Private key of a server and its self-signed certificate, both in PEM. */
 export interface ServerCertificate {
@@ -63,7 +63,7 @@ export function serverCertificate(
   const signed = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     ...[der(0x02, serial), ed25519, name, sequence(...validity), name],
-    sequence(ed25519, bits(publicBytes(secret))),
+    sequence(ed25519, bits(publicKeyBytes(secret))),
     der(0xa3, extensions(address)),
   );
   const key = privateKeyOf(secret);

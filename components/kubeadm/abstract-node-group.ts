@@ -19,7 +19,7 @@ export abstract class NodeGroup extends MachineGroup {
   protected leave(member: Member, { spec, ...args }: LeaveArgs): RemoteScript | undefined {
     const { plan, machine } = member;
     const { leaves } = rolesOf(spec)[plan.role];
-    return this.letGo(member, {
+    return this.createLeaveScript(member, {
       ...args,
       leaves,
       step: leaveStep,

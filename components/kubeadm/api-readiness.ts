@@ -5,7 +5,7 @@ import { Component } from "../pulumi/component.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { ClusterFacts } from "./cluster-facts.js";
 
-export interface ReadinessArgs {
+export interface ApiReadinessArgs {
   readonly clusterName: string;
   readonly endpoint: Pick<Endpoint, "outside">;
   readonly facts: ClusterFacts;
@@ -15,15 +15,15 @@ export interface ReadinessArgs {
  * Step between the machines and the workloads. Resources that use its outputs are created after the
  * API has answered.
  */
-export class Readiness extends Component {
+export class ApiReadiness extends Component {
   static readonly type = "stackadm:kubeadm:Readiness";
   /** Kubeconfig of the administrator, for clients outside the cluster's network. Secret. */
   readonly kubeconfig: pulumi.Output<string>;
   /** URL of the API for clients outside the cluster's network: `https://203.0.113.7:6443`. */
   readonly apiEndpoint: pulumi.Output<string>;
 
-  constructor(name: string, args: ReadinessArgs, opts?: pulumi.ComponentResourceOptions) {
-    super(Readiness.type, name, opts);
+  constructor(name: string, args: ApiReadinessArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(ApiReadiness.type, name, opts);
     const { endpoint, facts } = args;
     const reached = pulumi.interpolate`${endpoint.outside}:${apiPort}`;
     this.kubeconfig = pulumi.secret(

@@ -1,13 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { serverCertificate, type ServerCertificate } from "../identity/webhook-certificate.js";
-import type { MachineSettings } from "../machine/machine.js";
+import type { CommonMachineSettings } from "../machine/machine.js";
 import { apiPort } from "../../base/ports.js";
 import type { Member } from "../machine/machine-group.js";
 import { poolLabel, roleTable } from "../config/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { joinDocument } from "./kubeadm-documents.js";
-import { keystoneWebhook } from "./keystone-webhook-kubeconfig.js";
+import { keystoneWebhookAddress } from "./keystone-webhook-kubeconfig.js";
 import { patchesBlock } from "./static-pod-patches.js";
 
 /** Facts about the cluster that are known only after kubeadm has created it. */
@@ -28,7 +28,7 @@ export interface ClusterFacts {
 }
 
 /** Returns the facts in the result of a control plane's script. */
-export const factsOf = (script: RemoteScript, earlierName: string): ClusterFacts => ({
+export const clusterFactsOf = (script: RemoteScript, earlierName: string): ClusterFacts => ({
   adminConf: script
     .fact("kubeconfig")
     .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
@@ -42,9 +42,9 @@ export const factsOf = (script: RemoteScript, earlierName: string): ClusterFacts
  * Returns the key and certificate of the Keystone webhook. Returns no webhook if the specification
  * contains no `kubernetes.keystone`.
  */
-export const webhookOf = (
+export const keystoneWebhookOf = (
   { kubernetes }: Pick<ClusterSpec, "kubernetes">,
-  { seed }: Pick<MachineSettings, "seed">,
+  { seed }: Pick<CommonMachineSettings, "seed">,
 ): Pick<ClusterFacts, "webhook"> =>
   kubernetes.keystone
     ? {
@@ -52,7 +52,7 @@ export const webhookOf = (
           pulumi
             .output(seed)
             .apply((text) =>
-              serverCertificate(text, { ...keystoneWebhook, purpose: "keystone-auth" }),
+              serverCertificate(text, { ...keystoneWebhookAddress, purpose: "keystone-auth" }),
             ),
         ),
       }

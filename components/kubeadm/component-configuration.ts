@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { splitReference } from "../../base/versions/container-images.js";
+import { splitImageReference } from "../../base/versions/container-images.js";
 import { toYaml } from "../../base/yaml.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { encryptionFlags, encryptionHome } from "./secrets-encryption.js";
+import { encryptionFlags, encryptionDirectory } from "./secrets-encryption.js";
 import {
   admissionPluginSettings,
   apiServerFlags,
@@ -170,7 +170,7 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
       ? [volume("stackadm-files", home, { readOnly: true })]
       : []),
     ...(audit.enabled ? [volume("audit-log", auditLog)] : []),
-    ...(encryption ? [volume("stackadm-encryption", encryptionHome, { readOnly: true })] : []),
+    ...(encryption ? [volume("stackadm-encryption", encryptionDirectory, { readOnly: true })] : []),
   ];
   const flags = {
     ...apiServerFlags(kubernetes),
@@ -187,7 +187,7 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
  * Returns the blocks of kubeadm's ClusterConfiguration that the settings determine. They do not
  * contain `certSANs`, the names in the API server's certificate.
  */
-export function configuredBlocks(kubernetes: Kubernetes): Fields {
+export function clusterConfigurationBlocks(kubernetes: Kubernetes): Fields {
   const { certificates, images } = kubernetes;
   const { validity, authorityValidity } = certificates;
   const components = {
@@ -201,16 +201,16 @@ export function configuredBlocks(kubernetes: Kubernetes): Fields {
     ...(authorityValidity !== undefined && {
       caCertificateValidityPeriod: duration(authorityValidity),
     }),
-    ...(images.coreDns !== undefined && { dns: splitReference(images.coreDns) }),
+    ...(images.coreDns !== undefined && { dns: splitImageReference(images.coreDns) }),
   };
 }
 
 /** Returns a duration such as `8760h` as Go writes it. kubeadm stores durations in this format. */
 const duration = (hours: string): string => `${hours}0m0s`;
 
-/** Returns {@link configuredBlocks} as YAML for scripts/component-configuration.sh. */
-export const configurationText = (kubernetes: Kubernetes): string =>
-  toYaml(configuredBlocks(kubernetes));
+/** Returns {@link clusterConfigurationBlocks} as YAML for scripts/component-configuration.sh. */
+export const clusterConfigurationText = (kubernetes: Kubernetes): string =>
+  toYaml(clusterConfigurationBlocks(kubernetes));
 
 /** Returns the files of the API server in the directory {@link home}. */
 function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
@@ -227,7 +227,7 @@ function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
  * Returns the files of the API server for scripts/component-configuration.sh. Each file is a line
  * `NAME BASE64`.
  */
-export const configurationFiles = (kubernetes: Kubernetes): string =>
+export const apiServerFilesText = (kubernetes: Kubernetes): string =>
   ownFiles(kubernetes)
     .map(
       ({ path, text }) => `${path.slice(home.length + 1)} ${Buffer.from(text).toString("base64")}`,
@@ -249,7 +249,7 @@ export const kubeletConfiguration = (own: Fields): Fields => ({
   ...own,
 });
 
-export const proxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
+export const kubeProxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
 
 /**
  * Returns the document as YAML. Returns "" if the user sets no field. Then the document of kubeadm
@@ -259,9 +259,11 @@ const ifAny = (own: Fields, document: Fields): string =>
   Object.keys(own).length === 0 ? "" : toYaml(document);
 
 /** Returns the KubeletConfiguration for the scripts. Returns "" if no field is set. */
-export const kubeletText = (own: Fields): string => ifAny(own, kubeletConfiguration(own));
+export const kubeletConfigurationText = (own: Fields): string =>
+  ifAny(own, kubeletConfiguration(own));
 /**
  * Returns the KubeProxyConfiguration for scripts/kube-proxy-configuration.sh. Returns "" if no
  * field is set.
  */
-export const proxyText = (own: Fields): string => ifAny(own, proxyConfiguration(own));
+export const kubeProxyConfigurationText = (own: Fields): string =>
+  ifAny(own, kubeProxyConfiguration(own));

@@ -1,40 +1,45 @@
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
 import { nameInCloud } from "../../openstack/inventory/ownership.js";
-import { accessThrough } from "../access/ssh-route.js";
-import type { SshAccess } from "../machine/machine-connections.js";
+import { connectionsThrough } from "../access/ssh-route.js";
+import type { MachineConnections } from "../machine/machine-connections.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import { endpointTraits } from "../config/load-balancing/endpoint-traits.js";
 import type { Etcd } from "../etcd/etcd.js";
-import { externalEtcd, localEtcd } from "../etcd/etcd-documents.js";
-import { clientStep } from "../etcd/member-scripts.js";
-import { encryptionKey } from "../identity/derive-encryption-key.js";
+import { externalEtcdBlock, localEtcdBlock } from "../etcd/etcd-documents.js";
+import { clientCertificateStep } from "../etcd/member-scripts.js";
+import { deriveEncryptionKey } from "../identity/derive-encryption-key.js";
 import { joinSignerPublicKey } from "../identity/join-certificate.js";
-import type { MachineSettings } from "../machine/machine.js";
+import type { CommonMachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member, RolloutGroupArgs } from "../machine/machine-group.js";
 import { joinRequestVariables } from "../machine/join-credentials.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
-import { runtimeValues } from "../machine/secret-values.js";
+import { containerdSecretValues } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
-import { rangesOf } from "../../base/ip-addresses.js";
-import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
+import { clusterRangesOf } from "../../base/ip-addresses.js";
+import { podNetworkTraitsOf } from "../pod-network/pod-network-kinds.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { RemoteScript, type RemoteScriptArgs } from "../remote-scripts/remote-script.js";
 import {
-  configurationFiles,
-  configurationText,
-  configuredBlocks,
-  kubeletText,
-  proxyText,
+  apiServerFilesText,
+  clusterConfigurationText,
+  clusterConfigurationBlocks,
+  kubeletConfigurationText,
+  kubeProxyConfigurationText,
 } from "./component-configuration.js";
 import { initDocuments } from "./kubeadm-documents.js";
-import { encryptionFile } from "./secrets-encryption.js";
+import { encryptionFilesText } from "./secrets-encryption.js";
 import { kubeletFieldsOf } from "./hardening.js";
-import { factsOf, joinDocumentOf, webhookOf, type ClusterFacts } from "./cluster-facts.js";
+import {
+  clusterFactsOf,
+  joinDocumentOf,
+  keystoneWebhookOf,
+  type ClusterFacts,
+} from "./cluster-facts.js";
 import { NodeGroup } from "./abstract-node-group.js";
 import { patchesBlock, patchFiles } from "./static-pod-patches.js";
-import { labelsAndTaintsText } from "./labels-and-taints.js";
+import { groupLabelsAndTaintsText } from "./labels-and-taints.js";
 import {
   controlPlaneStep,
   renewalMinute,
@@ -43,16 +48,16 @@ import {
   upgradeValuesOf,
 } from "./node-scripts.js";
 
-export interface FormArgs {
+export interface FormClusterArgs {
   readonly spec: ClusterSpec;
   /**
    * Values that an existing cluster must keep. Its machines also check them
    * (scripts/immutable-values.sh).
    */
   readonly frozen: { readonly lines: pulumi.Output<string> };
-  readonly machines: MachineSettings;
+  readonly machines: CommonMachineSettings;
   readonly endpoint: Endpoint;
-  readonly access: SshAccess;
+  readonly access: MachineConnections;
   /** Separate machines for etcd. @default etcd runs on the control planes */
   readonly etcd: Etcd | undefined;
   readonly turns: Rollout;
@@ -73,7 +78,7 @@ export class ControlPlane extends NodeGroup {
 
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
-    const steps = [prepareStepOf(machines), controlPlaneStep, clientStep];
+    const steps = [prepareStepOf(machines), controlPlaneStep, clientCertificateStep];
     const generationOf: MachineGroupArgs["generationOf"] = (plan) => turns.next(plan);
     super(ControlPlane.type, name, { ...args, steps, generationOf }, opts);
     const [first] = this.members;
@@ -96,11 +101,11 @@ export class ControlPlane extends NodeGroup {
    * preview, the route is known at once, because a preview opens no connections and must not show
    * the route as changed.
    */
-  at(host: pulumi.Output<string>): SshAccess {
+  at(host: pulumi.Output<string>): MachineConnections {
     const { machine, copied } = this.first;
-    const { id } = copied(accessThrough(machine, host));
+    const { id } = copied(connectionsThrough(machine, host));
     const reachable = pulumi.runtime.isDryRun() ? host : pulumi.all([host, id]).apply(([at]) => at);
-    return accessThrough(machine, reachable);
+    return connectionsThrough(machine, reachable);
   }
 
   /**
@@ -108,9 +113,12 @@ export class ControlPlane extends NodeGroup {
    * another, because etcd admits one member at a time. The endpoint must already lead to the first
    * machine.
    */
-  form(args: FormArgs): ClusterFacts {
+  form(args: FormClusterArgs): ClusterFacts {
     const begun = this.member(this.first, "init", args);
-    const facts = { ...factsOf(begun, args.spec.name), ...webhookOf(args.spec, args.machines) };
+    const facts = {
+      ...clusterFactsOf(begun, args.spec.name),
+      ...keystoneWebhookOf(args.spec, args.machines),
+    };
     let before = begun;
     const { spec, access, turns, endpoint } = args;
     const [, second = this.first] = this.members;
@@ -134,7 +142,7 @@ export class ControlPlane extends NodeGroup {
    * created in the cloud: load balancers, volumes and, with `snapshots`, volume snapshots.
    */
   teardown(
-    access: SshAccess,
+    access: MachineConnections,
     after: pulumi.Input<pulumi.Resource>[],
     snapshots = false,
   ): RemoteScript {
@@ -144,7 +152,7 @@ export class ControlPlane extends NodeGroup {
       RemoteScript,
       "snapshots-teardown",
       {
-        connection: access.route(this.first.machine),
+        connection: access.connectionTo(this.first.machine),
         step: snapshotsStep,
         values: {},
         when: "delete",
@@ -155,12 +163,12 @@ export class ControlPlane extends NodeGroup {
     );
   }
 
-  #teardown(access: SshAccess, after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
+  #teardown(access: MachineConnections, after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
     return this.make(
       RemoteScript,
       "teardown",
       {
-        connection: access.route(this.first.machine),
+        connection: access.connectionTo(this.first.machine),
         step: teardownStep,
         values: { OTHERS: this.members.length > 1 ? "yes" : "no" },
         when: "delete",
@@ -174,7 +182,7 @@ export class ControlPlane extends NodeGroup {
   private member(
     member: Member,
     step: "init" | "join",
-    args: FormArgs,
+    args: FormClusterArgs,
     order?: {
       readonly facts: ClusterFacts;
       readonly before: RemoteScript;
@@ -185,7 +193,7 @@ export class ControlPlane extends NodeGroup {
     const earlier = order ? order.before.id : beforeAll(args);
     const prepare = this.prepare(member, access, {
       ...preparation(spec, member.plan.role, { ...this.plan, ...endpointTraits(spec) }),
-      ...runtimeValues(spec, (text) => args.turns.inTurn(member.plan.name, text, earlier)),
+      ...containerdSecretValues(spec, (text) => args.turns.inTurn(member.plan.name, text, earlier)),
     });
     const addresses = this.members.map(({ machine }) => machine.address);
     const names = endpoint.certificateNames.apply((more) => [spec.apiName, ...more]);
@@ -206,15 +214,15 @@ export class ControlPlane extends NodeGroup {
       JOIN_SIGNER: pulumi.unsecret(pulumi.output(machines.seed).apply(joinSignerPublicKey)),
       NODE_RANGE: spec.network.nodes,
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
-      NODE_MARKS: labelsAndTaintsText(planCluster(spec).groups),
+      NODE_MARKS: groupLabelsAndTaintsText(planCluster(spec).groups),
       // These flags and documents are not secret, because the cluster shows them anyway. A flag
       // contains a digest of the encryption key, but not the key.
-      CONFIGURATION: pulumi.unsecret(configured.apply(configurationText)),
-      CONFIGURATION_FILES: configured.apply(configurationFiles),
-      ENCRYPTION: configured.apply(encryptionFile),
+      CONFIGURATION: pulumi.unsecret(configured.apply(clusterConfigurationText)),
+      CONFIGURATION_FILES: configured.apply(apiServerFilesText),
+      ENCRYPTION: configured.apply(encryptionFilesText),
       PATCHES: patchFiles(spec.kubernetes.patches, spec.timeoutFactor),
-      KUBELET_CONFIGURATION: kubeletText(kubeletFieldsOf(spec)),
-      KUBE_PROXY_CONFIGURATION: proxyText(spec.kubernetes.kubeProxy),
+      KUBELET_CONFIGURATION: kubeletConfigurationText(kubeletFieldsOf(spec)),
+      KUBE_PROXY_CONFIGURATION: kubeProxyConfigurationText(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       KUBELET: prepare.after(spec.kubernetes.version),
       ...(order && { AFTER: order.before.after("done") }),
@@ -236,10 +244,10 @@ export class ControlPlane extends NodeGroup {
    * Returns the script that requests a client certificate for a separate etcd, for the first
    * machine.
    */
-  private client({ access, machines }: FormArgs, etcd: Etcd): RemoteScript {
+  private client({ access, machines }: FormClusterArgs, etcd: Etcd): RemoteScript {
     return this.script(this.first, "client", {
       access,
-      step: clientStep,
+      step: clientCertificateStep,
       values: {
         ...joinRequestVariables(this.first, etcd.members, machines),
         NODE_NAME: this.first.plan.name,
@@ -250,7 +258,7 @@ export class ControlPlane extends NodeGroup {
 
   private initDocument(
     { plan, machine }: Member,
-    args: FormArgs,
+    args: FormClusterArgs,
     names: pulumi.Output<string[]>,
   ): pulumi.Output<string> {
     const { spec, machines, etcd } = args;
@@ -273,15 +281,15 @@ export class ControlPlane extends NodeGroup {
               clusterName: nameInCloud(mark),
               version: kubernetes.version,
               imageRepository: kubernetes.registry.prefix,
-              pods: rangesOf("pods", network),
-              services: rangesOf("services", network),
+              pods: clusterRangesOf("pods", network),
+              services: clusterRangesOf("services", network),
               endpoint: `${spec.apiName}:${String(apiPort)}`,
               certificateNames,
               cloudController: cloudController.enabled !== false,
               ignorePreflightErrors: kubernetes.ignorePreflightErrors,
               ...etcdOf(etcdAddresses, kubernetes.images.etcd),
-              withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy,
-              blocks: configuredBlocks(configured),
+              withoutKubeProxy: podNetworkTraitsOf(spec.podNetwork).replacesKubeProxy,
+              blocks: clusterConfigurationBlocks(configured),
               kubelet: kubeletFieldsOf(spec),
               kubeProxy: kubernetes.kubeProxy,
               ...patchesBlock(kubernetes.patches, spec.timeoutFactor),
@@ -294,21 +302,21 @@ export class ControlPlane extends NodeGroup {
 /**
  * Returns the Kubernetes settings together with the webhook's certificate and the encryption key.
  */
-const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormArgs) =>
+const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormClusterArgs) =>
   pulumi
-    .all([webhookOf({ kubernetes }, machines).webhook, pulumi.secret(machines.seed)])
+    .all([keystoneWebhookOf({ kubernetes }, machines).webhook, pulumi.secret(machines.seed)])
     .apply(([webhook, seed]) => ({
       ...kubernetes,
       timeoutFactor,
       webhookCertificate: webhook?.certificate,
-      encryptionKey: encryptionKey(seed),
+      encryptionKey: deriveEncryptionKey(seed),
     }));
 
 /**
  * Returns an output that existing control planes wait for before they change. With etcd on separate
  * machines, the output becomes known after all etcd machines have changed.
  */
-const beforeAll = ({ etcd }: FormArgs): pulumi.Output<string> =>
+const beforeAll = ({ etcd }: FormClusterArgs): pulumi.Output<string> =>
   etcd ? etcd.complete : pulumi.output("");
 
 /**
@@ -316,6 +324,6 @@ const beforeAll = ({ etcd }: FormArgs): pulumi.Output<string> =>
  * object if etcd runs on control planes with kubeadm's image.
  */
 function etcdOf(addresses: readonly string[] | undefined, image: string | undefined) {
-  if (addresses) return { etcd: externalEtcd(addresses) };
-  return image === undefined ? {} : { etcd: localEtcd(image) };
+  if (addresses) return { etcd: externalEtcdBlock(addresses) };
+  return image === undefined ? {} : { etcd: localEtcdBlock(image) };
 }

@@ -2,7 +2,7 @@
  * Address of the Keystone webhook on each control plane. Only the API server on the same machine
  * connects to the webhook.
  */
-export const keystoneWebhook = { address: "127.0.0.1", port: 8443 } as const;
+export const keystoneWebhookAddress = { address: "127.0.0.1", port: 8443 } as const;
 
 const name = "keystone";
 const user = "kube-apiserver";
@@ -18,7 +18,7 @@ export const webhookKubeconfig = (certificate: string) => ({
     {
       name,
       cluster: {
-        server: `https://${keystoneWebhook.address}:${String(keystoneWebhook.port)}/webhook`,
+        server: `https://${keystoneWebhookAddress.address}:${String(keystoneWebhookAddress.port)}/webhook`,
         "certificate-authority-data": Buffer.from(certificate).toString("base64"),
       },
     },

@@ -2,12 +2,12 @@ import { apiPort } from "../../base/ports.js";
 import { kubeadmApiVersion } from "../../base/versions/pinned-versions.js";
 import { toYaml } from "../../base/yaml.js";
 import { poolLabel, type RoleRow } from "../config/roles.js";
-import { kubeletConfiguration, proxyConfiguration } from "./component-configuration.js";
+import { kubeletConfiguration, kubeProxyConfiguration } from "./component-configuration.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Facts about a machine that kubeadm and kubelet need. */
-export interface Node {
+export interface NodeFacts {
   /**
    * Name of the node. It equals the server's name, because the cloud controller manager finds the
    * server by this name.
@@ -86,7 +86,7 @@ export interface JoinSettings extends NodeSettings {
  * plane and puts them in the place of the placeholders
  * (machine/scripts/request-join-credentials.sh).
  */
-export const placeholders = {
+export const joinDocumentPlaceholders = {
   token: "@TOKEN@",
   caCertHash: "@CA_CERT_HASH@",
   certificateKey: "@CERTIFICATE_KEY@",
@@ -107,7 +107,7 @@ const timeouts = Object.fromEntries(
   ].map((name) => [name, "@TIMEOUT@"]),
 );
 
-const registration = (node: Node, settings: NodeSettings): Fields => ({
+const registration = (node: NodeFacts, settings: NodeSettings): Fields => ({
   name: node.name,
   criSocket: "unix:///run/containerd/containerd.sock",
   imagePullSerial: false,
@@ -128,7 +128,7 @@ const patchesOf = ({ patches }: NodeSettings): Fields => (patches ? { patches } 
 const documents = (parts: readonly Fields[]): string => parts.map(toYaml).join("---\n");
 
 /** Returns the documents for `kubeadm init` on the first control plane. */
-export function initDocuments(node: Node, settings: InitSettings): string {
+export function initDocuments(node: NodeFacts, settings: InitSettings): string {
   const init = {
     apiVersion: kubeadmApiVersion,
     kind: "InitConfiguration",
@@ -166,16 +166,16 @@ export function initDocuments(node: Node, settings: InitSettings): string {
     ...(settings.etcd && { etcd: settings.etcd }),
   };
   const kubelet = kubeletConfiguration(settings.kubelet);
-  const proxy = proxyConfiguration(settings.kubeProxy);
+  const proxy = kubeProxyConfiguration(settings.kubeProxy);
   return documents([init, cluster, kubelet, proxy]);
 }
 
 /**
- * Returns the document for `kubeadm join`. It contains {@link placeholders} in the place of
+ * Returns the document for `kubeadm join`. It contains {@link joinDocumentPlaceholders} in the place of
  * credentials.
  */
-export function joinDocument(node: Node, settings: JoinSettings): string {
-  const { token, caCertHash, certificateKey } = placeholders;
+export function joinDocument(node: NodeFacts, settings: JoinSettings): string {
+  const { token, caCertHash, certificateKey } = joinDocumentPlaceholders;
   return documents([
     {
       apiVersion: kubeadmApiVersion,

@@ -8,7 +8,7 @@ const joined = (parts: readonly string[]): string =>
  * machines is a line `NAME-PREFIX LABELS TAINTS`. The text does not contain single machines, so it
  * is the same after a group gets another machine. Returns "" if no group has labels or taints.
  */
-export const labelsAndTaintsText = (
+export const groupLabelsAndTaintsText = (
   groups: readonly Pick<PlannedGroup, "name" | "labels" | "taints">[],
 ): string =>
   groups

@@ -1,6 +1,6 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { versionScripts, versionValues, versionValuesOf } from "../machine/version-scripts.js";
-import { virtualIpValues } from "../endpoint/keepalived-documents.js";
+import { versionScripts, versionVariables, versionValuesOf } from "../machine/version-scripts.js";
+import { virtualIpVariables } from "../endpoint/keepalived-documents.js";
 import { programOf, scriptsBeside } from "../remote-scripts/script-texts.js";
 import { stepOf } from "../remote-scripts/script-steps.js";
 
@@ -28,7 +28,7 @@ const upgrading = [...versionScripts, read("scripts/upgrade-node.sh")];
  * Program on control planes that issues join credentials to machines and reports when their nodes
  * are Ready.
  */
-export const mintScript = program("scripts/programs/issue-join-credentials.sh");
+export const issueJoinCredentialsProgram = program("scripts/programs/issue-join-credentials.sh");
 /** Program on control planes that drains a node while its kubelet is upgraded. */
 export const drainForUpgradeProgram = program(
   "scripts/drain-nodes.sh",
@@ -43,13 +43,13 @@ export const setLabelsAndTaintsProgram = program("scripts/programs/set-labels-an
  * Program on control planes that starts the encryption of Secrets after all control planes are able
  * to decrypt them.
  */
-export const encryptionScript = program("scripts/programs/start-encryption.sh");
+export const startEncryptionProgram = program("scripts/programs/start-encryption.sh");
 /** Program on control planes that approves requests of kubelets for serving certificates. */
 export const approveKubeletCertificatesProgram = program(
   "scripts/programs/approve-kubelet-certificates.sh",
 );
 /** Program on control planes that renews kubeadm's certificates before they expire. */
-export const renewScript = program(
+export const renewCertificatesProgram = program(
   "../machine/scripts/restart-with-rollback.sh",
   "scripts/static-pod-health.sh",
   "scripts/programs/renew-certificates.sh",
@@ -60,12 +60,12 @@ export const renewScript = program(
  * gets the programs.
  */
 export const controlPlanePrograms = {
-  MINT_SCRIPT: mintScript,
+  MINT_SCRIPT: issueJoinCredentialsProgram,
   RETIRE_SCRIPT: drainForUpgradeProgram,
   MARKS_SCRIPT: setLabelsAndTaintsProgram,
-  ENCRYPTION_SCRIPT: encryptionScript,
+  ENCRYPTION_SCRIPT: startEncryptionProgram,
   SERVING_SCRIPT: approveKubeletCertificatesProgram,
-  RENEW_SCRIPT: renewScript,
+  RENEW_SCRIPT: renewCertificatesProgram,
 } as const;
 
 export const controlPlaneScripts = [
@@ -124,23 +124,23 @@ export const renewalMinute = (position: number): string => String(12 * position)
  * Variables for every joining machine. machine/scripts/request-join-credentials.sh and
  * scripts/api-name.sh read them.
  */
-const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
+const joinerVariables = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
 
 /** Variables for scripts/upgrade-node.sh and the scripts that run before it. */
-const upgradeValues = [...versionValues, "IGNORED_ERRORS"] as const;
+const upgradeVariables = [...versionVariables, "IGNORED_ERRORS"] as const;
 
-/** Returns the values of the variables {@link upgradeValues}. */
+/** Returns the values of the variables {@link upgradeVariables}. */
 export const upgradeValuesOf = (
   spec: Pick<ClusterSpec, "kubernetes">,
-): Record<(typeof upgradeValues)[number], string> => ({
+): Record<(typeof upgradeVariables)[number], string> => ({
   ...versionValuesOf(spec),
   IGNORED_ERRORS: spec.kubernetes.ignorePreflightErrors.join(","),
 });
 
 /** Variables for scripts/steps/control-plane.sh and the scripts that run before it. */
-export const controlPlaneValues = [
-  ...joinerValues,
-  ...upgradeValues,
+export const controlPlaneVariables = [
+  ...joinerVariables,
+  ...upgradeVariables,
   "NODE_NAME",
   "ADDRESS",
   "KUBEADM_INIT",
@@ -161,12 +161,12 @@ export const controlPlaneValues = [
   "KUBELET_CONFIGURATION",
   "KUBE_PROXY_CONFIGURATION",
   "AFTER_KUBEADM",
-  ...virtualIpValues,
+  ...virtualIpVariables,
 ] as const;
 /** Variables for scripts/steps/join-node.sh and the scripts that run before it. */
-export const joinValues = [
-  ...joinerValues,
-  ...upgradeValues,
+export const joinVariables = [
+  ...joinerVariables,
+  ...upgradeVariables,
   "NODE_NAME",
   "KUBEADM_JOIN",
   "CA_CERT_HASH",
@@ -176,9 +176,9 @@ export const joinValues = [
   "AFTER_KUBEADM",
 ] as const;
 /** Variables for scripts/steps/remove-node.sh. */
-export const leaveValues = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "LEAVES"] as const;
+export const leaveVariables = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "LEAVES"] as const;
 /**
  * Variables for scripts/steps/release-cluster-objects.sh. The script gets all other information
  * from the Kubernetes API.
  */
-export const teardownValues = ["OTHERS"] as const;
+export const teardownVariables = ["OTHERS"] as const;

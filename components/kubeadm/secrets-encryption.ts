@@ -12,7 +12,7 @@ type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
  * Directory on control planes. It contains only the files with the encryption key
  * (scripts/install-encryption.sh).
  */
-export const encryptionHome = "/etc/kubernetes/stackadm-encryption";
+export const encryptionDirectory = "/etc/kubernetes/stackadm-encryption";
 const flag = "encryption-provider-config";
 
 /**
@@ -43,7 +43,7 @@ export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
   return key === undefined
     ? undefined
     : {
-        [flag]: `${encryptionHome}/${digestOf(key)}.yaml`,
+        [flag]: `${encryptionDirectory}/${digestOf(key)}.yaml`,
         [`${flag}-automatic-reload`]: true,
       };
 }
@@ -54,7 +54,7 @@ export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
  * encrypted and plain Secrets. With ENCRYPTS, it writes encrypted Secrets. With PLAIN, it writes
  * plain Secrets. Returns "" without an encryption key.
  */
-export function encryptionFile(kubernetes: Kubernetes): string {
+export function encryptionFilesText(kubernetes: Kubernetes): string {
   const key = keyOf(kubernetes);
   if (key === undefined) return "";
   const own = { secretbox: { keys: [{ name: "key1", secret: key }] } };

@@ -1,14 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { SshAccess } from "../machine/machine-connections.js";
+import type { MachineConnections } from "../machine/machine-connections.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import type { MachineSettings } from "../machine/machine.js";
+import type { CommonMachineSettings } from "../machine/machine.js";
 import type { Member, RolloutGroupArgs } from "../machine/machine-group.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
-import { runtimeValues, type DelayUntilTurn } from "../machine/secret-values.js";
+import { containerdSecretValues, type DelayUntilTurn } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
-import { kubeletText } from "./component-configuration.js";
+import { kubeletConfigurationText } from "./component-configuration.js";
 import type { ControlPlane } from "./control-planes.js";
 import { kubeletFieldsOf } from "./hardening.js";
 import { joinRequestVariables } from "../machine/join-credentials.js";
@@ -16,11 +16,11 @@ import { joinDocumentOf, type ClusterFacts } from "./cluster-facts.js";
 import { NodeGroup } from "./abstract-node-group.js";
 import { joinStep, upgradeValuesOf } from "./node-scripts.js";
 
-export interface JoinArgs {
+export interface JoinWorkersArgs {
   readonly spec: ClusterSpec;
-  readonly machines: MachineSettings;
+  readonly machines: CommonMachineSettings;
   readonly endpoint: Endpoint;
-  readonly access: SshAccess;
+  readonly access: MachineConnections;
   readonly controlPlane: ControlPlane;
   readonly facts: ClusterFacts;
 }
@@ -50,7 +50,7 @@ export class WorkerPool extends NodeGroup {
    * Creates the scripts that join the machines to the cluster. When a script has finished, the node
    * of its machine exists.
    */
-  join(args: JoinArgs): readonly RemoteScript[] {
+  join(args: JoinWorkersArgs): readonly RemoteScript[] {
     return this.members.map((member) => {
       const { access, controlPlane, spec } = args;
       const leave = this.leave(member, { spec, survivor: controlPlane.first, access });
@@ -60,13 +60,17 @@ export class WorkerPool extends NodeGroup {
     });
   }
 
-  private member(member: Member, args: JoinArgs, leave: RemoteScript | undefined): RemoteScript {
+  private member(
+    member: Member,
+    args: JoinWorkersArgs,
+    leave: RemoteScript | undefined,
+  ): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
     const inTurn: DelayUntilTurn = (text) =>
       this.#turns.inTurn(member.plan.name, text, controlPlane.complete);
     const prepare = this.prepare(member, access, {
       ...preparation(spec, member.plan.role, this.plan),
-      ...runtimeValues(spec, inTurn),
+      ...containerdSecretValues(spec, inTurn),
     });
     const controlPlanes = controlPlane.members.map(({ machine }) => machine.address);
     return this.script(member, "join", {
@@ -87,7 +91,7 @@ export class WorkerPool extends NodeGroup {
         KUBEADM_JOIN: joinDocumentOf(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.after(spec.kubernetes.version),
-        KUBELET_CONFIGURATION: inTurn(kubeletText(kubeletFieldsOf(spec))),
+        KUBELET_CONFIGURATION: inTurn(kubeletConfigurationText(kubeletFieldsOf(spec))),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },
     });

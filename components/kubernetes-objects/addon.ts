@@ -8,7 +8,7 @@ import type { RbacObjects } from "./rbac.js";
  * The load balancers that the program creates have the same timeouts
  * (endpoint/load-balancer-options.ts).
  */
-export const balancerTimeouts = { create: "15m", update: "15m", delete: "15m" };
+export const loadBalancerServiceTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
 /** Arguments of every add-on. */
 export interface AddonArgs {

@@ -5,7 +5,7 @@ import type { Container, EnvVar, Probe, Toleration } from "./kubernetes-types.js
  * Returns a container with common defaults. All image tags are fixed, so kubelet need not pull an
  * image that the node already has.
  */
-export function container(
+export function containerWithDefaults(
   spec: Omit<Container, "imagePullPolicy" | "terminationMessagePolicy">,
 ): Container {
   return {
@@ -68,12 +68,12 @@ export const readyWithPods = <
  * That wait is not needed: the resource that creates the pods already waits for them.
  * Source: pulumi-kubernetes, provider/pkg/await/service.go and provider/pkg/metadata/overrides.go.
  */
-export const readyWithAddress = {
+export const waitForAddressAnnotation = {
   "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}",
 } as const;
 
 /** Returns an environment variable that contains the value of a field of the pod. */
-export function fromField(name: string, fieldPath: string): EnvVar {
+export function envFromField(name: string, fieldPath: string): EnvVar {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }
 
@@ -86,7 +86,7 @@ export function fromField(name: string, fieldPath: string): EnvVar {
  * @param name host name of the API. Default: no variables, so the client uses the Service of the
  *   API
  */
-export const apiByName = (name: string | undefined): EnvVar[] =>
+export const apiByNameVariables = (name: string | undefined): EnvVar[] =>
   name === undefined
     ? []
     : [
@@ -95,7 +95,7 @@ export const apiByName = (name: string | undefined): EnvVar[] =>
       ];
 
 /**
- * Label of pods that use {@link apiByName}. When the address of the name changes,
+ * Label of pods that use {@link apiByNameVariables}. When the address of the name changes,
  * kubeadm/scripts/api-name.sh restarts the containers of pods with this label.
  */
 export const apiByNameLabel = { "stackadm/api-by-name": "yes" };
@@ -104,7 +104,7 @@ export const apiByNameLabel = { "stackadm/api-by-name": "yes" };
 export const tolerateAllTaints: Toleration[] = [{ operator: "Exists" }];
 
 /** Toleration that lets pods run on control planes. */
-export const onControlPlane: Toleration = {
+export const tolerateControlPlane: Toleration = {
   key: "node-role.kubernetes.io/control-plane",
   operator: "Exists",
   effect: "NoSchedule",

@@ -71,7 +71,7 @@ export function rbacObjects(needs: RbacRights): RbacObjects {
 }
 
 /** Returns a rule for one API group. `""` is the core group. */
-export function rule(apiGroup: string, resources: string[], verbs: string[]) {
+export function rbacRule(apiGroup: string, resources: string[], verbs: string[]) {
   return { apiGroups: [apiGroup], resources, verbs } satisfies PolicyRule;
 }
 
@@ -86,7 +86,7 @@ export const watchVerbs: string[] = ["get", "list", "watch"];
 export const leaderElectionTimes = { lease: 45, renew: 30, retry: 5 };
 
 /** Rule for leader election with a lease in the account's namespace (client-go leaderelection). */
-export const leaderElection = rule(
+export const leaderElectionRule = rbacRule(
   "coordination.k8s.io",
   ["leases"],
   ["get", "create", "update", "patch"],
@@ -96,4 +96,4 @@ export const leaderElection = rule(
  * Rule for writing events. A controller writes events to many namespaces, so this rule belongs to a
  * ClusterRole.
  */
-export const writingEvents = rule("", ["events"], ["create", "patch", "update"]);
+export const writeEventsRule = rbacRule("", ["events"], ["create", "patch", "update"]);

@@ -5,7 +5,7 @@ import {
   describeServer,
   serverState,
   needsIntervention,
-  wakingCommand,
+  wakeServerCommand,
   type ServerState,
 } from "../../openstack/inventory/server-diagnostics.js";
 import { probeLogin } from "../../base/ssh-client.js";
@@ -13,15 +13,15 @@ import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { reportFailure } from "../pulumi/errors.js";
 import { markNeverAnswered } from "../lookup/marked-servers.js";
 import type { LocalContext } from "../lookup/local-context.js";
-import { dialSeconds, type Connection } from "../remote-scripts/remote-script.js";
+import { longestDialSeconds, type SshConnection } from "../remote-scripts/remote-script.js";
 import type { ExistingServers } from "../lookup/server-metadata.js";
-import { ScriptFailures } from "./script-retries.js";
+import { ScriptRetries } from "./script-retries.js";
 
 /** Machine on which a script runs: its name, its server and the SSH connection. */
 export interface ScriptServer {
   readonly machine: string;
   readonly serverId: pulumi.Output<string>;
-  readonly connection: Connection;
+  readonly connection: SshConnection;
 }
 
 /** Time limits for connections to a machine. */
@@ -111,7 +111,7 @@ export class FailedMachines {
   /** Returns the hook that reports why Nova could not create a server. */
   explain(machine: string): pulumi.ErrorHook {
     return errorHook(`explain-${machine}`, async ({ errors }) => {
-      const id = serverIn(errors.join("\n"));
+      const id = serverIdInError(errors.join("\n"));
       if (id !== undefined) {
         const sentence = `Nova could not create the machine ${machine}; the next \`up\` replaces it.`;
         const { text } = await this.evidence(id);
@@ -128,7 +128,7 @@ export class FailedMachines {
    * @param script name of the script
    */
   examine({ machine, serverId, connection }: ScriptServer, script: string): pulumi.ErrorHook {
-    const failures = new ScriptFailures(this, { machine, serverId, connection }, script);
+    const failures = new ScriptRetries(this, { machine, serverId, connection }, script);
     return errorHook(`examine-${machine}-${script}`, (failure) => failures.startsAgain(failure));
   }
 
@@ -139,7 +139,7 @@ export class FailedMachines {
    */
   async judge({ machine, serverId }: UnreachableServer, first: boolean): Promise<Failure> {
     const { state, text } = await this.evidence(serverId);
-    const command = state && wakingCommand(state);
+    const command = state && wakeServerCommand(state);
     if (state && command !== undefined)
       return new Failure(
         "SERVER_STOPPED",
@@ -162,7 +162,7 @@ export class FailedMachines {
     waited: number,
     bears = this.dialSeconds(true),
   ): Promise<boolean> {
-    if (dialSeconds + waited >= bears) return false;
+    if (longestDialSeconds + waited >= bears) return false;
     const servers = [serverId, ...(proxy ? [proxy.server] : [])];
     const states = await Promise.all(servers.map((id) => this.stateOf(id)));
     return !states.some((state) => state && needsIntervention(state));
@@ -185,7 +185,7 @@ export class FailedMachines {
    */
   dialSeconds(first: boolean): number {
     const { bootMinutes = 0, timeoutFactor = 1 } = this.patience;
-    return first ? 60 * bootMinutes : dialSeconds * timeoutFactor;
+    return first ? 60 * bootMinutes : longestDialSeconds * timeoutFactor;
   }
 
   /** Returns the server's state. Returns undefined if Nova does not answer. */
@@ -229,7 +229,9 @@ export class FailedMachines {
    * if the machine answers. It also runs again if only the proxy answers, because the next error
    * then shows which of the two machines fails.
    */
-  async ask(connection: pulumi.Unwrap<Connection>): Promise<"again" | "wrong host key" | "other"> {
+  async ask(
+    connection: pulumi.Unwrap<SshConnection>,
+  ): Promise<"again" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
     if (agentSocket === undefined) return "other";
     const answer = await probeLogin(connection, { agentSocket });
@@ -269,6 +271,6 @@ function silentNow(machine: string, state: ServerState | undefined, text: string
  * Returns the ID of the server in an error of OpenStack's provider. Returns undefined if there is
  * none.
  */
-export function serverIn(message: string): string | undefined {
+export function serverIdInError(message: string): string | undefined {
   return /instance \(?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)?/i.exec(message)?.[1];
 }

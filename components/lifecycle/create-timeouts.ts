@@ -8,4 +8,4 @@ export const createMinutes = { server: 30, volume: 20, loadBalancer: 15 } as con
 export const longestCreateMinutes = Math.max(...Object.values(createMinutes));
 
 /** Returns the minutes as text for Pulumi's `customTimeouts`. */
-export const inMinutes = (minutes: number): string => `${String(minutes)}m`;
+export const minutesText = (minutes: number): string => `${String(minutes)}m`;

@@ -4,7 +4,7 @@
  */
 import * as pulumi from "@pulumi/pulumi";
 import { serverHistoryOf } from "../lookup/marked-servers.js";
-import { ownState } from "../pulumi/recorded-resources.js";
+import { stateBeforeRun } from "../pulumi/recorded-resources.js";
 import { serverOfPath, serverOfScript } from "../remote-scripts/script-steps.js";
 
 /** Returns whether a script runs for the first time on the current server. */
@@ -27,7 +27,7 @@ export async function isServerNeverReached(
   );
   const before = serverOfPath(inputs["remotePath"]) ?? serverOfScript(inputs);
   if (!isFirstRunOnServer(failure.failedOperation, { before, now: server })) return false;
-  return serverHistoryOf(server, (await ownState()) ?? []) !== "part of the cluster";
+  return serverHistoryOf(server, (await stateBeforeRun()) ?? []) !== "part of the cluster";
 }
 
 /** Returns the value of an output. The engine must already know the value. */

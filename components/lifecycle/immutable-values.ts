@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { groupsOf, planCluster, type ClusterPlan } from "../plan/cluster-plan.js";
 import {
-  keptGenerations,
+  recordedGenerations,
   replacementProblems,
   type ExistingGenerations,
 } from "../plan/replacements.js";
@@ -13,15 +13,15 @@ import {
 } from "../plan/upgrades.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
-  authorityPath,
-  clientPath,
+  caCertificateFieldPath,
+  clientCertificateFieldPath,
   compareFrozen,
   findOneSidedGroupValues,
   frozenLines,
   frozenValues,
   machineGroupOfPath,
   hasChangedGeneration,
-  versionPath,
+  versionFieldPath,
 } from "../config/immutable-fields.js";
 import {
   adminNetworkIn,
@@ -33,7 +33,11 @@ import { clusterType } from "../pulumi/cluster-type.js";
 import { configError, type ArgumentProblem } from "../pulumi/errors.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import { isUnchangedSinceLastRun } from "../lookup/lookup-cache.js";
-import { resourceNameOf, ownState, type RecordedResource } from "../pulumi/recorded-resources.js";
+import {
+  resourceNameOf,
+  stateBeforeRun,
+  type RecordedResource,
+} from "../pulumi/recorded-resources.js";
 import { GuardedValues, type GuardedValuesArgs } from "../remote-scripts/remote-script.js";
 import { generationMetadataKey } from "../lookup/server-metadata.js";
 
@@ -41,7 +45,7 @@ export interface FrozenValuesArgs {
   readonly cluster: string;
   /** Frozen values, by their path in the specification. */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Groups of machines, as {@link groupNames} returns them. */
+  /** Groups of machines, as {@link groupNamesByPath} returns them. */
   readonly groups: Readonly<Record<string, string>>;
   /**
    * Returns the problems of changed generations. `existing` contains the generations in the state.
@@ -52,7 +56,7 @@ export interface FrozenValuesArgs {
 }
 
 /** Name of the {@link FrozenValues} resource of a cluster. */
-export const frozenName = "frozen";
+export const frozenValuesName = "frozen";
 
 /**
  * Frozen values of a cluster, which are in plain text in the state. While the cluster exists, every
@@ -74,8 +78,8 @@ export class FrozenValues extends GuardedValues {
     const check: GuardedValuesArgs["check"] = async ({ urn, before, now }) => {
       const found = [...compareFrozen(before, now), ...findOneSidedGroupValues(before, now)];
       const replaces = hasChangedGeneration(before, now);
-      const written = before[versionPath];
-      if (found.length === 0 && !replaces && written === now[versionPath]) return;
+      const written = before[versionFieldPath];
+      if (found.length === 0 && !replaces && written === now[versionFieldPath]) return;
       const state = await stateOf(urn);
       const kept = found.filter(({ path }) => {
         const group = machineGroupOfPath(path);
@@ -87,7 +91,7 @@ export class FrozenValues extends GuardedValues {
       const problems = [
         ...kept,
         ...(state && replaces ? replacements(existing) : []),
-        ...(begun && versionPath in now ? upgrades({ written, reached, existing }) : []),
+        ...(begun && versionFieldPath in now ? upgrades({ written, reached, existing }) : []),
       ];
       if (problems.length > 0)
         throw configError(`The specification of the living cluster ${cluster}`, problems);
@@ -102,7 +106,7 @@ export class FrozenValues extends GuardedValues {
  * group has the name of its component, and a machine has the name of its server. The names are
  * Pulumi names without the cluster's name.
  */
-export const groupNames = (plan: ClusterPlan): Readonly<Record<string, string>> =>
+export const groupNamesByPath = (plan: ClusterPlan): Readonly<Record<string, string>> =>
   Object.fromEntries(
     groupsOf(plan).flatMap(({ path, component, machines }): [string, string][] => [
       [path, component],
@@ -123,13 +127,13 @@ export function frozenValuesOf(
     cluster: spec.name,
     values: {
       ...frozenValues(spec),
-      ...keptGenerations(plan),
+      ...recordedGenerations(plan),
       ...frozenIds(spec, cloud),
       // The certificates themselves are not frozen, because they may be renewed.
-      ...(operator?.caCertificate !== undefined && { [authorityPath]: "own" }),
-      ...(operator?.clientCertificate && { [clientPath]: "own" }),
+      ...(operator?.caCertificate !== undefined && { [caCertificateFieldPath]: "own" }),
+      ...(operator?.clientCertificate && { [clientCertificateFieldPath]: "own" }),
     },
-    groups: groupNames(plan),
+    groups: groupNamesByPath(plan),
     replacements: (existing) => replacementProblems(spec, existing),
     upgrades: (before) => upgradeProblems(spec, before),
   };
@@ -188,15 +192,15 @@ interface Before {
  * settings and objects are unchanged since the last successful run.
  */
 export async function versionBefore(cluster: string): Promise<VersionBefore> {
-  const state = isUnchangedSinceLastRun() ? [] : ((await ownState()) ?? []);
+  const state = isUnchangedSinceLastRun() ? [] : ((await stateBeforeRun()) ?? []);
   return { written: writtenIn(state, cluster), reached: reachedIn(state, cluster) };
 }
 
 const keptOutputs = z.looseObject({ environment: z.record(z.string(), z.unknown()) });
 
 function writtenIn(state: readonly RecordedResource[], cluster: string): string | undefined {
-  const found = state.find(({ name }) => name === `${cluster}-${frozenName}`);
-  const written = keptOutputs.safeParse(found?.outputs).data?.environment[versionPath];
+  const found = state.find(({ name }) => name === `${cluster}-${frozenValuesName}`);
+  const written = keptOutputs.safeParse(found?.outputs).data?.environment[versionFieldPath];
   return typeof written === "string" ? written : undefined;
 }
 
@@ -236,7 +240,7 @@ const serversIn = (state: readonly RecordedResource[]): ExistingGenerations =>
 /** Returns the contents of the cluster's state. Returns undefined if the state cannot be read. */
 async function stateOf(urn: string): Promise<Before | undefined> {
   const prefix = resourceNameOf(urn).replace(/[^-]*$/, "");
-  const state = await ownState();
+  const state = await stateBeforeRun();
   const mine = state?.filter(({ name }) => name.startsWith(prefix));
   return (
     mine && {

@@ -8,13 +8,13 @@ import { Failure } from "../../base/failures/failure.js";
 import { reportFailure } from "../pulumi/errors.js";
 import type { FailedMachines, ScriptServer } from "./boot-failures.js";
 import { isServerNeverReached, resolveKnownOutput } from "./first-script.js";
-import type { Connection } from "../remote-scripts/remote-script.js";
+import type { SshConnection } from "../remote-scripts/remote-script.js";
 import { sshFailureOf } from "./ssh-failures.js";
 
-type Way = pulumi.Unwrap<Connection>;
+type Way = pulumi.Unwrap<SshConnection>;
 
 /** Failures of one script in one run. */
-export class ScriptFailures {
+export class ScriptRetries {
   private again = 0;
   private cuts = 0;
   private silentSince: number | undefined;

@@ -2,7 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { recogniseError } from "../../base/failures/failure.js";
 import { lookupOrder, isUuid } from "../../openstack/client/name-or-id.js";
-import { scopeIn, type CloudScope } from "../../openstack/auth/token-scope.js";
+import { scopeOfToken, type CloudScope } from "../../openstack/auth/token-scope.js";
 import type { RequiredLookups } from "../../openstack/checks/lookup-requirements.js";
 import { ProgramError } from "../pulumi/errors.js";
 import { findServers } from "./marked-servers.js";
@@ -258,7 +258,7 @@ function requireAll(
 }
 
 function scopeOf(found: openstack.identity.GetAuthScopeResult): CloudScope {
-  const scope = scopeIn({
+  const scope = scopeOfToken({
     endpoints: found.serviceCatalogs
       .filter((service) => service.type === "identity")
       .flatMap((service) => service.endpoints),

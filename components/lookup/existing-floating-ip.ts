@@ -3,7 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { identityKey } from "../../openstack/inventory/ownership.js";
 import type { WantedFloatingIp } from "../../openstack/checks/lookup-requirements.js";
 import { wrongNameProblem, noMatchPattern, cloudReasonOf, type LookupResult } from "./lookup.js";
-import { ownedIdsAndIdentities, ownState } from "../pulumi/recorded-resources.js";
+import { ownedIdsAndIdentities, stateBeforeRun } from "../pulumi/recorded-resources.js";
 
 /**
  * Finds a floating IP. Returns a problem if the floating IP is not in the project. Also returns a
@@ -43,7 +43,7 @@ async function isOurs(port: {
   readonly portId: string;
   readonly allTags: readonly string[];
 }): Promise<boolean> {
-  const recorded = (await ownState()) ?? [];
+  const recorded = (await stateBeforeRun()) ?? [];
   const marks = [...ownedIdsAndIdentities(recorded).identities].map(
     (one) => `${identityKey}=${one}`,
   );

@@ -1,8 +1,11 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { lookupOrder, matchesOf } from "../../openstack/client/name-or-id.js";
-import type { WantedAdminNetwork, WantedNetwork } from "../../openstack/checks/lookup-requirements.js";
-import { overlaps } from "../../base/ip-addresses.js";
+import type {
+  WantedAdminNetwork,
+  WantedNetwork,
+} from "../../openstack/checks/lookup-requirements.js";
+import { rangesOverlap } from "../../base/ip-addresses.js";
 import {
   findFirst,
   wrongNameProblem,
@@ -196,7 +199,7 @@ export async function findAdminNetwork(
   const subnet = subnetOrOnly(wanted, reference, subnets.all);
   if ("problem" in subnet) return subnet;
   const { id, range, gateway } = subnet;
-  const [near] = Object.entries(apart).filter(([, other]) => overlaps(range, other));
+  const [near] = Object.entries(apart).filter(([, other]) => rangesOverlap(range, other));
   if (near)
     return wrongNameProblem(
       `the subnet "${subnet.name || id}" of network.admin has the range ${range}, which overlaps network.${near[0]} (${near[1]}); write another one`,

@@ -66,7 +66,10 @@ export interface ClientCertificate {
  *
  * @param directory directory to which paths are relative. Default: the current directory
  */
-export const filesOf = (env: NodeJS.ProcessEnv, directory?: string): PinnedFileDirectories => ({
+export const pinnedFileDirectoriesOf = (
+  env: NodeJS.ProcessEnv,
+  directory?: string,
+): PinnedFileDirectories => ({
   directory,
   cache: cacheDirectoryIn(env, "manifests"),
 });
@@ -80,7 +83,7 @@ export const localContextOf = (env: NodeJS.ProcessEnv): LocalContext => ({
   connectWith: (credential) => connectCloud({ env, credential }),
   agentSocket: env["SSH_AUTH_SOCK"],
   ...certificatesOf(env),
-  files: filesOf(env),
+  files: pinnedFileDirectoriesOf(env),
 });
 
 /**

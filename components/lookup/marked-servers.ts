@@ -4,12 +4,12 @@ import { Failure } from "../../base/failures/failure.js";
 import type { LocalContext } from "./local-context.js";
 import {
   ownedIdsAndIdentities,
-  ownState,
+  stateBeforeRun,
   type RecordedResource,
 } from "../pulumi/recorded-resources.js";
 import { scriptType } from "../remote-scripts/script-type.js";
 import { serverOfScript } from "../remote-scripts/script-steps.js";
-import { isBetterNotIgnored } from "./provider-power-states.js";
+import { mustNotIgnorePowerState } from "./provider-power-states.js";
 import {
   listServers,
   existingServersOf,
@@ -31,7 +31,7 @@ export async function findServers(
   try {
     const client = await operator.connect();
     if (client.projectId !== projectId) return undefined;
-    const [listed, state] = await Promise.all([listServers(client, cluster), ownState()]);
+    const [listed, state] = await Promise.all([listServers(client, cluster), stateBeforeRun()]);
     const held = state && ownedIdsAndIdentities(state);
     const servers = await judged(client, existingServersOf(listed, { cluster, held }), state);
     return withPower(servers, listed, state);
@@ -96,7 +96,7 @@ function withPower(
   const refused = new Set(
     listed.flatMap(({ id, status }) => {
       const recorded = recordOf(id, state)?.outputs["powerState"];
-      return typeof recorded === "string" && isBetterNotIgnored(recorded, status) ? [id] : [];
+      return typeof recorded === "string" && mustNotIgnorePowerState(recorded, status) ? [id] : [];
     }),
   );
   return Object.fromEntries(

@@ -11,7 +11,7 @@
 const accepted = new Set(["active", "shutoff", "shelved_offloaded", "paused"]);
 
 /** Returns whether the provider refuses the power state as an input. */
-export const isRefused = (state: string): boolean => !accepted.has(state.toLowerCase());
+export const isRefusedAsInput = (state: string): boolean => !accepted.has(state.toLowerCase());
 
 /**
  * Power states in which the provider does not start a server if the program sets no power state.
@@ -27,7 +27,7 @@ const unstarted = new Set(["active", "error", "migrating"]);
  * @param recorded power state in the stack's state
  * @param now power state in Nova, which a refresh would write to the state
  */
-export const isBetterNotIgnored = (recorded: string, now: string): boolean => {
+export const mustNotIgnorePowerState = (recorded: string, now: string): boolean => {
   const both = [recorded, now].map((state) => state.toLowerCase());
-  return both.every((state) => unstarted.has(state)) && both.some(isRefused);
+  return both.every((state) => unstarted.has(state)) && both.some(isRefusedAsInput);
 };

@@ -5,7 +5,7 @@ import {
   type KubeadmImage,
 } from "../../base/versions/container-images.js";
 import { rolesOf, type Role } from "../config/roles.js";
-import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
+import { podNetworkTraitsOf } from "../pod-network/pod-network-kinds.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 
 /**
@@ -24,7 +24,7 @@ export function earlyImages(
   // The images of Cinder CSI come last, because a node becomes Ready without them. It cannot become
   // Ready without the pod network and the cloud controller.
   const wanted = [
-    ...podNetworkTraits(podNetwork).images,
+    ...podNetworkTraitsOf(podNetwork).images,
     ...addonImages,
     ...(["cinderCsi", "csiNodeDriverRegistrar"] as const),
   ];

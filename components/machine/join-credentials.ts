@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { joinKey } from "../identity/join-certificate.js";
+import { deriveJoinKey } from "../identity/join-certificate.js";
 import { roleTable } from "../config/roles.js";
 import type { RemoteScriptArgs } from "../remote-scripts/remote-script.js";
-import type { MachineSettings } from "./machine.js";
+import type { CommonMachineSettings } from "./machine.js";
 import type { Member } from "./machine-group.js";
 
 /**
@@ -12,7 +12,7 @@ import type { Member } from "./machine-group.js";
 export function joinRequestVariables(
   { plan, machine }: Member,
   controlPlanes: readonly Member[],
-  { seed }: Pick<MachineSettings, "seed">,
+  { seed }: Pick<CommonMachineSettings, "seed">,
 ): RemoteScriptArgs["values"] {
   const peers = controlPlanes
     .filter((one) => one.machine !== machine)
@@ -20,7 +20,7 @@ export function joinRequestVariables(
   const key = pulumi
     .all([seed, machine.serverId, machine.address])
     .apply(([text, serverId, address]) =>
-      joinKey(text, {
+      deriveJoinKey(text, {
         grant: roleTable[plan.role].grant,
         machine: plan.name,
         serverId,

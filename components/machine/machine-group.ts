@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { Rollout } from "../lifecycle/rollout.js";
-import type { SshAccess } from "./machine-connections.js";
+import type { MachineConnections } from "./machine-connections.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
 import { needsMajority, roleTable, type LeaveStep } from "../config/roles.js";
 import { serverGroupNameOf } from "../identity/resource-tags.js";
@@ -13,22 +13,22 @@ import {
   RemoteScript,
   type RemoteScriptArgs,
 } from "../remote-scripts/remote-script.js";
-import { copyName, type Step } from "../remote-scripts/script-steps.js";
-import { Machine, type MachineSettings } from "./machine.js";
+import { copyName, type ScriptStep } from "../remote-scripts/script-steps.js";
+import { Machine, type CommonMachineSettings } from "./machine.js";
 import { ipv6ScriptVariables } from "./ipv6-script.js";
 import { prepareStepOf } from "./preparation.js";
 import { implicitSecrets } from "./secret-values.js";
 
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
-  readonly machines: MachineSettings;
+  readonly machines: CommonMachineSettings;
   /**
    * Whether the settings contain an encrypted value. It is not known which value is encrypted.
    * @default false
    */
   readonly encrypted?: boolean;
   /** Steps that run on the machines. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly ScriptStep[];
   /**
    * IDs of the program's security groups. The security groups of the user, which the plan names,
    * are added.
@@ -57,7 +57,7 @@ export interface Member {
   readonly plan: PlannedMachine;
   readonly machine: Machine;
   /** Returns the scripts on the machine. The first call copies the scripts to the machine. */
-  readonly copied: (access: SshAccess) => CopiedScripts;
+  readonly copied: (access: MachineConnections) => CopiedScripts;
 }
 
 /** Arguments of the script that runs before a machine's server is deleted. */
@@ -69,13 +69,13 @@ export interface LeaveScriptArgs extends Pick<RemoteScriptArgs, "step" | "values
   readonly survivor: Member;
   /** Steps that the survivor runs. If there are none, no script is created. */
   readonly leaves: readonly LeaveStep[];
-  readonly access: SshAccess;
+  readonly access: MachineConnections;
   /** Resource that must be created before the script. */
   readonly after?: pulumi.Resource;
 }
 
 interface ScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
-  readonly access: SshAccess;
+  readonly access: MachineConnections;
   /** Resource that must be created before the script. */
   readonly after?: pulumi.Resource | undefined;
 }
@@ -87,10 +87,10 @@ interface ScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
 export abstract class MachineGroup extends Component {
   readonly members: readonly Member[];
   protected readonly plan: PlannedGroup;
-  readonly #failed: MachineSettings["failed"];
+  readonly #failed: CommonMachineSettings["failed"];
   readonly #cloudAuthority: string;
   readonly #encrypted: boolean;
-  readonly #ipv6: MachineSettings["ipv6"];
+  readonly #ipv6: CommonMachineSettings["ipv6"];
 
   protected constructor(
     type: string,
@@ -164,10 +164,10 @@ export abstract class MachineGroup extends Component {
   private copying(
     { position }: PlannedMachine,
     machine: Machine,
-    steps: readonly Step[],
+    steps: readonly ScriptStep[],
   ): Member["copied"] {
-    const copy = (access: SshAccess): CopiedScripts => {
-      const connection = access.route(machine);
+    const copy = (access: MachineConnections): CopiedScripts => {
+      const connection = access.connectionTo(machine);
       const onError = [this.#failed.examine(machine.reachedBy(connection), copyName)];
       return this.make(
         CopiedScripts,
@@ -183,7 +183,7 @@ export abstract class MachineGroup extends Component {
   /** Prepares a machine for kubeadm. */
   protected prepare(
     member: Member,
-    access: SshAccess,
+    access: MachineConnections,
     values: RemoteScriptArgs["values"],
   ): RemoteScript {
     const ipv6 = this.#ipv6 && ipv6ScriptVariables(this.#ipv6, member.machine.ipv6Address);
@@ -209,7 +209,7 @@ export abstract class MachineGroup extends Component {
     name: string,
     { access, after, step, values }: ScriptArgs,
   ): RemoteScript {
-    const connection = access.route(machine);
+    const connection = access.connectionTo(machine);
     const script = this.make(
       RemoteScript,
       `${String(plan.position)}-${name}`,
@@ -235,7 +235,7 @@ export abstract class MachineGroup extends Component {
    * Creates the script that runs on the survivor before this machine's server is deleted or
    * replaced. Returns undefined if `leaves` is empty.
    */
-  protected letGo(
+  protected createLeaveScript(
     { plan, machine }: Member,
     { survivor, leaves, access, after, ...args }: LeaveScriptArgs,
   ): RemoteScript | undefined {
@@ -243,7 +243,7 @@ export abstract class MachineGroup extends Component {
     return this.make(
       RemoteScript,
       `${String(plan.position)}-leave`,
-      { ...args, connection: access.route(survivor.machine), when: "delete" },
+      { ...args, connection: access.connectionTo(survivor.machine), when: "delete" },
       {
         ...(after && { dependsOn: after }),
         // Pulumi replaces the script whenever it replaces the server. Because both are deleted

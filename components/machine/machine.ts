@@ -6,8 +6,8 @@ import {
   tagsOf,
   type ClusterMarkInput,
 } from "../identity/resource-tags.js";
-import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
-import { addressOf } from "../../base/ip-addresses.js";
+import { deriveSshKey, hostKeyPurpose } from "../identity/host-keys.js";
+import { addressOfFamily } from "../../base/ip-addresses.js";
 import type { AdminNetwork } from "../network/second-interface-network.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { adminPortName } from "../plan/object-names.js";
@@ -17,16 +17,16 @@ import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
 import { generationMetadataKey } from "../lookup/server-metadata.js";
 import type { FailedMachines, ScriptServer } from "../lifecycle/boot-failures.js";
-import { createMinutes, inMinutes } from "../lifecycle/create-timeouts.js";
+import { createMinutes, minutesText } from "../lifecycle/create-timeouts.js";
 import { outputAfter } from "../pulumi/await-output.js";
-import type { Connection, SshHop } from "../remote-scripts/remote-script.js";
+import type { SshConnection, SshEndpoint } from "../remote-scripts/remote-script.js";
 import type { MachinesIpv6 } from "../network/network.js";
 import type { SecondInterface } from "./second-interface.js";
 import { renderUserData } from "./user-data.js";
 import { blockDevices, type MachineVolume } from "./block-devices.js";
 
 /** Settings that all machines of a cluster have in common. */
-export interface MachineSettings {
+export interface CommonMachineSettings {
   readonly mark: ClusterMarkInput;
   /** IDs of images, flavors and security groups. The keys are the names or IDs in the plan. */
   readonly cloud: pulumi.Input<Pick<CloudFacts, "imageIds" | "flavorIds" | "securityGroupIds">>;
@@ -57,7 +57,7 @@ export interface MachineSettings {
   readonly cloudAuthority?: string | undefined;
 }
 
-export interface MachineArgs extends MachineSettings {
+export interface MachineArgs extends CommonMachineSettings {
   /** Plan of the machine. A changed name replaces the machine. */
   readonly plan: PlannedMachine;
   readonly securityGroupIds: readonly pulumi.Input<string>[];
@@ -126,7 +126,7 @@ export class Machine extends Component {
    * Returns the SSH hop to this machine, at the address `host`. Its value is known only after the
    * server was created, so no script connects earlier.
    */
-  ssh(host: pulumi.Input<string>): SshHop {
+  ssh(host: pulumi.Input<string>): SshEndpoint {
     const known = pulumi.all([host, this.serverId]).apply(([address]) => address);
     return {
       host: known,
@@ -138,7 +138,7 @@ export class Machine extends Component {
   }
 
   /** Returns the values that error messages about a failed script need. */
-  reachedBy(connection: Connection): ScriptServer {
+  reachedBy(connection: SshConnection): ScriptServer {
     return { machine: this.machine, serverId: this.serverId, connection };
   }
 
@@ -211,7 +211,7 @@ export class Machine extends Component {
         // Cinder itself changes the metadata. Changes of the other values apply only when the
         // generation changes.
         ignoreChanges: ["imageId", "metadata", "availabilityZone", "size", "volumeType"],
-        customTimeouts: { create: inMinutes(createMinutes.volume) },
+        customTimeouts: { create: minutesText(createMinutes.volume) },
       },
     );
     return { planned, volume };
@@ -263,7 +263,7 @@ export class Machine extends Component {
           ...["blockDevices", "metadata", ...(failed.refusesPower(machine) ? [] : ["powerState"])],
           ...["schedulerHints", "tags", ...(replaces === undefined ? ["userData"] : [])],
         ],
-        customTimeouts: { create: inMinutes(createMinutes.server) },
+        customTimeouts: { create: minutesText(createMinutes.server) },
         hooks: { onError: [failed.explain(machine)] },
       },
     );
@@ -274,7 +274,7 @@ export class Machine extends Component {
 interface Parts {
   readonly port: openstack.networking.Port;
   readonly adminPort: openstack.networking.Port | undefined;
-  readonly key: pulumi.Output<ReturnType<typeof deriveKey>>;
+  readonly key: pulumi.Output<ReturnType<typeof deriveSshKey>>;
   readonly volumes: readonly MachineVolume[];
 }
 
@@ -285,7 +285,7 @@ interface Parts {
 const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
   pulumi
     .all([seed, roleTable[plan.role].keepsHostKey ? 0 : generation])
-    .apply(([text, made]) => deriveKey(text, hostKeyPurpose(plan.name, made)));
+    .apply(([text, made]) => deriveSshKey(text, hostKeyPurpose(plan.name, made)));
 
 /**
  * Returns the address of the port in an IP family. Neutron may have added further IPv6 addresses to
@@ -294,7 +294,7 @@ const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
 const addressIn = (
   { allFixedIps }: openstack.networking.Port,
   family: "IPv4" | "IPv6",
-): pulumi.Output<string> => allFixedIps.apply((all) => addressOf(family, all));
+): pulumi.Output<string> => allFixedIps.apply((all) => addressOfFamily(family, all));
 
 const secondInterface = (
   port: openstack.networking.Port | undefined,

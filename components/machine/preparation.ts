@@ -3,20 +3,20 @@ import { publicKeyBase64 } from "../config/machines/machines.js";
 import type { UserScripts } from "../config/machines/user-scripts.js";
 import { taintText, type Taint } from "../plan/cluster-plan.js";
 import { roleTable, rolesOf, type Role } from "../config/roles.js";
-import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
+import { podNetworkTraitsOf } from "../pod-network/pod-network-kinds.js";
 import { packageSeries } from "../../base/versions/pinned-versions.js";
 import { containerdConfig } from "./containerd-documents.js";
 import { earlyImages, earlyImagesPattern } from "./early-images.js";
 import { registryFiles } from "./registry-documents.js";
 import { scriptsBeside } from "../remote-scripts/script-texts.js";
-import { stepOf, type Step } from "../remote-scripts/script-steps.js";
+import { stepOf, type ScriptStep } from "../remote-scripts/script-steps.js";
 import { ipv6Script } from "./ipv6-script.js";
-import { newestPackages, packageScripts, packageValuesOf } from "./version-scripts.js";
+import { newestPackageRepository, packageScripts, packageValuesOf } from "./version-scripts.js";
 
 const read = scriptsBeside(__dirname);
 
 /** Variables that scripts/prepare/prepare.sh reads. */
-export const prepareValues = [
+export const prepareVariables = [
   "KUBEADM_IMAGES",
   "KUBERNETES_VERSION",
   "PACKAGES_URL",
@@ -94,7 +94,7 @@ const prepareStep = stepOf("prepare", { scripts: prepareScripts });
 const prepareIpv6Step = stepOf("prepare", { scripts: [...prepareScripts, ipv6Script] });
 
 /** Returns the step that prepares a machine for kubeadm. */
-export const prepareStepOf = ({ ipv6 }: { readonly ipv6?: object | undefined }): Step =>
+export const prepareStepOf = ({ ipv6 }: { readonly ipv6?: object | undefined }): ScriptStep =>
   ipv6 ? prepareIpv6Step : prepareStep;
 
 /**
@@ -126,14 +126,14 @@ export function preparation(
   >,
   role: Role,
   { packages: extra = [], taints = [], steps }: PreparationAdditions = {},
-): Record<Exclude<(typeof prepareValues)[number], Late>, string> {
+): Record<Exclude<(typeof prepareVariables)[number], Late>, string> {
   const { kubernetes, network, podNetwork } = spec;
   const { version, packages } = kubernetes;
   return {
     KUBEADM_IMAGES: earlyImagesPattern(spec, role),
     ...packageValuesOf(spec),
     PACKAGES_KEY_FINGERPRINT: packages.keyFingerprint,
-    NEWEST_PACKAGES_URL: newestPackages(kubernetes),
+    NEWEST_PACKAGES_URL: newestPackageRepository(kubernetes),
     CONTAINERD_SOURCE: packages.containerd.source,
     CONTAINERD_KEY: packages.containerd.key,
     CONTAINERD_KEY_FINGERPRINT: packages.containerd.keyFingerprint,
@@ -147,7 +147,7 @@ export function preparation(
     CONTAINERD_SERIES: packageSeries(version).containerd,
     POD_RANGE: network.pods,
     NODE_RANGE: network.nodes,
-    KERNEL_MODULES: podNetworkTraits(podNetwork).kernelModules.join(" "),
+    KERNEL_MODULES: podNetworkTraitsOf(podNetwork).kernelModules.join(" "),
     ETCD_DISK: rolesOf(spec)[role].runsEtcd ? "/var/lib/etcd" : "",
     ...hostValues(spec),
     BEFORE_KUBEADM: steps?.beforeKubeadm ?? "",

@@ -35,7 +35,7 @@ const apiOutside = (endpoint: ProxySpec["endpoint"]): string[] =>
   );
 
 /** Returns the no-proxy list: the names, addresses and CIDRs to which machines connect directly. */
-export function exceptions({ network, endpoint, apiName, kubernetes }: ProxySpec): string[] {
+export function proxyExceptions({ network, endpoint, apiName, kubernetes }: ProxySpec): string[] {
   const { clusterDomain } = kubernetes.kubelet;
   const { ipv6 } = network;
   const domain = typeof clusterDomain === "string" ? clusterDomain : "cluster.local";
@@ -109,7 +109,7 @@ function curlConfiguration(proxy: string | undefined, direct: readonly string[])
 
 /** Returns the files that scripts/prepare/proxy.sh writes. Each file is one line `NAME BASE64`. */
 export function proxyFiles(spec: ProxySpec, proxies: ProxyUrls): string {
-  const direct = exceptions(spec);
+  const direct = proxyExceptions(spec);
   const { source, key } = spec.kubernetes.packages.containerd;
   // containerd never downloads its own package, so its environment file does not contain these
   // hosts. Changed variables in the environment file would restart containerd.

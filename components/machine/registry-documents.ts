@@ -94,7 +94,7 @@ export function registryFiles(kubernetes: Kubernetes): string {
 }
 
 /** Credentials for a registry. */
-export interface SignIn {
+export interface RegistryLogin {
   readonly host: string;
   readonly user: string;
   readonly password: string;
@@ -104,7 +104,7 @@ export interface SignIn {
  * Returns the part of containerd's config.toml that contains the registry passwords. containerd
  * accepts passwords only in config.toml.
  */
-export const signIns = (all: readonly SignIn[]): string =>
+export const registryLoginsText = (all: readonly RegistryLogin[]): string =>
   all
     .map(
       ({ host, user, password }) =>

@@ -1,7 +1,7 @@
 import type { SshKey } from "../identity/host-keys.js";
 import {
-  partBeginning,
-  partBoundary,
+  cloudInitPartBeginning,
+  cloudInitPartBoundary,
   cloudInitMimeTypes,
 } from "../config/machines/user-scripts.js";
 import { secondInterfaceCommand, type SecondInterface } from "./second-interface.js";
@@ -97,15 +97,15 @@ export function renderUserData({
  */
 function multipart(own: string, more: readonly string[]): string {
   const part = (text: string, ...headers: readonly string[]): string => {
-    const type = cloudInitMimeTypes[partBeginning(text) ?? "#cloud-config"];
+    const type = cloudInitMimeTypes[cloudInitPartBeginning(text) ?? "#cloud-config"];
     const head = [`Content-Type: ${type}; charset="utf-8"`, "MIME-Version: 1.0", ...headers];
-    return `--${partBoundary}\n${head.join("\n")}\n\n${text.replace(/\n?$/, "\n")}`;
+    return `--${cloudInitPartBoundary}\n${head.join("\n")}\n\n${text.replace(/\n?$/, "\n")}`;
   };
   const merge = "Merge-Type: list(append)+dict(no_replace,recurse_list)+str()";
   return [
-    `Content-Type: multipart/mixed; boundary="${partBoundary}"\nMIME-Version: 1.0\n\n`,
+    `Content-Type: multipart/mixed; boundary="${cloudInitPartBoundary}"\nMIME-Version: 1.0\n\n`,
     part(own),
     ...more.map((text) => part(text, merge)),
-    `--${partBoundary}--\n`,
+    `--${cloudInitPartBoundary}--\n`,
   ].join("");
 }

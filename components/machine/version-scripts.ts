@@ -18,20 +18,20 @@ export const packageScripts = [
 export const versionScripts = [...packageScripts, read("scripts/change-version.sh")] as const;
 
 /** Variables that {@link packageScripts} read. */
-const packageValues = [
+const packageVariables = [
   "KUBERNETES_VERSION",
   "PACKAGES_URL",
   "CRI_TOOLS_SERIES",
   "KUBERNETES_CNI_SERIES",
   "IMAGE_REPOSITORY",
 ] as const;
-export const versionValues = [...packageValues, "PAUSE"] as const;
+export const versionVariables = [...packageVariables, "PAUSE"] as const;
 
 type VersionSpec = Pick<ClusterSpec, "kubernetes">;
 
 export const packageValuesOf = ({
   kubernetes: { version, packages, registry },
-}: VersionSpec): Record<(typeof packageValues)[number], string> => {
+}: VersionSpec): Record<(typeof packageVariables)[number], string> => {
   const { criTools, kubernetesCni } = packageSeries(version);
   return {
     KUBERNETES_VERSION: version,
@@ -46,7 +46,10 @@ export const packageValuesOf = ({
  * Returns the URL of the package repository for the newest supported minor version. Returns "" if
  * `version` already has this minor version, or if `url` has no `{minor}` placeholder.
  */
-export function newestPackages({ version, packages: { url } }: VersionSpec["kubernetes"]): string {
+export function newestPackageRepository({
+  version,
+  packages: { url },
+}: VersionSpec["kubernetes"]): string {
   const [newest = ""] = supportedMinors;
   return newest === minorOf(version) || !url.includes("{minor}")
     ? ""
@@ -55,7 +58,7 @@ export function newestPackages({ version, packages: { url } }: VersionSpec["kube
 
 export const versionValuesOf = (
   spec: VersionSpec,
-): Record<(typeof versionValues)[number], string> => ({
+): Record<(typeof versionVariables)[number], string> => ({
   ...packageValuesOf(spec),
   PAUSE: spec.kubernetes.images.pause ?? "",
 });

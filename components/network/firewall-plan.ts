@@ -1,4 +1,4 @@
-import { rangesOf } from "../../base/ip-addresses.js";
+import { clusterRangesOf } from "../../base/ip-addresses.js";
 import { entryRole, planCluster, rolesIn } from "../plan/cluster-plan.js";
 import { rolesOf, type Role } from "../config/roles.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
@@ -18,7 +18,7 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
   return {
     sshCidrs: spec.sshCidrs,
     nodes: spec.network.nodes,
-    pods: rangesOf("pods", spec.network),
+    pods: clusterRangesOf("pods", spec.network),
     podNetwork: spec.podNetwork,
     entry,
     reached: reachedRoles(spec, entry, all),
@@ -39,7 +39,7 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
  * Returns the firewall rules of a specification. Without port security, only second interfaces have
  * rules.
  */
-export const rulesOf = (spec: ClusterSpec): readonly FirewallRule[] =>
+export const firewallRulesOfSpec = (spec: ClusterSpec): readonly FirewallRule[] =>
   firewallRules(firewallPlan(spec)).filter(
     ({ group }) => spec.network.portSecurity || group === "admin",
   );

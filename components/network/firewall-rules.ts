@@ -3,7 +3,7 @@ import { apiPort, etcdPorts } from "../../base/ports.js";
 import { isOvn } from "../config/load-balancing/endpoint-traits.js";
 import type { SecurityGroup } from "../plan/cluster-plan.js";
 import { nodeRoles, roleTable, type Role } from "../config/roles.js";
-import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
+import { podNetworkTraitsOf, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
 import type { PodNetworkTraffic } from "../pod-network/pod-network-traits.js";
 
 /**
@@ -244,7 +244,7 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
     reason: `SSH through the ${titleOf(entry)}`,
   })),
   ...(roleTable[entry].node ? [] : [betweenControlPlanes]),
-  ...podNetworkTraits(podNetwork).passages.map(({ from, ...passage }): FirewallRow => ({
+  ...podNetworkTraitsOf(podNetwork).passages.map(({ from, ...passage }): FirewallRow => ({
     ...passage,
     group: "node",
     from: passing(from, pods),

@@ -4,7 +4,7 @@ import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/resour
 import { Component } from "../pulumi/component.js";
 
 /** Connection of the machines' network to the external network. */
-export interface RouteOutside {
+export interface ExternalConnection {
   readonly mark: ClusterMarkInput;
   /** External network of the floating IPs. Undefined if the cluster has no floating IPs. */
   readonly externalNetwork?: {
@@ -33,9 +33,9 @@ export interface PublicAddress {
 }
 
 /** Base class of components with a floating IP. Only this class attaches floating IPs to ports. */
-export abstract class PubliclyAddressed extends Component {
+export abstract class FloatingIpComponent extends Component {
   protected addressOutside(
-    outside: RouteOutside,
+    outside: ExternalConnection,
     reached: FloatingIpTarget,
     opts: pulumi.CustomResourceOptions = {},
   ): PublicAddress {
@@ -45,7 +45,7 @@ export abstract class PubliclyAddressed extends Component {
   }
 
   private createFloatingIp(
-    { mark, externalNetwork, routerInterface }: RouteOutside,
+    { mark, externalNetwork, routerInterface }: ExternalConnection,
     { portId, what }: FloatingIpTarget,
     opts: pulumi.CustomResourceOptions,
   ): PublicAddress {
@@ -78,7 +78,7 @@ export abstract class PubliclyAddressed extends Component {
    * program never deletes it.
    */
   private attachExisting(
-    { routerInterface }: RouteOutside,
+    { routerInterface }: ExternalConnection,
     { portId, given }: FloatingIpTarget & { readonly given: string },
     opts: pulumi.CustomResourceOptions,
   ): PublicAddress {

@@ -6,8 +6,8 @@ import { Component } from "../pulumi/component.js";
 import { ipv6SubnetName } from "../plan/object-names.js";
 import type { Ipv6Spec } from "../config/network/ipv6.js";
 import type { FoundNetwork, RouterAddress } from "../lookup/existing-network.js";
-import { freeParts } from "../../base/ip-addresses.js";
-import type { RouteOutside } from "./floating-ip-component.js";
+import { freeAddressRanges } from "../../base/ip-addresses.js";
+import type { ExternalConnection } from "./floating-ip-component.js";
 
 export interface NetworkArgs {
   readonly mark: ClusterMarkInput;
@@ -25,7 +25,7 @@ export interface NetworkArgs {
   readonly reserved: readonly string[];
   /** MTU in bytes. @default the MTU that Neutron chooses */
   readonly mtu?: number | undefined;
-  readonly externalNetwork?: RouteOutside["externalNetwork"];
+  readonly externalNetwork?: ExternalConnection["externalNetwork"];
   /** IPv6 subnet. @default none */
   readonly ipv6?: Ipv6Spec;
   /**
@@ -50,7 +50,7 @@ export interface ServicesNetworkSettings {
    * connected to it. Otherwise Neutron could not assign these floating IPs to ports in the separate
    * network.
    */
-  readonly externalNetwork: NonNullable<RouteOutside["externalNetwork"]>;
+  readonly externalNetwork: NonNullable<ExternalConnection["externalNetwork"]>;
 }
 
 /** IPv6 subnet of the machines, and the CIDRs of machines and pods. */
@@ -83,7 +83,7 @@ export class Network extends Component {
   readonly routerAddresses: pulumi.Output<readonly RouterAddress[] | undefined>;
   /** MTU of the network in bytes, as reported by Neutron. */
   readonly mtu: pulumi.Output<number>;
-  readonly outside: RouteOutside;
+  readonly outside: ExternalConnection;
   /**
    * ID of the subnet. Its value is known only after the subnet is connected to the router.
    * Resources that use floating IPs take this ID, so they are created after the connection and
@@ -132,7 +132,7 @@ export class Network extends Component {
       ipVersion: 4,
       dnsNameservers: args.dns.filter((one) => !args.ipv6 || Address4.isValid(one)),
       ...(args.reserved.length > 0 && {
-        allocationPools: [...freeParts(args.nodes, args.reserved)],
+        allocationPools: [...freeAddressRanges(args.nodes, args.reserved)],
       }),
       ...marks,
     });

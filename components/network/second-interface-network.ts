@@ -11,7 +11,7 @@ export interface AdminNetwork {
 }
 
 /** Returns the network of the second interfaces, or undefined if machines have one interface. */
-export const adminNetwork = ({
+export const adminNetworkOf = ({
   spec,
   cloud,
   firewall,

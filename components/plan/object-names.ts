@@ -10,4 +10,5 @@ export const adminPortName = ({ name }: Pick<PlannedMachine, "name">): string =>
  * Returns the name of the listener, the pool and the monitor for one port of the ingress load
  * balancer. `entrance` is the name of the port, such as `http`.
  */
-export const entranceName = (ingress: string, entrance: string): string => `${ingress}-${entrance}`;
+export const ingressPartName = (ingress: string, entrance: string): string =>
+  `${ingress}-${entrance}`;

@@ -2,9 +2,9 @@
  * Collects the Octavia providers, flavors and zones in a specification. A check asks Octavia
  * whether it offers them.
  */
-import type { OctaviaChoices } from "../../openstack/checks/cluster-requirements.js";
+import type { OctaviaRequirements } from "../../openstack/checks/cluster-requirements.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { serviceAnnotation } from "../config/load-balancing/service-annotations.js";
+import { serviceAnnotationKeys } from "../config/load-balancing/service-annotations.js";
 
 /**
  * Argument for which one or several load balancers are created, with its path in the specification.
@@ -18,7 +18,7 @@ interface Place {
 type Choice = readonly [key: string, value: string | undefined];
 
 /** Returns whether the cloud controller creates load balancers for Services. */
-export const servesBalancers = ({
+export const createsServiceLoadBalancers = ({
   loadBalancer,
   cloudController,
 }: Pick<ClusterSpec, "loadBalancer" | "cloudController">): boolean =>
@@ -37,7 +37,7 @@ const ownPlace = (
 
 /** Returns the arguments for which the cloud controller creates load balancers. */
 function placesOfServices(spec: ClusterSpec): Place[] {
-  if (!servesBalancers(spec)) return [];
+  if (!createsServiceLoadBalancers(spec)) return [];
   const { loadBalancer, ingress, samples, sampleServices } = spec;
   const { flavorId, availabilityZone } = loadBalancer;
   return [
@@ -55,7 +55,7 @@ const annotatedPlace = (
   path: string,
   annotations: Readonly<Record<string, string>> = {},
 ): Place => {
-  const { flavor, zone } = serviceAnnotation;
+  const { flavor, zone } = serviceAnnotationKeys;
   return {
     path: `${path}.annotations`,
     flavor: [flavor, annotations[flavor]],
@@ -71,7 +71,7 @@ function providersOf(spec: ClusterSpec): Record<string, string> {
   const { endpoint, ingress, loadBalancer } = spec;
   const api = endpoint.kind === "load-balancer" ? endpoint.provider : undefined;
   const all = loadBalancer.provider;
-  const used = ingress?.kind === "workers" || servesBalancers(spec) || api === all;
+  const used = ingress?.kind === "workers" || createsServiceLoadBalancers(spec) || api === all;
   return {
     ...(used && { "loadBalancer.provider": all }),
     ...(api !== undefined && api !== all && { "endpoint.provider": api }),
@@ -90,7 +90,7 @@ const written = (places: readonly Place[], chosen: "flavor" | "zone"): Record<st
  * Returns the providers, flavors and zones that Octavia must offer. Returns undefined if the
  * specification needs no load balancers.
  */
-export function octaviaChoices(spec: ClusterSpec): OctaviaChoices | undefined {
+export function octaviaRequirementsOf(spec: ClusterSpec): OctaviaRequirements | undefined {
   const providers = providersOf(spec);
   if (Object.keys(providers).length === 0) return undefined;
   const places = [...ownPlaces(spec), ...placesOfServices(spec)];

@@ -35,7 +35,7 @@ interface Replaced {
  * Returns the machines whose existing server has another generation than the plan. Leaves out
  * servers with an unknown generation.
  */
-export const replacedOf = (
+export const machinesToReplace = (
   machines: readonly PlannedMachine[],
   existing: ExistingGenerations,
 ): Replaced[] =>
@@ -49,7 +49,10 @@ export const replacedOf = (
  * records them, so that the next run detects and checks a change. Leaves out groups in which all
  * machines have generation 0.
  */
-export const keptGenerations = ({ groups: [leading], separate }: ClusterPlan): FrozenValuesByPath =>
+export const recordedGenerations = ({
+  groups: [leading],
+  separate,
+}: ClusterPlan): FrozenValuesByPath =>
   Object.fromEntries(
     [leading, ...separate].flatMap(({ path, machines }) => {
       const made = machines.map(({ generation }) => generation);
@@ -93,7 +96,7 @@ function ofGroup(
   existing: ExistingGenerations,
   against: (machine: PlannedMachine) => Reason,
 ): Problem[] {
-  const wrong = replacedOf(machines, existing).flatMap(({ machine, made }) => {
+  const wrong = machinesToReplace(machines, existing).flatMap(({ machine, made }) => {
     const reason = against(machine);
     return reason === undefined ? [] : [{ machine, sentence: reason(made) }];
   });
@@ -174,7 +177,9 @@ function againstMember(
       `the only machine of etcd, and the cluster's data would go with it; write ${made} again`;
   // etcd must work while a control plane is replaced. In addition, SSH may reach the etcd machines
   // through that control plane.
-  const beside = replacedOf(controlPlanesOf(plan), existing).map(({ machine }) => machine.name);
+  const beside = machinesToReplace(controlPlanesOf(plan), existing).map(
+    ({ machine }) => machine.name,
+  );
   if (beside.length > 0)
     return (made) =>
       `while ${named(beside)} would be replaced in the same run; write ${made} again, run \`up\`, and raise it in a run of its own`;
@@ -201,13 +206,13 @@ const leaves = (name: string, { groups: [group] }: ClusterPlan): boolean =>
  */
 function ofEntry(plan: ClusterPlan, existing: ExistingGenerations): Problem[] {
   const entry = plan.separate.find(({ role }) => role === entryRole(plan));
-  const [replaced] = replacedOf(entry?.machines ?? [], existing);
+  const [replaced] = machinesToReplace(entry?.machines ?? [], existing);
   if (!entry || !replaced) return [];
   const { machine, made } = replaced;
   const all = machinesOf(plan);
   const planned = new Set(all.map(({ name }) => name));
   const moving = [
-    ...replacedOf(all, existing).map((one) => one.machine.name),
+    ...machinesToReplace(all, existing).map((one) => one.machine.name),
     ...[...existing.keys()].filter((name) => !planned.has(name)),
   ].filter((name) => name !== machine.name);
   if (moving.length === 0) return [];

@@ -2,7 +2,11 @@ import { compareVersions, minorAfter, minorOf } from "../../base/versions/pinned
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { needsMajority } from "../config/roles.js";
 import { machinesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
-import { removedControlPlanes, replacedOf, type ExistingGenerations } from "./replacements.js";
+import {
+  removedControlPlanes,
+  machinesToReplace,
+  type ExistingGenerations,
+} from "./replacements.js";
 
 /** Kubernetes version of a cluster before the run. */
 export interface VersionBefore {
@@ -72,7 +76,7 @@ function againstRun(
 ): string | undefined {
   const machines = machinesOf(plan).filter(({ role }) => needsMajority(role));
   const names = (some: readonly string[]): string => some.join(", ");
-  const replaced = replacedOf(machines, existing).map(({ machine }) => machine.name);
+  const replaced = machinesToReplace(machines, existing).map(({ machine }) => machine.name);
   if (replaced.length > 0)
     return `cannot come while ${names(replaced)} would be replaced; write the generation again in which they were made, run \`up\`, and raise it afterwards`;
   const leaving = removedControlPlanes(plan, existing);

@@ -1,5 +1,5 @@
 import {
-  machinesZone,
+  machineZonePlaceholder,
   type WrittenVolume,
   type WrittenVolumes,
 } from "../config/machines/volumes.js";
@@ -36,7 +36,7 @@ export interface PlannedVolume extends WrittenVolume {
  */
 const placed = ({ zone, ...volume }: WrittenVolume, machines = ""): WrittenVolume => ({
   ...volume,
-  ...(zone !== undefined && { zone: zone.replaceAll(machinesZone, machines) }),
+  ...(zone !== undefined && { zone: zone.replaceAll(machineZonePlaceholder, machines) }),
 });
 
 /**

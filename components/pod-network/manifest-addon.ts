@@ -4,10 +4,10 @@ import type { PinnedManifest } from "../../base/versions/pod-network-manifests.j
 import { Addon } from "../kubernetes-objects/addon.js";
 import { ProgramError } from "../pulumi/errors.js";
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
-import { manifestOf } from "./manifest-check.js";
+import { readPinnedManifest } from "./manifest-check.js";
 import {
   isWorkload,
-  typeOf,
+  manifestTypeOf,
   type ManifestAnchors,
   type ManifestObject,
   type ManifestType,
@@ -38,7 +38,7 @@ const classes: Readonly<Record<ManifestType, unknown>> = {
   "apps/v1 Deployment": apps.v1.Deployment,
 };
 
-const classOf = (object: ManifestObject): Made => classes[typeOf(object)] as Made;
+const classOf = (object: ManifestObject): Made => classes[manifestTypeOf(object)] as Made;
 
 /** Returns the last part of a resource's name, such as `daemon-set-calico-node`. */
 const roleOf = ({ kind, metadata: { name } }: ManifestObject): string =>
@@ -55,7 +55,7 @@ export abstract class ManifestAddon extends Addon {
     anchors: ManifestAnchors,
     files: PinnedFileDirectories | undefined,
   ): readonly ManifestObject[] {
-    const manifest = manifestOf(pinned, anchors, files);
+    const manifest = readPinnedManifest(pinned, anchors, files);
     if ("problem" in manifest) throw new ProgramError("INVALID_CONFIG", manifest.problem);
     return manifest.objects;
   }

@@ -21,7 +21,7 @@ const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => Mani
  * Returns the objects of a pinned manifest. Returns an error message if the manifest is unreadable
  * or does not contain all parts in `wanted`.
  */
-export function manifestOf(
+export function readPinnedManifest(
   pinned: PinnedManifest,
   wanted: ManifestAnchors,
   files?: PinnedFileDirectories,
@@ -50,7 +50,7 @@ export function manifestProblems(
   files?: PinnedFileDirectories,
 ): readonly ArgumentProblem[] {
   if (!("manifest" in spec)) return [];
-  const found = manifestOf(spec.manifest, anchors[spec.kind](network), files);
+  const found = readPinnedManifest(spec.manifest, anchors[spec.kind](network), files);
   return "problem" in found
     ? [{ path: "cluster.podNetwork.manifest", message: found.problem }]
     : [];

@@ -51,7 +51,7 @@ export const manifestTypes = [
 export type ManifestType = (typeof manifestTypes)[number];
 
 /** Returns the type of an object that `readManifest` accepted. */
-export const typeOf = ({ apiVersion, kind }: ManifestObject): ManifestType =>
+export const manifestTypeOf = ({ apiVersion, kind }: ManifestObject): ManifestType =>
   `${apiVersion} ${kind}` as ManifestType;
 
 const workloadKinds = ["DaemonSet", "Deployment"];
@@ -89,7 +89,7 @@ export function readManifest(text: string, anchors: ManifestAnchors): Manifest {
       .map((document) => document.toJS({ maxAliasCount: 0 }) as unknown)
       .filter((value) => value !== null && value !== undefined)
       .map((value) => schemaOf(value).parse(value));
-    const other = objects.map(typeOf).find((type) => !manifestTypes.includes(type));
+    const other = objects.map(manifestTypeOf).find((type) => !manifestTypes.includes(type));
     if (other !== undefined) return { problem: `it holds a ${other}, which is not known here` };
     const lacking = lackingIn(objects, anchors);
     return lacking === undefined ? { objects } : { problem: `it has no ${lacking}` };
@@ -181,21 +181,24 @@ export const withClusterImages = (registry: ImageRegistry | undefined, own?: Own
   }));
 
 /** Returns a change that sets values of a ConfigMap and keeps all other values. */
-export const withData = (name: string, data: Readonly<Record<string, StringInput>>): Change =>
+export const withConfigMapData = (
+  name: string,
+  data: Readonly<Record<string, StringInput>>,
+): Change =>
   only("ConfigMap", name, (object) => ({
     ...object,
     data: { ...(object["data"] as object), ...data },
   }));
 
 /** Returns a change that edits one value of a ConfigMap. */
-export const withEdited = (name: string, key: string, edit: (text: string) => string): Change =>
+export const withEditedData = (name: string, key: string, edit: (text: string) => string): Change =>
   only("ConfigMap", name, (object) => {
     const data = object["data"] as Readonly<Record<string, unknown>>;
     return { ...object, data: { ...data, [key]: edit(String(data[key])) } };
   });
 
 /** Returns a change of one container of a DaemonSet. */
-export const withContainer = (
+export const withChangedContainer = (
   daemonSet: string,
   name: string,
   change: (container: ManifestContainer) => ManifestContainer,
@@ -207,11 +210,11 @@ export const withContainer = (
   );
 
 /** Value of an environment variable: a string, or a field of the pod. */
-export type Variable = string | { readonly fieldPath: string };
+export type EnvVarValue = string | { readonly fieldPath: string };
 
 /** Returns a function that sets environment variables of a container and keeps all others. */
-export const withVariables =
-  (variables: Readonly<Record<string, Variable>>) =>
+export const withEnvVars =
+  (variables: Readonly<Record<string, EnvVarValue>>) =>
   (container: ManifestContainer): ManifestContainer => ({
     ...container,
     env: [

@@ -1,12 +1,12 @@
 import { publishedManifests } from "../../base/versions/pod-network-manifests.js";
-import { doc, nonEmptyText, record, textField } from "../schema/fields.js";
+import { doc, nonEmptyTextField, strictObject, textField } from "../schema/fields.js";
 
 /**
  * Returns the schema of the option `manifest`, which selects another manifest for a pod network.
  */
-export const manifestOption = (kind: keyof typeof publishedManifests) =>
-  record({
-    source: nonEmptyText("a manifest").meta(
+export const manifestOptionSchema = (kind: keyof typeof publishedManifests) =>
+  strictObject({
+    source: nonEmptyTextField("a manifest").meta(
       doc(
         "in place",
         "With `calico` and `canal`: URL of the manifest that is deployed, or its path relative to the project's directory.",

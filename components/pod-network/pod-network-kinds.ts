@@ -3,43 +3,43 @@
  * here. pod-network.ts deploys the pod network of a cluster.
  */
 import type { z } from "zod";
-import { rangesOf, type ClusterRanges } from "../../base/ip-addresses.js";
-import { calico } from "./calico/traits.js";
-import { canal } from "./canal/traits.js";
-import { cloudRoutes } from "./cloud-routes/traits.js";
-import { flannel } from "./flannel/traits.js";
-import { kubeRouter } from "./kube-router/traits.js";
-import { none } from "./none/traits.js";
+import { clusterRangesOf, type ClusterRanges } from "../../base/ip-addresses.js";
+import { calicoRow } from "./calico/traits.js";
+import { canalRow } from "./canal/traits.js";
+import { cloudRoutesRow } from "./cloud-routes/traits.js";
+import { flannelRow } from "./flannel/traits.js";
+import { kubeRouterRow } from "./kube-router/traits.js";
+import { noneRow } from "./none/traits.js";
 import type { PodNetworkTraits } from "./pod-network-traits.js";
 
 /** Pod networks by `kind` in the specification, in the order of the documentation. */
-export const podNetworks = {
-  "kube-router": kubeRouter,
-  "cloud-routes": cloudRoutes,
-  flannel,
-  calico,
-  canal,
-  none,
+export const podNetworkTable = {
+  "kube-router": kubeRouterRow,
+  "cloud-routes": cloudRoutesRow,
+  flannel: flannelRow,
+  calico: calicoRow,
+  canal: canalRow,
+  none: noneRow,
 } as const;
 
-type Rows = typeof podNetworks;
+type Rows = typeof podNetworkTable;
 export type PodNetworkKind = keyof Rows;
-export const podNetworkKinds = Object.keys(podNetworks) as readonly PodNetworkKind[];
+export const podNetworkKinds = Object.keys(podNetworkTable) as readonly PodNetworkKind[];
 
 /**
  * Options of a pod network, including default values. For several kinds, this is the union of their
  * options.
  */
-export type OptionsOf<Kind extends PodNetworkKind> = z.output<Rows[Kind]["options"]>;
+export type PodNetworkOptionsOf<Kind extends PodNetworkKind> = z.output<Rows[Kind]["options"]>;
 
 /** Specification of a pod network, including default values. */
-export type PodNetworkSpec = OptionsOf<PodNetworkKind>;
+export type PodNetworkSpec = PodNetworkOptionsOf<PodNetworkKind>;
 
 /**
  * Pod networks that error messages suggest: `usual` is the default, and `wrapped` needs no allowed
  * address pairs on the machines' ports.
  */
-export const otherPodNetworks = {
+export const suggestedPodNetworks = {
   usual: "kube-router",
   wrapped: "flannel",
 } as const satisfies Record<string, PodNetworkKind>;
@@ -49,34 +49,34 @@ export const otherPodNetworks = {
  * the pod network of the cluster.
  */
 export const podNetworkNamespaces = Object.values<{ readonly namespace?: string }>(
-  podNetworks,
+  podNetworkTable,
 ).flatMap(({ namespace }) => namespace ?? []);
 
 /** Returns the traits of a pod network with the given options. See {@link PodNetworkTraits}. */
-export const podNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>
-  (podNetworks[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);
+export const podNetworkTraitsOf = (spec: PodNetworkSpec): PodNetworkTraits =>
+  (podNetworkTable[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);
 
 /**
  * Returns the CIDRs of source addresses that the machines' ports must allow (allowed address
  * pairs).
  */
-export const routedRangesOf = ({
+export const allowedAddressPairRangesOf = ({
   podNetwork,
   network,
 }: {
   readonly podNetwork: PodNetworkSpec;
   readonly network: ClusterRanges & { readonly ipv6?: ClusterRanges | undefined };
 }): readonly string[] => {
-  const { routedRanges, moreRanges = [] } = podNetworkTraits(podNetwork);
-  return [...routedRanges.flatMap((range) => rangesOf(range, network)), ...moreRanges];
+  const { routedRanges, moreRanges = [] } = podNetworkTraitsOf(podNetwork);
+  return [...routedRanges.flatMap((range) => clusterRangesOf(range, network)), ...moreRanges];
 };
 
 /** Returns how many bytes encapsulation adds to a packet of a pod. */
-export const overheadOf = (spec: PodNetworkSpec, withIpv6: boolean): number => {
-  const { overhead, ipv6 } = podNetworkTraits(spec);
+export const encapsulationOverheadOf = (spec: PodNetworkSpec, withIpv6: boolean): number => {
+  const { overhead, ipv6 } = podNetworkTraitsOf(spec);
   return withIpv6 && "overhead" in ipv6 ? ipv6.overhead : overhead;
 };
 
 /** Returns whether the cloud controller sets routes to pods on the cluster's router. */
-export const routedByCloud = (spec: PodNetworkSpec): boolean =>
-  podNetworkTraits(spec).routesOfCloud === true;
+export const isRoutedByCloud = (spec: PodNetworkSpec): boolean =>
+  podNetworkTraitsOf(spec).routesOfCloud === true;

@@ -95,12 +95,12 @@ export type PodNetworkTraits = Path & {
    * kube-controller-manager does so.
    * @default false
    */
-  readonly sharesOutRange?: true;
+  readonly assignsPodRanges?: true;
   /**
    * Whether the user deploys the pod network, at a time that the program does not know.
    * @default the program deploys the pod network and waits for it
    */
-  readonly broughtAlong?: true;
+  readonly deployedByUser?: true;
   /** Options that must be secret, with their paths, such as `peers[0].password`. @default none */
   readonly secrets?: readonly { readonly path: string; readonly value: StringInput | undefined }[];
   /** Kernel modules that the pod network needs, in addition to the modules of every node. */

@@ -5,8 +5,8 @@ import { Calico } from "./calico/calico.js";
 import { Canal } from "./canal/canal.js";
 import { Flannel } from "./flannel/flannel.js";
 import {
-  overheadOf,
-  type OptionsOf,
+  encapsulationOverheadOf,
+  type PodNetworkOptionsOf,
   type PodNetworkKind,
   type PodNetworkSpec,
 } from "./pod-network-kinds.js";
@@ -17,16 +17,18 @@ import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 
 /** Kinds of the pod networks that the program deploys. */
-export type DeployedKind = Exclude<PodNetworkKind, "none">;
+export type DeployedPodNetworkKind = Exclude<PodNetworkKind, "none">;
 
 /**
  * Arguments that every pod network component gets. A component ignores those that it does not need.
  * A changed argument updates the objects in place, unless the comment of the argument says
  * otherwise.
  */
-export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> extends AddonArgs {
+export interface PodNetworkSettings<
+  Kind extends DeployedPodNetworkKind = DeployedPodNetworkKind,
+> extends AddonArgs {
   /** Options of the pod network in the specification. The schema says which options can change. */
-  readonly options: OptionsOf<Kind>;
+  readonly options: PodNetworkOptionsOf<Kind>;
   /** Images by name. A change restarts the pod network on one node after another. */
   readonly images: ImageTable;
   /** Registry with copies of the images that a published manifest names. @default none */
@@ -67,19 +69,19 @@ export interface PodNetworkArgs extends Omit<PodNetworkSettings, "podMtu" | "opt
    * Pod network with its options. A change of the kind is refused while the cluster exists. The
    * schema says which options can change.
    */
-  readonly spec: OptionsOf<DeployedKind>;
+  readonly spec: PodNetworkOptionsOf<DeployedPodNetworkKind>;
   /** MTU of the nodes' network, in bytes. A change affects only new pods. */
   readonly networkMtu: pulumi.Input<number>;
 }
 
-type Component<Kind extends DeployedKind> = new (
+type Component<Kind extends DeployedPodNetworkKind> = new (
   name: string,
   args: PodNetworkSettings<Kind>,
   opts?: pulumi.ComponentResourceOptions,
 ) => Addon & { readonly daemonSet: kubernetes.apps.v1.DaemonSet };
 
 /** Component of each pod network. The compiler reports a pod network that has no component. */
-const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
+const components: { readonly [Kind in DeployedPodNetworkKind]: Component<Kind> } = {
   "kube-router": KubeRouter,
   "cloud-routes": KubeRouter,
   flannel: Flannel,
@@ -88,8 +90,9 @@ const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
 };
 
 /** Returns whether the program, and not the user, deploys the pod network. */
-export const isDeployed = (spec: PodNetworkSpec): spec is OptionsOf<DeployedKind> =>
-  spec.kind !== "none";
+export const isDeployedByProgram = (
+  spec: PodNetworkSpec,
+): spec is PodNetworkOptionsOf<DeployedPodNetworkKind> => spec.kind !== "none";
 
 /** Pod network of the cluster. Only this class selects the component for the `kind`. */
 export class PodNetwork extends Addon {
@@ -105,9 +108,9 @@ export class PodNetwork extends Addon {
   constructor(name: string, args: PodNetworkArgs, opts?: pulumi.ComponentResourceOptions) {
     super(PodNetwork.type, name, args, opts);
     const { spec, networkMtu, ...settings } = args;
-    const overhead = overheadOf(spec, settings.ipv6 !== undefined);
+    const overhead = encapsulationOverheadOf(spec, settings.ipv6 !== undefined);
     const podMtu = pulumi.output(networkMtu).apply((mtu) => mtu - overhead);
-    const component = components[spec.kind] as Component<DeployedKind>;
+    const component = components[spec.kind] as Component<DeployedPodNetworkKind>;
     const { daemonSet } = this.make(component, spec.kind, { ...settings, options: spec, podMtu });
     this.daemonSet = daemonSet;
     this.registerOutputs({});

@@ -32,7 +32,7 @@ const states = new WeakMap<object, Promise<readonly RecordedResource[] | undefin
  * Returns the resources in the stack's state before this run. Returns undefined if the state cannot
  * be read. Reads the state once per run, because the engine decrypts the whole state each time.
  */
-export function ownState(): Promise<readonly RecordedResource[] | undefined> {
+export function stateBeforeRun(): Promise<readonly RecordedResource[] | undefined> {
   const run = currentRun();
   if (!run) return Promise.resolve(undefined);
   const before = states.get(run);

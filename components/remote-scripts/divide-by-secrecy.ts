@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { isLong, shownOf } from "./script-steps.js";
+import { isLongValue, shownValueOf } from "./script-steps.js";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -25,8 +25,8 @@ export function dividedBySecrecy(
   const all = Object.entries(values).map(([name, input]) => {
     const value = pulumi.output(input);
     const clear = pulumi.unsecret(value);
-    const shown = clear.apply((text) => textsOf([shownOf(name, text)]));
-    const long = clear.apply((text) => textsOf(isLong(text) ? [[name, text]] : []));
+    const shown = clear.apply((text) => textsOf([shownValueOf(name, text)]));
+    const long = clear.apply((text) => textsOf(isLongValue(text) ? [[name, text]] : []));
     const whole = value.apply((text) => textsOf([[name, text]]));
     const secret = pulumi.output(pulumi.isSecret(value));
     return {

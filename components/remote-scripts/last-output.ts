@@ -1,6 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { settledValue } from "../pulumi/pulumi-internals.js";
-import { resourceNameOf, ownState, type RecordedResource } from "../pulumi/recorded-resources.js";
+import {
+  resourceNameOf,
+  stateBeforeRun,
+  type RecordedResource,
+} from "../pulumi/recorded-resources.js";
 import { scriptType, unfinishedCommand } from "./script-type.js";
 import { serverOfScript } from "./script-steps.js";
 
@@ -29,7 +33,7 @@ const outputBefore = (
     .apply(async ([script, id]) =>
       (await settledValue(stdout)) !== undefined
         ? undefined
-        : outputIn((await ownState()) ?? [], resourceNameOf(script), id),
+        : outputIn((await stateBeforeRun()) ?? [], resourceNameOf(script), id),
     );
 
 /** Returns the output in the state of a script that finished on this server. */

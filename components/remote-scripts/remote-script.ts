@@ -2,15 +2,21 @@ import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
 import { lastOutput } from "./last-output.js";
-import { fileOf } from "./script-files.js";
+import { writeCachedFile } from "./script-files.js";
 import { dividedBySecrecy } from "./divide-by-secrecy.js";
-import { bundleOf, commandOf, inputOf, remotePathOf, type Step } from "./script-steps.js";
+import {
+  bundleOf,
+  commandOf,
+  standardInputOf,
+  remotePathOf,
+  type ScriptStep,
+} from "./script-steps.js";
 
 /**
  * Machine in an SSH connection. The host key is required, because without a host key the plugin
  * accepts every machine.
  */
-export interface SshHop {
+export interface SshEndpoint {
   readonly host: pulumi.Input<string>;
   readonly user: pulumi.Input<string>;
   /**
@@ -31,8 +37,8 @@ export interface SshHop {
 }
 
 /** SSH route to a machine: directly or through a proxy. The login key is in the ssh-agent. */
-export interface Connection extends SshHop {
-  readonly proxy?: SshHop;
+export interface SshConnection extends SshEndpoint {
+  readonly proxy?: SshEndpoint;
 }
 
 /**
@@ -40,25 +46,25 @@ export interface Connection extends SshHop {
  * at 0.1 s and grows by half each time, up to 5 s. 30 attempts take 111 s if each one is refused at
  * once. They take 111 s + 30 x 4 s = 231 s if packets are dropped.
  */
-export const dialBudget = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
+export const dialLimits = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
 /**
  * Largest time in seconds until all attempts have failed. If a script must wait longer, the program
  * starts further rounds of attempts (boot-failures.ts).
  */
-export const dialSeconds = 231;
+export const longestDialSeconds = 231;
 
 export interface CopiedScriptsArgs {
-  readonly connection: Connection;
+  readonly connection: SshConnection;
   /** Steps that run on the machine. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly ScriptStep[];
 }
 
-const addressOf = ({ host, user, hostKey }: SshHop) => ({ host, user, hostKey });
+const addressOf = ({ host, user, hostKey }: SshEndpoint) => ({ host, user, hostKey });
 
-const connectionOf = ({ proxy, ...machine }: Connection) => ({
+const connectionOf = ({ proxy, ...machine }: SshConnection) => ({
   ...addressOf(machine),
-  ...dialBudget,
-  ...(proxy && { proxy: { ...addressOf(proxy), ...dialBudget } }),
+  ...dialLimits,
+  ...(proxy && { proxy: { ...addressOf(proxy), ...dialLimits } }),
 });
 
 /**
@@ -78,7 +84,7 @@ export class CopiedScripts extends command.remote.CopyToRemote {
       name,
       {
         connection: connectionOf(connection),
-        source: new pulumi.asset.FileAsset(fileOf(bundle)),
+        source: new pulumi.asset.FileAsset(writeCachedFile(bundle)),
         remotePath: pulumi.output(connection.server).apply((id) => remotePathOf(bundle, id)),
       },
       opts,
@@ -91,8 +97,8 @@ interface ScriptArgs {
    * Connection to the machine. The server's ID is passed to the script as SERVER_ID, so the script
    * runs again on a new server. It does not run again for a new server of the proxy.
    */
-  readonly connection: Connection;
-  readonly step: Step;
+  readonly connection: SshConnection;
+  readonly step: ScriptStep;
   /**
    * Values for the scripts. Secret and long values are sent by standard input, so they do not
    * appear in plans and process lists. Other values are part of the command.
@@ -142,7 +148,9 @@ export class RemoteScript extends command.remote.Command {
         // Without `update`, the plugin runs `create` for an update, too.
         ...(when === "up" && { create: on(step.tellsCreate ? "create" : "up") }),
         ...(when === "up" && step.tellsCreate && { update: on("update") }),
-        stdin: hidden.apply((texts) => inputOf(texts, when === "delete" ? step : undefined)),
+        stdin: hidden.apply((texts) =>
+          standardInputOf(texts, when === "delete" ? step : undefined),
+        ),
         addPreviousOutputInEnv: false,
         // Scripts write progress messages to standard error, and the result to standard output.
         logging: command.types.enums.remote.Logging.Stderr,

@@ -16,7 +16,7 @@ const longestUnused = 30 * day;
  * file. It remains in the user's cache, because this process may end before the plugin has read it.
  * The name of the file is a digest of its content, so several runs can use it at the same time.
  */
-export function fileOf({ digest, text }: Bundle): string {
+export function writeCachedFile({ digest, text }: Bundle): string {
   const file = cacheDirectory("scripts", `${digest}.sh`);
   // The use is noted before the text is compared. Otherwise, another run could delete the file
   // after the comparison.

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync, strToU8 } from "fflate";
-import { assignments, quote } from "./shell-quoting.js";
+import { shellAssignments, shellQuote } from "./shell-quoting.js";
 
 /*
  * Scripts on machines. Each machine gets one file with the texts of all steps of its role. A
@@ -11,7 +11,7 @@ import { assignments, quote } from "./shell-quoting.js";
  */
 
 /** Scripts that run together in one shell on a machine. */
-export interface Step {
+export interface ScriptStep {
   readonly name: string;
   /** First 16 digits of the text's SHA-256. */
   readonly digest: string;
@@ -44,8 +44,8 @@ const mark = "#=";
 export function stepOf(
   name: string,
   { scripts, programs = {}, tellsCreate = false }: StepArgs,
-): Step {
-  const text = `${(assignments(programs) + scripts.join("\n")).replace(/\n+$/, "")}\n`;
+): ScriptStep {
+  const text = `${(shellAssignments(programs) + scripts.join("\n")).replace(/\n+$/, "")}\n`;
   if (text.split("\n").some((line) => line.startsWith(mark)))
     throw new RangeError(`the step ${name} has a line that begins with ${mark}`);
   return { name, digest: digestOf(text), text, tellsCreate };
@@ -58,7 +58,7 @@ export interface Bundle {
 }
 
 /** Returns the file with the texts of all steps of a role. */
-export function bundleOf(steps: readonly Step[]): Bundle {
+export function bundleOf(steps: readonly ScriptStep[]): Bundle {
   const text = steps.map((step) => `${mark}${step.digest}\n${step.text}`).join("");
   return { digest: digestOf(text), text };
 }
@@ -107,7 +107,7 @@ const loader = `
 const harmless = /^[\w@%+=:,./-]*$/;
 
 /** Returns the text as one word of a shell command. Adds quotes only if they are necessary. */
-const word = (text: string): string => (harmless.test(text) ? text : quote(text));
+const word = (text: string): string => (harmless.test(text) ? text : shellQuote(text));
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -117,7 +117,7 @@ type Texts = Readonly<Record<string, string>>;
  * @param occasion argument of the scripts
  * @param values values of the scripts that everyone may read. Each value is in a line of its own
  */
-export function commandOf({ name, digest }: Step, occasion: string, values: Texts): string {
+export function commandOf({ name, digest }: ScriptStep, occasion: string, values: Texts): string {
   const words = Object.keys(values)
     .sort()
     .map((one) => `${one}=${word(values[one] ?? "")}`);
@@ -131,8 +131,8 @@ export function commandOf({ name, digest }: Step, occasion: string, values: Text
  *
  * @param step step whose text is sent, too. Default: the machine already has the text
  */
-export const inputOf = (values: Texts, step?: Step): string =>
-  `{\n${assignments(values)}${step ? packed(step.text) : ""}read=yes\n}\n`;
+export const standardInputOf = (values: Texts, step?: ScriptStep): string =>
+  `{\n${shellAssignments(values)}${step ? packed(step.text) : ""}read=yes\n}\n`;
 
 /**
  * Returns a line that assigns a text to the loader's variable `t`. The text is compressed, because
@@ -147,15 +147,15 @@ function packed(text: string): string {
 /** Number of characters from which a value is sent by standard input. */
 const long = 2000;
 
-export const isLong = (value: string): boolean => value.length >= long;
+export const isLongValue = (value: string): boolean => value.length >= long;
 
 /**
  * Returns the name and the text with which the command shows a value. A long value is shown as its
  * digest, so a plan shows when the value changes. The digest has another name than the variable,
  * because the variable must contain the complete value.
  */
-export const shownOf = (name: string, value: string): readonly [name: string, text: string] =>
-  isLong(value) ? [`${name}_SHA256`, digestOf(value)] : [name, value];
+export const shownValueOf = (name: string, value: string): readonly [name: string, text: string] =>
+  isLongValue(value) ? [`${name}_SHA256`, digestOf(value)] : [name, value];
 
 /** Returns the ID of the server in a script's command. Returns undefined if there is none. */
 const serverInCommand = (command: unknown): string | undefined =>

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { overlaps } from "../../base/ip-addresses.js";
+import { rangesOverlap } from "../../base/ip-addresses.js";
 
 interface Ranges {
   readonly nodes: string;
@@ -17,9 +17,9 @@ const apart = [
  * Reports overlaps between the ranges of nodes, pods and Services of one IP family. `place` is the
  * path of the object with the three ranges, such as `network.ipv6`.
  */
-export const overlappingRanges = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
+export const rangeOverlapConflicts = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
   apart
-    .filter(([one, other]) => overlaps(ranges[one], ranges[other]))
+    .filter(([one, other]) => rangesOverlap(ranges[one], ranges[other]))
     .map(([one, other]) => ({
       code: "custom",
       path: [...place.split("."), one],

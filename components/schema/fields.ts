@@ -22,7 +22,7 @@ export const changeEffects = [
 export type ChangeEffect = (typeof changeEffects)[number];
 
 /** Documentation of one argument. */
-export interface Documentation {
+export interface ArgumentDocumentation {
   readonly description: string;
   readonly change: ChangeEffect;
   /** Text that the documentation shows as the default, for a default that is not in the schema. */
@@ -63,7 +63,7 @@ export const textField = (
     })
     .refine(test, { error: ({ input }) => `${shortValue(input)} ${wrong}${more(String(input))}` });
 
-export const nonEmptyText = (what: string): z.ZodType<string, string> =>
+export const nonEmptyTextField = (what: string): z.ZodType<string, string> =>
   textField(
     (value) => value.trim() !== "",
     `does not name ${what}; write its name`,
@@ -94,7 +94,7 @@ export const pemField: z.ZodType<string, string> = textField(
  * Returns the schema of an RFC 1123 label of at most 28 characters. A server's name,
  * `<cluster>-<pool>-<position>`, then has at most 63 characters.
  */
-export const label = (what: string): z.ZodType<string, string> =>
+export const dnsLabelField = (what: string): z.ZodType<string, string> =>
   textField(
     (value) => /^[a-z]([a-z0-9-]{0,26}[a-z0-9])?$/.test(value),
     `is not ${what}; use at most 28 lower-case letters, digits and dashes, starting with a letter`,
@@ -112,14 +112,14 @@ const isRange6 = (value: string): boolean =>
     new Address6(value.split("/")[0] ?? "").correctForm();
 
 /** Returns the schema of an IPv4 range whose host bits are zero. */
-export const range4 = (example: string): z.ZodType<string, string> =>
+export const ipv4RangeField = (example: string): z.ZodType<string, string> =>
   textField(isRange4, `is not an IPv4 range with its first address; write one like ${example}`);
 
 /**
  * Returns the schema of a cluster's IPv4 range. For an IPv6 range, the error message mentions
  * `network.ipv6`.
  */
-export const range4Of = (example: string): z.ZodType<string, string> => {
+export const clusterIpv4RangeField = (example: string): z.ZodType<string, string> => {
   const wrong = `is not an IPv4 range with its first address; write one like ${example}`;
   return textField(isRange4, wrong, wrong, (value) =>
     Address6.isValid(value) && !Address4.isValid(value)
@@ -132,7 +132,7 @@ export const range4Of = (example: string): z.ZodType<string, string> => {
  * Returns the schema of an IPv6 range whose host bits are zero, in the short notation that Neutron
  * uses. The prefix length is from `least` to `most`.
  */
-export const range6 = (
+export const ipv6RangeField = (
   example: string,
   [least, most]: readonly [number, number],
 ): z.ZodType<string, string> => {
@@ -152,19 +152,19 @@ export const range6 = (
 };
 
 /** Returns the schema of an IPv4 or IPv6 range whose host bits are zero. */
-export const range = (example: string): z.ZodType<string, string> =>
+export const ipRangeField = (example: string): z.ZodType<string, string> =>
   textField(
     (value) => isRange4(value) || isRange6(value),
     `is not an address range with its first address; write one like ${example}`,
   );
 
-export const address = textField(
+export const ipAddressField = textField(
   (value) => !value.includes("/") && (Address4.isValid(value) || Address6.isValid(value)),
   "is not an IP address; write one like 10.0.0.53",
 );
 
 /** Schema of a machine's IPv4 address. */
-export const address4 = textField(
+export const ipv4AddressField = textField(
   (value) => !value.includes("/") && Address4.isValid(value),
   "is not an IPv4 address; write one like 10.0.0.100",
 );
@@ -173,7 +173,7 @@ export const address4 = textField(
  * Returns the schema of a whole number that is at least `least`. With `most`, the number is at most
  * `most`.
  */
-export const wholeNumber = (
+export const integerField = (
   least: number,
   what: string,
   most?: number,
@@ -207,7 +207,7 @@ export const oneOf = <Word extends string>(
  * Returns the schema of an object. Unknown keys, such as mistyped ones, are errors. `refused` has
  * special error messages for keys that users must not write.
  */
-export const record = <Shape extends z.core.$ZodLooseShape>(
+export const strictObject = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   refused: Readonly<Record<string, string>> = {},
 ): z.ZodObject<Shape, z.core.$strict> =>
@@ -242,8 +242,10 @@ export const list = <Item extends z.ZodType>(
 };
 
 /** Returns the schema of a list of existing Neutron security groups, by name or ID. */
-export const securityGroups = (of: string): z.ZodDefault<z.ZodArray<z.ZodType<string, string>>> =>
-  list(nonEmptyText("a security group"), 0, "a list of security groups")
+export const securityGroupsField = (
+  of: string,
+): z.ZodDefault<z.ZodArray<z.ZodType<string, string>>> =>
+  list(nonEmptyTextField("a security group"), 0, "a list of security groups")
     .default([])
     .meta(
       doc(
@@ -253,7 +255,7 @@ export const securityGroups = (of: string): z.ZodDefault<z.ZodArray<z.ZodType<st
     );
 
 /** Returns the schema of an object that another program defines. Its values may be any JSON. */
-export const settings = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> =>
+export const jsonObjectField = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> =>
   z.record(z.string(), z.json(), {
     error: ({ input }) => `${shortValue(input)} is not an object; write fields of ${of}`,
   });

@@ -22,7 +22,7 @@ export function merge(under: unknown, over: unknown): unknown {
  * Returns the first ed25519 key, or the first key if none is ed25519. Removes the key's comment:
  * otherwise a changed comment would count as a changed key.
  */
-export function preferredKey(keys: readonly string[]): string | undefined {
+export function preferredPublicKey(keys: readonly string[]): string | undefined {
   const key = keys.find((line) => line.startsWith("ssh-ed25519 ")) ?? keys[0];
   return key?.split(" ").slice(0, 2).join(" ");
 }

@@ -5,7 +5,7 @@
  * cloud-provider-openstack 1.36.
  */
 
-export const methods = ["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"] as const;
+export const httpMethods = ["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"] as const;
 
 /**
  * Rule that allows one method on the matching paths of a service. In a path, `*` matches one
@@ -14,7 +14,7 @@ export const methods = ["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"] as cons
 export interface AccessRule {
   /** Type of the service in the service's own configuration and in the catalog. */
   readonly service: string;
-  readonly method: (typeof methods)[number];
+  readonly method: (typeof httpMethods)[number];
   readonly path: string;
 }
 
@@ -81,7 +81,7 @@ const storage: Calls = {
 const storageTypes = ["block-storage", "volumev3", "volume"];
 
 const rulesOf = (service: string, calls: Calls): AccessRule[] =>
-  methods.flatMap((method) =>
+  httpMethods.flatMap((method) =>
     (calls[method] ?? []).map((path) => ({ service, method, path: `/${path}` })),
   );
 

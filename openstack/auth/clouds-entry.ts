@@ -29,14 +29,14 @@ const entrySchema = plainEntry.extend({
 });
 
 /** Settings of one cloud in clouds.yaml. */
-export type Entry = z.infer<typeof entrySchema>;
-type Entries = Readonly<Record<string, Entry>>;
+export type CloudsEntry = z.infer<typeof entrySchema>;
+type Entries = Readonly<Record<string, CloudsEntry>>;
 
 /**
  * Returns the values of `over`, and values of `plain` for keys that `over` does not set. Merges the
  * keys of `auth` in the same way.
  */
-export function mergeEntries(plain: Entry, over: Entry | undefined): Entry {
+export function mergeEntries(plain: CloudsEntry, over: CloudsEntry | undefined): CloudsEntry {
   const written = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
   return { ...plain, ...Object.fromEntries(written), auth: { ...plain.auth, ...over?.auth } };
 }
@@ -116,7 +116,7 @@ const firstOf = (paths: readonly string[]): string | undefined =>
  * Returns the values of the profile that the entry names. Reads only the first existing
  * clouds-public.yaml. Does not know openstacksdk's built-in vendor profiles.
  */
-function profileOf(entry: Entry, folders: readonly string[], where: string): Entry {
+function profileOf(entry: CloudsEntry, folders: readonly string[], where: string): CloudsEntry {
   const name = entry.profile ?? entry.cloud;
   if (name === undefined || name === "") return {};
   const path = firstOf(folders.map((folder) => join(folder, "clouds-public.yaml")));
@@ -138,7 +138,7 @@ function profileOf(entry: Entry, folders: readonly string[], where: string): Ent
  * Returns the entry with the values of one region. OS_REGION_NAME selects the region. Without this
  * variable, `region_name` selects it. Without `region_name`, it is the first region in the list.
  */
-function inRegion(entry: Entry, wanted: string | undefined, where: string): Entry {
+function inRegion(entry: CloudsEntry, wanted: string | undefined, where: string): CloudsEntry {
   const regions = entry.regions ?? [];
   const name = wanted ?? entry.region_name ?? regions[0]?.name;
   const region = regions.find((one) => one.name === name);
@@ -151,7 +151,7 @@ function inRegion(entry: Entry, wanted: string | undefined, where: string): Entr
   return { ...mergeEntries(entry, region?.values), region_name: name };
 }
 
-export interface Search {
+export interface CloudsEntrySearch {
   /** Possible paths of clouds.yaml. Only the first existing file is read. */
   readonly candidates: readonly string[];
   /** Folders in which this program looks for secure.yaml and clouds-public.yaml. */
@@ -163,7 +163,7 @@ export interface Search {
 }
 
 export interface FoundEntry {
-  readonly entry: Entry;
+  readonly entry: CloudsEntry;
   /** Name and file of the entry, for messages. */
   readonly where: string;
   /** Path of the clouds.yaml that contains the entry. */
@@ -172,7 +172,7 @@ export interface FoundEntry {
    * Entry as OpenStack's provider reads it. The provider looks for secure.yaml only in the standard
    * folders, not next to clouds.yaml.
    */
-  readonly seen: Entry;
+  readonly seen: CloudsEntry;
 }
 
 /**
@@ -181,7 +181,7 @@ export interface FoundEntry {
  */
 export function findEntry(
   name: string,
-  { candidates, folders, standard, region }: Search,
+  { candidates, folders, standard, region }: CloudsEntrySearch,
 ): FoundEntry {
   const path = firstOf(candidates);
   if (path === undefined)

@@ -4,8 +4,8 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { Failure } from "../../base/failures/failure.js";
 import { withoutPassword } from "../../base/url-passwords.js";
 import { CloudError } from "../http/cloud-error.js";
-import { findEntry, mergeEntries, type Entry } from "./clouds-entry.js";
-import { credentialOf, variables, type Auth, type Credential } from "./credential.js";
+import { findEntry, mergeEntries, type CloudsEntry } from "./clouds-entry.js";
+import { credentialOf, environmentSource, type Auth, type Credential } from "./credential.js";
 
 /** Settings for the connection to a cloud, from clouds.yaml or the OS_* variables. */
 export interface CloudSettings {
@@ -63,7 +63,7 @@ const valueOf = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
  * Returns the variables that override a cloud's entry in clouds.yaml. The same variables override
  * it in the `openstack` command and in OpenStack's provider.
  */
-function above(env: NodeJS.ProcessEnv): Entry {
+function above(env: NodeJS.ProcessEnv): CloudsEntry {
   const insecure = valueOf(env, "OS_INSECURE");
   const any = /^(1|t|true)$/i.test(insecure ?? "");
   return {
@@ -152,7 +152,7 @@ function pemIn(kind: PemKey, written: string | undefined, env: NodeJS.ProcessEnv
 
 const interfaces = ["public", "internal", "admin"];
 
-function interfaceOf({ interface: named, endpoint_type: old }: Entry, where: string): string {
+function interfaceOf({ interface: named, endpoint_type: old }: CloudsEntry, where: string): string {
   const found = (named ?? old ?? "public").replace(/URL$/, "");
   if (interfaces.includes(found)) return found;
   throw new CloudError(
@@ -179,11 +179,11 @@ function authUrlIn(auth: Auth, where: string): string {
 
 interface Read {
   /** Entry from the files, with values that environment variables override. */
-  readonly entry: Entry;
+  readonly entry: CloudsEntry;
   /** Entry from the files, without values of environment variables. */
-  readonly file: Entry;
+  readonly file: CloudsEntry;
   /** Entry as OpenStack's provider reads it from the files. */
-  readonly seen: Entry;
+  readonly seen: CloudsEntry;
   readonly where: string;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -282,7 +282,13 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
     region_name: valueOf(env, "OS_REGION_NAME"),
     ...above(env),
   };
-  return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, seen: {}, where: variables, env });
+  return settingsFromEntry("OS_AUTH_URL", {
+    entry,
+    file: {},
+    seen: {},
+    where: environmentSource,
+    env,
+  });
 }
 
 /**

@@ -83,10 +83,10 @@ function missing(auth: Auth, kind: Credential["kind"]): readonly (readonly strin
 /**
  * Value of `where` for settings from OS_* variables. Messages then contain the variables' names.
  */
-export const variables = "environment";
+export const environmentSource = "environment";
 
 const nameOf = (key: string, where: string): string =>
-  where === variables ? `OS_${key.toUpperCase()}` : key;
+  where === environmentSource ? `OS_${key.toUpperCase()}` : key;
 
 function requireComplete(auth: Auth, kind: Credential["kind"], where: string): void {
   const lacks = missing(auth, kind).map((keys) =>

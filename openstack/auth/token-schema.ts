@@ -6,7 +6,7 @@ const inUtc = (moment: string): string => moment.replace(/(\.\d+)?Z?$/, "Z");
  * Time in a response of Keystone, as ISO 8601 with a time zone. Keystone writes UTC times without a
  * time zone.
  */
-export const utcMoment = z
+export const utcTimeSchema = z
   .string()
   .nullish()
   .transform((end) => (end ? inUtc(end) : undefined));
@@ -18,7 +18,7 @@ export const tokenSchema = z.object({
     expires_at: z.string().transform(inUtc),
     user: z.object({
       id: z.string(),
-      password_expires_at: utcMoment,
+      password_expires_at: utcTimeSchema,
     }),
     project: z.object({ id: z.string(), name: z.string().default("") }).optional(),
     roles: z.array(z.looseObject({ name: z.string() })).default([]),

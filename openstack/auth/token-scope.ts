@@ -22,7 +22,7 @@ export interface TokenScope {
 }
 
 /** Returns the scope. Returns undefined if the catalog has no public identity endpoint. */
-export function scopeIn({
+export function scopeOfToken({
   endpoints,
   region,
   projectId,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
-import { isHidden } from "../http/cloud-error.js";
+import { isHiddenFromUser } from "../http/cloud-error.js";
 import { existingNames, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
 import type { ClusterNeeds } from "./cluster-requirements.js";
@@ -31,7 +31,7 @@ const namedSchema = z.looseObject({ id: z.string(), name: z.string() });
  * Flavors, images and external networks of the cloud. `externalNetworks` is empty if the
  * specification names no external network.
  */
-export interface Offer {
+export interface CloudOffer {
   readonly flavors: readonly Flavor[];
   readonly images: readonly Image[];
   readonly externalNetworks: readonly z.infer<typeof namedSchema>[];
@@ -40,7 +40,7 @@ export interface Offer {
 export async function listOffer(
   client: CloudClient,
   { externalNetworks: wanted }: Pick<ClusterNeeds, "externalNetworks">,
-): Promise<Offer> {
+): Promise<CloudOffer> {
   const [flavors, images, externalNetworks] = await Promise.all([
     listAll(client, "compute", "/flavors/detail", { key: "flavors", schema: flavorSchema }),
     listAll(client, "image", "/images?limit=500", { key: "images", schema: imageSchema }),
@@ -65,7 +65,7 @@ async function imageById(client: CloudClient, id: string): Promise<Image[]> {
   try {
     return [imageSchema.parse(await client.request("image", "GET", `/images/${id}`))];
   } catch (error) {
-    if (!isHidden(error)) throw error;
+    if (!isHiddenFromUser(error)) throw error;
     return [];
   }
 }
@@ -94,7 +94,7 @@ async function checkImage(
 async function checkImages(
   client: CloudClient,
   needs: ClusterNeeds,
-  { images }: Offer,
+  { images }: CloudOffer,
 ): Promise<Finding[]> {
   const found = needs.images.map((wanted) => checkImage(client, wanted, images));
   return (await Promise.all(found)).flat();
@@ -103,7 +103,7 @@ async function checkImages(
 /** Smallest size that kubeadm's preflight accepts for a control plane. RAM is in MiB. */
 const smallest = { vcpus: 2, ram: 1700 };
 
-function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
+function checkFlavors({ flavors }: CloudOffer, needs: ClusterNeeds): Finding[] {
   return Object.keys(needs.flavors).flatMap((wanted) => {
     const [found] = matchesOf(wanted, flavors);
     if (!found)
@@ -128,13 +128,13 @@ function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
  * Returns the size checks of kubeadm's preflight that fail for the flavor. Source: kubeadm's code,
  * cmd/kubeadm/app/preflight.
  */
-const failingChecks = ({ vcpus, ram }: Offer["flavors"][number]): ("NumCPU" | "Mem")[] => [
+const failingChecks = ({ vcpus, ram }: CloudOffer["flavors"][number]): ("NumCPU" | "Mem")[] => [
   ...(vcpus < smallest.vcpus ? (["NumCPU"] as const) : []),
   ...(ram < smallest.ram ? (["Mem"] as const) : []),
 ];
 
 function checkExternalNetworks(
-  { externalNetworks: networks }: Offer,
+  { externalNetworks: networks }: CloudOffer,
   { externalNetworks }: ClusterNeeds,
 ): Finding[] {
   return Object.entries(externalNetworks).flatMap(([path, wanted]) => {
@@ -163,7 +163,7 @@ function withoutBlockStorage({ volumeTypes, counts }: ClusterNeeds): Finding[] {
 const networkSchema = namedSchema.extend({ project_id: z.string().optional() });
 
 async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
-  const { network: wanted, ownersOnly, otherPodNetworks } = needs;
+  const { network: wanted, ownersOnly, suggestedPodNetworks } = needs;
   if (wanted === undefined) return [];
   const schema = networkSchema;
   const networks = await listAll(client, "network", "/networks", { key: "networks", schema });
@@ -176,7 +176,7 @@ async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<F
       foreign && ownersOnly.length > 0
         ? [
             warning(
-              `network.existing.network: '${wanted}' belongs to another project, and Neutron refuses ports there, unless the cloud's operator allows them, for ${ownersOnly.join(", ")}; write others, like podNetwork ${otherPodNetworks.wrapped}, or ask the operator`,
+              `network.existing.network: '${wanted}' belongs to another project, and Neutron refuses ports there, unless the cloud's operator allows them, for ${ownersOnly.join(", ")}; write others, like podNetwork ${suggestedPodNetworks.wrapped}, or ask the operator`,
             ),
           ]
         : [];
@@ -199,7 +199,7 @@ async function checkRoutes(client: CloudClient, needs: ClusterNeeds): Promise<Fi
     ? []
     : [
         problem(
-          `podNetwork: ${needs.routes} needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as ${needs.otherPodNetworks.usual}`,
+          `podNetwork: ${needs.routes} needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as ${needs.suggestedPodNetworks.usual}`,
         ),
       ];
 }
@@ -211,7 +211,7 @@ async function typesShown(
   try {
     return await listAll(client, "volumev3", "/types", wanted);
   } catch (error) {
-    if (!isHidden(error)) throw error;
+    if (!isHiddenFromUser(error)) throw error;
     return undefined;
   }
 }
@@ -249,10 +249,10 @@ const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Fi
       ];
 
 /** Reports everything in the specification that the cloud does not offer. */
-export async function checkOffering(
+export async function checkOffer(
   client: CloudClient,
   needs: ClusterNeeds,
-  offer: Offer,
+  offer: CloudOffer,
 ): Promise<Finding[]> {
   const findings = await Promise.all([
     checkLoadBalancers(client, needs),

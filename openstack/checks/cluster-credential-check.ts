@@ -22,7 +22,7 @@ type RoleNeeds = Pick<ClusterNeeds, "credentialRoles" | "certificate">;
  * returns those roles of the user that the controllers need. Returns an empty list if the user has
  * none of them.
  */
-export function rolesOf(
+export function controllerRolesOf(
   held: readonly string[],
   { credentialRoles, certificate }: RoleNeeds = {},
 ): readonly string[] {
@@ -122,7 +122,7 @@ export function credentialFindings(
           ),
         ]
       : []),
-    ...(rolesOf(held, needs).length === 0
+    ...(controllerRolesOf(held, needs).length === 0
       ? [problem(`credential.roles: ${rolesUnknown(held)}`)]
       : []),
     ...(missing.length > 0
@@ -136,7 +136,7 @@ export function credentialFindings(
 }
 
 /** Problem for a cloud in which the user cannot create application credentials. */
-export const withoutCredentials = problem(
+export const credentialsUnsupportedProblem = problem(
   "credential: this cloud's Keystone offers no application credentials, or does not allow you one; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
 );
 

@@ -2,7 +2,7 @@
  * Octavia providers, flavors and availability zones of the cluster's load balancers. Keys are paths
  * in the specification, for example `endpoint.provider`.
  */
-export interface OctaviaChoices {
+export interface OctaviaRequirements {
   /** Names of Octavia providers. */
   readonly providers: Readonly<Record<string, string>>;
   /** IDs of Octavia flavors. */
@@ -76,14 +76,14 @@ export interface ClusterNeeds {
   /** Whether Cinder CSI creates a volume in the zone of the machine that uses the volume. */
   readonly volumesFollowZones: boolean;
   /** Octavia providers, flavors and zones. Undefined: the cluster has no load balancers. */
-  readonly octavia?: OctaviaChoices;
+  readonly octavia?: OctaviaRequirements;
   /** Name of the pod network, if it needs routes on the OpenStack router. Undefined: no routes. */
   readonly routes?: string | undefined;
   /**
    * Pod networks that messages recommend instead: `usual` is the default. `wrapped` encapsulates
    * packets, so it needs no special permissions on ports.
    */
-  readonly otherPodNetworks: { readonly usual: string; readonly wrapped: string };
+  readonly suggestedPodNetworks: { readonly usual: string; readonly wrapped: string };
   /** Whether the program creates an application credential for the cluster. */
   readonly makesCredential: boolean;
   /** Roles of the application credential. Undefined: the user's roles that the controllers need. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { warning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
 import type { ClusterNeeds } from "./cluster-requirements.js";
-import type { Image, Offer } from "./cloud-offer.js";
+import type { Image, CloudOffer } from "./cloud-offer.js";
 import { matchesOf } from "../client/name-or-id.js";
 
 /*
@@ -55,7 +55,7 @@ const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible
  */
 export const configDriveWarnings = (
   { images: wanted }: Pick<ClusterNeeds, "images">,
-  { images }: Pick<Offer, "images">,
+  { images }: Pick<CloudOffer, "images">,
 ): Finding[] =>
   wanted.flatMap((one) =>
     matchesOf(one, images)

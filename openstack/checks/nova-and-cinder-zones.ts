@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
-import { isHidden } from "../http/cloud-error.js";
+import { isHiddenFromUser } from "../http/cloud-error.js";
 import { existingNames, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
 import type { ClusterNeeds } from "./cluster-requirements.js";
@@ -20,7 +20,7 @@ async function openZones(client: CloudClient, service: "compute" | "volumev3"): 
     const zones = await listAll(client, service, "/os-availability-zone", wanted);
     return zones.filter(({ zoneState }) => zoneState.available).map(({ zoneName }) => zoneName);
   } catch (error) {
-    if (!isHidden(error)) throw error;
+    if (!isHiddenFromUser(error)) throw error;
     return "hidden";
   }
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
-import { isHidden } from "../http/cloud-error.js";
+import { isHiddenFromUser } from "../http/cloud-error.js";
 import { existingNames, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
-import type { ClusterNeeds, OctaviaChoices } from "./cluster-requirements.js";
+import type { ClusterNeeds, OctaviaRequirements } from "./cluster-requirements.js";
 
 /**
  * Octavia provider, flavor or availability zone. If `enabled` is false, the cloud's operator has
@@ -29,7 +29,7 @@ interface Collection {
 }
 
 const name = (choice: Choice): string => choice.name;
-const collections: Readonly<Record<keyof OctaviaChoices, Collection>> = {
+const collections: Readonly<Record<keyof OctaviaRequirements, Collection>> = {
   providers: {
     what: "providers",
     path: "/lbaas/providers",
@@ -73,7 +73,7 @@ async function checkChoices(
         problem(`${at}: '${value}' does not exist; ${existingNames(open.map(of.shown))}`),
       );
   } catch (error) {
-    if (!isHidden(error)) throw error;
+    if (!isHiddenFromUser(error)) throw error;
     return written.map(([at, value]) =>
       warning(`${at}: cannot check '${value}': Octavia does not list its ${what} to you`),
     );
@@ -97,7 +97,7 @@ export async function checkLoadBalancers(
           ),
         ]
       : [];
-  const kinds = Object.keys(collections) as (keyof OctaviaChoices)[];
+  const kinds = Object.keys(collections) as (keyof OctaviaRequirements)[];
   const found = kinds.map((kind) => checkChoices(client, octavia[kind], collections[kind]));
   return (await Promise.all(found)).flat();
 }

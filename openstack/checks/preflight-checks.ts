@@ -1,5 +1,5 @@
 import type { CloudClient } from "../client/cloud-client.js";
-import { credentialFindings, withoutCredentials } from "./cluster-credential-check.js";
+import { credentialFindings, credentialsUnsupportedProblem } from "./cluster-credential-check.js";
 import { connectionFindings } from "./connection-findings.js";
 import { problem, warning, type Finding } from "./finding.js";
 import {
@@ -10,7 +10,7 @@ import {
   type VisibleObjects,
 } from "../inventory/inventory.js";
 import { countedResources, type ClusterNeeds } from "./cluster-requirements.js";
-import { checkOffering, listOffer, type Flavor, type Offer } from "./cloud-offer.js";
+import { checkOffer, listOffer, type Flavor, type CloudOffer } from "./cloud-offer.js";
 import { ownershipOf } from "../inventory/ownership.js";
 import { quotaProblems, quotaUses, readQuotas, type QuotaName, type QuotaUse } from "./quotas.js";
 import { matchesOf } from "../client/name-or-id.js";
@@ -137,7 +137,7 @@ function stillWanted(
 }
 
 /** Objects, offers and quotas of the cloud that the preflight needs for a cluster. */
-export interface Survey extends Offer, VisibleObjects {
+export interface Survey extends CloudOffer, VisibleObjects {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
   /** Zones of Cinder. Undefined: the cluster needs no zones. */
   readonly volumeZones: Zones | undefined;
@@ -163,7 +163,7 @@ export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<
   const listed = listOffer(client, needs);
   const [offer, missing, shown, quotas, volumeZones] = await Promise.all([
     listed,
-    listed.then((all) => checkOffering(client, needs, all)),
+    listed.then((all) => checkOffer(client, needs, all)),
     listVisibleObjects(client, makes(needs)),
     readQuotas(client),
     listVolumeZones(client, needs),
@@ -218,7 +218,7 @@ export async function preflight(
     ...volumeZoneFindings(needs, volumeZones, new Set(volumes)),
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
-    ...(lacksCredentials ? [withoutCredentials] : []),
+    ...(lacksCredentials ? [credentialsUnsupportedProblem] : []),
     // The cluster may be in the state without its credential, if the first run was interrupted.
     ...credentialFindings(client, needs, { lives: hasCredential }),
     ...connectionFindings(client, needs),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
-import { isHidden } from "../http/cloud-error.js";
+import { isHiddenFromUser } from "../http/cloud-error.js";
 import type { CountedResource } from "./cluster-requirements.js";
 
 export type QuotaName = CountedResource | "instances" | "cores" | "MiB of RAM";
@@ -106,7 +106,7 @@ export async function readQuotas(client: CloudClient): Promise<QuotaReport> {
       try {
         Object.assign(quotas, await read(client));
       } catch (error) {
-        if (!isHidden(error)) throw error;
+        if (!isHiddenFromUser(error)) throw error;
         unreadable.push(service);
       }
     }),

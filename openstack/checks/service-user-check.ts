@@ -1,6 +1,6 @@
 import { CloudError } from "../http/cloud-error.js";
 import type { CloudClient } from "../client/cloud-client.js";
-import { expiryFindings, rolesOf } from "./cluster-credential-check.js";
+import { expiryFindings, controllerRolesOf } from "./cluster-credential-check.js";
 import type { Credential } from "../auth/credential.js";
 import { problem, warning, type Finding } from "./finding.js";
 
@@ -26,7 +26,7 @@ export const credentialOfUser = (
   return { kind: "password", username, userId, userDomain, password, scope };
 };
 
-export interface Trial {
+export interface LoginTrial {
   readonly user: ServiceUser;
   readonly projectId: string;
   /** Roles of the operator, who runs this program, in the project. */
@@ -45,7 +45,7 @@ const shown = ({ username = "", userDomainName = defaultDomain, userId }: Servic
     ? `credential.username: the user '${username}' of the domain '${userDomainName}'`
     : `credential.userId: the user ${userId}`;
 
-const holderIn = ({ user, ...trial }: Trial): Holder => ({
+const holderIn = ({ user, ...trial }: LoginTrial): Holder => ({
   ...trial,
   who: shown(user),
   remedy: `ask the cloud's operator to add it with \`openstack role add --project ${trial.projectId} --user <user> <role>\``,
@@ -55,7 +55,7 @@ const holderIn = ({ user, ...trial }: Trial): Holder => ({
  * Returns the problem of a refused login. The message lists all possible causes, because Keystone
  * does not report the cause.
  */
-const refused = ({ user, projectId }: Trial): Finding =>
+const refused = ({ user, projectId }: LoginTrial): Finding =>
   problem(
     `${shown(user)} cannot sign in to project ${projectId}: the user does not exist, the password is wrong or expired, or the user is disabled, locked or without a role in the project; correct credential.password or ask the cloud's operator to correct the user`,
   );
@@ -65,7 +65,7 @@ export const isAdministrator = (held: readonly string[]): boolean =>
   held.some((role) => role.toLowerCase() === "admin");
 
 /** Login of the cluster's controllers: a user or an application credential. */
-interface Holder extends Pick<Trial, "projectId" | "roles" | "certificate"> {
+interface Holder extends Pick<LoginTrial, "projectId" | "roles" | "certificate"> {
   /** Subject for messages: path of the setting, and the user or the application credential. */
   readonly who: string;
   /** Advice for messages about a missing role. */
@@ -87,7 +87,9 @@ export function roleFindings(
   { who, remedy, projectId, roles, certificate }: Holder,
 ): Finding[] {
   const has = new Set(held.map((role) => role.toLowerCase()));
-  const lacking = rolesOf(roles, { certificate }).filter((role) => !has.has(role.toLowerCase()));
+  const lacking = controllerRolesOf(roles, { certificate }).filter(
+    (role) => !has.has(role.toLowerCase()),
+  );
   if (lacking.length === 0 || isAdministrator(held)) return [];
   const lacks = `${who} does not have ${lacking.join(", ")} in project ${projectId}`;
   return [
@@ -106,7 +108,7 @@ export function roleFindings(
  */
 export async function userFindings(
   connect: () => Promise<Pick<CloudClient, "roles" | "passwordEnd">>,
-  trial: Trial,
+  trial: LoginTrial,
 ): Promise<Finding[]> {
   try {
     const { roles, passwordEnd } = await connect();

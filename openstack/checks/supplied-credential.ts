@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { CloudError } from "../http/cloud-error.js";
 import type { CloudClient } from "../client/cloud-client.js";
-import { expiryFindings, rolesOf } from "./cluster-credential-check.js";
+import { expiryFindings, controllerRolesOf } from "./cluster-credential-check.js";
 import type { Credential } from "../auth/credential.js";
 import { problem, warning, type Finding } from "./finding.js";
 import { isAdministrator, roleFindings, defaultDomain } from "./service-user-check.js";
-import { utcMoment } from "../auth/token-schema.js";
+import { utcTimeSchema } from "../auth/token-schema.js";
 
 /**
  * Returns the login with an application credential. The login needs no project, because an
@@ -57,7 +57,7 @@ export async function tryCredential(
   return { projectId, roles, restricted, end: await endOf(signed, id) };
 }
 
-const shownSchema = z.object({ application_credential: z.object({ expires_at: utcMoment }) });
+const shownSchema = z.object({ application_credential: z.object({ expires_at: utcTimeSchema }) });
 
 /**
  * Time limit in milliseconds for the request for the expiry. The limit is short, because the expiry
@@ -105,7 +105,7 @@ const shown = ({ id }: SuppliedCredential): string =>
  * that the program would give to a credential of its own.
  */
 function remedyFor({ roles, certificate }: SuppliedCredential): string {
-  const wanted = rolesOf(roles, { certificate });
+  const wanted = controllerRolesOf(roles, { certificate });
   const options = (wanted.length > 0 ? wanted : ["<role>"]).map((role) => `--role ${role}`);
   return `create one with \`openstack application credential create ${options.join(" ")} <name>\`, and write its ID and secret to credential.id and credential.secret`;
 }

@@ -2,13 +2,13 @@ import { CloudError, errorForStatus } from "../http/cloud-error.js";
 import { findCloud, type CloudSettings } from "../auth/clouds-file.js";
 import { connectionOf, type Connection } from "../auth/connection.js";
 import type { Credential, Domain, Scope } from "../auth/credential.js";
-import { jsonIn } from "../http/http-exchange.js";
-import { bodyOf, sendRequest, type CloudRequest, type CloudAnswer } from "./send-request.js";
-import { defaultPatience, type RetryClock } from "../http/retry.js";
-import { scopeIn, type CloudScope } from "../auth/token-scope.js";
+import { parseJsonBody } from "../http/http-exchange.js";
+import { jsonBodyOf, sendRequest, type CloudRequest, type CloudAnswer } from "./send-request.js";
+import { defaultRetryClock, type RetryClock } from "../http/retry.js";
+import { scopeOfToken, type CloudScope } from "../auth/token-scope.js";
 import { tokenSchema, type Token } from "../auth/token-schema.js";
 
-export type Service = keyof typeof services;
+export type ServiceType = keyof typeof services;
 
 /** Client for one project of one OpenStack cloud. */
 export interface CloudClient {
@@ -17,14 +17,14 @@ export interface CloudClient {
    * CloudError on failure. `path` is relative to the endpoint with its version: `/servers/detail`,
    * `/networks`, `/lbaas/loadbalancers`.
    */
-  request(service: Service, method: string, path: string, body?: unknown): Promise<unknown>;
+  request(service: ServiceType, method: string, path: string, body?: unknown): Promise<unknown>;
   /**
    * Sends one GET request without retries. For optional information. `within` is the time limit in
    * milliseconds.
    */
-  glance(service: Service, path: string, within: number): Promise<unknown>;
+  glance(service: ServiceType, path: string, within: number): Promise<unknown>;
   /** Returns whether the catalog contains an endpoint of the service in this region. */
-  offers(service: Service): boolean;
+  offers(service: ServiceType): boolean;
   readonly projectId: string;
   /** Name of the project. Empty if Keystone does not report the name. */
   readonly projectName: string;
@@ -163,7 +163,7 @@ async function authenticate(settings: CloudSettings, patience: RetryClock): Prom
     );
   }
   if (answer.status >= 300) throw errorForStatus(what, answer.status, answer.body, answer.times);
-  const parsed = tokenSchema.safeParse(jsonIn(answer.body));
+  const parsed = tokenSchema.safeParse(parseJsonBody(answer.body));
   const id = answer.headers["x-subject-token"];
   if (!parsed.success || id === undefined)
     throw new CloudError(
@@ -180,7 +180,7 @@ async function authenticate(settings: CloudSettings, patience: RetryClock): Prom
   return { id, token: parsed.data.token };
 }
 
-function endpoint(settings: CloudSettings, token: Token, service: Service): string | undefined {
+function endpoint(settings: CloudSettings, token: Token, service: ServiceType): string | undefined {
   const { types, version }: Listed = services[service];
   if (service === "identity") return identityUrl(settings.authUrl);
   const entry = token.catalog.find(({ type }) => types.includes(type));
@@ -239,7 +239,7 @@ class Client implements CloudClient {
       .filter(({ type }) => type === "identity")
       .flatMap((service) => service.endpoints);
     const { region } = this.settings;
-    return scopeIn({ endpoints, region, projectId: this.projectId, roles: this.roles });
+    return scopeOfToken({ endpoints, region, projectId: this.projectId, roles: this.roles });
   }
   get name(): string {
     return this.settings.name;
@@ -252,11 +252,16 @@ class Client implements CloudClient {
     return this.settings.region ?? first?.region ?? "";
   }
 
-  offers(service: Service): boolean {
+  offers(service: ServiceType): boolean {
     return endpoint(this.settings, this.session.token, service) !== undefined;
   }
 
-  async request(service: Service, method: string, path: string, body?: unknown): Promise<unknown> {
+  async request(
+    service: ServiceType,
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<unknown> {
     // Requests a new token one minute before the current token expires.
     if (Date.parse(this.session.token.expires_at) - Date.now() < 60_000)
       this.session = await authenticate(this.settings, this.patience);
@@ -268,17 +273,17 @@ class Client implements CloudClient {
     // The object no longer exists, because an earlier try deleted it and only the response was
     // lost.
     if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
-    return bodyOf(answer, `${method} ${service} ${path}`);
+    return jsonBodyOf(answer, `${method} ${service} ${path}`);
   }
 
-  async glance(service: Service, path: string, within: number): Promise<unknown> {
+  async glance(service: ServiceType, path: string, within: number): Promise<unknown> {
     const signal = AbortSignal.timeout(within);
     const answer = await this.send(service, { method: "GET", path, tries: 1, signal });
-    return bodyOf(answer, `GET ${service} ${path}`);
+    return jsonBodyOf(answer, `GET ${service} ${path}`);
   }
 
   private async send(
-    service: Service,
+    service: ServiceType,
     { method, path, body, ...limits }: Sent,
   ): Promise<CloudAnswer> {
     const base = endpoint(this.settings, this.session.token, service);
@@ -309,6 +314,6 @@ class Client implements CloudClient {
 export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
   const found = findCloud(options.cloud, options.env ?? process.env);
   const settings = { ...found, credential: options.credential ?? found.credential };
-  const patience = { ...defaultPatience, ...options.patience };
+  const patience = { ...defaultRetryClock, ...options.patience };
   return new Client(settings, await authenticate(settings, patience), patience);
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CloudClient, Service } from "./cloud-client.js";
+import type { CloudClient, ServiceType } from "./cloud-client.js";
 
 const linksSchema = z.array(z.object({ rel: z.string(), href: z.string() }));
 
@@ -23,7 +23,7 @@ function nextPage(answer: Record<string, unknown>, key: string): string | undefi
  */
 export async function listAll<T>(
   client: CloudClient,
-  service: Service,
+  service: ServiceType,
   path: string,
   { key, schema }: { key: string; schema: z.ZodType<T> },
 ): Promise<T[]> {

@@ -1,6 +1,11 @@
 import { CloudError, errorForStatus, throwNotJson } from "../http/cloud-error.js";
 import type { CloudSettings } from "../auth/clouds-file.js";
-import { exchange, jsonIn, type HttpAnswer, type HttpOptions } from "../http/http-exchange.js";
+import {
+  sendHttpRequest,
+  parseJsonBody,
+  type HttpAnswer,
+  type HttpOptions,
+} from "../http/http-exchange.js";
 import { isBrokenConnection, retryRequest, type RetryClock, type Repeated } from "../http/retry.js";
 
 export interface CloudAnswer extends HttpAnswer {
@@ -27,7 +32,7 @@ export async function sendRequest(
   // be sent twice therefore uses a new connection.
   const all = { ...options, ca, cert, key, verify, alone: !repeatable };
   const { outcome, times } = await retryRequest(
-    () => exchange(url, all),
+    () => sendHttpRequest(url, all),
     { what, repeatable, tries },
     patience,
   );
@@ -42,9 +47,9 @@ export async function sendRequest(
  * Returns the JSON value of the response's body. Returns undefined if the body is empty. Throws a
  * CloudError if the response has an error status or is not JSON.
  */
-export function bodyOf({ status, body, times }: CloudAnswer, what: string): unknown {
+export function jsonBodyOf({ status, body, times }: CloudAnswer, what: string): unknown {
   if (status >= 300) throw errorForStatus(what, status, body, times);
-  return body === "" ? undefined : (jsonIn(body) ?? throwNotJson(what));
+  return body === "" ? undefined : (parseJsonBody(body) ?? throwNotJson(what));
 }
 
 function lost(

@@ -43,7 +43,7 @@ export class CloudError extends Failure {
  * Returns whether the user is not allowed to send the request, or the cloud does not know the path.
  * In both cases, the requested objects may exist or not.
  */
-export const isHidden = (error: unknown): boolean =>
+export const isHiddenFromUser = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "forbidden" || error.kind === "not-found");
 
 /** Returns the error message in a response body. OpenStack services use several formats. */

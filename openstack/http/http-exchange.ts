@@ -35,7 +35,7 @@ async function text(answer: IncomingMessage): Promise<string> {
  * Sends an HTTP request. Uses `node:http`, because `fetch` does not accept the certificate of a
  * private CA.
  */
-export async function exchange(url: string, options: HttpOptions = {}): Promise<HttpAnswer> {
+export async function sendHttpRequest(url: string, options: HttpOptions = {}): Promise<HttpAnswer> {
   const target = new URL(url);
   const open = target.protocol === "https:" ? requestTls : requestPlain;
   return new Promise<HttpAnswer>((resolve, reject) => {
@@ -83,7 +83,7 @@ function flat(answer: IncomingMessage): Record<string, string> {
 }
 
 /** Returns the JSON value of a body. Returns undefined if the body is not JSON. */
-export function jsonIn(body: string): unknown {
+export function parseJsonBody(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {

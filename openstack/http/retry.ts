@@ -29,7 +29,7 @@ export interface RetryClock {
   readonly onWait: (text: string) => void;
 }
 
-export const defaultPatience: RetryClock = {
+export const defaultRetryClock: RetryClock = {
   pause: after,
   random: Math.random,
   now: Date.now,

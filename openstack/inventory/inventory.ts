@@ -1,13 +1,13 @@
 import { z } from "zod";
-import type { CloudClient, Service } from "../client/cloud-client.js";
-import { CloudError, isHidden } from "../http/cloud-error.js";
+import type { CloudClient, ServiceType } from "../client/cloud-client.js";
+import { CloudError, isHiddenFromUser } from "../http/cloud-error.js";
 import { listAll } from "../client/paginate.js";
 
 /**
  * Kinds of objects that a cluster can have in a project. A cluster's objects must be deleted in the
  * order of this list.
  */
-export const kinds = [
+export const inventoryKinds = [
   "load balancer",
   "server",
   "floating IP",
@@ -23,7 +23,7 @@ export const kinds = [
   "key pair",
   "application credential",
 ] as const;
-export type Kind = (typeof kinds)[number];
+export type Kind = (typeof inventoryKinds)[number];
 
 /** Object of the project. The objects of all services have the same fields. */
 export interface CloudObject {
@@ -72,7 +72,7 @@ const text = z
 const first = (...texts: readonly string[]): string => texts.find((one) => one !== "") ?? "";
 
 /** Returns the time with a time zone. Cinder and Octavia write UTC times without a time zone. */
-export const inUtc = (time: string): string =>
+export const toUtc = (time: string): string =>
   time === "" || /(Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`;
 
 const objectSchema = z
@@ -109,13 +109,13 @@ const objectSchema = z
     device: raw.device_id,
     host: raw.hostId,
     network: first(raw.vip_network_id, raw.network_id),
-    created: inUtc(first(raw.created_at, raw.created)),
+    created: toUtc(first(raw.created_at, raw.created)),
     members: raw.members ?? [],
     rules: raw.security_group_rules?.length ?? 0,
   }));
 
 interface Source {
-  readonly service: Service;
+  readonly service: ServiceType;
   readonly path: (client: CloudClient) => string;
   readonly key: string;
 }
@@ -212,12 +212,12 @@ export async function listVisibleObjects(
   isNeeded: (kind: Kind) => boolean = () => false,
 ): Promise<VisibleObjects> {
   const perKind = await Promise.all(
-    kinds.map(async (kind): Promise<VisibleObjects> => {
+    inventoryKinds.map(async (kind): Promise<VisibleObjects> => {
       try {
         return { objects: await listObjects(client, kind), hidden: [], lacking: [] };
       } catch (error) {
         if (isLacking(kind, error)) return { objects: [], hidden: [], lacking: [kind] };
-        if (!isHidden(error) || isNeeded(kind)) throw error;
+        if (!isHiddenFromUser(error) || isNeeded(kind)) throw error;
         return { objects: [], hidden: [kind], lacking: [] };
       }
     }),

@@ -6,7 +6,7 @@ import {
   retryWhileInUse,
   type DeleteOptions,
 } from "./wait-until-unused.js";
-import { inUtc } from "./inventory.js";
+import { toUtc } from "./inventory.js";
 import { listAll } from "../client/paginate.js";
 
 /**
@@ -71,7 +71,7 @@ export async function deleteParts(
     (one) =>
       one.name === part.name &&
       belongsTo(one, owners, part.of) &&
-      isMeant({ id: one.id, created: inUtc(one.created_at ?? "") }),
+      isMeant({ id: one.id, created: toUtc(one.created_at ?? "") }),
   );
   for (const { id } of found)
     // Retries, because Octavia refuses all changes of a load balancer while one of its parts is

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { CloudError, isHidden } from "../http/cloud-error.js";
-import type { CloudClient, Service } from "../client/cloud-client.js";
+import { CloudError, isHiddenFromUser } from "../http/cloud-error.js";
+import type { CloudClient, ServiceType } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
   wasGone,
@@ -10,7 +10,7 @@ import {
   type AwaitedObject,
 } from "./wait-until-unused.js";
 import {
-  kinds,
+  inventoryKinds,
   listObjects,
   takeInventory,
   listVisibleObjects,
@@ -83,17 +83,17 @@ const kept: ReadonlySet<OwnershipEvidence> = new Set([
  * Services, because DNS records and allow lists may contain them. A reclaim policy or an annotation
  * in the cluster may have kept such an object, but OpenStack does not show this.
  */
-export const isIrreplaceable = ({ claim }: Orphan): boolean => kept.has(claim);
+export const isKeptUnlessRequested = ({ claim }: Orphan): boolean => kept.has(claim);
 
 interface Deletion {
-  readonly service: Service;
+  readonly service: ServiceType;
   readonly path: (object: CloudObject, client: CloudClient) => string;
   /** Time limit of the deletion in milliseconds, see {@link deletionTimeouts}. */
   readonly bound: number;
 }
 
 const byId = (
-  service: Service,
+  service: ServiceType,
   collection: string,
   {
     bound = deletionTimeouts.other,
@@ -147,7 +147,7 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
     const user = `/users/${client.userId}`;
     return (found.access_rules ?? []).map(({ id }) => `${user}/access_rules/${id}`);
   } catch (error) {
-    if (isHidden(error)) return [];
+    if (isHiddenFromUser(error)) return [];
     throw error;
   }
 }
@@ -164,7 +164,7 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
     try {
       await client.request("identity", "DELETE", path);
     } catch (error) {
-      if (isHidden(error)) continue;
+      if (isHiddenFromUser(error)) continue;
       why = error;
       left.push(path.replace(/.*\//, ""));
     }
@@ -262,7 +262,7 @@ async function someAtOnce<Item>(
 }
 
 /**
- * Deletes objects kind by kind. The order of {@link kinds} ensures that no remaining object uses a
+ * Deletes objects kind by kind. The order of {@link inventoryKinds} ensures that no remaining object uses a
  * deleted object. Calls `onDelete` before each deletion. On an error, first waits for the other
  * deletions of the same kind, so no deletion continues in the background. Then throws the first
  * error.
@@ -272,7 +272,7 @@ export async function deleteOrphans<Found extends CloudObject>(
   orphans: readonly Found[],
   options: DeleteOptions & { readonly onDelete?: (orphan: Found) => void } = {},
 ): Promise<void> {
-  for (const kind of kinds) {
+  for (const kind of inventoryKinds) {
     const ofKind = orphans.filter((orphan) => orphan.kind === kind);
     await someAtOnce(ofKind, async (orphan) => {
       options.signal?.throwIfAborted();

@@ -6,7 +6,7 @@ import {
   retryWhileInUse,
   type DeleteOptions,
 } from "./wait-until-unused.js";
-import { inUtc } from "./inventory.js";
+import { toUtc } from "./inventory.js";
 import { listAll } from "../client/paginate.js";
 
 /**
@@ -36,7 +36,7 @@ const portSchema = z.looseObject({
  * Returns the IDs and creation times of the ports that connect a router to `subnet`. Without
  * `subnet`, returns the ports for all subnets.
  */
-export async function interfacesOf(
+export async function routerInterfacePorts(
   client: CloudClient,
   router: string,
   subnet?: string,
@@ -46,7 +46,7 @@ export async function interfacesOf(
   const ports = await listAll(client, "network", path, { key: "ports", schema: portSchema });
   return ports
     .filter(({ device_owner: owner }) => isRouterInterface(owner))
-    .map(({ id, created_at: created }) => ({ id, created: inUtc(created ?? "") }));
+    .map(({ id, created_at: created }) => ({ id, created: toUtc(created ?? "") }));
 }
 
 /** Removes a router's interface. Retries while a floating IP uses the interface. */
@@ -88,6 +88,6 @@ export async function removeRoutesAndInterfaces(
   options: DeleteOptions,
 ): Promise<void> {
   await wasGone(clearRoutes(client, router));
-  for (const { id } of await interfacesOf(client, router))
+  for (const { id } of await routerInterfacePorts(client, router))
     await removeInterface(client, { router, port: id }, options);
 }

@@ -97,7 +97,7 @@ const wakings: Readonly<Record<string, string>> = {
 /**
  * Returns the command that makes a stopped server run again. Returns undefined for other servers.
  */
-export function wakingCommand({ name, status }: ServerState): string | undefined {
+export function wakeServerCommand({ name, status }: ServerState): string | undefined {
   const verb = wakings[status];
   return verb === undefined ? undefined : `openstack server ${verb} ${name ?? ""}`.trimEnd();
 }

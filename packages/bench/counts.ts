@@ -20,10 +20,10 @@ import { bareDestroy } from "./support/bare/destroy.js";
 import { countCalls } from "./support/calls.js";
 import { benchCluster, clusterName } from "./support/lab.js";
 import { ours } from "./support/ours.js";
-import { figuresOf } from "./support/phases.js";
+import { figuresOfRun } from "./support/phases.js";
 import { watchProcesses } from "./support/process-watch.js";
 import { report } from "./support/records.js";
-import { renamed } from "./support/counted-cloud.js";
+import { countedCloudEnvironment } from "./support/counted-cloud.js";
 import type { Figures } from "./support/statistics.js";
 
 interface Place {
@@ -61,7 +61,7 @@ async function count({ cluster, proxy, env }: Place, args: readonly string[]): P
   await ended;
   const wall = Math.round(performance.now() - began);
   const calls = proxy.seen.slice(callsBefore);
-  const times = Object.entries(figuresOf({ wall, output: "", processes }, calls.length));
+  const times = Object.entries(figuresOfRun({ wall, output: "", processes }, calls.length));
   const cpu = times.filter(([name]) => name.startsWith("CPU "));
   return {
     ...countCalls(calls),
@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   const cluster = await labCluster(clusterName, benchCluster(1, workers));
   const initially = await takeInventory(cluster.cloud);
   const { proxy, ...behind } = await behindProxy(cluster);
-  const env = renamed(behind.env);
+  const env = countedCloudEnvironment(behind.env);
   try {
     const commands = { up: ["up"], "up with nothing to do": ["up"], destroy: ["destroy", "--yes"] };
     for (const [bench, args] of Object.entries(commands)) {

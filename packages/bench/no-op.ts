@@ -15,7 +15,7 @@ import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { startLiving, type Living } from "./support/cluster.js";
 import { Installation } from "./support/installation.js";
-import { figuresOf } from "./support/phases.js";
+import { figuresOfRun } from "./support/phases.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 
@@ -26,7 +26,7 @@ async function once(place: Installation, command: string, { cloud }: Living): Pr
   const ran = await place.stackadm(command);
   if (command === "preview" && !ran.output.includes("No changes."))
     throw new Error(`The cluster is not as it is to be:\n${ran.output}`);
-  return figuresOf(ran, cloud.seen.length - before);
+  return figuresOfRun(ran, cloud.seen.length - before);
 }
 
 async function main(): Promise<void> {

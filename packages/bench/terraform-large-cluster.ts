@@ -25,7 +25,7 @@ import { scaleCluster } from "./support/scale/cluster.js";
 import { peerFigures } from "./support/scale/figures.js";
 import { Site } from "./support/scale/process.js";
 import type { Figures } from "./support/statistics.js";
-import { TerraformAccount } from "./support/terraform/working-directory.js";
+import { TerraformDirectory } from "./support/terraform/working-directory.js";
 import { configurationOf } from "./support/terraform/configuration.js";
 import { draw, registered } from "./support/terraform/program.js";
 import { terraformTools, type TerraformTools } from "./support/terraform/tools.js";
@@ -102,7 +102,7 @@ const terraforms = (
       const spec = specOf(scaleCluster(controlPlanes, workers));
       const facts = await factsFor(await connectCloud({ env: cloud }), requiredLookups(spec));
       const drawn = draw();
-      const account = new TerraformAccount(folder, tools, env);
+      const account = new TerraformDirectory(folder, tools, env);
       account.write(configurationOf(await registered(spec, facts, drawn), drawn));
       await account.init();
       return await both(site, async () => {

@@ -37,9 +37,9 @@ import { benchCluster, clusterName } from "./support/lab.js";
 import type { Work } from "./support/moments.js";
 import { ours } from "./support/ours.js";
 import { report } from "./support/records.js";
-import { renamed } from "./support/counted-cloud.js";
+import { countedCloudEnvironment } from "./support/counted-cloud.js";
 import type { Figures } from "./support/statistics.js";
-import { TerraformAccount } from "./support/terraform/working-directory.js";
+import { TerraformDirectory } from "./support/terraform/working-directory.js";
 import { configurationOf } from "./support/terraform/configuration.js";
 import { draw, registered } from "./support/terraform/program.js";
 import { terraformTools, type TerraformTools } from "./support/terraform/tools.js";
@@ -76,7 +76,7 @@ async function terraformWay(
   tools: TerraformTools,
   folder: string,
 ): Promise<Way> {
-  const account = new TerraformAccount(folder, tools, env);
+  const account = new TerraformDirectory(folder, tools, env);
   const spec = await cluster.service.spec(clusterName);
   const facts = await factsFor(await connectCloud({ env }), requiredLookups(spec));
   const drawn = draw();
@@ -158,7 +158,7 @@ async function reached(
   if (options.latency === 0 && options.serverLatency === 0)
     return { env: cluster.environment.env, close: () => Promise.resolve() };
   const { proxy, env } = await behindProxy(cluster, { delay: late(options) });
-  return { env: renamed(env), close: () => proxy.close() };
+  return { env: countedCloudEnvironment(env), close: () => proxy.close() };
 }
 
 /** Refuses a run that left objects behind, because it cannot be compared. */
@@ -225,7 +225,7 @@ async function rehearse(options: Options): Promise<void> {
   });
   try {
     const tools = await terraformTools(folder);
-    const account = new TerraformAccount(folder, tools, { ...process.env, ...signIn });
+    const account = new TerraformDirectory(folder, tools, { ...process.env, ...signIn });
     account.write(files);
     await account.init();
     const said = [await account.validate(), await account.plan()].join("\n");

@@ -5,7 +5,7 @@ import { ensureCommands } from "../../base/host-packages.js";
 import { withLock } from "../../base/file-lock.js";
 import { withStep, type Progress } from "../../base/progress.js";
 import { runTogether } from "../../base/run-together.js";
-import { ensureExtra, type ExtraManifests } from "./kubernetes/optional-addon-images.js";
+import { ensureOptionalAddon, type ExtraManifests } from "./kubernetes/optional-addon-images.js";
 import { extraNames as registryExtras, type ExtraName } from "./kubernetes/optional-addons.js";
 import { addMachines, machinesExtra } from "./machines/add.js";
 import { ensureGolden, goldenKey } from "./cloud/golden.js";
@@ -125,7 +125,7 @@ export async function labAdd(
   name: ExtraName | typeof machinesExtra,
   options: Pick<LabUpOptions, "progress" | "signal">,
 ): Promise<ExtraManifests> {
-  if (name !== machinesExtra) return ensureExtra(name, options);
+  if (name !== machinesExtra) return ensureOptionalAddon(name, options);
   const paths = labPaths(labSettings().name);
   await addMachines({
     ...options,

@@ -5,7 +5,7 @@ export const suite = "bookworm";
  * Source packages that the cloud takes from backports. With this qemu, starting and switching
  * processes is three times as fast.
  */
-export const cloudBackports: readonly string[] = ["qemu", "seabios"];
+export const debianBackportSources: readonly string[] = ["qemu", "seabios"];
 
 /**
  * Debian packages of the cloud. The packages nova-compute, cinder-api, cinder-volume and

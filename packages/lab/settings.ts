@@ -10,7 +10,7 @@ import {
 } from "../../base/paths.js";
 
 /** Network between the host and the cloud. */
-export interface LabNetwork {
+export interface HostLabNetwork {
   readonly cidr: string;
   /** Address of the host in the network: the first one. */
   readonly host: string;
@@ -18,7 +18,7 @@ export interface LabNetwork {
 }
 
 /** Network that is an external network of the cloud; `first` and `last` limit its floating IPs. */
-export interface LabExternalNetwork extends LabNetwork {
+export interface LabExternalNetwork extends HostLabNetwork {
   readonly first: string;
   readonly last: string;
 }
@@ -44,7 +44,7 @@ export interface LabSettings {
    * Network of the APIs. `cloud`: address of the APIs. `front`: address of the public hosts that
    * the front answers for (`front/hosts.ts`).
    */
-  readonly management: LabNetwork & { readonly cloud: string; readonly front: string };
+  readonly management: HostLabNetwork & { readonly cloud: string; readonly front: string };
   readonly external: LabExternalNetwork;
   /** Second external network, for the floating IPs of Services. */
   readonly services: LabExternalNetwork;
@@ -56,7 +56,10 @@ export interface LabSettings {
 /** Cloud ends of the veth pairs. */
 export const cloudDevices = { management: "eth0", external: "ext0", services: "ext1" } as const;
 
-function network(cidr: string, setting: string): LabNetwork & { at: (index: number) => string } {
+function network(
+  cidr: string,
+  setting: string,
+): HostLabNetwork & { at: (index: number) => string } {
   if (!Address4.isValid(cidr))
     throw new Failure("FAILED", `${setting}: ${cidr} is not an IPv4 network.`);
   const parsed = new Address4(cidr);

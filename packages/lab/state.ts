@@ -24,10 +24,10 @@ const schema = z.object({
   }),
 });
 
-export type LabState = z.infer<typeof schema>;
+export type RunningLabRecord = z.infer<typeof schema>;
 
 /** Returns the running lab's state; undefined if there is none, or if another version wrote it. */
-export async function readState(paths: LabPaths): Promise<LabState | undefined> {
+export async function readState(paths: LabPaths): Promise<RunningLabRecord | undefined> {
   try {
     return schema.parse(JSON.parse(await readFile(paths.stateFile, "utf8")));
   } catch {
@@ -35,12 +35,12 @@ export async function readState(paths: LabPaths): Promise<LabState | undefined> 
   }
 }
 
-export const writeState = (paths: LabPaths, state: LabState): void => {
+export const writeState = (paths: LabPaths, state: RunningLabRecord): void => {
   replacePrivateFile(paths.stateFile, JSON.stringify(state, null, 2));
 };
 
 /**
  * Returns the settings with which the lab was started; without a state, those of the environment.
  */
-export const settingsOf = (state: LabState | undefined): LabSettings =>
+export const settingsOf = (state: RunningLabRecord | undefined): LabSettings =>
   state?.settings ?? labSettings();

@@ -10,7 +10,7 @@ import { labFacts, type LabFacts } from "./facts.js";
 import { containerState, inContainer } from "./host/container.js";
 import { residentMemory } from "./host/memory.js";
 import { labPaths, labSettings, type LabPaths } from "./settings.js";
-import { readState, settingsOf, type LabState } from "./state.js";
+import { readState, settingsOf, type RunningLabRecord } from "./state.js";
 
 export interface LabStatus {
   /**
@@ -46,7 +46,7 @@ export const inactiveUnits = (names: readonly string[], output: string): string[
 };
 
 /** Returns what prevents a started lab from being used. Takes about half a second. */
-export async function labProblems(state: LabState): Promise<string[]> {
+export async function labProblems(state: RunningLabRecord): Promise<string[]> {
   const { settings } = state;
   const container = await containerState(settings.name);
   if (container !== "running") return [`container ${settings.name} is ${container ?? "not there"}`];

@@ -9,7 +9,7 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { fastBuildVariables, withoutDebugInfo } from "../../base/go-build.js";
+import { goBuildGcVariables, withoutDebugInfoFlags } from "../../base/go-build.js";
 import type { Progress } from "../../base/progress.js";
 import { withStep } from "../../base/progress.js";
 import { run, type RunResult } from "../../base/run-command.js";
@@ -116,7 +116,7 @@ const goIn =
       cwd: directory,
       env: {
         ...process.env,
-        ...fastBuildVariables,
+        ...goBuildGcVariables,
         CGO_ENABLED: "0",
         GOFLAGS: "-mod=readonly -modcacherw",
         GOMODCACHE: modules,
@@ -127,7 +127,7 @@ const goIn =
     });
 
 const buildArguments = ({ ldflags, gcflags, package: main }: GoBuild, output: string): string[] => [
-  ...["build", "-trimpath", "-v", "-ldflags", ldflags, ...withoutDebugInfo],
+  ...["build", "-trimpath", "-v", "-ldflags", ldflags, ...withoutDebugInfoFlags],
   ...(gcflags === undefined ? [] : ["-gcflags", gcflags]),
   ...["-o", output, main],
 ];

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { cloudIsNamed } from "../../automation/setup/operation-environment.js";
+import { namesCloud } from "../../automation/setup/operation-environment.js";
 import { run } from "../../base/run-command.js";
 
 const stackadm = "automation/cli/stackadm.mjs";
@@ -40,7 +40,7 @@ async function runHere(
  */
 export async function dev(args: readonly string[], place: DevPlace): Promise<number> {
   const { root, env } = place;
-  if (!cloudIsNamed(env)) {
+  if (!namesCloud(env)) {
     // `up` reports what fails here, because it prepares the toolchain as well.
     const toolchain = run(process.execPath, [join(root, stackadm), "toolchain"], { env }).catch(
       () => undefined,

@@ -52,7 +52,7 @@ const kept = 40;
  * Reads the reporter's lines of a running mocha until it ends. A mocha that exits without its last
  * line counts as a failure.
  */
-export async function followTests(
+export async function readTestResults(
   tier: string,
   child: ChildProcess,
   onBegin: (title: string) => void,

@@ -13,14 +13,14 @@ interface Choice {
   readonly root: string;
   /** Whether to include files that run only with `--all`. */
   readonly all: boolean;
-  readonly order: Order;
+  readonly order: TestFileOrder;
 }
 
 /** Order of a tier's files. With `largest first`, no large file runs alone at the end. */
-export type Order = "by path" | "largest first" | { readonly seed: number };
+export type TestFileOrder = "by path" | "largest first" | { readonly seed: number };
 
 /** Returns files, which are sorted by path, in another order. */
-function inOrder(files: readonly string[], order: Order, root: string): string[] {
+function inOrder(files: readonly string[], order: TestFileOrder, root: string): string[] {
   if (order === "by path") return [...files];
   const key = (file: string): number =>
     order === "largest first"

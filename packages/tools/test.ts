@@ -5,11 +5,16 @@ import { join } from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
 import { runCommand, type Session } from "../../base/terminal/session.js";
 import { Failure } from "../../base/failures/failure.js";
-import { duration } from "../../base/terminal/progress-screen.js";
-import { table } from "../../base/terminal/table.js";
-import { followTests, type Evidence, type TestFailure, type TierResult } from "./read-test-results.js";
+import { formatDuration } from "../../base/terminal/progress-screen.js";
+import { formatTable } from "../../base/terminal/table.js";
+import {
+  readTestResults,
+  type Evidence,
+  type TestFailure,
+  type TierResult,
+} from "./read-test-results.js";
 import { testFiles } from "./test-files.js";
-import { chosen, orderOf, tiers, type Environment, type Tier } from "./tiers.js";
+import { chosen, orderOf, tiers, type EnvironmentVariables, type Tier } from "./tiers.js";
 
 /*
  * `npm test [tiers] [--all] [--shuffle [seed]]` runs the tiers in order, each in its own mocha,
@@ -40,7 +45,7 @@ const spacious = 2 ** 30;
  * Returns TMPDIR in memory for quick tests, if there is room and the user has set none. They create
  * and delete thousands of files, which is slow on ext4.
  */
-function inMemory(): Environment {
+function inMemory(): EnvironmentVariables {
   const place = "/dev/shm";
   if (process.env["TMPDIR"] !== undefined) return {};
   try {
@@ -55,7 +60,7 @@ function inMemory(): Environment {
 function runFiles(
   tier: Tier,
   { root, all, seed, session }: TestRun,
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): ChildProcess {
   const { name, jobs = 1, quick } = tier;
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
@@ -88,7 +93,7 @@ const summary = ({ passed, failures }: TierResult): string =>
 async function runTier(
   tier: Tier,
   run: TestRun,
-  prepared: Promise<Environment>,
+  prepared: Promise<EnvironmentVariables>,
 ): Promise<TierResult> {
   const { session } = run;
   const step = session.progress.step(`Tests: ${tier.name}`, tier.expected);
@@ -96,7 +101,7 @@ async function runTier(
     const environment = await prepared;
     session.signal.throwIfAborted();
     const child = runFiles(tier, run, environment);
-    const result = await followTests(tier.name, child, (test) => {
+    const result = await readTestResults(tier.name, child, (test) => {
       step.update(test);
     });
     if (result.failures.length > 0) step.failed(summary(result));
@@ -122,12 +127,14 @@ const longest = ({ times = [] }: TierResult): string =>
   [...times]
     .sort((one, other) => other.milliseconds - one.milliseconds)
     .slice(0, 12)
-    .map(({ file, milliseconds }) => `${file.replace(".test.ts", "")} ${duration(milliseconds)}`)
+    .map(
+      ({ file, milliseconds }) => `${file.replace(".test.ts", "")} ${formatDuration(milliseconds)}`,
+    )
     .join(", ");
 
 /** Returns the table of the examples' evidence, a row per point. */
 const evidenceTable = (evidence: readonly Evidence[]): string =>
-  table(
+  formatTable(
     ["EXAMPLE", "POINT", "SEEN"],
     evidence.map(({ example, point, seen }) => [example, point, seen]),
   );

@@ -3,10 +3,10 @@ import { ensureCommands } from "../../base/host-packages.js";
 import { runTogether } from "../../base/run-together.js";
 import { Failure } from "../../base/failures/failure.js";
 import { evidenceVariable } from "./evidence/record.js";
-import type { Order } from "./test-files.js";
+import type { TestFileOrder } from "./test-files.js";
 
 /** Variables of an environment. */
-export type Environment = Readonly<Record<string, string>>;
+export type EnvironmentVariables = Readonly<Record<string, string>>;
 
 export interface Tier {
   readonly name: string;
@@ -23,27 +23,27 @@ export interface Tier {
   /** Whether `npm test` runs the tier: it needs no root, no lab and no build of Go. */
   readonly byDefault?: true;
   /** Prepares what the tier needs; returns variables for its environment. */
-  readonly prepare?: (session: Session) => Promise<Environment>;
+  readonly prepare?: (session: Session) => Promise<EnvironmentVariables>;
 }
 
 const sshCommands = { ssh: "openssh-client", "ssh-keygen": "openssh-client" };
 
 type Work = Pick<Session, "progress" | "signal">;
 
-async function toolchain({ progress, signal }: Work): Promise<Environment> {
-  const { ensureToolchain, standInsVariable } =
+async function toolchain({ progress, signal }: Work): Promise<EnvironmentVariables> {
+  const { ensureToolchain, allowStandInsVariable } =
     await import("../../automation/toolchain/toolchain.js");
   const { environment } = await ensureToolchain({ progress, signal, standIns: true });
   // Tests use clouds of any name.
-  return { ...environment, [standInsVariable]: "1" };
+  return { ...environment, [allowStandInsVariable]: "1" };
 }
 
-async function prepareToolchain(session: Session): Promise<Environment> {
+async function prepareToolchain(session: Session): Promise<EnvironmentVariables> {
   await ensureCommands(sshCommands, session.progress);
   return toolchain(session);
 }
 
-async function prepareLab({ progress, signal }: Session): Promise<Environment> {
+async function prepareLab({ progress, signal }: Session): Promise<EnvironmentVariables> {
   await ensureCommands(sshCommands, progress);
   const { labUp } = await import("../lab/lab.js");
   const [environment] = await runTogether(
@@ -54,7 +54,7 @@ async function prepareLab({ progress, signal }: Session): Promise<Environment> {
   return environment;
 }
 
-async function prepareEmulated(session: Session): Promise<Environment> {
+async function prepareEmulated(session: Session): Promise<EnvironmentVariables> {
   const environment = await prepareLab(session);
   const { labAdd } = await import("../lab/lab.js");
   await labAdd("emulated-machines", session);
@@ -123,7 +123,7 @@ export function chosen(names: readonly string[]): readonly Tier[] {
 }
 
 /** Returns the order of a tier's files; a seed asks for a random one. */
-export function orderOf({ jobs = 1, ordered }: Tier, seed?: number): Order {
+export function orderOf({ jobs = 1, ordered }: Tier, seed?: number): TestFileOrder {
   if (ordered) return "by path";
   if (seed !== undefined) return { seed };
   return jobs > 1 ? "largest first" : "by path";

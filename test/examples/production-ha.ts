@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { targetOf } from "../../automation/verify/cluster-outputs.js";
-import { exchange } from "../../openstack/http/http-exchange.js";
+import { sshTargetOf } from "../../automation/verify/cluster-outputs.js";
+import { sendHttpRequest } from "../../openstack/http/http-exchange.js";
 import { takeInventory } from "../../openstack/inventory/inventory.js";
 import { listAll } from "../../openstack/client/paginate.js";
 import { probeLogin } from "../../base/ssh-client.js";
@@ -134,7 +134,9 @@ export const productionHa: Example = {
       text: "every other machine is reached through it, and proves who it is",
       see: async ({ outputs, cluster }) => {
         const login = { user: "debian", agentSocket: cluster.environment.agent?.socket ?? "" };
-        const ways = outputs.nodes.map((node) => targetOf(node, outputs, login) ?? assert.fail());
+        const ways = outputs.nodes.map(
+          (node) => sshTargetOf(node, outputs, login) ?? assert.fail(),
+        );
         assert.ok(ways.every(({ proxy }) => proxy?.host === outputs.bastion?.[0]?.sshHost));
         const seen = await Promise.all(ways.map((way) => probeLogin(way)));
         assert.deepEqual([...new Set(seen)], ["itself"]);
@@ -149,7 +151,10 @@ export const productionHa: Example = {
         const seen = await answerOf(stack, "ingress");
         const address = stack.outputs.ingress?.address ?? "";
         const headers = { host: "nobody.example" };
-        const { status } = await exchange(`http://${address}/`, { headers, timeout: 10_000 });
+        const { status } = await sendHttpRequest(`http://${address}/`, {
+          headers,
+          timeout: 10_000,
+        });
         assert.equal(status, 404);
         return seen;
       },

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { preferredKey } from "../../components/schema/merge-defaults.js";
+import { preferredPublicKey } from "../../components/schema/merge-defaults.js";
 import { parseOutputs } from "../../automation/verify/cluster-outputs.js";
 import { packageRoot } from "../../base/paths.js";
 import { run, type RunResult } from "../../base/run-command.js";
@@ -57,7 +57,7 @@ export class ProgramStack extends Stack {
     this.directory = join(cluster.stackFile, "..");
     this.env = env;
     await this.pulumi("stack", "init");
-    await this.pulumi("config", "set", "sshPublicKey", preferredKey(keys) ?? "");
+    await this.pulumi("config", "set", "sshPublicKey", preferredPublicKey(keys) ?? "");
     return cluster;
   }
 

@@ -1,14 +1,14 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { accessWithoutHop } from "../../components/access/ssh-route.js";
+import { connectionsWithoutProxy } from "../../components/access/ssh-route.js";
 import type { Endpoint } from "../../components/endpoint/endpoint.js";
 import { ControlPlane } from "../../components/kubeadm/control-planes.js";
 import type { ClusterFacts } from "../../components/kubeadm/cluster-facts.js";
 import { WorkerPool } from "../../components/kubeadm/worker-pool.js";
-import type { MachineSettings } from "../../components/machine/machine.js";
+import type { CommonMachineSettings } from "../../components/machine/machine.js";
 import { Rollout } from "../../components/lifecycle/rollout.js";
 import { Firewall } from "../../components/network/firewall.js";
-import { rulesOf } from "../../components/network/firewall-plan.js";
+import { firewallRulesOfSpec } from "../../components/network/firewall-plan.js";
 import { planCluster, type PlannedGroup } from "../../components/plan/cluster-plan.js";
 import { roleTable, type Role, type RoleRow } from "../../components/config/roles.js";
 import { FailedMachines } from "../../components/lifecycle/boot-failures.js";
@@ -39,7 +39,7 @@ describe("machines of a role that is added to the table", () => {
       machines: edge.machines.map((machine) => ({ ...machine, role: invented })),
     };
     const mark = { name: "dev", identity: sampleIdentity };
-    const machines: MachineSettings = {
+    const machines: CommonMachineSettings = {
       mark,
       cloud: { imageIds: {}, flavorIds: {}, securityGroupIds: {} },
       networkId: "network",
@@ -55,13 +55,13 @@ describe("machines of a role that is added to the table", () => {
       inside: (addresses) => pulumi.all([...addresses]),
     };
     const facts = { caCertHash: pulumi.output("sha256:a") };
-    const { direct: access } = accessWithoutHop;
+    const { direct: access } = connectionsWithoutProxy;
     assert.ok(access);
     return graph(() => {
       const firewall = new Firewall("dev-firewall", {
         mark,
         groups: plan.securityGroups,
-        rules: rulesOf(spec),
+        rules: firewallRulesOfSpec(spec),
       });
       const group = (of: PlannedGroup) => ({
         plan: of,

@@ -15,7 +15,7 @@ import type { Cluster } from "../../components/cluster.js";
 import type { SeparateGroup } from "../../components/config/machines/separate-group.js";
 import type { RoleRow } from "../../components/config/roles.js";
 import type { RolloutGroupArgs } from "../../components/machine/machine-group.js";
-import type { SshAccess } from "../../components/machine/machine-connections.js";
+import type { MachineConnections } from "../../components/machine/machine-connections.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import type { ComponentResourceOptions } from "@pulumi/pulumi";
 import { cloudAnswers } from "../support/cloud/cloud-answers.js";
@@ -30,23 +30,25 @@ type Load = (path: string) => unknown;
  * Returns the file of the role's arguments, which would be components/config/machines/gateway.ts.
  */
 function gatewayArguments(load: Load): SeparateGroup {
-  const { doc, nonEmptyText, record, wholeNumber } = load(
+  const { doc, nonEmptyTextField, strictObject, integerField } = load(
     "components/schema/fields.ts",
   ) as typeof FieldsModule;
-  const { groupOptions, nodesSchema } = load(
+  const { groupFieldSchemas, nodesSchema } = load(
     "components/config/machines/group-options.ts",
   ) as typeof GroupOptionsModule;
-  const { workerVolumes } = load("components/config/machines/volumes.ts") as typeof VolumesModule;
+  const { workerVolumeSchemas } = load(
+    "components/config/machines/volumes.ts",
+  ) as typeof VolumesModule;
   return {
-    schema: record({
-      flavor: nonEmptyText("a flavor").meta(doc("replaces nodes", "Flavor.")),
-      count: wholeNumber(1, "a number").meta(doc("in place", "Number of machines.")),
-      generation: wholeNumber(0, "a generation")
+    schema: strictObject({
+      flavor: nonEmptyTextField("a flavor").meta(doc("replaces nodes", "Flavor.")),
+      count: integerField(1, "a number").meta(doc("in place", "Number of machines.")),
+      generation: integerField(0, "a generation")
         .default(0)
         .meta(doc("replaces nodes", "Raise it.")),
-      ...groupOptions,
-      ...workerVolumes.all,
-      nodes: nodesSchema(workerVolumes.one),
+      ...groupFieldSchemas,
+      ...workerVolumeSchemas.all,
+      nodes: nodesSchema(workerVolumeSchemas.one),
     }).optional(),
     group: (written) => written,
     conflicts: [],
@@ -63,7 +65,7 @@ function gatewayClass(load: Load) {
       super("stackadm:machine:Gateway", name, { ...args, steps: [bastionStep] }, opts);
     }
 
-    form(spec: ClusterSpec, access: SshAccess): void {
+    form(spec: ClusterSpec, access: MachineConnections): void {
       for (const member of this.members)
         this.script(member, "prepare", { access, step: bastionStep, values: hostValues(spec) });
     }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Failure } from "../../base/failures/failure.js";
-import { identitiesOf } from "../../automation/pulumi/stack-state.js";
+import { clusterIdentitiesIn } from "../../automation/pulumi/stack-state.js";
 import {
-  entryTarget,
+  entrySshTarget,
   parseOutputs,
   outputValues,
   type ClusterOutputs,
@@ -93,7 +93,7 @@ describe("faults on the lab", function () {
     outputs = parseOutputs(outputValues((await up()).outputs));
     assert.notEqual(await serverId("general-0"), silent);
     const agentSocket = cluster.environment.agent?.socket ?? "";
-    const entry = entryTarget(outputs, { user: "debian", agentSocket });
+    const entry = entrySshTarget(outputs, { user: "debian", agentSocket });
     const proof = await verifyCluster({ outputs, entry });
     assert.equal(proof.ok, true, JSON.stringify(proof, undefined, 2));
     assert.equal(proof.nodes.length, 3);
@@ -144,7 +144,7 @@ describe("faults on the lab", function () {
   });
 
   it("is found and taken away by its marks when the state is lost, and leaves nothing", async () => {
-    const identities = identitiesOf(await cluster.service.state(stack));
+    const identities = clusterIdentitiesIn(await cluster.service.state(stack));
     assert.equal(identities.size, 1);
     await deleteOrphans(cluster.cloud, await findOrphans(cluster.cloud, identities));
     const left = compareInventories(initially, await takeInventory(cluster.cloud));

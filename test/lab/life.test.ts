@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { run } from "../../base/run-command.js";
-import { ownKeyFile } from "../../automation/setup/operation-environment.js";
+import { loginKeyFile } from "../../automation/setup/operation-environment.js";
 import {
-  entryTarget,
+  entrySshTarget,
   parseOutputs,
   type ClusterOutputs,
 } from "../../automation/verify/cluster-outputs.js";
@@ -86,7 +86,7 @@ describe("a cluster's life on the lab", function () {
 
   it("answers: nodes Ready, services over HTTP, the claim's data read back", async () => {
     const agentSocket = cluster.environment.agent?.socket ?? "";
-    const entry = entryTarget(outputs, { user: "debian", agentSocket });
+    const entry = entrySshTarget(outputs, { user: "debian", agentSocket });
     proof = await verifyCluster({ outputs, entry });
     assert.equal(proof.ok, true, JSON.stringify(proof, undefined, 2));
     assert.equal(proof.nodes.length, 3);
@@ -167,7 +167,7 @@ describe("a cluster's life on the lab", function () {
 
   it("shows no secret: not on screen, in events, in the state, in user data, in process lists, in logs on machines", async () => {
     const secrets = await secretsOf(cluster, {
-      "login key": readFileSync(ownKeyFile(), "utf8").split("\n").slice(1, 3).join("\n"),
+      "login key": readFileSync(loginKeyFile(), "utf8").split("\n").slice(1, 3).join("\n"),
     });
     assert.ok(Object.keys(secrets).length >= 5, Object.keys(secrets).join());
     for (const [secret, value] of Object.entries(secrets)) assert.ok(value, `${secret} is empty`);

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepScript, restoreScript } from "../../automation/backup/backup-machines.js";
+import { collectBackupScript, restoreScript } from "../../automation/backup/machine-programs.js";
 import { packageRoot } from "../../base/paths.js";
 import { etcdMachinePrograms } from "../../components/etcd/member-scripts.js";
 import { controlPlanePrograms } from "../../components/kubeadm/node-scripts.js";
@@ -18,7 +18,7 @@ const assembled: Readonly<Record<string, string>> = {
   "prepare without IPv6": prepareStepOf({}).text,
   ...controlPlanePrograms,
   ETCD_MINT_SCRIPT: etcdMachinePrograms.MINT_SCRIPT,
-  "collect-backup": keepScript,
+  "collect-backup": collectBackupScript,
   restore: restoreScript,
   "second-interface": read("components/machine/scripts/second-interface.sh"),
   "write-and-read-back": read("components/addons/write-and-read-back.sh"),

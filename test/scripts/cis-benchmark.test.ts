@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { toYaml } from "../../base/yaml.js";
 import { parseClusterSpec } from "../../components/config/cluster-spec.js";
 import {
-  configuredBlocks,
+  clusterConfigurationBlocks,
   kubeletConfiguration,
 } from "../../components/kubeadm/component-configuration.js";
 import { kubeletFields } from "../../components/kubeadm/hardening.js";
@@ -55,7 +55,7 @@ function rendered(hardened: boolean) {
   const result = parseClusterSpec({ ...smallest, kubernetes: { hardened } });
   assert.ok("spec" in result);
   const { kubernetes } = result.spec;
-  const blocks = configuredBlocks(kubernetes) as Readonly<
+  const blocks = clusterConfigurationBlocks(kubernetes) as Readonly<
     Record<string, { readonly extraArgs: readonly { name: string; value: string }[] }>
   >;
   const ours: Readonly<Record<string, string>> = {

@@ -4,20 +4,20 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   controlPlanePrograms,
-  controlPlaneValues,
-  teardownValues,
-  joinValues,
-  leaveValues,
+  controlPlaneVariables,
+  teardownVariables,
+  joinVariables,
+  leaveVariables,
 } from "../../components/kubeadm/node-scripts.js";
 import {
-  clientValues,
-  leaveValues as etcdLeaveValues,
+  clientCertificateVariables,
+  leaveVariables as etcdLeaveValues,
   etcdMachinePrograms,
-  memberValues,
+  memberVariables,
 } from "../../components/etcd/member-scripts.js";
 import { isFailureCode } from "../../base/failures/failure-codes.js";
 import { ipv6ScriptVariables } from "../../components/machine/ipv6-script.js";
-import { prepareValues } from "../../components/machine/preparation.js";
+import { prepareVariables } from "../../components/machine/preparation.js";
 import { nonEmpty } from "../support/non-empty.js";
 
 const root = join(__dirname, "..", "..");
@@ -125,7 +125,7 @@ describe("scripts for machines", () => {
   const contracts = [
     [
       "prepare",
-      prepareValues,
+      prepareVariables,
       [
         ...[
           "repository-keys",
@@ -145,25 +145,25 @@ describe("scripts for machines", () => {
     ],
     [
       "control-plane",
-      [...controlPlaneValues, ...Object.keys(controlPlanePrograms)],
+      [...controlPlaneVariables, ...Object.keys(controlPlanePrograms)],
       [...joining, ...kubelet, ...upgrade, ...controlPlane],
     ],
     [
       "member",
-      [...memberValues, ...Object.keys(etcdMachinePrograms)],
+      [...memberVariables, ...Object.keys(etcdMachinePrograms)],
       [asking, offer, ...version, "etcd/scripts/upgrade-etcd.sh", "etcd/scripts/etcd-member.sh"],
     ],
-    ["client", clientValues, [asking, "etcd/scripts/client-certificate.sh"]],
+    ["client", clientCertificateVariables, [asking, "etcd/scripts/client-certificate.sh"]],
     ["leave of etcd", etcdLeaveValues, ["etcd/scripts/check-etcd-quorum.sh"]],
     [
       "join",
-      joinValues,
+      joinVariables,
       [...joining, ...kubelet, ...upgrade, "kubeadm/scripts/steps/join-node.sh"],
     ],
-    ["leave", leaveValues, ["kubeadm/scripts/steps/remove-node.sh"]],
+    ["leave", leaveVariables, ["kubeadm/scripts/steps/remove-node.sh"]],
     [
       "teardown",
-      teardownValues,
+      teardownVariables,
       [...releasing, "kubeadm/scripts/steps/release-cluster-objects.sh"],
     ],
     ["snapshots", [], [...releasing, "kubeadm/scripts/steps/release-snapshots.sh"]],

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   keepalivedConfig,
-  noVirtualIp,
+  disabledVirtualIpValues,
   readyzUrl,
 } from "../../components/endpoint/keepalived-documents.js";
 import { Sandbox } from "../support/machine/sandbox.js";
@@ -19,7 +19,7 @@ const values = (addresses: readonly string[], position = 0): Record<string, stri
   VIRTUAL_IP_CONFIG: keepalivedConfig({ address, addresses, position }),
   VIRTUAL_IP_READY: readyzUrl(address),
 });
-const none = { ADDRESS: "10.0.0.11", ...noVirtualIp } as Record<string, string>;
+const none = { ADDRESS: "10.0.0.11", ...disabledVirtualIpValues } as Record<string, string>;
 const alone = values(["10.0.0.11"]);
 const three = values(["10.0.0.11", "10.0.0.12", "10.0.0.13"]);
 

@@ -2,10 +2,10 @@ import { withStep } from "../../../base/progress.js";
 import type { BackupRunOptions } from "../../backup/backup-service.js";
 import { createBackupService, type BackupService } from "../../backup/backup-service.js";
 import type { Backup, BackupFile } from "../../backup/backup-files.js";
-import { table } from "../../../base/terminal/table.js";
+import { formatTable } from "../../../base/terminal/table.js";
 import {
   reportClusters,
-  stopSignals,
+  stopSignalsOf,
   withStack,
   type StackContext,
   type StackOptions,
@@ -25,8 +25,8 @@ export const backupServiceOf = ({ environment, project }: StackContext): BackupS
   });
 
 /** Returns the callbacks and stop signals for a request to the backup service. */
-export const backupRun = (context: StackContext): BackupRunOptions => ({
-  ...stopSignals(context),
+export const backupRunOptionsOf = (context: StackContext): BackupRunOptions => ({
+  ...stopSignalsOf(context),
   ...reportClusters(context),
   onNote: (text) => {
     context.session.progress.note(context.session.redactor.clean(text));
@@ -45,7 +45,7 @@ const sizeOf = (bytes: number): string =>
 
 function backupTable({ snapshot, archives, state }: Backup): string {
   const row = ({ file, bytes }: BackupFile, what: string): string[] => [file, sizeOf(bytes), what];
-  return table(
+  return formatTable(
     ["FILE", "SIZE", "WHAT"],
     [
       row(snapshot, `etcd's data, from ${snapshot.machine}`),
@@ -61,7 +61,7 @@ export function backupCommand(session: Session, options: Options): Promise<numbe
     const { to = `backups/${stack}-${timeIn(new Date())}` } = options;
     const made = await withStep(session.progress, `Back up the cluster of '${stack}'`, 15, (step) =>
       backupServiceOf(context).backup(stack, {
-        ...backupRun(context),
+        ...backupRunOptionsOf(context),
         to,
         onDetail: (text) => {
           step.update(text);

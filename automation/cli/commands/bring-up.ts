@@ -1,15 +1,15 @@
 import type { UpResult } from "../../engine/operation-options.js";
 import { VerificationFailed } from "../../health/cluster-health.js";
-import { addKubeconfig } from "../../../base/terminal/redact-secrets.js";
+import { addKubeconfigSecrets } from "../../../base/terminal/redact-secrets.js";
 import {
   nextCommands,
-  tablesOf,
-  timesTable,
+  verificationTables,
+  phaseTimesTable,
   type TimedPhase,
 } from "../../render/cluster-report.js";
 import { checkKubectl } from "../../setup/kubectl.js";
 import { parseOutputs, outputValues } from "../../verify/cluster-outputs.js";
-import { createRunView, follow, type StackContext } from "../stack-context.js";
+import { createRunView, followOperation, type StackContext } from "../stack-context.js";
 
 export interface BringUpOptions {
   readonly refresh?: boolean;
@@ -33,12 +33,12 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
   const { session, stack, environment, service } = context;
   const { kubeconfigPath = "", timelinePath, verification } = result;
   const outputs = parseOutputs(outputValues(result.outputs));
-  addKubeconfig(session.redactor, outputs.kubeconfig);
+  addKubeconfigSecrets(session.redactor, outputs.kubeconfig);
   const { kubernetes } = await service.spec(stack);
   const { advice } = await checkKubectl(kubernetes.version);
   const parts = [
-    ...(verification ? tablesOf(verification) : []),
-    timesTable(times.phases, times.total) +
+    ...(verification ? verificationTables(verification) : []),
+    phaseTimesTable(times.phases, times.total) +
       (timelinePath === undefined ? "" : `\nCritical path: ${timelinePath}`),
     nextCommands(stack, kubeconfigPath, { onLab: environment.onLab, advice }),
   ];
@@ -73,7 +73,7 @@ export async function bringUp(context: StackContext, options: BringUpOptions): P
       expectNoChanges,
       preflight: force ? "names" : true,
     });
-    await say(await follow(context, operation, view));
+    await say(await followOperation(context, operation, view));
   } catch (error) {
     if (error instanceof VerificationFailed) await say(error.result);
     throw error;

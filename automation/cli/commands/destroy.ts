@@ -1,13 +1,13 @@
 import { withStep } from "../../../base/progress.js";
-import { kinds } from "../../../openstack/inventory/inventory.js";
+import { inventoryKinds } from "../../../openstack/inventory/inventory.js";
 import type { DestroyResult } from "../../engine/operation-options.js";
-import { hiddenLines, keptLines } from "../../render/orphan-tables.js";
-import { timesTable } from "../../render/cluster-report.js";
+import { hiddenKindsLines, keptObjectLines } from "../../render/orphan-tables.js";
+import { phaseTimesTable } from "../../render/cluster-report.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
 import { confirmDeletion, requireConfirmable } from "../confirm.js";
 import {
   createRunView,
-  follow,
+  followOperation,
   withStack,
   type StackContext,
   type StackOptions,
@@ -31,7 +31,7 @@ function outcome(
   if (!held)
     return `There is nothing to destroy: the state at ${withoutPassword(backend)} has no resources of stack '${stack}', and no${other} object ${where} carries the name of ${whose}.`;
   const swept = deleted.length > 0 ? `; ${deleted.length} left-over objects were deleted.` : ".";
-  const asked = kinds.filter((kind) => !hidden.includes(kind));
+  const asked = inventoryKinds.filter((kind) => !hidden.includes(kind));
   return `Nothing${other} of ${whose} is left ${where} (checked every ${asked.join(", ")})${swept}`;
 }
 
@@ -45,14 +45,14 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   // The plan that was printed above already names the clusters.
   const view = createRunView(context, { direction: "destroy", showsCluster: false });
   const operation = service.start("destroy", stack, { abandon, identities: plan.identities });
-  const result = await follow(context, operation, view);
+  const result = await followOperation(context, operation, view);
   const { clusters, deleted, kept, held, others, hidden } = result;
   const milliseconds = held ? Date.now() - startedAt : 0;
   const times = view.times();
-  if (times.length > 0) session.print(`\n${timesTable(times, milliseconds)}\n`);
+  if (times.length > 0) session.print(`\n${phaseTimesTable(times, milliseconds)}\n`);
   session.print(outcome(context, result));
-  for (const line of hiddenLines(hidden)) session.print(line);
-  if (kept.length > 0) session.print(keptLines(kept));
+  for (const line of hiddenKindsLines(hidden)) session.print(line);
+  if (kept.length > 0) session.print(keptObjectLines(kept));
   const swept = deleted.length;
   session.emit({
     type: "result",

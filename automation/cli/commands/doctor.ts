@@ -4,8 +4,8 @@ import type { ClusterSpec } from "../../../components/config/cluster-spec.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { withStep } from "../../../base/progress.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
-import { table } from "../../../base/terminal/table.js";
-import { checkKubectl, type Kubectl } from "../../setup/kubectl.js";
+import { formatTable } from "../../../base/terminal/table.js";
+import { checkKubectl, type KubectlCheckResult } from "../../setup/kubectl.js";
 import { withStack, type StackContext, type StackOptions } from "../stack-context.js";
 import { errorLine, type Session } from "../../../base/terminal/session.js";
 
@@ -17,7 +17,7 @@ interface Facts {
   readonly cloud: string;
   readonly backend: string;
   readonly loginKey: "agent" | "own";
-  readonly kubectl: Kubectl;
+  readonly kubectl: KubectlCheckResult;
   /**
    * Holders of the stack's lock. Empty if the backend is not a directory: its locks cannot be read
    * without taking the lock.
@@ -48,7 +48,7 @@ const factsTable = (
   { project, cloud, backend, loginKey, kubectl, locks }: Facts,
   { environment }: StackContext,
 ): string =>
-  table(
+  formatTable(
     ["WHAT", ""],
     [
       ["project", project],
@@ -65,7 +65,7 @@ const factsTable = (
   );
 
 const quotasTable = (quotas: readonly QuotaUse[]): string =>
-  table(
+  formatTable(
     ["QUOTA", "LIMIT", "USED", "STILL NEEDED"],
     quotas.map(({ name, limit, used, needed }) => [
       name,
@@ -78,7 +78,7 @@ const quotasTable = (quotas: readonly QuotaUse[]): string =>
 const findingsTable = (findings: readonly Finding[]): string =>
   findings.length === 0
     ? "The cluster fits into this cloud."
-    : table(
+    : formatTable(
         ["", "FOUND"],
         findings.map(({ severity, text }) => [severity, text]),
       );

@@ -4,7 +4,11 @@ import { ensureCommands } from "../../../base/host-packages.js";
 import { openstackPluginIn } from "../../engine/stack-settings.js";
 import { readStackFile, usesPassphrase } from "../../pulumi/workspace.js";
 import { agentKeys, ensureKey, reportNewKey } from "../../setup/ssh-agent.js";
-import { ownKeyFile, prepareEnvironment, sshCommands } from "../../setup/operation-environment.js";
+import {
+  loginKeyFile,
+  prepareEnvironment,
+  sshCommandPackages,
+} from "../../setup/operation-environment.js";
 import { findProject } from "../project.js";
 import type { StackOptions } from "../stack-context.js";
 import type { Session } from "../../../base/terminal/session.js";
@@ -54,14 +58,14 @@ export async function envCommand(session: Session, options: StackOptions): Promi
   const variables = environment.changes;
   const ready = await agentIsReady(process.env);
   if (!ready) {
-    await ensureCommands(sshCommands, progress);
+    await ensureCommands(sshCommandPackages, progress);
     const note = (text: string): void => {
       progress.note(text);
     };
-    await ensureKey(ownKeyFile(), reportNewKey(note));
+    await ensureKey(loginKeyFile(), reportNewKey(note));
   }
   session.print(exportLines(variables));
-  if (!ready) session.print(agentLines(ownKeyFile()));
+  if (!ready) session.print(agentLines(loginKeyFile()));
   session.emit({ type: "result", ok: true, variables });
   return 0;
 }

@@ -1,4 +1,4 @@
-import { label } from "../../../components/schema/fields.js";
+import { dnsLabelField } from "../../../components/schema/fields.js";
 import type { Kind } from "../../../openstack/inventory/inventory.js";
 import { isIdentity } from "../../../openstack/inventory/ownership.js";
 import type { Orphan } from "../../../openstack/inventory/marked-objects.js";
@@ -12,11 +12,11 @@ import {
 import {
   clusterSummaryLines,
   mayBeRunning,
-  orphansCommandLine,
+  orphansDeleteCommand,
   ambiguousClusterError,
 } from "../../orphans/orphan-summary.js";
 import { withStep } from "../../../base/progress.js";
-import { hiddenLines, keptLines, markedTable } from "../../render/orphan-tables.js";
+import { hiddenKindsLines, keptObjectLines, orphansTable } from "../../render/orphan-tables.js";
 import { cloudEnvironment } from "../../setup/operation-environment.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
@@ -46,7 +46,7 @@ function checkIdentity(identity: string | undefined): void {
 }
 
 function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Options): void {
-  const named = label("the name of a cluster").safeParse(cluster ?? "cluster");
+  const named = dnsLabelField("the name of a cluster").safeParse(cluster ?? "cluster");
   if (!named.success)
     throw new Failure(
       "INVALID_USAGE",
@@ -82,8 +82,10 @@ async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean)
 
 const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind[]): string =>
   [
-    found.length === 0 ? `Nothing in the project carries the marks of ${who}.` : markedTable(found),
-    ...hiddenLines(hidden),
+    found.length === 0
+      ? `Nothing in the project carries the marks of ${who}.`
+      : orphansTable(found),
+    ...hiddenKindsLines(hidden),
   ].join("\n");
 
 /** Deletes the objects after a confirmation. Returns the objects that were kept. */
@@ -134,9 +136,9 @@ export async function orphansCommand(session: Session, options: Options): Promis
   const kept = options.delete ? await deleteAll(session, service, there, options) : [];
   if (!options.delete && identity !== undefined && found.length > 0)
     session.print(
-      `\nIf no state has this cluster any more, delete it with \`${orphansCommandLine(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
+      `\nIf no state has this cluster any more, delete it with \`${orphansDeleteCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
     );
-  if (kept.length > 0) session.print(`\n${keptLines(kept)}`);
+  if (kept.length > 0) session.print(`\n${keptObjectLines(kept)}`);
   session.emit({
     type: "result",
     ok: true,

@@ -1,7 +1,7 @@
-import { unexpectedChanges } from "../../repair/expect-no-changes.js";
-import { table } from "../../../base/terminal/table.js";
-import { requireOurProgram } from "../project.js";
-import { follow, withStack, type StackOptions } from "../stack-context.js";
+import { unexpectedChangesError } from "../../repair/expect-no-changes.js";
+import { formatTable } from "../../../base/terminal/table.js";
+import { requirePackageProgram } from "../project.js";
+import { followOperation, withStack, type StackOptions } from "../stack-context.js";
 import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
@@ -11,21 +11,21 @@ interface Options extends StackOptions {
 
 export function previewCommand(session: Session, options: Options): Promise<number> {
   const { stack, refresh, expectNoChanges } = options;
-  requireOurProgram("preview", options);
+  requirePackageProgram("preview", options);
   return withStack(session, options, async (context) => {
     const operation = context.service.start("preview", stack, { refresh });
-    const { plan } = await follow(context, operation);
+    const { plan } = await followOperation(context, operation);
     session.print(
       plan.length === 0
         ? "No changes."
-        : table(
+        : formatTable(
             ["OPERATION", "TYPE", "NAME"],
             plan.map(({ operation, type, name }) => [operation, type, name]),
           ),
     );
     const ok = plan.length === 0 || !expectNoChanges;
     session.emit({ type: "result", ok, plan });
-    if (!ok) throw unexpectedChanges(plan);
+    if (!ok) throw unexpectedChangesError(plan);
     return 0;
   });
 }

@@ -1,5 +1,5 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { follow, withStack, type StackOptions } from "../stack-context.js";
+import { followOperation, withStack, type StackOptions } from "../stack-context.js";
 import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
@@ -9,7 +9,7 @@ interface Options extends StackOptions {
 export function refreshCommand(session: Session, options: Options): Promise<number> {
   return withStack(session, options, async (context) => {
     const { stack } = context;
-    const { changed } = await follow(context, context.service.start("refresh", stack));
+    const { changed } = await followOperation(context, context.service.start("refresh", stack));
     session.print(
       changed === 0
         ? "No resource differed from the state."

@@ -1,7 +1,7 @@
 import { withStep } from "../../../base/progress.js";
 import { restoreText } from "../../render/restore-text.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
-import { backupRun, backupServiceOf } from "./backup.js";
+import { backupRunOptionsOf, backupServiceOf } from "./backup.js";
 import { withStack, type StackOptions } from "../stack-context.js";
 import type { Session } from "../../../base/terminal/session.js";
 
@@ -18,7 +18,7 @@ export function restoreCommand(
   return withStack(session, options, async (context) => {
     const { stack } = context;
     const service = backupServiceOf(context);
-    const { onCluster, ...run } = backupRun(context);
+    const { onCluster, ...run } = backupRunOptionsOf(context);
     const plan = await service.restorePlan(stack, {
       ...run,
       ...(onCluster && { onCluster }),

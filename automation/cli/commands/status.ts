@@ -1,6 +1,6 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { tablesOf } from "../../render/cluster-report.js";
-import { table } from "../../../base/terminal/table.js";
+import { verificationTables } from "../../render/cluster-report.js";
+import { formatTable } from "../../../base/terminal/table.js";
 import { clusterLine } from "../../render/cluster-line.js";
 import { withStack, type StackOptions } from "../stack-context.js";
 import { errorLine, type Session } from "../../../base/terminal/session.js";
@@ -19,12 +19,12 @@ export function statusCommand(session: Session, options: StackOptions): Promise<
     const rows = servers.map(({ name, role, zone, server }) => [name, role, zone, server]);
     const head = [clusterLine(cluster), ...warnings.map((text) => `! ${text}`), ""];
     session.print(session.redactor.clean(head.join("\n")));
-    session.print(table(["MACHINE", "ROLE", "ZONE", "SERVER"], rows));
+    session.print(formatTable(["MACHINE", "ROLE", "ZONE", "SERVER"], rows));
     const ok = verification?.ok === true;
     const seen = { type: "result", ok, stack, ...cluster, warnings, servers };
     session.emit({ ...seen, ...verification });
     if (problem) throw problem;
-    session.print(`\n${tablesOf(verification).join("\n\n")}`);
+    session.print(`\n${verificationTables(verification).join("\n\n")}`);
     if (ok) return 0;
     // The tables have already shown the problems, so only the JSON output gets the error.
     session.emit(errorLine(broken()));

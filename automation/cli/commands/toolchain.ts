@@ -1,5 +1,5 @@
 import { ensureToolchain } from "../../toolchain/toolchain.js";
-import { table } from "../../../base/terminal/table.js";
+import { formatTable } from "../../../base/terminal/table.js";
 import { usesStandInsByDefault } from "../../setup/operation-environment.js";
 import type { Session } from "../../../base/terminal/session.js";
 
@@ -8,7 +8,7 @@ export async function toolchainCommand(session: Session): Promise<number> {
   const standIns = usesStandInsByDefault(process.env);
   const { pieces, environment } = await ensureToolchain({ progress, signal, standIns });
   session.print(
-    table(
+    formatTable(
       ["PIECE", "VERSION", "ORIGIN", "WHY", "PATH"],
       pieces.map(({ name, version, origin, why, path }) => [name, version, origin, why, path]),
     ),

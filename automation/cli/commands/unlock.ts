@@ -1,5 +1,10 @@
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
-import { follow, withStack, type StackContext, type StackOptions } from "../stack-context.js";
+import {
+  followOperation,
+  withStack,
+  type StackContext,
+  type StackOptions,
+} from "../stack-context.js";
 import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
@@ -20,7 +25,9 @@ async function unlockStack(context: StackContext, yes: boolean): Promise<number>
       purpose: "you want to remove its lock",
     });
   const removed =
-    holders.length === 0 ? [] : await follow(context, service.start("unlock", stack, { holders }));
+    holders.length === 0
+      ? []
+      : await followOperation(context, service.start("unlock", stack, { holders }));
   session.print(
     removed.length === 0
       ? `Stack '${stack}' is not locked.`

@@ -1,12 +1,12 @@
 import { bringUp, type BringUpOptions } from "./bring-up.js";
 import { withStack, type StackOptions } from "../stack-context.js";
-import { requireOurProgram } from "../project.js";
+import { requirePackageProgram } from "../project.js";
 import type { Session } from "../../../base/terminal/session.js";
 
 type Options = StackOptions & Pick<BringUpOptions, "refresh" | "force" | "expectNoChanges">;
 
 export async function upCommand(session: Session, options: Options): Promise<number> {
-  requireOurProgram("up", options);
+  requirePackageProgram("up", options);
   const { refresh, force, expectNoChanges } = options;
   await withStack(session, options, (context) =>
     bringUp(context, { refresh, force, expectNoChanges }),

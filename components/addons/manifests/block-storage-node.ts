@@ -2,19 +2,19 @@
 import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
-  healthPorts,
+  csiHealthPorts,
   healthzProbe,
   livenessProbeSidecar,
-  socket,
-  socketDirectory,
-  socketMount,
+  csiSocketUrl,
+  csiSocketDirectory,
+  csiSocketMount,
   type BlockStorageImages,
 } from "./cinder-csi-shared-parts.js";
 import {
   appLabel,
-  container,
+  containerWithDefaults,
   tolerateAllTaints,
-  fromField,
+  envFromField,
 } from "../../kubernetes-objects/pod-settings.js";
 import { cinderDriverName } from "./storage-class.js";
 import type {
@@ -45,7 +45,7 @@ export function blockStorageNodeAccount(): ServiceAccount {
  * Returns the ConfigMap with the configuration of the driver on nodes. The configuration contains
  * no credential, so it need not be in a Secret.
  */
-export function nodeConfig(conf: string): ConfigMap {
+export function nodeDriverConfigMap(conf: string): ConfigMap {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -121,22 +121,22 @@ function nodePlugin({
   topology = true,
 }: BlockStorageNodeSettings): Container {
   const configured = configChecksum !== undefined;
-  return container({
+  return containerWithDefaults({
     name: "cinder-csi-plugin",
     image: images.cinderCsi,
     command: ["/bin/cinder-csi-plugin"],
     args: [
       "--v=2",
-      `--endpoint=${socket}`,
+      `--endpoint=${csiSocketUrl}`,
       `--with-topology=${String(topology)}`,
       "--provide-controller-service=false",
       "--provide-node-service=true",
       ...(configured ? [configArgument] : []),
     ],
-    ports: healthPorts,
+    ports: csiHealthPorts,
     livenessProbe: healthzProbe(),
     volumeMounts: [
-      socketMount,
+      csiSocketMount,
       { name: "kubelet", mountPath: kubeletDirectory, mountPropagation: "Bidirectional" },
       { name: "devices", mountPath: "/dev", mountPropagation: "HostToContainer" },
       ...(configured ? [configMount] : []),
@@ -148,15 +148,15 @@ function nodePlugin({
 }
 
 function registrar(image: string): Container {
-  return container({
+  return containerWithDefaults({
     name: "node-driver-registrar",
     image,
     args: [
-      `--csi-address=${socketDirectory}/csi.sock`,
+      `--csi-address=${csiSocketDirectory}/csi.sock`,
       `--kubelet-registration-path=${kubeletDirectory}/plugins/${cinderDriverName}/csi.sock`,
     ],
-    env: [fromField("KUBE_NODE_NAME", "spec.nodeName")],
-    volumeMounts: [socketMount, { name: "registration", mountPath: "/registration" }],
+    env: [envFromField("KUBE_NODE_NAME", "spec.nodeName")],
+    volumeMounts: [csiSocketMount, { name: "registration", mountPath: "/registration" }],
     resources: { requests: { cpu: "5m", memory: "10Mi" } },
   });
 }

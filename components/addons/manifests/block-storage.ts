@@ -1,30 +1,30 @@
 /** Cinder CSI controller, which calls OpenStack: permissions and Deployment (pure functions). */
 import {
   rbacObjects,
-  leaderElection,
+  leaderElectionRule,
   leaderElectionTimes,
   watchVerbs,
-  rule,
+  rbacRule,
   systemNamespace,
-  writingEvents,
+  writeEventsRule,
 } from "../../kubernetes-objects/rbac.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
-  healthPorts,
+  csiHealthPorts,
   healthzProbe,
   livenessProbeSidecar,
-  socket,
-  socketDirectory,
-  socketMount,
+  csiSocketUrl,
+  csiSocketDirectory,
+  csiSocketMount,
   type BlockStorageImages,
 } from "./cinder-csi-shared-parts.js";
 import {
   appLabel,
   tolerateUninitialized,
-  container,
+  containerWithDefaults,
   controlPlaneSelector,
   evictSoonTolerations,
-  onControlPlane,
+  tolerateControlPlane,
   readyWithPods,
 } from "../../kubernetes-objects/pod-settings.js";
 import { snapshotterRules } from "./snapshots.js";
@@ -47,17 +47,21 @@ export function blockStorageAccess(snapshots = false): RbacObjects {
   return rbacObjects({
     account: controllerName,
     cluster: [
-      rule("", ["persistentvolumes"], [...watchVerbs, "create", "patch", "delete"]),
-      rule("", ["persistentvolumeclaims"], [...watchVerbs, "update"]),
-      rule("", ["persistentvolumeclaims/status"], ["patch"]),
-      rule("", ["nodes", "pods"], watchVerbs),
-      rule("storage.k8s.io", ["csinodes", "storageclasses", "volumeattributesclasses"], watchVerbs),
-      rule("storage.k8s.io", ["volumeattachments"], [...watchVerbs, "patch"]),
-      rule("storage.k8s.io", ["volumeattachments/status"], ["patch"]),
-      { ...writingEvents, verbs: ["list", "watch", ...writingEvents.verbs] },
+      rbacRule("", ["persistentvolumes"], [...watchVerbs, "create", "patch", "delete"]),
+      rbacRule("", ["persistentvolumeclaims"], [...watchVerbs, "update"]),
+      rbacRule("", ["persistentvolumeclaims/status"], ["patch"]),
+      rbacRule("", ["nodes", "pods"], watchVerbs),
+      rbacRule(
+        "storage.k8s.io",
+        ["csinodes", "storageclasses", "volumeattributesclasses"],
+        watchVerbs,
+      ),
+      rbacRule("storage.k8s.io", ["volumeattachments"], [...watchVerbs, "patch"]),
+      rbacRule("storage.k8s.io", ["volumeattachments/status"], ["patch"]),
+      { ...writeEventsRule, verbs: ["list", "watch", ...writeEventsRule.verbs] },
       ...(snapshots ? snapshotterRules : []),
     ],
-    namespace: [leaderElection],
+    namespace: [leaderElectionRule],
   });
 }
 
@@ -105,7 +109,7 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
           nodeSelector: controlPlaneSelector,
           // The pod may run on a node that the cloud controller has not initialized. The controller
           // gets the ID of each Nova server from the driver on that node.
-          tolerations: [tolerateUninitialized, onControlPlane, ...evictSoonTolerations],
+          tolerations: [tolerateUninitialized, tolerateControlPlane, ...evictSoonTolerations],
           containers: [
             controllerPlugin(settings),
             ...sidecars(settings),
@@ -123,13 +127,13 @@ function controllerPlugin({
   clusterName,
   topology = true,
 }: BlockStorageSettings): Container {
-  return container({
+  return containerWithDefaults({
     name: "cinder-csi-plugin",
     image: images.cinderCsi,
     command: ["/bin/cinder-csi-plugin"],
     args: [
       "--v=2",
-      `--endpoint=${socket}`,
+      `--endpoint=${csiSocketUrl}`,
       cloudConfigVolume.argument,
       clusterName,
       `--with-topology=${String(topology)}`,
@@ -137,9 +141,9 @@ function controllerPlugin({
       "--provide-controller-service=true",
       "--provide-node-service=false",
     ],
-    ports: healthPorts,
+    ports: csiHealthPorts,
     livenessProbe: healthzProbe(),
-    volumeMounts: [socketMount, cloudConfigVolume.mount],
+    volumeMounts: [csiSocketMount, cloudConfigVolume.mount],
     resources: { requests: { cpu: "20m", memory: "32Mi" } },
   });
 }
@@ -147,7 +151,7 @@ function controllerPlugin({
 function sidecars({ images, snapshots }: BlockStorageSettings): Container[] {
   const { lease, renew, retry } = leaderElectionTimes;
   const common = [
-    `--csi-address=${socketDirectory}/csi.sock`,
+    `--csi-address=${csiSocketDirectory}/csi.sock`,
     "--timeout=3m",
     "--leader-election=true",
     `--leader-election-lease-duration=${lease.toString()}s`,
@@ -155,11 +159,11 @@ function sidecars({ images, snapshots }: BlockStorageSettings): Container[] {
     `--leader-election-retry-period=${retry.toString()}s`,
   ];
   const sidecar = (name: string, image: string, extra: string[]): Container =>
-    container({
+    containerWithDefaults({
       name,
       image,
       args: [...common, ...extra],
-      volumeMounts: [socketMount],
+      volumeMounts: [csiSocketMount],
       resources: { requests: { cpu: "10m", memory: "20Mi" } },
     });
   return [

@@ -1,5 +1,5 @@
 /** Parts that controller and node driver of Cinder CSI have in common (pure functions). */
-import { container } from "../../kubernetes-objects/pod-settings.js";
+import { containerWithDefaults } from "../../kubernetes-objects/pod-settings.js";
 import type { Container } from "../../kubernetes-objects/kubernetes-types.js";
 
 /** Images of the controller, the node driver and the sidecars. */
@@ -13,8 +13,8 @@ export interface BlockStorageImages {
   readonly livenessProbe: string;
 }
 
-export const socketDirectory = "/csi";
-export const socket = `unix://${socketDirectory}/csi.sock`;
+export const csiSocketDirectory = "/csi";
+export const csiSocketUrl = `unix://${csiSocketDirectory}/csi.sock`;
 const healthPort = 9808;
 /**
  * Number of seconds within which the driver must answer the liveness-probe sidecar. kubelet waits 2
@@ -22,24 +22,24 @@ const healthPort = 9808;
  */
 const probeSeconds = 8;
 
-export const socketMount = { name: "socket", mountPath: socketDirectory };
+export const csiSocketMount = { name: "socket", mountPath: csiSocketDirectory };
 
-export const healthPorts = [
+export const csiHealthPorts = [
   { name: "healthz", containerPort: healthPort, protocol: "TCP" },
 ] satisfies Container["ports"];
 
 export function livenessProbeSidecar(image: string): Container {
-  return container({
+  return containerWithDefaults({
     name: "liveness-probe",
     image,
     args: [
-      `--csi-address=${socketDirectory}/csi.sock`,
+      `--csi-address=${csiSocketDirectory}/csi.sock`,
       `--health-port=${healthPort.toString()}`,
       // For each probe, the driver calls Cinder. With the default of 3 s, a busy machine or cloud
       // would cause a restart of the driver.
       `--probe-timeout=${probeSeconds.toString()}s`,
     ],
-    volumeMounts: [socketMount],
+    volumeMounts: [csiSocketMount],
     resources: { requests: { cpu: "5m", memory: "10Mi" } },
   });
 }

@@ -2,21 +2,21 @@
 import { apiPort } from "../../../base/ports.js";
 import {
   rbacObjects,
-  leaderElection,
+  leaderElectionRule,
   leaderElectionTimes,
   watchVerbs,
-  rule,
+  rbacRule,
   systemNamespace,
-  writingEvents,
+  writeEventsRule,
 } from "../../kubernetes-objects/rbac.js";
 import {
   appLabel,
   tolerateUninitialized,
-  container,
+  containerWithDefaults,
   controlPlaneSelector,
-  fromField,
+  envFromField,
   livenessProbeOf,
-  onControlPlane,
+  tolerateControlPlane,
   readinessProbeOf,
 } from "../../kubernetes-objects/pod-settings.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
@@ -32,7 +32,7 @@ const configDirectory = "/etc/config";
 const port = 10258;
 
 /** Name of the Secret with cloud.conf, as in the upstream manifests and documentation. */
-export const cloudConfigSecret = "cloud-config";
+export const cloudConfigSecretName = "cloud-config";
 /** Keys of the Secret for the certificates and the private key. */
 const [caCertificateKey, certificateKey, privateKeyKey] = ["ca.crt", "client.crt", "client.key"];
 /** Path of the CA certificate in the containers. */
@@ -48,7 +48,7 @@ export const clientCertificateFiles = {
 
 /** Volume, mount and argument with which a pod uses the Secret. */
 export const cloudConfigVolume = {
-  volume: { name: "cloud-config", secret: { secretName: cloudConfigSecret } },
+  volume: { name: "cloud-config", secret: { secretName: cloudConfigSecretName } },
   mount: { name: "cloud-config", mountPath: configDirectory, readOnly: true },
   argument: `--cloud-config=${configDirectory}/cloud.conf`,
 };
@@ -72,7 +72,7 @@ export function cloudConfigSecretObject(
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { name: cloudConfigSecret, namespace: systemNamespace },
+    metadata: { name: cloudConfigSecretName, namespace: systemNamespace },
     type: "Opaque",
     stringData: {
       "cloud.conf": cloudConf,
@@ -95,17 +95,17 @@ export function cloudControllerAccess(): RbacObjects {
     cluster: [
       // delete: the controller deletes the node of a deleted Nova server (cloud-provider-openstack
       // issue 3225).
-      rule("", ["nodes"], [...watchVerbs, "patch", "update", "delete"]),
-      rule("", ["nodes/status"], ["patch"]),
-      rule("", ["services"], ["list", "watch", "patch", "update"]),
-      rule("", ["services/status"], ["patch"]),
-      writingEvents,
+      rbacRule("", ["nodes"], [...watchVerbs, "patch", "update", "delete"]),
+      rbacRule("", ["nodes/status"], ["patch"]),
+      rbacRule("", ["services"], ["list", "watch", "patch", "update"]),
+      rbacRule("", ["services/status"], ["patch"]),
+      writeEventsRule,
     ],
     namespace: [
-      leaderElection,
+      leaderElectionRule,
       // When the controller starts, it reads how the API server authenticates clients.
       {
-        ...rule("", ["configmaps"], watchVerbs),
+        ...rbacRule("", ["configmaps"], watchVerbs),
         resourceNames: ["extension-apiserver-authentication"],
       },
     ],
@@ -117,7 +117,7 @@ export const tolerationsBeforeNodesAreReady: Toleration[] = [
   tolerateUninitialized,
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoSchedule" },
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
-  onControlPlane,
+  tolerateControlPlane,
 ];
 
 /** Arguments of {@link cloudControllerDaemonSet}. */
@@ -183,7 +183,7 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
  * exit and restart.
  */
 const ownApiServer = [
-  fromField("KUBERNETES_SERVICE_HOST", "status.hostIP"),
+  envFromField("KUBERNETES_SERVICE_HOST", "status.hostIP"),
   { name: "KUBERNETES_SERVICE_PORT", value: apiPort.toString() },
 ];
 
@@ -213,7 +213,7 @@ function controllerContainer(settings: CloudControllerSettings) {
     scheme: "HTTPS" as const,
   };
   const { lease, renew, retry } = leaderElectionTimes;
-  return container({
+  return containerWithDefaults({
     name,
     image,
     command: ["/bin/openstack-cloud-controller-manager"],

@@ -10,7 +10,7 @@ import {
   appLabel,
   controlPlaneSelector,
   evictSoonTolerations,
-  onControlPlane,
+  tolerateControlPlane,
   readyWithPods,
 } from "../../kubernetes-objects/pod-settings.js";
 
@@ -25,10 +25,10 @@ export const restrictedSecurityContext: SecurityContext = {
  * Pod settings of essential add-ons. Their pods run on control planes, with priority over other
  * pods.
  */
-export const systemPod = {
+export const systemPodSettings = {
   priorityClassName: "system-cluster-critical",
   nodeSelector: controlPlaneSelector,
-  tolerations: [onControlPlane, ...evictSoonTolerations],
+  tolerations: [tolerateControlPlane, ...evictSoonTolerations],
 } satisfies Partial<PodSpec>;
 
 /** Settings in which the Deployments of the add-ons differ. */

@@ -1,12 +1,12 @@
 /** k8s-keystone-auth, the webhook that authenticates Keystone tokens (pure functions). */
 import type { ClusterSpec } from "../../config/cluster-spec.js";
-import { keystoneWebhook } from "../../kubeadm/keystone-webhook-kubeconfig.js";
+import { keystoneWebhookAddress } from "../../kubeadm/keystone-webhook-kubeconfig.js";
 import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import { tolerationsBeforeNodesAreReady } from "./cloud-controller.js";
 import { restrictedSecurityContext } from "./deployment.js";
 import {
   appLabel,
-  container,
+  containerWithDefaults,
   controlPlaneSelector,
 } from "../../kubernetes-objects/pod-settings.js";
 import type {
@@ -108,8 +108,8 @@ export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
 }
 
 function webhook({ image, caCertificate, policy, url }: KeystoneAuthSettings): Container {
-  const { address: host, port } = keystoneWebhook;
-  return container({
+  const { address: host, port } = keystoneWebhookAddress;
+  return containerWithDefaults({
     name,
     image,
     command: ["/bin/k8s-keystone-auth"],

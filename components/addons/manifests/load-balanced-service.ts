@@ -3,7 +3,7 @@
  * functions).
  */
 import type { SampleServices } from "../../config/load-balancing/sample-services.js";
-import { serviceAnnotation } from "../../config/load-balancing/service-annotations.js";
+import { serviceAnnotationKeys } from "../../config/load-balancing/service-annotations.js";
 
 /** Settings of all Services of type LoadBalancer that the program creates. */
 export interface LoadBalancerServiceSettings {
@@ -28,9 +28,9 @@ type Settings = Pick<SampleServices, "address" | "annotations"> & LoadBalancerSe
 export function loadBalancedService(reach: "external" | "internal", settings: Settings) {
   const { internalClass } = settings;
   const annotations: Record<string, string> = {
-    ...(reach === "internal" && { [serviceAnnotation.internal]: "true" }),
+    ...(reach === "internal" && { [serviceAnnotationKeys.internal]: "true" }),
     ...(reach === "internal" &&
-      internalClass !== undefined && { [serviceAnnotation.class]: internalClass }),
+      internalClass !== undefined && { [serviceAnnotationKeys.class]: internalClass }),
     ...settings.annotations,
   };
   return {

@@ -7,14 +7,14 @@ import { signsKubeletCertificates } from "../../kubeadm/hardening.js";
 import {
   rbacObjects,
   watchVerbs,
-  rule,
+  rbacRule,
   systemNamespace,
   type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
-import { restrictedSecurityContext, deployment, systemPod } from "./deployment.js";
+import { restrictedSecurityContext, deployment, systemPodSettings } from "./deployment.js";
 import {
   appLabel,
-  container,
+  containerWithDefaults,
   livenessProbeOf,
   readinessProbeOf,
   readyWithPods,
@@ -42,14 +42,14 @@ export function metricsServerAccess(): RbacObjects {
     account: name,
     clusterRole: `system:${name}`,
     cluster: [
-      rule("", ["nodes/metrics"], ["get"]),
-      rule("", ["pods", "nodes"], watchVerbs),
-      rule("authentication.k8s.io", ["tokenreviews"], ["create"]),
-      rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
+      rbacRule("", ["nodes/metrics"], ["get"]),
+      rbacRule("", ["pods", "nodes"], watchVerbs),
+      rbacRule("authentication.k8s.io", ["tokenreviews"], ["create"]),
+      rbacRule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
     ],
     namespace: [
       {
-        ...rule("", ["configmaps"], watchVerbs),
+        ...rbacRule("", ["configmaps"], watchVerbs),
         resourceNames: ["extension-apiserver-authentication"],
       },
     ],
@@ -57,7 +57,7 @@ export function metricsServerAccess(): RbacObjects {
 }
 
 /** Returns a ClusterRole that lets users with the roles view, edit and admin read metrics. */
-export function metricsReader(): ClusterRole {
+export function metricsReaderRole(): ClusterRole {
   const roles = ["view", "edit", "admin"].map((role) => [
     `rbac.authorization.k8s.io/aggregate-to-${role}`,
     "true",
@@ -69,7 +69,7 @@ export function metricsReader(): ClusterRole {
       name: "system:aggregated-metrics-reader",
       labels: Object.fromEntries(roles) as Record<string, string>,
     },
-    rules: [rule(group, ["pods", "nodes"], watchVerbs)],
+    rules: [rbacRule(group, ["pods", "nodes"], watchVerbs)],
   };
 }
 
@@ -92,7 +92,7 @@ export function metricsService(awaited?: boolean): Service {
  * metrics-server, because metrics-server creates a new one whenever it starts. Only nodes and pods
  * can reach the port of metrics-server.
  */
-export function metricsApi(): ApiService {
+export function metricsApiService(): ApiService {
   return {
     apiVersion: "apiregistration.k8s.io/v1",
     kind: "APIService",
@@ -124,7 +124,7 @@ export interface MetricsServerSettings {
  * Returns the settings of metrics-server from a specification, or undefined if metrics-server is
  * not requested.
  */
-export const metricsServerOf = (
+export const metricsServerSettingsOf = (
   spec: Pick<ClusterSpec, "metricsServer" | "kubernetes">,
 ): Pick<MetricsServerSettings, "signedKubelets"> | undefined =>
   spec.metricsServer === true
@@ -143,7 +143,7 @@ export function metricsServer({
     // pod has ended, so the update must not add a pod before.
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
     pod: {
-      ...systemPod,
+      ...systemPodSettings,
       // metrics-server must connect to kubelet's port. The firewall of the machines
       // (machine/scripts/prepare/prepare.sh) blocks this port for pods, unless they use the host
       // network.
@@ -163,7 +163,7 @@ function serverContainer(image: string, signedKubelets: boolean): Container {
   const probe = (path: string) => ({
     httpGet: { path, port: "https", scheme: "HTTPS" as const },
   });
-  return container({
+  return containerWithDefaults({
     name,
     image,
     args: [

@@ -1,10 +1,10 @@
 /** Sample workloads that show whether load balancers and volumes work (pure functions). */
 import { loadBalancedService, type LoadBalancerServiceSettings } from "./load-balanced-service.js";
 import {
-  readyWithAddress,
+  waitForAddressAnnotation,
   appLabel,
-  container,
-  fromField,
+  containerWithDefaults,
+  envFromField,
   spreadOverNodes,
 } from "../../kubernetes-objects/pod-settings.js";
 import { ingressClassName } from "./traefik.js";
@@ -22,13 +22,13 @@ import type {
 } from "../../kubernetes-objects/kubernetes-types.js";
 
 export const samplesNamespace = "stackadm-samples";
-export const sampleClaim = "data";
+export const sampleClaimName = "data";
 /**
  * Name of the writer's pod. The name is fixed, because the writer is a StatefulSet with one pod.
  */
-export const sampleWriterPod = "writer-0";
+export const sampleWriterPodName = "writer-0";
 /** Host name of the web servers' Ingress. No DNS server knows this name. */
-export const sampleHost = "web.stackadm-samples.internal";
+export const sampleHostName = "web.stackadm-samples.internal";
 
 const webPort = 8080;
 const dataDirectory = "/data";
@@ -89,7 +89,7 @@ export function webDeployment(image: string): Deployment {
 }
 
 function webServer(image: string) {
-  return container({
+  return containerWithDefaults({
     name: "web",
     image,
     // The server is public. By default, netexec has a path that lets anyone run commands; the
@@ -122,7 +122,7 @@ export function webService(
   // The annotation would then make the Service count as ready while it still has the old address.
   const ready =
     settings.address === undefined && Object.keys(settings.annotations ?? {}).length === 0;
-  const annotations = { ...(ready && readyWithAddress), ...metadata.annotations };
+  const annotations = { ...(ready && waitForAddressAnnotation), ...metadata.annotations };
   return {
     apiVersion: "v1",
     kind: "Service",
@@ -139,7 +139,7 @@ export function webService(
   };
 }
 
-/** Returns the Ingress that sends requests for {@link sampleHost} to the web servers. */
+/** Returns the Ingress that sends requests for {@link sampleHostName} to the web servers. */
 export function webIngress(): Ingress {
   const service = { name: "web-internal", port: { name: "http" } };
   return {
@@ -150,7 +150,7 @@ export function webIngress(): Ingress {
       ingressClassName,
       rules: [
         {
-          host: sampleHost,
+          host: sampleHostName,
           http: { paths: [{ path: "/", pathType: "Prefix", backend: { service } }] },
         },
       ],
@@ -163,13 +163,13 @@ export function dataClaim(): PersistentVolumeClaim {
   return {
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
-    metadata: { name: sampleClaim, namespace: samplesNamespace },
+    metadata: { name: sampleClaimName, namespace: samplesNamespace },
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
   };
 }
 
 /** Returns the ConfigMap with the script of the writer. */
-export function writerScript(script: string): ConfigMap {
+export function writerConfigMap(script: string): ConfigMap {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -198,7 +198,7 @@ export function writerStatefulSet(image: string): StatefulSet {
           ...unprivileged,
           containers: [writer(image)],
           volumes: [
-            { name: "data", persistentVolumeClaim: { claimName: sampleClaim } },
+            { name: "data", persistentVolumeClaim: { claimName: sampleClaimName } },
             { name: "scripts", configMap: { name: "writer" } },
           ],
         },
@@ -208,11 +208,14 @@ export function writerStatefulSet(image: string): StatefulSet {
 }
 
 function writer(image: string) {
-  return container({
+  return containerWithDefaults({
     name: "writer",
     image,
     command: ["sh", `${scriptDirectory}/${scriptName}`],
-    env: [fromField("POD_NAME", "metadata.name"), { name: "DATA_DIRECTORY", value: dataDirectory }],
+    env: [
+      envFromField("POD_NAME", "metadata.name"),
+      { name: "DATA_DIRECTORY", value: dataDirectory },
+    ],
     volumeMounts: [
       { name: "data", mountPath: dataDirectory },
       { name: "scripts", mountPath: scriptDirectory, readOnly: true },

@@ -1,15 +1,15 @@
 /** Volume snapshots: CRDs, controller, and VolumeSnapshotClass (pure functions). */
 import {
   rbacObjects,
-  leaderElection,
+  leaderElectionRule,
   leaderElectionTimes,
   watchVerbs,
-  rule,
-  writingEvents,
+  rbacRule,
+  writeEventsRule,
   type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
-import { restrictedSecurityContext, deployment, systemPod } from "./deployment.js";
-import { container } from "../../kubernetes-objects/pod-settings.js";
+import { restrictedSecurityContext, deployment, systemPodSettings } from "./deployment.js";
+import { containerWithDefaults } from "../../kubernetes-objects/pod-settings.js";
 import { cinderDriverName } from "./storage-class.js";
 import type {
   CustomResourceDefinition,
@@ -157,7 +157,7 @@ const kinds: readonly Kind[] = [
 ];
 
 /** Returns pairs of the plural name of a snapshot kind and its CRD. */
-export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefinition])[] =>
+export const snapshotCrds = (): readonly (readonly [string, CustomResourceDefinition])[] =>
   kinds.map(({ kind, shortNames, namespaced, schema, columns }) => {
     const singular = kind.toLowerCase();
     const plural = singular.endsWith("s") ? `${singular}es` : `${singular}s`;
@@ -197,29 +197,33 @@ export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefin
     ];
   });
 
-const classes = rule(group, ["volumesnapshotclasses"], watchVerbs);
+const classes = rbacRule(group, ["volumesnapshotclasses"], watchVerbs);
 const changing = ["create", ...watchVerbs, "update", "patch", "delete"];
 
 /** Permissions of the CSI sidecars that create snapshots and create volumes from snapshots. */
 export const snapshotterRules: readonly PolicyRule[] = [
   classes,
-  rule(group, ["volumesnapshots"], ["get", "list"]),
-  rule(group, ["volumesnapshotcontents"], [...watchVerbs, "update", "patch"]),
-  rule(group, ["volumesnapshotcontents/status"], ["update", "patch"]),
+  rbacRule(group, ["volumesnapshots"], ["get", "list"]),
+  rbacRule(group, ["volumesnapshotcontents"], [...watchVerbs, "update", "patch"]),
+  rbacRule(group, ["volumesnapshotcontents/status"], ["update", "patch"]),
 ];
 
 export function snapshotControllerAccess(): RbacObjects {
   return rbacObjects({
     account: name,
     cluster: [
-      rule("", ["persistentvolumes"], watchVerbs),
-      rule("", ["persistentvolumeclaims"], [...watchVerbs, "update"]),
+      rbacRule("", ["persistentvolumes"], watchVerbs),
+      rbacRule("", ["persistentvolumeclaims"], [...watchVerbs, "update"]),
       classes,
-      rule(group, ["volumesnapshots", "volumesnapshotcontents"], changing),
-      rule(group, ["volumesnapshots/status", "volumesnapshotcontents/status"], ["update", "patch"]),
-      { ...writingEvents, verbs: ["list", "watch", ...writingEvents.verbs] },
+      rbacRule(group, ["volumesnapshots", "volumesnapshotcontents"], changing),
+      rbacRule(
+        group,
+        ["volumesnapshots/status", "volumesnapshotcontents/status"],
+        ["update", "patch"],
+      ),
+      { ...writeEventsRule, verbs: ["list", "watch", ...writeEventsRule.verbs] },
     ],
-    namespace: [leaderElection],
+    namespace: [leaderElectionRule],
   });
 }
 
@@ -234,10 +238,10 @@ export function snapshotController(image: string, awaited?: boolean): Deployment
     awaited,
     strategy: { type: "Recreate" },
     pod: {
-      ...systemPod,
+      ...systemPodSettings,
       securityContext: { runAsNonRoot: true, runAsUser: 65532 },
       containers: [
-        container({
+        containerWithDefaults({
           name,
           image,
           args: [

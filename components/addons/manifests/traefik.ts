@@ -13,12 +13,12 @@ import type {
   Service,
   Toleration,
 } from "../../kubernetes-objects/kubernetes-types.js";
-import { rbacObjects, rule, type RbacObjects } from "../../kubernetes-objects/rbac.js";
+import { rbacObjects, rbacRule, type RbacObjects } from "../../kubernetes-objects/rbac.js";
 import { loadBalancedService, type LoadBalancerServiceSettings } from "./load-balanced-service.js";
 import { restrictedSecurityContext, deployment } from "./deployment.js";
 import {
   appLabel,
-  container,
+  containerWithDefaults,
   livenessProbeOf,
   readinessProbeOf,
   readyWithPods,
@@ -57,10 +57,10 @@ export function traefikAccess(): RbacObjects {
     account: name,
     home: traefikNamespace,
     cluster: [
-      rule("", ["services", "secrets", "nodes"], watching),
-      rule("discovery.k8s.io", ["endpointslices"], watching),
-      rule("networking.k8s.io", ["ingresses", "ingressclasses"], watching),
-      rule("networking.k8s.io", ["ingresses/status"], ["update"]),
+      rbacRule("", ["services", "secrets", "nodes"], watching),
+      rbacRule("discovery.k8s.io", ["endpointslices"], watching),
+      rbacRule("networking.k8s.io", ["ingresses", "ingressclasses"], watching),
+      rbacRule("networking.k8s.io", ["ingresses/status"], ["update"]),
     ],
   });
 }
@@ -152,7 +152,7 @@ export function traefikDeployment(settings: TraefikSettings): Deployment {
 
 function proxy({ image, shown }: TraefikSettings): Container {
   const probe = { httpGet: { path: "/ping", port: "ping" }, failureThreshold: 3 };
-  return container({
+  return containerWithDefaults({
     name,
     image,
     args: [
@@ -225,7 +225,7 @@ const wayOf = (spec: IngressSpec, balancing: LoadBalancerServiceSettings | undef
     : { metadata: {}, spec: { type: "NodePort", externalTrafficPolicy: "Local" } };
 
 /** Returns the PodDisruptionBudget, which makes drains evict one pod at a time. */
-export function traefikBudget(): PodDisruptionBudget {
+export function traefikDisruptionBudget(): PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",
     kind: "PodDisruptionBudget",

@@ -1,18 +1,18 @@
 import { z } from "zod";
-import { generalSectionKeys } from "./cloud-conf-keys.js";
+import { generalSectionKeySchemas } from "./cloud-conf-keys.js";
 import {
   doc,
   list,
-  nonEmptyText,
-  record,
+  nonEmptyTextField,
+  strictObject,
   shortValue,
   textField,
   booleanField,
 } from "../../schema/fields.js";
 
 /** Options of Cinder CSI: keys of the section [BlockStorage] of cloud.conf, snapshots and zones. */
-export const blockStorage = record({
-  ...generalSectionKeys.blockStorage,
+export const blockStorageSchema = strictObject({
+  ...generalSectionKeySchemas.blockStorage,
   snapshots: booleanField()
     .optional()
     .meta(
@@ -38,8 +38,8 @@ const oneOf = <Value extends string>(values: readonly [Value, ...Value[]], what:
     error: ({ input }) => `${shortValue(input)} is not ${what}; write ${values.join(" or ")}`,
   });
 
-export const storageClasses = list(
-  record({
+export const storageClassesSchema = list(
+  strictObject({
     name: textField(
       (value) => /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(value),
       "is not the name of a storage class; use lower-case letters, digits, dashes and dots",
@@ -47,7 +47,7 @@ export const storageClasses = list(
     default: booleanField()
       .default(false)
       .meta(doc("in place", "Whether claims without a class get this one.")),
-    type: nonEmptyText("a volume type")
+    type: nonEmptyTextField("a volume type")
       .optional()
       .meta(
         doc(
@@ -56,7 +56,7 @@ export const storageClasses = list(
           "Cinder's default type",
         ),
       ),
-    availability: nonEmptyText("an availability zone of Cinder")
+    availability: nonEmptyTextField("an availability zone of Cinder")
       .optional()
       .meta(
         doc(
@@ -65,7 +65,7 @@ export const storageClasses = list(
           "the zone of the pod's machine",
         ),
       ),
-    zones: list(nonEmptyText("a zone of Nova"), 1, "a list of zones of machines")
+    zones: list(nonEmptyTextField("a zone of Nova"), 1, "a list of zones of machines")
       .optional()
       .meta(doc("in place", "Nova zones in which pods with these volumes run.", "all")),
     reclaimPolicy: oneOf(["Delete", "Retain"], "what becomes of a volume whose claim is deleted")
@@ -97,7 +97,7 @@ export const storageClasses = list(
   "a list of storage classes",
 ).default([{ name: "gold", default: true }]);
 
-type Classes = z.output<typeof storageClasses>;
+type Classes = z.output<typeof storageClassesSchema>;
 
 /** Reports more than one default StorageClass, and StorageClasses with the same name. */
 export function storageClassConflicts(classes: Classes): z.core.$ZodRawIssue[] {

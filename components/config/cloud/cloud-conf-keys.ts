@@ -3,29 +3,29 @@ import {
   doc,
   list,
   oneOf,
-  nonEmptyText,
-  range,
-  record,
+  nonEmptyTextField,
+  ipRangeField,
+  strictObject,
   textField,
   booleanField,
-  wholeNumber,
+  integerField,
 } from "../../schema/fields.js";
 
 /*
- * All keys of cloud.conf that a user can set, by section. `confKey` derives the names in cloud.conf
+ * All keys of cloud.conf that a user can set, by section. `cloudConfKeyOf` derives the names in cloud.conf
  * from the names here. Users must not set the keys in `reservedKeys`.
  * Source: the `gcfg` tags of cloud-provider-openstack 1.36
  * (test/fixtures/cloud-conf-keys-1.36.txt).
  */
 
-/** Names in cloud.conf that `confKey` cannot derive, because they have the prefix `lb-`. */
+/** Names in cloud.conf that `cloudConfKeyOf` cannot derive, because they have the prefix `lb-`. */
 const renamed: Readonly<Record<string, string>> = {
   provider: "lb-provider",
   method: "lb-method",
 };
 
 /** Returns the name of a key in cloud.conf: `floating-subnet-id` for `floatingSubnetId`. */
-export const confKey = (key: string): string =>
+export const cloudConfKeyOf = (key: string): string =>
   renamed[key] ?? key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const services = "in place";
@@ -37,7 +37,7 @@ const optional = <Schema extends z.ZodType>(
 
 const isDuration = (value: string): boolean => /^(\d+(ms|s|m|h))+$/.test(value);
 const duration = textField(isDuration, "is not a length of time; write one like 5s");
-const uuid = (what: string): z.ZodType<string, string> => nonEmptyText(`the ID of ${what}`);
+const uuid = (what: string): z.ZodType<string, string> => nonEmptyTextField(`the ID of ${what}`);
 
 /**
  * Keys for the networks of load balancers. Users set them for all Services, or for one load
@@ -55,12 +55,12 @@ const places = {
     "any",
   ),
   floatingSubnet: optional(
-    nonEmptyText("a pattern of names of subnets"),
+    nonEmptyTextField("a pattern of names of subnets"),
     "Pattern that names of subnets for floating IPs match; a regular expression after `~`.",
     "any",
   ),
   floatingSubnetTags: optional(
-    nonEmptyText("tags of subnets"),
+    nonEmptyTextField("tags of subnets"),
     "Tags that subnets for floating IPs have, separated by commas; `!` before a tag that a subnet must not have.",
     "any",
   ),
@@ -93,12 +93,12 @@ const monitor = {
   monitorDelay: optional(duration, "Time between two health checks.", "`5s`"),
   monitorTimeout: optional(duration, "Time limit of a health check.", "`3s`"),
   monitorMaxRetries: optional(
-    wholeNumber(1, "a number of answers", 10),
+    integerField(1, "a number of answers", 10),
     "Successful checks after which a machine gets connections again, 1 to 10.",
     "`1`",
   ),
   monitorMaxRetriesDown: optional(
-    wholeNumber(1, "a number of answers", 10),
+    integerField(1, "a number of answers", 10),
     "Failed checks after which a machine gets no connections, 1 to 10.",
     "`3`",
   ),
@@ -108,7 +108,7 @@ const monitor = {
  * Keys of the section [LoadBalancer]. cloud.ts adds `enabled` and `provider`, on which other
  * arguments depend.
  */
-export const loadBalancerKeys = {
+export const loadBalancerKeySchemas = {
   method: optional(
     oneOf(balancingMethods),
     "Method that distributes connections: `ROUND_ROBIN`, `LEAST_CONNECTIONS`, `SOURCE_IP`, `SOURCE_IP_PORT`.",
@@ -122,7 +122,7 @@ export const loadBalancerKeys = {
     "`false`",
   ),
   nodeSelector: optional(
-    nonEmptyText("labels of machines"),
+    nonEmptyTextField("labels of machines"),
     "Labels of the machines behind load balancers: `key=value` or `key`, separated by commas.",
     "all machines",
   ),
@@ -133,7 +133,7 @@ export const loadBalancerKeys = {
   ),
   flavorId: optional(uuid("a flavor of Octavia"), "Octavia flavor.", "Octavia's default"),
   availabilityZone: optional(
-    nonEmptyText("a zone of Octavia"),
+    nonEmptyTextField("a zone of Octavia"),
     "Octavia zone.",
     "Octavia's default",
   ),
@@ -143,12 +143,12 @@ export const loadBalancerKeys = {
     "`false`",
   ),
   ingressHostnameSuffix: optional(
-    nonEmptyText("a DNS suffix"),
+    nonEmptyTextField("a DNS suffix"),
     "Suffix of that host name.",
     "`nip.io`",
   ),
   defaultTlsContainerRef: optional(
-    nonEmptyText("the address of a container or secret of Barbican"),
+    nonEmptyTextField("the address of a container or secret of Barbican"),
     "Barbican container or secret with the certificate with which load balancers terminate TLS, on every port of every Service that does not set its own.",
     "load balancers pass TLS on",
   ),
@@ -158,7 +158,7 @@ export const loadBalancerKeys = {
     "`barbican`",
   ),
   maxSharedLb: optional(
-    wholeNumber(1, "a number of services"),
+    integerField(1, "a number of services"),
     "Services that may share a load balancer.",
     "`2`",
   ),
@@ -181,14 +181,14 @@ const className = textField(
  * Name of the class for load balancers in the machines' network. The program adds this class if
  * load balancers have a separate network.
  */
-export const machinesClass = "machines";
+export const machinesLoadBalancerClass = "machines";
 const members = "the machines' own subnet, which the program knows; leave it out";
-export const loadBalancerClasses = z
+export const loadBalancerClassesSchema = z
   .record(
     className,
     // With `networkId` alone, the load balancers would still be in the subnet that is set for all
     // Services.
-    record(places, { memberSubnetId: members }).refine(
+    strictObject(places, { memberSubnetId: members }).refine(
       ({ networkId, subnetId }) => networkId === undefined || subnetId !== undefined,
       { path: ["networkId"], error: "does not say which subnet of it; write subnetId, too" },
     ),
@@ -201,7 +201,7 @@ export const loadBalancerClasses = z
   )
   .optional();
 
-const osEndpointType = z.enum(["public", "internal", "admin"], {
+const osEndpointTypeSchema = z.enum(["public", "internal", "admin"], {
   error: "is no kind of endpoint; write public, internal or admin",
 });
 const searchOrders = [
@@ -212,16 +212,16 @@ const searchOrders = [
 ] as const;
 const networkNames = (kind: string, which: string, otherwise: string) =>
   optional(
-    list(nonEmptyText("the name of a network"), 1, "a list of networks' names"),
+    list(nonEmptyTextField("the name of a network"), 1, "a list of networks' names"),
     `Names of networks whose addresses are the nodes' ${kind} addresses${which}.`,
     otherwise,
   );
 
 /** Keys of all other sections of cloud.conf, by section. */
-export const generalSectionKeys = {
+export const generalSectionKeySchemas = {
   global: {
     osEndpointType: optional(
-      osEndpointType,
+      osEndpointTypeSchema,
       "Kind of the catalog's endpoints that the cluster's controllers use.",
       "`public`",
     ),
@@ -239,7 +239,7 @@ export const generalSectionKeys = {
       "those of all networks",
     ),
     addressSortOrder: optional(
-      list(range("10.0.0.0/8"), 1, "a list of ranges"),
+      list(ipRangeField("10.0.0.0/8"), 1, "a list of ranges"),
       "Ranges in the order in which nodes' addresses are listed.",
       "Nova's order",
     ),
@@ -259,7 +259,7 @@ export const generalSectionKeys = {
   },
   blockStorage: {
     nodeVolumeAttachLimit: optional(
-      wholeNumber(1, "a number of volumes").refine((value) => value <= 256, {
+      integerField(1, "a number of volumes").refine((value) => value <= 256, {
         error: "is more than Cinder CSI knows; write at most 256",
       }),
       "Volumes of claims that the scheduler places on each node at most. With virtio-blk a KVM machine has slots for about 25 disks, including its own (the boot disk, `runtimeVolume`, `etcdVolume`; `network.admin` takes a slot, too); with virtio-scsi (`hw_disk_bus=scsi` of the image) it has many more: write up to 256. The cloud may allow less (Nova's `max_disk_devices_to_attach`, few ports of q35 machines). A change restarts the driver on the nodes; pods and volumes are kept.",

@@ -3,25 +3,32 @@ import type { EndpointSpec } from "../load-balancing/endpoint.js";
 import type { IngressSpec } from "../load-balancing/ingress.js";
 import { topologyDefaults, type Topology } from "../topology.js";
 import {
-  loadBalancerClasses,
-  loadBalancerKeys,
-  machinesClass,
-  generalSectionKeys,
+  loadBalancerClassesSchema,
+  loadBalancerKeySchemas,
+  machinesLoadBalancerClass,
+  generalSectionKeySchemas,
   reservedKeys,
 } from "./cloud-conf-keys.js";
 import { isOvn } from "../load-balancing/endpoint-traits.js";
-import { overlaps, prefixOf } from "../../../base/ip-addresses.js";
+import { rangesOverlap, prefixLengthOf } from "../../../base/ip-addresses.js";
 import {
   defaultOpenstackPlugin,
   openstackPlugins,
 } from "../../../base/versions/openstack-plugin-versions.js";
-import { doc, oneOf, nonEmptyText, range4, record, booleanField } from "../../schema/fields.js";
+import {
+  doc,
+  oneOf,
+  nonEmptyTextField,
+  ipv4RangeField,
+  strictObject,
+  booleanField,
+} from "../../schema/fields.js";
 
 /**
  * Version of the OpenStack plugin. The schema has no default, because a provider that the user's
  * program passes has a version of its own.
  */
-export const openstackPlugin = oneOf(openstackPlugins)
+export const openstackPluginSchema = oneOf(openstackPlugins)
   .optional()
   .meta(
     doc(
@@ -32,8 +39,8 @@ export const openstackPlugin = oneOf(openstackPlugins)
   );
 
 /** Separate network for the addresses of load balancers. */
-const servicesNetwork = record({
-  range: range4("10.1.0.0/24")
+const servicesNetworkSchema = strictObject({
+  range: ipv4RangeField("10.1.0.0/24")
     .default("10.1.0.0/24")
     .meta(
       doc(
@@ -41,7 +48,7 @@ const servicesNetwork = record({
         "Range of a separate network for the addresses of Services' load balancers. The program creates the network with a subnet and a router; load balancers forward from it to the machines in their network, which by Octavia's documentation `amphora` can do and `ovn` cannot. A Service with the annotation `loadbalancer.openstack.org/class: machines` keeps its load balancer in the machines' network, as the program's own internal ones do. An existing cluster can gain this network, for new load balancers, and then keeps it. For a network that already exists, write `networkId`, `subnetId` and `floatingNetworkId` instead.",
       ),
     ),
-  externalNetwork: nonEmptyText("the external network of the services").meta(
+  externalNetwork: nonEmptyTextField("the external network of the services").meta(
     doc(
       "refused",
       "External network of that router and of the Services' floating IPs, by name or ID; it may be the same as `externalNetwork`.",
@@ -54,7 +61,7 @@ const servicesNetwork = record({
  * Options of Services of type LoadBalancer: keys of the section [LoadBalancer] of cloud.conf, and
  * load balancer classes, each a section of its own.
  */
-export const loadBalancer = record(
+export const loadBalancerSchema = strictObject(
   {
     enabled: booleanField()
       .optional()
@@ -65,23 +72,23 @@ export const loadBalancer = record(
           "`true`",
         ),
       ),
-    provider: nonEmptyText("an Octavia provider")
+    provider: nonEmptyTextField("an Octavia provider")
       .default("amphora")
       .meta(doc("in place", "Octavia provider for Services of type LoadBalancer.")),
-    network: servicesNetwork.optional(),
-    ...loadBalancerKeys,
-    classes: loadBalancerClasses,
+    network: servicesNetworkSchema.optional(),
+    ...loadBalancerKeySchemas,
+    classes: loadBalancerClassesSchema,
   },
   reservedKeys.loadBalancer,
 ).prefault({});
 
-const { global, networking, metadata, keyManager } = generalSectionKeys;
+const { global, networking, metadata, keyManager } = generalSectionKeySchemas;
 
 /**
  * Keys of the sections of cloud.conf other than [LoadBalancer] and [BlockStorage], and whether the
  * cluster has a cloud controller.
  */
-export const cloudController = record(
+export const cloudControllerSchema = strictObject(
   {
     enabled: booleanField()
       .optional()
@@ -92,17 +99,17 @@ export const cloudController = record(
           "`true`",
         ),
       ),
-    global: record(global, reservedKeys.global).optional(),
-    networking: record(networking).optional(),
-    metadata: record(metadata).optional(),
-    keyManager: record(keyManager).optional(),
+    global: strictObject(global, reservedKeys.global).optional(),
+    networking: strictObject(networking).optional(),
+    metadata: strictObject(metadata).optional(),
+    keyManager: strictObject(keyManager).optional(),
   },
   { route: reservedKeys.route.routerId },
 ).prefault({});
 
 interface Ranges {
   readonly network: Readonly<Record<"nodes" | "pods" | "services", string>>;
-  readonly loadBalancer: z.output<typeof loadBalancer>;
+  readonly loadBalancer: z.output<typeof loadBalancerSchema>;
   readonly cloudController: { readonly enabled?: boolean | undefined };
 }
 
@@ -116,7 +123,7 @@ const classesWithoutNetwork = (classes: NonNullable<Ranges["loadBalancer"]["clas
     .map(([name]) => name);
 
 /**
- * Reports settings that contradict `loadBalancer.network`, the separate network for load balancers.
+ * Reports settings that contradict `loadBalancerSchema.network`, the separate network for load balancers.
  */
 export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
   const { network: place, provider, ...written } = of.loadBalancer;
@@ -129,9 +136,10 @@ export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
   });
   const none = written.enabled === false || of.cloudController.enabled === false;
   const near = (["nodes", "pods", "services"] as const)
-    .filter((one) => overlaps(place.range, of.network[one]))
+    .filter((one) => rangesOverlap(place.range, of.network[one]))
     .map((one) => `overlaps network.${one} (${of.network[one]}); write another range`);
-  const small = prefixOf(place.range) > 29 ? ["has room for nobody; write at most a /29"] : [];
+  const small =
+    prefixLengthOf(place.range) > 29 ? ["has room for nobody; write at most a /29"] : [];
   const explicit = (["networkId", "subnetId", "floatingNetworkId"] as const).filter(
     (key) => written[key] !== undefined,
   );
@@ -153,11 +161,11 @@ export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
     ...[...near, ...small].map((why) =>
       issue("network.range", place.range, `${place.range} ${why}`),
     ),
-    ...(written.classes?.[machinesClass]
+    ...(written.classes?.[machinesLoadBalancerClass]
       ? [
           issue(
-            `classes.${machinesClass}`,
-            written.classes[machinesClass],
+            `classes.${machinesLoadBalancerClass}`,
+            written.classes[machinesLoadBalancerClass],
             "is the class of the machines' own network beside loadBalancer.network; give it another name",
           ),
         ]
@@ -184,7 +192,7 @@ interface Chosen {
 }
 
 /** Reports settings that need load balancers in a cluster that has none. */
-export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
+export function disabledLoadBalancerConflicts(chosen: Chosen): z.core.$ZodRawIssue[] {
   const withoutController = chosen.cloudController.enabled === false;
   if (chosen.loadBalancer.enabled !== false && !withoutController) return [];
   const kind = chosen.endpoint?.kind ?? topologyDefaults(chosen.topology).endpoint;

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { methods } from "../../../openstack/auth/access-rules.js";
+import { httpMethods } from "../../../openstack/auth/access-rules.js";
 import {
   doc,
   list,
   oneOf,
-  nonEmptyText,
-  record,
+  nonEmptyTextField,
+  strictObject,
   secretField,
   shortValue,
   textField,
-  wholeNumber,
+  integerField,
 } from "../../schema/fields.js";
 
 const secretMissing = "is missing; write the secret of the application credential, encrypted";
@@ -17,17 +17,17 @@ const isMoment = (value: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) && !Number.isNaN(Date.parse(value));
 const passwordMissing = "is missing; write the password of the user, encrypted";
 
-const noRule = `is no access rule; write controllers, or service, method (${methods.join(", ")}) and path`;
+const noRule = `is no access rule; write controllers, or service, method (${httpMethods.join(", ")}) and path`;
 
-const accessRule = z.union(
+const accessRuleSchema = z.union(
   [
     oneOf(["controllers"]),
-    record({
+    strictObject({
       service: textField(
         (value) => /^[A-Za-z0-9-]{1,64}$/.test(value),
         "is no type of a service; write one of the catalogue's, like compute",
       ),
-      method: oneOf(methods),
+      method: oneOf(httpMethods),
       path: textField(
         (value) => /^\/.{0,127}$/.test(value),
         "is no path; write at most 128 characters, from / on",
@@ -37,8 +37,8 @@ const accessRule = z.union(
   { error: ({ input }) => `${shortValue(input)} ${noRule}` },
 );
 
-const written = record({
-  id: nonEmptyText("the ID of an application credential")
+const credentialFieldsSchema = strictObject({
+  id: nonEmptyTextField("the ID of an application credential")
     .optional()
     .meta(
       doc(
@@ -56,7 +56,7 @@ const written = record({
         "the program creates one",
       ),
     ),
-  generation: wholeNumber(0, "a generation")
+  generation: integerField(0, "a generation")
     .optional()
     .meta(
       doc(
@@ -74,7 +74,7 @@ const written = record({
         "never",
       ),
     ),
-  roles: list(nonEmptyText("a role"), 1, "a list of roles")
+  roles: list(nonEmptyTextField("a role"), 1, "a list of roles")
     .optional()
     .meta(
       doc(
@@ -83,7 +83,7 @@ const written = record({
         "`member` and `load-balancer_member`, if you have them; never all of your roles",
       ),
     ),
-  accessRules: list(accessRule, 1, "a list of access rules, or leave it out")
+  accessRules: list(accessRuleSchema, 1, "a list of access rules, or leave it out")
     .optional()
     .meta(
       doc(
@@ -92,7 +92,7 @@ const written = record({
         "no rules: everything that its roles allow",
       ),
     ),
-  username: nonEmptyText("a user of the cloud")
+  username: nonEmptyTextField("a user of the cloud")
     .optional()
     .meta(
       doc(
@@ -101,7 +101,7 @@ const written = record({
         "an application credential",
       ),
     ),
-  userDomainName: nonEmptyText("a domain of Keystone")
+  userDomainName: nonEmptyTextField("a domain of Keystone")
     .optional()
     .meta(doc("in place", "Name of the domain of that user.", "`Default`")),
   userId: textField((value) => value.trim() !== "", "is no ID; write that of a user of the cloud")
@@ -120,10 +120,10 @@ const written = record({
     ),
 });
 
-type Written = z.output<typeof written>;
+type Written = z.output<typeof credentialFieldsSchema>;
 type Key = keyof Written;
 
-/** Key of `credential` and the error message for it. */
+/** Key of `credentialSchema` and the error message for it. */
 type Wrong = readonly [key: Key, sentence: string];
 
 /** Returns those keys of `sentences` that the user wrote, each with its error message. */
@@ -192,7 +192,7 @@ const wrongWithCredential = (of: Written): Wrong[] => {
  * Login of the cluster's controllers in OpenStack: an application credential that the program
  * creates, an application credential that the user supplies, or a Keystone user with a password.
  */
-export const credential = written
+export const credentialSchema = credentialFieldsSchema
   .superRefine((of, context) => {
     const wrong = isUser(of) ? wrongWithUser(of) : wrongWithCredential(of);
     for (const [key, message] of wrong)

@@ -3,13 +3,13 @@ import {
   doc,
   oneOf,
   pemField,
-  nonEmptyText,
-  record,
-  settings,
+  nonEmptyTextField,
+  strictObject,
+  jsonObjectField,
   shortValue,
   textField,
   booleanField,
-  wholeNumber,
+  integerField,
 } from "../../schema/fields.js";
 
 /**
@@ -67,9 +67,9 @@ const controllerManagerFlags: Reserved = [
   ...connection,
 ];
 
-const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const scalarSchema = z.union([z.string(), z.number(), z.boolean()]);
 /** Value of a flag, or a list of values for a flag that may occur several times. */
-const flagValue = z.union([scalar, z.array(scalar).min(1)], {
+const flagValueSchema = z.union([scalarSchema, z.array(scalarSchema).min(1)], {
   error: ({ input }) =>
     `${shortValue(input)} is not a flag's value; write text, a number, true, false or a list of them`,
 });
@@ -84,9 +84,9 @@ const problemOf = (name: string, reserved: Reserved): string | undefined =>
  * after another.
  */
 const component = (name: string, reserved: Reserved, example: string) =>
-  record({
+  strictObject({
     extraArgs: z
-      .record(z.string(), flagValue, {
+      .record(z.string(), flagValueSchema, {
         error: ({ input }) => `${shortValue(input)} is not an object; write flags of ${name}`,
       })
       .check(({ value, issues }) => {
@@ -105,13 +105,13 @@ const component = (name: string, reserved: Reserved, example: string) =>
       ),
   }).prefault({});
 
-export const apiServer = component("kube-apiserver", apiServerFlags, "event-ttl: 2h");
-export const controllerManager = component(
+export const apiServerSchema = component("kube-apiserver", apiServerFlags, "event-ttl: 2h");
+export const controllerManagerSchema = component(
   "kube-controller-manager",
   controllerManagerFlags,
   "terminated-pod-gc-threshold: 100",
 );
-export const scheduler = component("kube-scheduler", connection, "v: 2");
+export const schedulerSchema = component("kube-scheduler", connection, "v: 2");
 
 /**
  * Shortest validity of a certificate, in hours: a week. If a renewal fails, days then remain to
@@ -125,7 +125,7 @@ const hours = textField(
 ).optional();
 
 /** Validity of the certificates that kubeadm signs. */
-export const certificates = record({
+export const certificatesSchema = strictObject({
   validity: hours.meta(
     doc(
       "in place",
@@ -143,7 +143,7 @@ export const certificates = record({
 }).prefault({});
 
 /** Authentication of users by an OpenID Connect provider. */
-export const oidc = record({
+export const oidcSchema = strictObject({
   issuerUrl: textField(
     (value) => /^https:\/\/\S+$/.test(value),
     "is not the address of an issuer; write one that begins with https",
@@ -154,14 +154,14 @@ export const oidc = record({
       "**required** with `kubernetes.oidc`",
     ),
   ),
-  clientId: nonEmptyText("a client").meta(
+  clientId: nonEmptyTextField("a client").meta(
     doc(
       "restarts control plane",
       "Client for which tokens must be issued.",
       "**required** with `kubernetes.oidc`",
     ),
   ),
-  usernameClaim: nonEmptyText("a claim")
+  usernameClaim: nonEmptyTextField("a claim")
     .optional()
     .meta(doc("restarts control plane", "Claim with the user's name.", "Kubernetes': `sub`")),
   usernamePrefix: z
@@ -174,7 +174,7 @@ export const oidc = record({
         "Kubernetes': the issuer and `#`, none if the claim is `email`",
       ),
     ),
-  groupsClaim: nonEmptyText("a claim")
+  groupsClaim: nonEmptyTextField("a claim")
     .optional()
     .meta(doc("restarts control plane", "Claim with the user's groups.")),
   groupsPrefix: z.string().optional().meta(doc("restarts control plane", "Prefix of group names.")),
@@ -190,7 +190,7 @@ export const oidc = record({
 }).optional();
 
 /** Audit log of the API server. */
-export const audit = record({
+export const auditSchema = strictObject({
   enabled: booleanField()
     .default(true)
     .meta(
@@ -200,7 +200,7 @@ export const audit = record({
       ),
     ),
   policy: z
-    .union([oneOf(["metadata"]), settings("an audit policy (audit.k8s.io/v1)")], {
+    .union([oneOf(["metadata"]), jsonObjectField("an audit policy (audit.k8s.io/v1)")], {
       error: ({ input }) =>
         `${shortValue(input)} is not an audit policy; write metadata, or fields of audit.k8s.io/v1 Policy`,
     })
@@ -211,10 +211,10 @@ export const audit = record({
         "What is logged. `metadata`: who requested what and when. Or the fields of a Policy of audit.k8s.io/v1.",
       ),
     ),
-  maxSize: wholeNumber(1, "a number of MB")
+  maxSize: integerField(1, "a number of MB")
     .default(100)
     .meta(doc("restarts control plane", "Size in MB at which a new file is started.")),
-  maxBackups: wholeNumber(1, "a number of files")
+  maxBackups: integerField(1, "a number of files")
     .default(10)
     .meta(
       doc(
@@ -222,7 +222,7 @@ export const audit = record({
         "Number of former files that are kept in addition to the current one.",
       ),
     ),
-  maxAge: wholeNumber(1, "a number of days")
+  maxAge: integerField(1, "a number of days")
     .default(30)
     .meta(doc("restarts control plane", "Days after which former files are deleted.")),
 }).prefault({});
@@ -232,12 +232,12 @@ export const audit = record({
  * fields in `reserved`, because kubeadm or this program sets them. For the fields in `words`,
  * accepts only the listed values, because the component would not start with others.
  */
-export const fieldsOf = (
+export const componentFieldsSchema = (
   kind: string,
   reserved: Readonly<Record<string, string>>,
   words: Readonly<Record<string, readonly string[]>> = {},
 ) =>
-  settings(kind).check(({ value, issues }) => {
+  jsonObjectField(kind).check(({ value, issues }) => {
     const refuse = (field: string, message: string): void =>
       void issues.push({ code: "custom", path: [field], input: field, message });
     for (const [field, message] of Object.entries({

@@ -4,7 +4,7 @@ import {
   type OwnImages,
   type ReplaceableImage,
 } from "../../../base/versions/container-images.js";
-import { doc, record, textField } from "../../schema/fields.js";
+import { doc, strictObject, textField } from "../../schema/fields.js";
 
 /**
  * Description of each image, and of what restarts when the image changes. The compiler reports an
@@ -91,4 +91,4 @@ const shape = {
  * Images that the user sets for single components, by the names in
  * base/versions/container-images.ts.
  */
-export const images = record(shape).prefault({}) satisfies z.ZodType<OwnImages>;
+export const ownImagesSchema = strictObject(shape).prefault({}) satisfies z.ZodType<OwnImages>;

@@ -1,7 +1,18 @@
 import { z } from "zod";
-import { doc, list, nonEmptyText, record, shortValue, textField } from "../../schema/fields.js";
+import {
+  doc,
+  list,
+  nonEmptyTextField,
+  strictObject,
+  shortValue,
+  textField,
+} from "../../schema/fields.js";
 
-const verbs = list(nonEmptyText("a verb"), 1, "a list of verbs, like [get, list, watch]");
+const verbsSchema = list(
+  nonEmptyTextField("a verb"),
+  1,
+  "a list of verbs, like [get, list, watch]",
+);
 
 /**
  * Returns the schema of a map whose keys are resources or paths, and whose values are lists of
@@ -9,7 +20,7 @@ const verbs = list(nonEmptyText("a verb"), 1, "a list of verbs, like [get, list,
  */
 const permissions = (test: (key: string) => boolean, wrong: string) =>
   z
-    .record(z.string(), verbs, {
+    .record(z.string(), verbsSchema, {
       error: ({ input }) =>
         `${shortValue(input)} is not an object; write lists of verbs by their name`,
     })
@@ -23,15 +34,15 @@ const permissions = (test: (key: string) => boolean, wrong: string) =>
  * Rule of k8s-keystone-auth's policy, version 2. Rules only allow requests. No rule can deny a
  * request.
  */
-const rule = record({
-  projects: list(nonEmptyText("a project"), 1, "a list of projects").meta(
+const policyRuleSchema = strictObject({
+  projects: list(nonEmptyTextField("a project"), 1, "a list of projects").meta(
     doc(
       "restarts control plane",
       "OpenStack projects, by name or ID; the token must belong to one of them. Names are unique within a domain only: with several domains, write IDs.",
       "**required** with a rule",
     ),
   ),
-  roles: list(nonEmptyText("a role"), 0, "a list of roles")
+  roles: list(nonEmptyTextField("a role"), 0, "a list of roles")
     .default([])
     .meta(
       doc("restarts control plane", "Roles that the user must have in the project, all of them."),
@@ -57,7 +68,7 @@ const rule = record({
 });
 
 /** Authentication of OpenStack users by Keystone. */
-export const keystone = record({
+export const keystoneSchema = strictObject({
   url: textField(
     (value) => /^https?:\/\/\S+$/.test(value),
     "is not the address of Keystone; write one that begins with https",
@@ -70,7 +81,7 @@ export const keystone = record({
         "that of the cluster's cloud",
       ),
     ),
-  policy: list(rule, 1, "a list of rules").optional(),
+  policy: list(policyRuleSchema, 1, "a list of rules").optional(),
 }).optional();
 
 const own = /^(authentication-token-webhook-(config-file|version)|authentication-config)$/;
@@ -81,7 +92,7 @@ export function keystoneConflicts({
   keystone: written,
   apiServer,
 }: {
-  readonly keystone?: z.output<typeof keystone>;
+  readonly keystone?: z.output<typeof keystoneSchema>;
   readonly apiServer: { readonly extraArgs: Readonly<Record<string, unknown>> };
 }): z.core.$ZodRawIssue[] {
   if (!written) return [];

@@ -3,21 +3,28 @@ import {
   minorOf,
   supportedMinors,
 } from "../../../base/versions/pinned-versions.js";
-import { images } from "./images.js";
+import { ownImagesSchema } from "./images.js";
 import {
-  apiServer,
-  audit,
-  certificates,
-  controllerManager,
-  fieldsOf,
-  oidc,
-  scheduler,
+  apiServerSchema,
+  auditSchema,
+  certificatesSchema,
+  controllerManagerSchema,
+  componentFieldsSchema,
+  oidcSchema,
+  schedulerSchema,
 } from "./component-flags.js";
-import { keystoneConflicts, keystone } from "./keystone.js";
-import { patches } from "./static-pod-patches.js";
-import { packages } from "../machines/packages.js";
-import { registries } from "../machines/registries.js";
-import { doc, list, nonEmptyText, record, textField, booleanField } from "../../schema/fields.js";
+import { keystoneConflicts, keystoneSchema } from "./keystone.js";
+import { patchesSchema } from "./static-pod-patches.js";
+import { packagesSchema } from "../machines/packages.js";
+import { registriesSchema } from "../machines/registries.js";
+import {
+  doc,
+  list,
+  nonEmptyTextField,
+  strictObject,
+  textField,
+  booleanField,
+} from "../../schema/fields.js";
 
 const version = textField(
   (value) => /^\d+\.\d+\.\d+$/.test(value) && supportedMinors.includes(minorOf(value)),
@@ -32,7 +39,7 @@ const version = textField(
   );
 
 /** Registry of the machines' container images. */
-const registry = record({
+const registrySchema = strictObject({
   prefix: textField(
     (value) => /^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._/-]+)?$/.test(value),
     "is not an image prefix; write a registry and path, like registry.example.org/mirror",
@@ -49,17 +56,17 @@ const registry = record({
     .meta(doc("in place", "Whether the registry speaks HTTP without TLS.")),
 }).prefault({});
 
-export const kubernetes = record({
+export const kubernetesSchema = strictObject({
   version,
-  packages,
-  registry,
-  registries,
-  images,
-  apiServer,
-  controllerManager,
-  scheduler,
-  patches,
-  kubelet: fieldsOf(
+  packages: packagesSchema,
+  registry: registrySchema,
+  registries: registriesSchema,
+  images: ownImagesSchema,
+  apiServer: apiServerSchema,
+  controllerManager: controllerManagerSchema,
+  scheduler: schedulerSchema,
+  patches: patchesSchema,
+  kubelet: componentFieldsSchema(
     "KubeletConfiguration",
     {
       staticPodPath: "is where the control plane's pods are; leave it out",
@@ -75,7 +82,11 @@ export const kubernetes = record({
         "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's. `cgroupDriver`, `clusterDNS`, `clusterDomain`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster exists: a change is refused.",
       ),
     ),
-  kubeProxy: fieldsOf("KubeProxyConfiguration", {}, { mode: ["iptables", "nftables", "ipvs", ""] })
+  kubeProxy: componentFieldsSchema(
+    "KubeProxyConfiguration",
+    {},
+    { mode: ["iptables", "nftables", "ipvs", ""] },
+  )
     .default({})
     .meta(
       doc(
@@ -83,10 +94,10 @@ export const kubernetes = record({
         "Fields merged into KubeProxyConfiguration; kube-proxy restarts on one node after another. `mode` and `clusterCIDR` cannot change while the cluster exists: a change is refused.",
       ),
     ),
-  certificates,
-  oidc,
-  keystone,
-  audit,
+  certificates: certificatesSchema,
+  oidc: oidcSchema,
+  keystone: keystoneSchema,
+  audit: auditSchema,
   hardened: booleanField()
     .default(false)
     .meta(
@@ -96,7 +107,7 @@ export const kubernetes = record({
       ),
     ),
   ignorePreflightErrors: list(
-    nonEmptyText("a preflight check"),
+    nonEmptyTextField("a preflight check"),
     0,
     "a list of kubeadm's preflight checks",
   )
@@ -108,7 +119,7 @@ export const kubernetes = record({
   })
   .prefault({});
 
-export const metricsServer = booleanField()
+export const metricsServerSchema = booleanField()
   .optional()
   .meta(
     doc(
@@ -118,7 +129,7 @@ export const metricsServer = booleanField()
     ),
   );
 
-export const samples = booleanField()
+export const samplesSchema = booleanField()
   .default(false)
   .meta(
     doc(

@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { isFields } from "../../schema/merge-defaults.js";
-import { doc, list, oneOf, record, settings, shortValue, textField } from "../../schema/fields.js";
+import {
+  doc,
+  list,
+  oneOf,
+  strictObject,
+  jsonObjectField,
+  shortValue,
+  textField,
+} from "../../schema/fields.js";
 
 /**
  * kubeadm's names of the static pods that can be patched. The container in each pod has the same
@@ -16,7 +24,7 @@ type Target = (typeof patchTargets)[number];
 
 const mostBytes = 65_536;
 
-const pod = settings("a Pod");
+const podSchema = jsonObjectField("a Pod");
 
 /**
  * JSON pointer to a field of the pod. Refuses list indices with a sign or a leading zero, such as
@@ -27,7 +35,7 @@ const pointer = textField(
   "is not the place of a field; write one like /spec/volumes/-, with indices counted from 0",
 );
 
-const operation = record({
+const patchOperationSchema = strictObject({
   op: oneOf(["add", "remove", "replace", "move", "copy", "test"]),
   path: pointer,
   from: pointer.optional(),
@@ -44,12 +52,15 @@ const operation = record({
 });
 
 const kinds = "strategic, merge or json";
-const patch = z.discriminatedUnion(
+const patchSchema = z.discriminatedUnion(
   "type",
   [
-    record({ type: z.literal("strategic").optional(), patch: pod }),
-    record({ type: z.literal("merge"), patch: pod }),
-    record({ type: z.literal("json"), patch: list(operation, 1, "operations of a JSON patch") }),
+    strictObject({ type: z.literal("strategic").optional(), patch: podSchema }),
+    strictObject({ type: z.literal("merge"), patch: podSchema }),
+    strictObject({
+      type: z.literal("json"),
+      patch: list(patchOperationSchema, 1, "operations of a JSON patch"),
+    }),
   ],
   {
     error: ({ input }) =>
@@ -58,7 +69,7 @@ const patch = z.discriminatedUnion(
         : `${shortValue(input)} is not a patch; write its type (${kinds}) and patch`,
   },
 );
-export type Patch = z.output<typeof patch>;
+export type StaticPodPatch = z.output<typeof patchSchema>;
 
 /**
  * Field that a patch sets or removes. `pointer` is its place in the pod. `path` is its place in the
@@ -173,7 +184,7 @@ const anyOfThem = (path: string): string =>
     .replace(/^(\/spec\/(volumes|containers))\/\d+/, "$1/0")
     .replace(/^(\/spec\/containers\/0\/volumeMounts)\/\d+/, "$1/0");
 
-function touchedBy(entry: Patch, target: Target): Touched[] {
+function touchedBy(entry: StaticPodPatch, target: Target): Touched[] {
   if (entry.type !== "json")
     return fieldsIn(
       entry.patch,
@@ -201,7 +212,7 @@ function problemOf({ pointer: at }: Touched, target: Target): string | undefined
 }
 
 const patchesOf = (target: Target) =>
-  list(patch, 1, "a list of patches").check(({ value, issues }) => {
+  list(patchSchema, 1, "a list of patches").check(({ value, issues }) => {
     const wrong = (path: (string | number)[], message: string): number =>
       issues.push({ code: "custom", path, input: value, message });
     if (JSON.stringify(value).length > mostBytes)
@@ -224,7 +235,7 @@ const component = (target: Target, more = "") =>
     );
 
 /** Patches of static pods, by kubeadm's names of the pods. */
-export const patches = record(
+export const patchesSchema = strictObject(
   {
     "kube-apiserver": component(
       "kube-apiserver",
@@ -249,7 +260,7 @@ export const patches = record(
 ).prefault({});
 
 /** Reports patches of etcd's static pod when etcd runs on separate machines. */
-export const externalEtcdPatches = (written: {
+export const externalEtcdPatchConflicts = (written: {
   readonly etcd?: object | undefined;
   readonly kubernetes: { readonly patches: { readonly etcd?: unknown } };
 }): z.core.$ZodRawIssue[] =>

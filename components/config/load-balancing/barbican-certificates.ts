@@ -1,5 +1,5 @@
 import type { ClusterSpec } from "../cluster-spec.js";
-import { serviceAnnotation } from "./service-annotations.js";
+import { serviceAnnotationKeys } from "./service-annotations.js";
 
 /**
  * Returns the path of the argument that names a Barbican certificate with which load balancers
@@ -13,7 +13,7 @@ export function barbicanCertificatePath({
   if (loadBalancer.containerStore === "external") return undefined;
   if (loadBalancer.defaultTlsContainerRef !== undefined)
     return "loadBalancer.defaultTlsContainerRef";
-  return sampleServices.annotations?.[serviceAnnotation.certificate] === undefined
+  return sampleServices.annotations?.[serviceAnnotationKeys.certificate] === undefined
     ? undefined
-    : `sampleServices.annotations.${serviceAnnotation.certificate}`;
+    : `sampleServices.annotations.${serviceAnnotationKeys.certificate}`;
 }

@@ -58,7 +58,7 @@ export const listenerRanges = (ranges: readonly string[]): string[] =>
  * Returns the client ranges that load balancers of Services accept: those of clients outside the
  * cluster, and those of machines and pods.
  */
-export const serviceRanges = ({
+export const serviceClientRanges = ({
   serviceCidrs,
   network,
 }: Pick<ClusterSpec, "serviceCidrs"> & {

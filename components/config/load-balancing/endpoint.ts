@@ -1,13 +1,13 @@
 import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
-import { octaviaChoices } from "./flavor-and-zone-schemas.js";
+import { flavorAndZoneSchemas } from "./flavor-and-zone-schemas.js";
 import { topologyDefaults, type Topology } from "../topology.js";
 import {
-  address4,
+  ipv4AddressField,
   doc,
   unknownKindError,
-  nonEmptyText,
-  record,
+  nonEmptyTextField,
+  strictObject,
   textField,
   booleanField,
 } from "../../schema/fields.js";
@@ -43,8 +43,8 @@ const open = booleanField()
     ),
   );
 
-/** Option `floatingIp` of the endpoints `floating-ip`, `load-balancer` and `virtual-ip`. */
-const floating = address4
+/** Option `floatingIpSchema` of the endpoints `floating-ip`, `load-balancer` and `virtual-ip`. */
+const floating = ipv4AddressField
   .optional()
   .meta(
     doc(
@@ -54,11 +54,11 @@ const floating = address4
     ),
   );
 
-const floatingIp = record({ kind: z.literal("floating-ip"), floatingIp: floating });
+const floatingIpSchema = strictObject({ kind: z.literal("floating-ip"), floatingIp: floating });
 
-const loadBalancer = record({
+const loadBalancerSchema = strictObject({
   kind: z.literal("load-balancer"),
-  provider: nonEmptyText("an Octavia provider")
+  provider: nonEmptyTextField("an Octavia provider")
     .optional()
     .meta(
       doc(
@@ -67,7 +67,7 @@ const loadBalancer = record({
         "that of `loadBalancer`",
       ),
     ),
-  ...octaviaChoices(
+  ...flavorAndZoneSchemas(
     "load-balancer",
     "A change recreates the load balancer; meanwhile the API cannot be reached from outside.",
   ),
@@ -75,9 +75,9 @@ const loadBalancer = record({
   floatingIp: floating,
 });
 
-const virtualIp = record({
+const virtualIpSchema = strictObject({
   kind: z.literal("virtual-ip"),
-  address: address4
+  address: ipv4AddressField
     .optional()
     .meta(
       doc(
@@ -90,7 +90,7 @@ const virtualIp = record({
   floatingIp: floating,
 });
 
-const existing = record({
+const existingEndpointSchema = strictObject({
   kind: z.literal("existing"),
   host: textField(
     (value) => isAddress(value) || isDnsName(value),
@@ -105,15 +105,25 @@ const existing = record({
   ),
 });
 
-const inside = record({ kind: z.literal("private") });
+const privateEndpointSchema = strictObject({ kind: z.literal("private") });
 
 const kinds = ["floating-ip", "load-balancer", "virtual-ip", "existing", "private"] as const;
 
 /** Endpoint of the Kubernetes API. components/endpoint has a class for each `kind`. */
-export const endpoint = z
-  .discriminatedUnion("kind", [floatingIp, loadBalancer, virtualIp, existing, inside], {
-    error: unknownKindError("endpoint", kinds),
-  })
+export const endpointSchema = z
+  .discriminatedUnion(
+    "kind",
+    [
+      floatingIpSchema,
+      loadBalancerSchema,
+      virtualIpSchema,
+      existingEndpointSchema,
+      privateEndpointSchema,
+    ],
+    {
+      error: unknownKindError("endpoint", kinds),
+    },
+  )
   .optional()
   .meta(
     doc(
@@ -123,7 +133,7 @@ export const endpoint = z
     ),
   );
 
-export const apiName = textField(
+export const apiNameSchema = textField(
   isDnsName,
   "is not a DNS name; use lower-case letters, digits and dashes between dots, like api.dev.internal",
 )
@@ -136,14 +146,14 @@ export const apiName = textField(
     ),
   );
 
-type Written = NonNullable<z.output<typeof endpoint>>;
+type Written = NonNullable<z.output<typeof endpointSchema>>;
 /** Endpoint with every default filled in. */
 export type EndpointSpec =
   | Exclude<Written, { kind: "load-balancer" }>
   | (Extract<Written, { kind: "load-balancer" }> & { provider: string });
 
 /**
- * Returns the DNS name of an `existing` endpoint. Returns undefined if `host` is an address.
+ * Returns the DNS name of an `existingEndpointSchema` endpoint. Returns undefined if `host` is an address.
  * Machines ask DNS for the name, because the program does not add it to /etc/hosts.
  */
 export const dnsNameOf = (spec: Written | undefined): string | undefined =>
@@ -163,7 +173,7 @@ const endpointOf = (chosen: Topology | undefined): Written =>
  * Returns the endpoint and the DNS name of the API. Fills in the defaults that depend on other
  * arguments.
  */
-export function withDefaults(of: {
+export function withEndpointDefaults(of: {
   readonly name: string;
   readonly topology?: Topology | undefined;
   readonly endpoint?: Written | undefined;

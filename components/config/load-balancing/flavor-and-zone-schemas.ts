@@ -1,4 +1,4 @@
-import { doc, nonEmptyText } from "../../schema/fields.js";
+import { doc, nonEmptyTextField } from "../../schema/fields.js";
 
 /**
  * Returns the schemas of the arguments for a load balancer's flavor and zone.
@@ -6,8 +6,8 @@ import { doc, nonEmptyText } from "../../schema/fields.js";
  * @param kind kind of the endpoint or ingress to which the load balancer belongs
  * @param otherwise sentence for the documentation about what a change interrupts
  */
-export const octaviaChoices = (kind: string, otherwise: string) => ({
-  flavorId: nonEmptyText("the ID of a flavor of Octavia")
+export const flavorAndZoneSchemas = (kind: string, otherwise: string) => ({
+  flavorId: nonEmptyTextField("the ID of a flavor of Octavia")
     .optional()
     .meta(
       doc(
@@ -16,7 +16,7 @@ export const octaviaChoices = (kind: string, otherwise: string) => ({
         "the provider's default",
       ),
     ),
-  zone: nonEmptyText("an availability zone of Octavia")
+  zone: nonEmptyTextField("an availability zone of Octavia")
     .optional()
     .meta(
       doc(

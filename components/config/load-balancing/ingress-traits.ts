@@ -22,7 +22,7 @@ export const ingressPorts: readonly IngressPort[] = [
 ];
 
 /** Arguments that determine what an ingress controller needs. */
-export interface IngressPlanned {
+export interface IngressTraitsInput {
   readonly ingress?: IngressSpec | undefined;
   readonly externalNetwork?: string | undefined;
 }
@@ -40,7 +40,7 @@ export interface IngressTraits {
   readonly securityGroups: number;
 }
 
-export function ingressTraits({ ingress }: IngressPlanned): IngressTraits {
+export function ingressTraits({ ingress }: IngressTraitsInput): IngressTraits {
   if (ingress === undefined)
     return { loadBalancers: 0, ports: 0, floatingIps: 0, securityGroups: 0 };
   const one = { loadBalancers: 1, ports: 1 };

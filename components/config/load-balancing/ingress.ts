@@ -1,19 +1,19 @@
 import { z } from "zod";
-import type { IngressPlanned } from "./ingress-traits.js";
-import { octaviaChoices } from "./flavor-and-zone-schemas.js";
-import { refusedForTraefik, serviceAnnotations } from "./service-annotations.js";
+import type { IngressTraitsInput } from "./ingress-traits.js";
+import { flavorAndZoneSchemas } from "./flavor-and-zone-schemas.js";
+import { annotationsRefusedForTraefik, serviceAnnotationsSchema } from "./service-annotations.js";
 import {
-  address4,
+  ipv4AddressField,
   doc,
   unknownKindError,
-  nonEmptyText,
-  record,
+  nonEmptyTextField,
+  strictObject,
   booleanField,
-  wholeNumber,
+  integerField,
 } from "../../schema/fields.js";
 
 const common = {
-  replicas: wholeNumber(1, "the number of Traefik's pods")
+  replicas: integerField(1, "the number of Traefik's pods")
     .default(2)
     .meta(
       doc(
@@ -39,10 +39,10 @@ const common = {
     ),
 } as const;
 
-const service = record({
+const serviceSchema = strictObject({
   kind: z.literal("service"),
   ...common,
-  address: address4
+  address: ipv4AddressField
     .optional()
     .meta(
       doc(
@@ -51,24 +51,24 @@ const service = record({
         "a new one",
       ),
     ),
-  annotations: serviceAnnotations(refusedForTraefik),
+  annotations: serviceAnnotationsSchema(annotationsRefusedForTraefik),
 });
 
-const workers = record({
+const workersSchema = strictObject({
   kind: z.literal("workers"),
   ...common,
-  pool: nonEmptyText("a worker pool").meta(
+  pool: nonEmptyTextField("a worker pool").meta(
     doc(
       "in place",
       "With `workers`: the worker pool whose machines run Traefik; all machines of the pool are behind the load balancer.",
       "**required** for `workers`",
     ),
   ),
-  ...octaviaChoices(
+  ...flavorAndZoneSchemas(
     "workers",
     "A change recreates the load balancer; meanwhile no client reaches Traefik.",
   ),
-  floatingIp: address4
+  floatingIp: ipv4AddressField
     .optional()
     .meta(
       doc(
@@ -80,8 +80,8 @@ const workers = record({
 });
 
 /** Ingress controller. The `kind` says how clients reach it. */
-export const ingress = z
-  .discriminatedUnion("kind", [service, workers], {
+export const ingressSchema = z
+  .discriminatedUnion("kind", [serviceSchema, workersSchema], {
     error: unknownKindError("ingress", ["service", "workers"]),
   })
   .optional()
@@ -93,9 +93,9 @@ export const ingress = z
     ),
   );
 
-export type IngressSpec = NonNullable<z.output<typeof ingress>>;
+export type IngressSpec = NonNullable<z.output<typeof ingressSchema>>;
 
-interface Chosen extends IngressPlanned {
+interface Chosen extends IngressTraitsInput {
   readonly workers: Readonly<Record<string, { readonly count: number }>>;
   readonly loadBalancer: {
     readonly enabled?: boolean | undefined;

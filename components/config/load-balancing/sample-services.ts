@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { address4, booleanField, doc, record } from "../../schema/fields.js";
-import { serviceAnnotations } from "./service-annotations.js";
+import { ipv4AddressField, booleanField, doc, strictObject } from "../../schema/fields.js";
+import { serviceAnnotationsSchema } from "./service-annotations.js";
 
-export const sampleServices = record({
+export const sampleServicesSchema = strictObject({
   external: booleanField()
     .optional()
     .meta(
@@ -12,7 +12,7 @@ export const sampleServices = record({
         "`true`",
       ),
     ),
-  address: address4
+  address: ipv4AddressField
     .optional()
     .meta(
       doc(
@@ -21,7 +21,7 @@ export const sampleServices = record({
         "a new one",
       ),
     ),
-  annotations: serviceAnnotations(),
+  annotations: serviceAnnotationsSchema(),
 }).prefault({});
 
-export type SampleServices = z.output<typeof sampleServices>;
+export type SampleServices = z.output<typeof sampleServicesSchema>;

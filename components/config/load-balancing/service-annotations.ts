@@ -8,7 +8,7 @@ import { doc, shortValue } from "../../schema/fields.js";
 const annotation = (name: string): string => `loadbalancer.openstack.org/${name}`;
 
 /** Annotations of Services that the program reads or sets itself. */
-export const serviceAnnotation = {
+export const serviceAnnotationKeys = {
   internal: "service.beta.kubernetes.io/openstack-internal-load-balancer",
   class: annotation("class"),
   flavor: annotation("flavor-id"),
@@ -18,7 +18,7 @@ export const serviceAnnotation = {
 
 /** Annotations that users must not set on any Service, each with the error message. */
 const refused: Readonly<Record<string, string>> = {
-  [serviceAnnotation.internal]: "follows from another argument; leave it out",
+  [serviceAnnotationKeys.internal]: "follows from another argument; leave it out",
   [annotation("load-balancer-address")]: "is set by the cloud controller; leave it out",
   [annotation("member-subnet-id")]:
     "is the machines' own subnet, which the program knows; leave it out",
@@ -28,19 +28,20 @@ const refused: Readonly<Record<string, string>> = {
  * Annotations that users must not set on Traefik's Service, each with the error message. They
  * change what Traefik's pods receive.
  */
-export const refusedForTraefik: Readonly<Record<string, string>> = {
+export const annotationsRefusedForTraefik: Readonly<Record<string, string>> = {
   // Traefik's configuration accepts the proxy protocol from no load balancer.
   [annotation("proxy-protocol")]:
     "would be taken for a part of the request, since Traefik trusts no balancer",
   [annotation("x-forwarded-for")]: "takes listeners of HTTP, and one of these is TLS",
-  [serviceAnnotation.certificate]: "ends TLS before Traefik, which takes it itself at one of these",
+  [serviceAnnotationKeys.certificate]:
+    "ends TLS before Traefik, which takes it itself at one of these",
 };
 
 /**
  * Returns the schema of a Service's annotations. `more` contains further annotations that users
  * must not set.
  */
-export const serviceAnnotations = (more: Readonly<Record<string, string>> = {}) =>
+export const serviceAnnotationsSchema = (more: Readonly<Record<string, string>> = {}) =>
   z
     .record(
       z.string(),
@@ -49,7 +50,7 @@ export const serviceAnnotations = (more: Readonly<Record<string, string>> = {}) 
       }),
       {
         error: ({ input }) =>
-          `${shortValue(input)} is not a map of annotations; write one like \`${serviceAnnotation.flavor}: ...\``,
+          `${shortValue(input)} is not a map of annotations; write one like \`${serviceAnnotationKeys.flavor}: ...\``,
       },
     )
     .superRefine((written, context) => {
@@ -60,6 +61,6 @@ export const serviceAnnotations = (more: Readonly<Record<string, string>> = {}) 
     .meta(
       doc(
         "in place",
-        `Annotations of the Service, with their full names, such as \`${serviceAnnotation.flavor}\`. [cloud-provider-openstack](https://github.com/kubernetes/cloud-provider-openstack/blob/release-1.36/docs/openstack-cloud-controller-manager/expose-applications-using-loadbalancer-type-service.md) lists those that set up the load balancer.`,
+        `Annotations of the Service, with their full names, such as \`${serviceAnnotationKeys.flavor}\`. [cloud-provider-openstack](https://github.com/kubernetes/cloud-provider-openstack/blob/release-1.36/docs/openstack-cloud-controller-manager/expose-applications-using-loadbalancer-type-service.md) lists those that set up the load balancer.`,
       ),
     );

@@ -1,20 +1,20 @@
 import type { z } from "zod";
-import { doc, nonEmptyText, record, wholeNumber } from "../../schema/fields.js";
-import { machineOptions, type MachineGroupSpec } from "./group-options.js";
-import type { Comparison, SeparateGroup } from "./separate-group.js";
+import { doc, nonEmptyTextField, strictObject, integerField } from "../../schema/fields.js";
+import { machineFieldSchemas, type MachineGroupSpec } from "./group-options.js";
+import type { ConflictCheck, SeparateGroup } from "./separate-group.js";
 import type { accessWays } from "./ssh-access.js";
-import { bastionVolumes } from "./volumes.js";
+import { bastionVolumeSchemas } from "./volumes.js";
 
 /** Options of the bastion: a machine that only forwards SSH to the other machines. */
-const schema = record({
-  flavor: nonEmptyText("a flavor").meta(
+const bastionSchema = strictObject({
+  flavor: nonEmptyTextField("a flavor").meta(
     doc(
       "replaces nodes",
       "With `access: bastion`: flavor of the bastion, by name or ID. The bastion runs nothing but SSH.",
       "**required** for `bastion`",
     ),
   ),
-  zone: nonEmptyText("an availability zone")
+  zone: nonEmptyTextField("an availability zone")
     .optional()
     .meta(
       doc(
@@ -23,7 +23,7 @@ const schema = record({
         "the first of `zones`",
       ),
     ),
-  generation: wholeNumber(0, "a generation")
+  generation: integerField(0, "a generation")
     .default(0)
     .meta(
       doc(
@@ -31,8 +31,8 @@ const schema = record({
         "Raise it to replace the bastion with a new one that uses the current image, flavor, zone, user data and login key. Until then these are frozen. During the replacement no machine can be reached by SSH; the cluster keeps running.",
       ),
     ),
-  ...machineOptions,
-  ...bastionVolumes,
+  ...machineFieldSchemas,
+  ...bastionVolumeSchemas,
 }).optional();
 
 /** Arguments that the checks of the bastion compare. */
@@ -41,7 +41,7 @@ export interface BastionArguments {
   readonly bastion?: object | undefined;
 }
 
-/** Reports `access: bastion` without `bastion`, and `bastion` with another `access`. */
+/** Reports `access: bastion` without `bastionGroup`, and `bastionGroup` with another `access`. */
 function accessConflicts({
   access: way,
   bastion: written,
@@ -53,16 +53,16 @@ function accessConflicts({
   return [{ code: "custom", path: ["bastion"], input: undefined, message }];
 }
 
-const conflicts: readonly Comparison<BastionArguments>[] = [
+const conflicts: readonly ConflictCheck<BastionArguments>[] = [
   { of: ["access", "bastion"], find: accessConflicts },
 ];
 
 /**
  * Arguments of the bastion: their schema, their checks, and the machine group that they describe.
  */
-export const bastion = {
-  schema,
-  group: ({ zone, ...written }: NonNullable<z.output<typeof schema>>): MachineGroupSpec => ({
+export const bastionGroup = {
+  schema: bastionSchema,
+  group: ({ zone, ...written }: NonNullable<z.output<typeof bastionSchema>>): MachineGroupSpec => ({
     ...written,
     count: 1,
     nodes: {},

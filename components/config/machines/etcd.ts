@@ -1,9 +1,15 @@
 import { z } from "zod";
-import { externalEtcdPatches } from "../kubernetes/static-pod-patches.js";
-import { groupOptions, nodesSchema, type MachineGroupSpec } from "./group-options.js";
-import type { Comparison, SeparateGroup } from "./separate-group.js";
-import { doc, nonEmptyText, record, shortValue, wholeNumber } from "../../schema/fields.js";
-import { etcdVolumes } from "./volumes.js";
+import { externalEtcdPatchConflicts } from "../kubernetes/static-pod-patches.js";
+import { groupFieldSchemas, nodesSchema, type MachineGroupSpec } from "./group-options.js";
+import type { ConflictCheck, SeparateGroup } from "./separate-group.js";
+import {
+  doc,
+  nonEmptyTextField,
+  strictObject,
+  shortValue,
+  integerField,
+} from "../../schema/fields.js";
+import { etcdVolumeSchemas } from "./volumes.js";
 
 /**
  * Allowed numbers of etcd members. 1, 3 and 5 members tolerate the loss of 0, 1 and 2 members. An
@@ -11,7 +17,7 @@ import { etcdVolumes } from "./volumes.js";
  */
 const counts = [1, 3, 5];
 
-const schema = record({
+const etcdSchema = strictObject({
   kind: z
     .literal("dedicated", {
       error: ({ input }) =>
@@ -24,7 +30,7 @@ const schema = record({
         "on the control planes",
       ),
     ),
-  flavor: nonEmptyText("a flavor").meta(
+  flavor: nonEmptyTextField("a flavor").meta(
     doc(
       "replaces nodes",
       "Flavor of each etcd machine, by name or ID. Frozen while the machine exists. The speed of its disk limits how fast the cluster writes.",
@@ -45,7 +51,7 @@ const schema = record({
         "Number of etcd machines: 1, 3 or 5, of which the cluster can lose 0, 1 or 2.",
       ),
     ),
-  generation: wholeNumber(0, "a generation")
+  generation: integerField(0, "a generation")
     .default(0)
     .meta(
       doc(
@@ -53,9 +59,9 @@ const schema = record({
         "Raise it to replace the etcd machines, of which there must be 3 or 5, with new ones that use the current image, flavor, zone, user data and login key. Until then these are frozen. They are replaced one at a time in the order of their positions, each only if etcd keeps its quorum without it, and each new member joins before the next one is replaced. Control planes are replaced in a separate run.",
       ),
     ),
-  ...groupOptions,
-  ...etcdVolumes.all,
-  nodes: nodesSchema(etcdVolumes.one),
+  ...groupFieldSchemas,
+  ...etcdVolumeSchemas.all,
+  nodes: nodesSchema(etcdVolumeSchemas.one),
 }).optional();
 
 /** Arguments that the checks of etcd machines compare. */
@@ -81,17 +87,17 @@ const topologyConflicts = ({
       ]
     : [];
 
-const conflicts: readonly Comparison<EtcdArguments>[] = [
+const conflicts: readonly ConflictCheck<EtcdArguments>[] = [
   { of: ["etcd", "topology"], find: topologyConflicts },
-  { of: ["etcd", "kubernetes"], find: externalEtcdPatches },
+  { of: ["etcd", "kubernetes"], find: externalEtcdPatchConflicts },
 ];
 
 /**
  * Arguments of the machines that run only etcd: their schema, their checks, and the machine group
  * that they describe. Without these machines, each control plane also runs an etcd member.
  */
-export const etcd = {
-  schema,
+export const etcdGroup = {
+  schema: etcdSchema,
   group: (written: MachineGroupSpec): MachineGroupSpec => written,
   conflicts,
 } satisfies SeparateGroup;

@@ -1,16 +1,16 @@
 import { z } from "zod";
-import { ownCloudInit, ownSteps, type UserScripts } from "./user-scripts.js";
+import { cloudInitSchema, userScriptsSchema, type UserScripts } from "./user-scripts.js";
 import type { WrittenVolumes } from "./volumes.js";
 import {
-  address4,
+  ipv4AddressField,
   doc,
   list,
-  nonEmptyText,
-  record,
-  securityGroups,
+  nonEmptyTextField,
+  strictObject,
+  securityGroupsField,
   shortValue,
   textField,
-  wholeNumber,
+  integerField,
 } from "../../schema/fields.js";
 
 const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -46,7 +46,7 @@ const value = z
 
 export const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
 
-const taint = record({
+const taintSchema = strictObject({
   key: key.meta(doc("in place", "Key of the taint, like `example.org/gpu`.")),
   value: value.default("").meta(doc("in place", "Value of the taint.")),
   effect: z
@@ -88,16 +88,16 @@ const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
     )
     .default({});
 
-const image = nonEmptyText("an image").optional();
-const zone = nonEmptyText("an availability zone").optional();
+const imageSchema = nonEmptyTextField("an image").optional();
+const zoneSchema = nonEmptyTextField("an availability zone").optional();
 
 /** Values of `spread`: how strictly Nova places the machines of a group on different hosts. */
 export const spreadModes = ["soft", "hard", "none"] as const;
-export type Spread = (typeof spreadModes)[number];
+export type SpreadMode = (typeof spreadModes)[number];
 
 /** Options of every machine group: control planes, workers, etcd and bastion. */
-export const machineOptions = {
-  image: image.meta(
+export const machineFieldSchemas = {
+  image: imageSchema.meta(
     doc("replaces nodes", "Image of these machines, by name or ID.", "the cluster's `image`"),
   ),
   tags: list(
@@ -124,14 +124,14 @@ export const machineOptions = {
   schedulerHints: texts("hints", /^(?!group$)./, "; write `spread` instead").meta(
     doc("replaces nodes", "Hints for Nova's scheduler, in addition to the server group."),
   ),
-  cloudInit: ownCloudInit,
-  securityGroups: securityGroups("these machines' ports"),
+  cloudInit: cloudInitSchema,
+  securityGroups: securityGroupsField("these machines' ports"),
 } as const;
 
 /** Options of every machine group except the bastion. */
-export const groupOptions = {
-  ...machineOptions,
-  zones: list(nonEmptyText("an availability zone"), 0, "a list of availability zones")
+export const groupFieldSchemas = {
+  ...machineFieldSchemas,
+  zones: list(nonEmptyTextField("an availability zone"), 0, "a list of availability zones")
     .optional()
     .meta(
       doc(
@@ -140,7 +140,7 @@ export const groupOptions = {
         "the cluster's `zones`",
       ),
     ),
-  steps: ownSteps,
+  steps: userScriptsSchema,
   spread: z
     .enum(spreadModes, {
       error: ({ input }) =>
@@ -156,7 +156,7 @@ export const groupOptions = {
 } as const;
 
 /** Options of groups whose machines are nodes of the cluster. */
-export const nodeOptions = {
+export const nodeFieldSchemas = {
   labels: z
     .record(key, value, {
       error: ({ code, input }) =>
@@ -171,14 +171,14 @@ export const nodeOptions = {
         "Labels of the nodes, also labels that kubelet may not set itself, like `node-role.kubernetes.io/gpu`. A node that registers again gets them again.",
       ),
     ),
-  taints: list(taint, 0, "a list of taints")
+  taints: list(taintSchema, 0, "a list of taints")
     .refine((all) => new Set(all.map((one) => `${one.key}:${one.effect}`)).size === all.length, {
       error: "has one key twice with the same effect; leave one of them out",
     })
     .default([]),
 } as const;
 
-const position = z.string().regex(/^(0|[1-9]\d{0,3})$/);
+const positionSchema = z.string().regex(/^(0|[1-9]\d{0,3})$/);
 
 /**
  * Returns the schema of `nodes`: settings of single machines of a group, by the machine's position.
@@ -187,13 +187,15 @@ const position = z.string().regex(/^(0|[1-9]\d{0,3})$/);
 export const nodesSchema = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes) =>
   z
     .record(
-      position,
-      record({
-        flavor: nonEmptyText("a flavor")
+      positionSchema,
+      strictObject({
+        flavor: nonEmptyTextField("a flavor")
           .optional()
           .meta(doc("replaces nodes", "Flavor of this machine.", "the group's `flavor`")),
-        image: image.meta(doc("replaces nodes", "Image of this machine.", "the group's `image`")),
-        address: address4
+        image: imageSchema.meta(
+          doc("replaces nodes", "Image of this machine.", "the group's `image`"),
+        ),
+        address: ipv4AddressField
           .optional()
           .meta(
             doc(
@@ -202,10 +204,10 @@ export const nodesSchema = <Volumes extends z.core.$ZodLooseShape>(volumes: Volu
               "Neutron chooses",
             ),
           ),
-        zone: zone.meta(
+        zone: zoneSchema.meta(
           doc("replaces nodes", "Availability zone of this machine.", "the group's, in turn"),
         ),
-        generation: wholeNumber(0, "a generation")
+        generation: integerField(0, "a generation")
           .optional()
           .meta(
             doc(
@@ -248,7 +250,7 @@ export interface MachineGroupSpec extends WrittenVolumes {
   readonly metadata: Texts;
   readonly schedulerHints: Texts;
   readonly cloudInit: readonly string[];
-  readonly spread: Spread;
+  readonly spread: SpreadMode;
   readonly steps: UserScripts;
   readonly securityGroups: readonly string[];
   readonly nodes: Readonly<Record<string, MachineOverride>>;
@@ -261,7 +263,7 @@ export interface GroupAtPath<Group = MachineGroupSpec> {
 }
 
 /** Reports settings in `nodes` at positions that the group does not have. */
-export const missingNodes = (
+export const nodePositionConflicts = (
   groups: readonly GroupAtPath<Pick<MachineGroupSpec, "count" | "nodes">>[],
 ): z.core.$ZodRawIssue[] =>
   groups.flatMap(({ path, group: { count, nodes } }) =>

@@ -1,20 +1,20 @@
 import { z } from "zod";
-import { groupOptions, nodeOptions, nodesSchema } from "./group-options.js";
+import { groupFieldSchemas, nodeFieldSchemas, nodesSchema } from "./group-options.js";
 import {
-  address4,
+  ipv4AddressField,
   doc,
-  label,
+  dnsLabelField,
   list,
-  nonEmptyText,
-  record,
+  nonEmptyTextField,
+  strictObject,
   shortValue,
   textField,
   booleanField,
-  wholeNumber,
+  integerField,
 } from "../../schema/fields.js";
-import { etcdVolumes, workerVolumes } from "./volumes.js";
+import { etcdVolumeSchemas, workerVolumeSchemas } from "./volumes.js";
 
-export const generation = wholeNumber(0, "a generation")
+export const generationSchema = integerField(0, "a generation")
   .default(0)
   .meta(
     doc(
@@ -23,7 +23,7 @@ export const generation = wholeNumber(0, "a generation")
     ),
   );
 
-const flavor = nonEmptyText("a flavor").meta(
+const flavorSchema = nonEmptyTextField("a flavor").meta(
   doc("replaces nodes", "Flavor of each machine, by name or ID."),
 );
 
@@ -33,7 +33,7 @@ const flavor = nonEmptyText("a flavor").meta(
  */
 const quorums = [1, 3, 5];
 
-const controlPlaneGeneration = wholeNumber(0, "a generation")
+const controlPlaneGenerationSchema = integerField(0, "a generation")
   .default(0)
   .meta(
     doc(
@@ -43,8 +43,8 @@ const controlPlaneGeneration = wholeNumber(0, "a generation")
   );
 
 /** Machines that run the Kubernetes API and, without `etcd`, also etcd. */
-export const controlPlane = record({
-  flavor: nonEmptyText("a flavor").meta(
+export const controlPlaneSchema = strictObject({
+  flavor: nonEmptyTextField("a flavor").meta(
     doc(
       "replaces nodes",
       "Flavor of each control plane, by name or ID. Frozen while the machine exists.",
@@ -67,7 +67,7 @@ export const controlPlane = record({
         "`1`; `3` with the topology `ha`",
       ),
     ),
-  generation: controlPlaneGeneration,
+  generation: controlPlaneGenerationSchema,
   schedulable: booleanField()
     .optional()
     .meta(
@@ -77,28 +77,28 @@ export const controlPlane = record({
         "`false`; `true` with the topology `single`",
       ),
     ),
-  ...groupOptions,
-  ...nodeOptions,
-  ...etcdVolumes.all,
-  nodes: nodesSchema(etcdVolumes.one),
+  ...groupFieldSchemas,
+  ...nodeFieldSchemas,
+  ...etcdVolumeSchemas.all,
+  nodes: nodesSchema(etcdVolumeSchemas.one),
 });
 
 /** Worker pools by name. A machine's name contains the name of its pool. */
-const pools = z.record(
-  label("the name of a worker pool"),
-  record({
-    flavor,
-    count: wholeNumber(0, "the number of machines in the pool").meta(
+const workerPoolsSchema = z.record(
+  dnsLabelField("the name of a worker pool"),
+  strictObject({
+    flavor: flavorSchema,
+    count: integerField(0, "the number of machines in the pool").meta(
       doc(
         "in place",
         "Number of machines in the pool. Machines are named by position; those with the highest position are removed first.",
       ),
     ),
-    generation,
-    ...groupOptions,
-    ...nodeOptions,
-    ...workerVolumes.all,
-    nodes: nodesSchema(workerVolumes.one),
+    generation: generationSchema,
+    ...groupFieldSchemas,
+    ...nodeFieldSchemas,
+    ...workerVolumeSchemas.all,
+    nodes: nodesSchema(workerVolumeSchemas.one),
   }),
   {
     error: ({ code }) =>
@@ -107,9 +107,13 @@ const pools = z.record(
         : "is not a map of pools; write one like `general: {flavor: ..., count: 2}`",
   },
 );
-export const workers = pools.default({});
+export const workersSchema = workerPoolsSchema.default({});
 
-export const zones = list(nonEmptyText("an availability zone"), 0, "a list of availability zones")
+export const zonesSchema = list(
+  nonEmptyTextField("an availability zone"),
+  0,
+  "a list of availability zones",
+)
   .default([])
   .meta(
     doc(
@@ -128,7 +132,7 @@ const publicKey =
  */
 export const publicKeyBase64 = (line: string): string => line.split(" ")[1] ?? "";
 
-export const timeoutFactor = wholeNumber(1, "a factor", 20)
+export const timeoutFactorSchema = integerField(1, "a factor", 20)
   .default(1)
   .meta(
     doc(
@@ -137,7 +141,7 @@ export const timeoutFactor = wholeNumber(1, "a factor", 20)
     ),
   );
 
-export const securityUpdates = booleanField()
+export const securityUpdatesSchema = booleanField()
   .default(true)
   .meta(
     doc(
@@ -147,7 +151,7 @@ export const securityUpdates = booleanField()
   );
 
 /** Options of SSH logins by the program and by users. */
-export const ssh = record({
+export const sshSchema = strictObject({
   user: textField(
     (value) => /^[a-z_][a-z0-9_-]{0,31}$/.test(value),
     "is not a login name; use lower-case letters, digits, dashes and underscores",
@@ -170,7 +174,7 @@ export const ssh = record({
       "the first ed25519 key of the ssh-agent, else its first key",
     ),
   ),
-  bootMinutes: wholeNumber(1, "a number of minutes")
+  bootMinutes: integerField(1, "a number of minutes")
     .optional()
     .meta(
       doc(
@@ -179,7 +183,7 @@ export const ssh = record({
         "10 times `timeoutFactor`",
       ),
     ),
-  floatingIp: address4
+  floatingIp: ipv4AddressField
     .optional()
     .meta(
       doc(

@@ -1,5 +1,8 @@
-import { containerdPackages, upstreamPackages } from "../../../base/versions/pinned-versions.js";
-import { doc, record, textField } from "../../schema/fields.js";
+import {
+  containerdPackageRepository,
+  kubernetesPackageRepository,
+} from "../../../base/versions/pinned-versions.js";
+import { doc, strictObject, textField } from "../../schema/fields.js";
 
 const fingerprint = textField(
   (value) => /^[0-9A-F]{40}$/.test(value),
@@ -25,12 +28,12 @@ const plainAddress = String.raw`https?://[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d+)?(/[\w.~
  * Apt repository for containerd. Only for machines that have no containerd 2 and find none in their
  * other repositories.
  */
-const containerd = record({
+const containerdSchema = strictObject({
   source: textField(
     filled(new RegExp(String.raw`^${plainAddress} ([\w.+/-]*/|[\w.+/-]*[\w.+-]( [\w.+/-]+)+)$`)),
-    `is not a source of apt; write address, suite and components with a space between, like "${containerdPackages.source}", or a slash after the address of a flat repository`,
+    `is not a source of apt; write address, suite and components with a space between, like "${containerdPackageRepository.source}", or a slash after the address of a flat repository`,
   )
-    .default(containerdPackages.source)
+    .default(containerdPackageRepository.source)
     .meta(
       doc(
         "in place",
@@ -39,9 +42,9 @@ const containerd = record({
     ),
   key: textField(
     filled(new RegExp(`^${plainAddress}$`)),
-    `is not the address of a key; write one that begins with http, like ${containerdPackages.key}`,
+    `is not the address of a key; write one that begins with http, like ${containerdPackageRepository.key}`,
   )
-    .default(containerdPackages.key)
+    .default(containerdPackageRepository.key)
     .meta(
       doc(
         "in place",
@@ -49,7 +52,7 @@ const containerd = record({
       ),
     ),
   keyFingerprint: fingerprint
-    .default(containerdPackages.keyFingerprint)
+    .default(containerdPackageRepository.keyFingerprint)
     .meta(
       doc(
         "in place",
@@ -60,7 +63,7 @@ const containerd = record({
   .check(({ value: { source, key }, issues }) => {
     // Without this check, machines that use a mirror as `source` would still download the key from
     // Docker's default URL.
-    if (source !== containerdPackages.source && key === containerdPackages.key)
+    if (source !== containerdPackageRepository.source && key === containerdPackageRepository.key)
       issues.push({
         code: "custom",
         path: ["key"],
@@ -71,12 +74,12 @@ const containerd = record({
   .prefault({});
 
 /** Repositories of the machines' packages. */
-export const packages = record({
+export const packagesSchema = strictObject({
   url: textField(
     (value) => /^https?:\/\/\S+\/$/.test(value),
     "is not the address of a package repository; write one that begins with http and ends with a slash",
   )
-    .default(upstreamPackages.url)
+    .default(kubernetesPackageRepository.url)
     .meta(
       doc(
         "in place",
@@ -84,9 +87,9 @@ export const packages = record({
       ),
     ),
   keyFingerprint: fingerprint
-    .default(upstreamPackages.keyFingerprint)
+    .default(kubernetesPackageRepository.keyFingerprint)
     .meta(
       doc("in place", "Fingerprint of the key that signs the repository. Another key is refused."),
     ),
-  containerd,
+  containerd: containerdSchema,
 }).prefault({});

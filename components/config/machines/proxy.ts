@@ -1,4 +1,4 @@
-import { doc, list, record, secretField, textField } from "../../schema/fields.js";
+import { doc, list, strictObject, secretField, textField } from "../../schema/fields.js";
 
 /**
  * Returns whether the value is the URL of a proxy. Refuses characters that have a special meaning
@@ -17,7 +17,7 @@ const cost =
   "containerd restarts on one machine after another; pods continue. With a user and password it is a secret, and refused in plain text: `pulumi config set --path stackadm:cluster.network.proxy";
 
 /** Proxy through which machines reach hosts outside the cluster. */
-export const proxy = record({
+export const proxySchema = strictObject({
   http: address().meta(
     doc(
       "in place",

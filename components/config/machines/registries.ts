@@ -3,8 +3,8 @@ import {
   doc,
   list,
   pemField,
-  nonEmptyText,
-  record,
+  nonEmptyTextField,
+  strictObject,
   secretField,
   textField,
   booleanField,
@@ -20,7 +20,7 @@ const mirror = textField(
   "is not the address of a mirror; write one that begins with http and does not end with a slash",
 );
 
-const entry = record({
+const registrySchema = strictObject({
   mirrors: list(mirror, 0, "a list of addresses of mirrors")
     .default([])
     .meta(
@@ -38,7 +38,7 @@ const entry = record({
         "the CAs that the image trusts",
       ),
     ),
-  user: nonEmptyText("a user")
+  user: nonEmptyTextField("a user")
     .optional()
     .meta(
       doc(
@@ -75,8 +75,8 @@ const entry = record({
 /**
  * Mirrors, certificates and logins of container registries for containerd, by the registry's host.
  */
-export const registries = z
-  .record(host, entry, {
+export const registriesSchema = z
+  .record(host, registrySchema, {
     error: ({ code }) =>
       code === "invalid_key"
         ? "is not the host of a registry; write one with its port, if it has one, like registry.example.org:5000"

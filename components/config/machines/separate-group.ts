@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { MachineGroupSpec } from "./group-options.js";
 
 /** Check that compares several arguments. `of` names the arguments that `find` reads. */
-export interface Comparison<Args> {
+export interface ConflictCheck<Args> {
   readonly of: readonly (keyof Args)[];
   readonly find: (value: Args) => readonly z.core.$ZodRawIssue[];
 }
@@ -19,5 +19,5 @@ export interface SeparateGroup {
    */
   readonly group: (written: never) => MachineGroupSpec;
   /** Checks that compare the group's arguments with each other or with other arguments. */
-  readonly conflicts: readonly Comparison<never>[];
+  readonly conflicts: readonly ConflictCheck<never>[];
 }

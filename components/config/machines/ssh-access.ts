@@ -3,7 +3,7 @@ import { doc, shortValue } from "../../schema/fields.js";
 
 export const accessWays = ["control-plane", "bastion", "direct", "admin"] as const;
 
-export const access = z
+export const accessSchema = z
   .enum(accessWays, {
     error: ({ input }) =>
       `${shortValue(input)} is not a way to the machines; write one of ${accessWays.join(", ")}`,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, list, record, shortValue, textField } from "../../schema/fields.js";
+import { doc, list, strictObject, shortValue, textField } from "../../schema/fields.js";
 
 /** MIME types of cloud-init parts, by the beginning of the part's first line. */
 export const cloudInitMimeTypes = {
@@ -10,9 +10,9 @@ export const cloudInitMimeTypes = {
 type Beginning = keyof typeof cloudInitMimeTypes;
 
 /** MIME boundary between the parts of user data. No part may contain this text. */
-export const partBoundary = "==stackadm==";
+export const cloudInitPartBoundary = "==stackadm==";
 
-export const partBeginning = (part: string): Beginning | undefined =>
+export const cloudInitPartBeginning = (part: string): Beginning | undefined =>
   (Object.keys(cloudInitMimeTypes) as Beginning[]).find((one) => part.startsWith(one));
 
 /**
@@ -21,8 +21,8 @@ export const partBeginning = (part: string): Beginning | undefined =>
  */
 const most = 40_000;
 
-const part = textField(
-  (one) => partBeginning(one) !== undefined && !one.includes(partBoundary),
+const cloudInitPartSchema = textField(
+  (one) => cloudInitPartBeginning(one) !== undefined && !one.includes(cloudInitPartBoundary),
   "is nothing that cloud-init knows by its first line; begin it with #cloud-config, #! or #cloud-boothook, and leave ==stackadm== out",
 );
 
@@ -40,7 +40,7 @@ const step = (when: string) =>
     );
 
 /** Cloud-init parts that users add to the user data of their machines. */
-export const ownCloudInit = list(part, 0, "a list of parts for cloud-init")
+export const cloudInitSchema = list(cloudInitPartSchema, 0, "a list of parts for cloud-init")
   .refine((all) => all.join("").length <= most, {
     error: `is more than Nova takes; use at most ${String(most)} characters in all`,
   })
@@ -53,7 +53,7 @@ export const ownCloudInit = list(part, 0, "a list of parts for cloud-init")
   );
 
 /** Scripts that users run on their machines. */
-export const ownSteps = record({
+export const userScriptsSchema = strictObject({
   beforeKubeadm: step("before kubeadm, when containerd runs and all packages are installed"),
   afterKubeadm: step("when the machine is in the cluster, or a member of etcd"),
 }).prefault({});

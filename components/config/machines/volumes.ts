@@ -1,9 +1,15 @@
 import type { z } from "zod";
 import type { GroupAtPath } from "./group-options.js";
-import { doc, nonEmptyText, record, textField, wholeNumber } from "../../schema/fields.js";
+import {
+  doc,
+  nonEmptyTextField,
+  strictObject,
+  textField,
+  integerField,
+} from "../../schema/fields.js";
 
 /** Placeholder in a volume's `zone`. The name of the machine's zone replaces it. */
-export const machinesZone = "{zone}";
+export const machineZonePlaceholder = "{zone}";
 
 /** Last sentence in the documentation of a single machine's volumes. */
 const ofOne = "For this machine only, instead of the group's volume, including type and zone.";
@@ -11,26 +17,26 @@ const ofOne = "For this machine only, instead of the group's volume, including t
 // The message asks for quotes, because YAML reads the bare placeholder as a map.
 const zoneOfCinder = textField(
   (value) => value.trim() !== "",
-  `does not name an availability zone of Cinder; write its name, or "${machinesZone}" between quotes for the machine's own zone`,
+  `does not name an availability zone of Cinder; write its name, or "${machineZonePlaceholder}" between quotes for the machine's own zone`,
 );
 
 const volume = (what: string, least: number, more: string) => {
   const frozen = (text: string, otherwise?: string) =>
     doc("replaces nodes", [text, more].filter(Boolean).join(" "), otherwise);
-  return record({
-    size: wholeNumber(least, "a size in GiB").meta(
+  return strictObject({
+    size: integerField(least, "a size in GiB").meta(
       frozen(
         `Size of ${what} in GiB. A machine that lives keeps its own, and neither gets nor loses such a volume.`,
       ),
     ),
-    type: nonEmptyText("a volume type")
+    type: nonEmptyTextField("a volume type")
       .optional()
       .meta(frozen(`Cinder volume type of ${what}.`, "Cinder's default type")),
     zone: zoneOfCinder
       .optional()
       .meta(
         frozen(
-          `Cinder availability zone of ${what}; \`${machinesZone}\` in it becomes the machine's own.`,
+          `Cinder availability zone of ${what}; \`${machineZonePlaceholder}\` in it becomes the machine's own.`,
           "Cinder's default zone",
         ),
       ),
@@ -56,16 +62,16 @@ const withEtcd = (more = "") => ({
  * Schemas of the volumes of workers: `all` for a group, `one` for a single machine. Volumes are
  * created and deleted with the server.
  */
-export const workerVolumes = { all: machineVolumes(), one: machineVolumes(ofOne) };
+export const workerVolumeSchemas = { all: machineVolumes(), one: machineVolumes(ofOne) };
 
 /**
  * Schemas of the volumes of control planes and etcd machines: `all` for a group, `one` for a single
  * machine.
  */
-export const etcdVolumes = { all: withEtcd(), one: withEtcd(ofOne) };
+export const etcdVolumeSchemas = { all: withEtcd(), one: withEtcd(ofOne) };
 
 /** Schema of the bastion's volume. The bastion runs no containers, so it has only a root volume. */
-export const bastionVolumes = { rootVolume: root() };
+export const bastionVolumeSchemas = { rootVolume: root() };
 
 /** Volume in the specification. */
 export interface WrittenVolume {
@@ -92,7 +98,7 @@ interface Group extends WrittenVolumes {
  * Reports volumes whose `zone` contains the placeholder although their machine has no zone. `zones`
  * are the zones of the cluster, for groups without `zones`.
  */
-export const volumesWithoutZone = (
+export const volumeZoneConflicts = (
   groups: readonly GroupAtPath<Group>[],
   zones: readonly string[],
 ): z.core.$ZodRawIssue[] =>
@@ -105,7 +111,7 @@ export const volumesWithoutZone = (
       return volumeKeys.flatMap((key) => {
         const written = own[key] ?? group[key];
         const at = own[key] ? ["nodes", String(position), key] : [key];
-        return written?.zone?.includes(machinesZone) === true
+        return written?.zone?.includes(machineZonePlaceholder) === true
           ? [{ path: [...path, ...at, "zone"], zone: written.zone }]
           : [];
       });

@@ -1,18 +1,18 @@
 import type { z } from "zod";
 import { isIpv6 } from "../../../base/ip-addresses.js";
-import { doc, list, range } from "../../schema/fields.js";
-import type { Grouped } from "./network.js";
+import { doc, list, ipRangeField } from "../../schema/fields.js";
+import type { WithSecurityGroups } from "./network.js";
 
-export const allowedCidrs = list(
-  range("203.0.113.0/24"),
+export const allowedCidrsSchema = list(
+  ipRangeField("203.0.113.0/24"),
   1,
   "the ranges that may reach the API and SSH, like [203.0.113.0/24]",
 ).meta(
   doc("in place", "Ranges that may reach the Kubernetes API, and SSH unless `sshCidrs` is set."),
 );
 
-export const sshCidrs = list(
-  range("203.0.113.0/24"),
+export const sshCidrsSchema = list(
+  ipRangeField("203.0.113.0/24"),
   1,
   "the ranges that may reach SSH, like [203.0.113.0/24]",
 )
@@ -25,8 +25,8 @@ export const sshCidrs = list(
     ),
   );
 
-export const serviceCidrs = list(
-  range("203.0.113.0/24"),
+export const serviceCidrsSchema = list(
+  ipRangeField("203.0.113.0/24"),
   1,
   "the ranges of the services' clients, like [203.0.113.0/24]",
 )
@@ -40,10 +40,10 @@ export const serviceCidrs = list(
   );
 
 /**
- * Reports `allowedCidrs` or `sshCidrs` with IPv6 ranges only. Clients reach the API and SSH by
+ * Reports `allowedCidrsSchema` or `sshCidrsSchema` with IPv6 ranges only. Clients reach the API and SSH by
  * IPv4, so such ranges would allow no client.
  */
-export function rangesWithoutIpv4({
+export function missingIpv4Conflicts({
   allowedCidrs: api,
   sshCidrs: ssh,
   network: { portSecurity, securityGroups: ofAll },
@@ -51,8 +51,8 @@ export function rangesWithoutIpv4({
 }: {
   readonly allowedCidrs: readonly string[];
   readonly sshCidrs?: readonly string[] | undefined;
-  readonly network: Grouped & { readonly portSecurity: boolean };
-  readonly controlPlane: Grouped;
+  readonly network: WithSecurityGroups & { readonly portSecurity: boolean };
+  readonly controlPlane: WithSecurityGroups;
 }): z.core.$ZodRawIssue[] {
   // Without port security, or with security groups of the user, other rules may allow clients.
   const opened = !portSecurity || [...ofAll, ...controlPlane.securityGroups].length > 0;

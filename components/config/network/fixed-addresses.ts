@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { GroupAtPath, MachineGroupSpec } from "../machines/group-options.js";
-import { firstHostOf, isHostOf } from "../../../base/ip-addresses.js";
+import { firstHostAddressOf, isHostAddressIn } from "../../../base/ip-addresses.js";
 
 interface Written {
   readonly groups: readonly GroupAtPath<Pick<MachineGroupSpec, "nodes">>[];
@@ -19,7 +19,7 @@ export function fixedAddressConflicts({
 }: Written): z.core.$ZodRawIssue[] {
   const taken = new Map<string, string>();
   // The gateway's address in an existing subnet is unknown here. Only Neutron knows it.
-  if (!network.existing) taken.set(firstHostOf(network.nodes), "the router");
+  if (!network.existing) taken.set(firstHostAddressOf(network.nodes), "the router");
   const machines = groups.flatMap(({ path, group }) =>
     Object.entries(group.nodes).flatMap(([position, { address }]) =>
       address === undefined ? [] : [{ path: [...path, "nodes", position, "address"], address }],
@@ -37,7 +37,7 @@ export function fixedAddressConflicts({
     const wrong = (message: string): z.core.$ZodRawIssue[] => [
       { code: "custom", path, input: address, message: `${address} ${message}` },
     ];
-    if (!isHostOf(network.nodes, address))
+    if (!isHostAddressIn(network.nodes, address))
       return wrong(
         `is no machine's address in network.nodes (${network.nodes}); choose another one, or leave it out`,
       );

@@ -48,7 +48,7 @@ export const existingFloatingIps = ({
  * floating IP is on the first control plane and serves SSH, too; SSH uses the machines' own
  * addresses; or there is no external network.
  */
-export const entryAddresses = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
+export const sshFloatingIpCount = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
   const shared = access === "control-plane" && endpoint.kind === "floating-ip";
   const direct = access === "direct" || access === "admin";
   const nowhere = externalNetwork === undefined && ssh.floatingIp === undefined;
@@ -71,7 +71,10 @@ export const isReplaceableFloatingIpPath = (path: string): boolean =>
  */
 export function replaceableFloatingIps(of: Written): [path: string, given: string | undefined][] {
   const given = { [ways[0]]: of.ssh.floatingIp, [ways[1]]: ofIngress(of.ingress) };
-  const there = { [ways[0]]: entryAddresses(of) === 1, [ways[1]]: of.ingress?.kind === "workers" };
+  const there = {
+    [ways[0]]: sshFloatingIpCount(of) === 1,
+    [ways[1]]: of.ingress?.kind === "workers",
+  };
   return ways.filter((way) => there[way]).map((way) => [way, given[way]]);
 }
 
@@ -81,7 +84,7 @@ const closed = "leads nowhere with `public: false`; leave one of them out";
 const unused = (of: Written): Readonly<Record<string, string>> => ({
   ...("public" in of.endpoint && !of.endpoint.public && { "endpoint.floatingIp": closed }),
   ...(of.ingress?.public === false && { "ingress.floatingIp": closed }),
-  ...(entryAddresses(of) === 0 && {
+  ...(sshFloatingIpCount(of) === 0 && {
     "ssh.floatingIp":
       of.access === "control-plane"
         ? "is not used where SSH goes by the API's floating IP; write `endpoint.floatingIp`"

@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import { ipv6Modes, type Ipv6Mode } from "../../../base/ip-addresses.js";
-import { podNetworkTraits, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
-import { overlappingRanges } from "../../schema/cidr-overlap.js";
-import { doc, oneOf, range6, record } from "../../schema/fields.js";
+import { podNetworkTraitsOf, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
+import { rangeOverlapConflicts } from "../../schema/cidr-overlap.js";
+import { doc, oneOf, ipv6RangeField, strictObject } from "../../schema/fields.js";
 
 /** IPv6 ranges of a dual-stack cluster. */
-export const ipv6 = record({
-  nodes: range6("fd00:10::/64", [64, 64]).meta(
+export const ipv6Schema = strictObject({
+  nodes: ipv6RangeField("fd00:10::/64", [64, 64]).meta(
     doc(
       "refused",
       "IPv6 range of the machines, which makes the cluster dual-stack: machines and pods have an address of each family, and Services can have both. The range is a second subnet of the machines' network, on the same router. The API, etcd, SSH and load balancers use IPv4 only. An existing cluster can neither gain nor lose it.",
@@ -21,15 +21,15 @@ export const ipv6 = record({
         "How machines get their IPv6 addresses. `slaac`: from the port's MAC address and the router's advertisement. `dhcpv6-stateful`: from Neutron's DHCP, for pod networks that encapsulate packets.",
       ),
     ),
-  pods: range6("fd00:10:244::/56", [48, 64])
+  pods: ipv6RangeField("fd00:10:244::/56", [48, 64])
     .default("fd00:10:244::/56")
     .meta(doc("refused", "IPv6 range of the pods; each machine gets a /64 of it.")),
-  services: range6("fd00:10:96::/112", [108, 124])
+  services: ipv6RangeField("fd00:10:96::/112", [108, 124])
     .default("fd00:10:96::/112")
     .meta(doc("refused", "IPv6 range of the Services' virtual addresses.")),
 }).optional();
 
-export type Ipv6Spec = z.output<typeof ipv6>;
+export type Ipv6Spec = z.output<typeof ipv6Schema>;
 
 interface Written {
   readonly network: {
@@ -65,7 +65,7 @@ export function ipv6Conflicts({
 }: Written): z.core.$ZodRawIssue[] {
   if (!asked) return [];
   return [
-    ...overlappingRanges("network.ipv6", asked),
+    ...rangeOverlapConflicts("network.ipv6", asked),
     ...withPodNetwork(podNetwork, asked.mode, mtu),
     ...oneMask(kubernetes.controllerManager.extraArgs),
     ...(existing
@@ -114,7 +114,7 @@ function withPodNetwork(
   mtu: number | undefined,
 ): z.core.$ZodRawIssue[] {
   const { kind } = podNetwork;
-  const { ipv6: able } = podNetworkTraits(podNetwork);
+  const { ipv6: able } = podNetworkTraitsOf(podNetwork);
   if ("refused" in able)
     return [
       wrong("podNetwork", kind, `${kind} ${able.refused}; write another one, or no network.ipv6`),

@@ -3,35 +3,35 @@ import { endpointTraits } from "../load-balancing/endpoint-traits.js";
 import { isFields } from "../../schema/merge-defaults.js";
 import type { EndpointSpec } from "../load-balancing/endpoint.js";
 import { isIpv6 } from "../../../base/ip-addresses.js";
-import { ipv6 } from "./ipv6.js";
+import { ipv6Schema } from "./ipv6.js";
 import type { GroupAtPath } from "../machines/group-options.js";
-import { proxy } from "../machines/proxy.js";
+import { proxySchema } from "../machines/proxy.js";
 import {
-  address,
+  ipAddressField,
   doc,
   list,
-  nonEmptyText,
-  range,
-  range4Of,
-  record,
-  securityGroups,
+  nonEmptyTextField,
+  ipRangeField,
+  clusterIpv4RangeField,
+  strictObject,
+  securityGroupsField,
   booleanField,
-  wholeNumber,
+  integerField,
 } from "../../schema/fields.js";
 
 /**
  * Existing network of the machines. The program creates only ports in it. It does not change or
  * delete the network, the subnet and the router.
  */
-const existing = record({
-  network: nonEmptyText("a network").meta(
+const existingNetworkSchema = strictObject({
+  network: nonEmptyTextField("a network").meta(
     doc(
       "refused",
       "An existing network, by name or ID: the machines are placed in it, and nothing of it is created, changed or deleted. In a network of another project, Neutron refuses ports with a chosen address, additional addresses or no filter, unless its operator allows them: `kube-router` needs such ports, `flannel` with `vxlan` does not.",
       "the program creates a network, a subnet and a router",
     ),
   ),
-  subnet: nonEmptyText("a subnet")
+  subnet: nonEmptyTextField("a subnet")
     .optional()
     .meta(
       doc(
@@ -40,7 +40,7 @@ const existing = record({
         "the one whose range is `network.nodes`",
       ),
     ),
-  router: nonEmptyText("a router")
+  router: nonEmptyTextField("a router")
     .optional()
     .meta(
       doc(
@@ -52,15 +52,15 @@ const existing = record({
 });
 
 /** Second interface of every machine, in an existing network. */
-const admin = record({
-  network: nonEmptyText("a network").meta(
+const adminNetworkSchema = strictObject({
+  network: nonEmptyTextField("a network").meta(
     doc(
       "refused",
       "An existing network, by name or ID, in which each machine has a second interface for SSH: with an address that Neutron chooses, without default route and DNS servers, and closed to connections that the machine opens. Kubernetes does not use it.",
       "machines have one interface",
     ),
   ),
-  subnet: nonEmptyText("a subnet")
+  subnet: nonEmptyTextField("a subnet")
     .optional()
     .meta(
       doc(
@@ -70,18 +70,18 @@ const admin = record({
       ),
     ),
   allowedCidrs: list(
-    range("203.0.113.0/24"),
+    ipRangeField("203.0.113.0/24"),
     1,
     "the ranges that may reach SSH there, like [203.0.113.0/24]",
   ).meta(doc("in place", "Ranges that may reach SSH there.", "**required** with `network`")),
 });
 
 /** Network of the cluster: options, and address ranges that must not overlap. */
-export const network = record({
-  nodes: range4Of("10.0.0.0/24")
+export const networkSchema = strictObject({
+  nodes: clusterIpv4RangeField("10.0.0.0/24")
     .default("10.0.0.0/24")
     .meta(doc("refused", "Range of the machines' private network.")),
-  pods: range4Of("10.244.0.0/16")
+  pods: clusterIpv4RangeField("10.244.0.0/16")
     .default("10.244.0.0/16")
     .meta(
       doc(
@@ -89,16 +89,16 @@ export const network = record({
         "Range of the pods; each machine gets a /24 of it, or with Calico blocks of it on demand.",
       ),
     ),
-  services: range4Of("10.96.0.0/12")
+  services: clusterIpv4RangeField("10.96.0.0/12")
     .default("10.96.0.0/12")
     .meta(doc("refused", "Range of the Services' virtual addresses.")),
-  dns: list(address, 0, "a list of name servers")
+  dns: list(ipAddressField, 0, "a list of name servers")
     .refine((all) => new Set(all).size === all.length, {
       error: "has a name server twice; leave one of them out",
     })
     .default([])
     .meta(doc("in place", "DNS servers of the machines. Empty: the network's own.")),
-  mtu: wholeNumber(1280, "an MTU in bytes")
+  mtu: integerField(1280, "an MTU in bytes")
     .optional()
     .meta(
       doc(
@@ -107,10 +107,10 @@ export const network = record({
         "Neutron's, for the type of the network",
       ),
     ),
-  ipv6,
-  existing: existing.optional(),
-  admin: admin.optional(),
-  proxy,
+  ipv6: ipv6Schema,
+  existing: existingNetworkSchema.optional(),
+  admin: adminNetworkSchema.optional(),
+  proxy: proxySchema,
   portSecurity: booleanField()
     .default(true)
     .meta(
@@ -119,8 +119,8 @@ export const network = record({
         "Whether Neutron filters traffic at the machines' ports. Without it there are no security groups and no allowed address pairs: everyone with access to the network reaches every port of every machine.",
       ),
     ),
-  securityGroups: securityGroups("all machines' ports"),
-  nodePorts: list(range("203.0.113.0/24"), 0, "ranges that may reach node ports")
+  securityGroups: securityGroupsField("all machines' ports"),
+  nodePorts: list(ipRangeField("203.0.113.0/24"), 0, "ranges that may reach node ports")
     .default([])
     .meta(
       doc(
@@ -130,7 +130,7 @@ export const network = record({
     ),
 }).prefault({});
 
-export const externalNetwork = nonEmptyText("the external network")
+export const externalNetworkSchema = nonEmptyTextField("the external network")
   .optional()
   .meta(
     doc(
@@ -141,10 +141,10 @@ export const externalNetwork = nonEmptyText("the external network")
   );
 
 /**
- * Returns an error if `externalNetwork` is missing although the program creates the network: the
+ * Returns an error if `externalNetworkSchema` is missing although the program creates the network: the
  * new network's router needs a gateway.
  */
-export function missingExternalNetwork(written: unknown): string | undefined {
+export function missingExternalNetworkError(written: unknown): string | undefined {
   if (!isFields(written) || written["externalNetwork"] !== undefined) return undefined;
   const { network: ranges } = written;
   return isFields(ranges) && isFields(ranges["existing"])
@@ -155,7 +155,7 @@ export function missingExternalNetwork(written: unknown): string | undefined {
 interface Written {
   readonly externalNetwork?: string | undefined;
   readonly allowedCidrs: string[];
-  readonly network: z.output<typeof network>;
+  readonly network: z.output<typeof networkSchema>;
   readonly endpoint: EndpointSpec;
 }
 
@@ -194,7 +194,7 @@ export function existingNetworkConflicts(of: Written): z.core.$ZodRawIssue[] {
   ];
 }
 
-export const foreignDns = ({
+export const dnsFamilyConflicts = ({
   network: { dns, ipv6: both },
 }: Pick<Written, "network">): z.core.$ZodRawIssue[] =>
   dns.flatMap((one, index) =>
@@ -210,17 +210,17 @@ export const foreignDns = ({
       : [],
   );
 
-export interface Grouped {
+export interface WithSecurityGroups {
   readonly securityGroups: readonly string[];
 }
 
 /** Reports security groups in a network without port security. Neutron filters no traffic there. */
-export function unfilteredSecurityGroups({
+export function unfilteredSecurityGroupConflicts({
   network: ranges,
   groups,
 }: {
-  readonly network: Grouped & { readonly portSecurity: boolean };
-  readonly groups: readonly GroupAtPath<Grouped>[];
+  readonly network: WithSecurityGroups & { readonly portSecurity: boolean };
+  readonly groups: readonly GroupAtPath<WithSecurityGroups>[];
 }): z.core.$ZodRawIssue[] {
   if (ranges.portSecurity) return [];
   return [{ path: ["network"], group: ranges }, ...groups]

@@ -1,29 +1,29 @@
 import { z } from "zod";
 import { doc, unionOrKindName, unknownKindError } from "../../schema/fields.js";
 import {
-  otherPodNetworks,
+  suggestedPodNetworks,
   podNetworkKinds,
-  podNetworks,
-  podNetworkTraits,
-  routedByCloud,
+  podNetworkTable,
+  podNetworkTraitsOf,
+  isRoutedByCloud,
   type PodNetworkKind,
   type PodNetworkSpec,
 } from "../../pod-network/pod-network-kinds.js";
 
-type Options = (typeof podNetworks)[PodNetworkKind]["options"];
-const options = Object.values(podNetworks).map((row) => row.options) as [Options, ...Options[]];
+type Options = (typeof podNetworkTable)[PodNetworkKind]["options"];
+const options = Object.values(podNetworkTable).map((row) => row.options) as [Options, ...Options[]];
 
 /** Network that connects the pods. Each `kind` has a folder in components/pod-network. */
-export const podNetwork = unionOrKindName(
+export const podNetworkSchema = unionOrKindName(
   z.discriminatedUnion("kind", options, {
     error: unknownKindError("pod network", podNetworkKinds),
   }),
 )
-  .prefault({ kind: otherPodNetworks.usual })
+  .prefault({ kind: suggestedPodNetworks.usual })
   .meta({
     ...doc(
       "refused",
-      `Network that connects the pods, as a word or with options. ${podNetworkKinds.map((kind) => `\`${kind}\` ${podNetworks[kind].summary}`).join("; ")}.`,
+      `Network that connects the pods, as a word or with options. ${podNetworkKinds.map((kind) => `\`${kind}\` ${podNetworkTable[kind].summary}`).join("; ")}.`,
     ),
     word: true,
   });
@@ -41,7 +41,7 @@ interface Written {
  */
 export function cloudRoutesConflicts(of: Written): z.core.$ZodRawIssue[] {
   const { podNetwork: chosen, cloudController, network, endpoint } = of;
-  if (!routedByCloud(chosen)) return [];
+  if (!isRoutedByCloud(chosen)) return [];
   const reasons = [
     cloudController.enabled === false &&
       "has its routes from the cloud controller, and cloudController.enabled is false",
@@ -58,20 +58,20 @@ export function cloudRoutesConflicts(of: Written): z.core.$ZodRawIssue[] {
             code: "custom",
             path: ["podNetwork"],
             input: chosen.kind,
-            message: `${chosen.kind} ${reason}; write another one, like ${otherPodNetworks.usual}`,
+            message: `${chosen.kind} ${reason}; write another one, like ${suggestedPodNetworks.usual}`,
           },
         ],
   );
 }
 
 /** Reports fields in `kubernetes.kubeProxy` if the pod network replaces kube-proxy. */
-export function withoutKubeProxy({
+export function kubeProxyConflicts({
   podNetwork: chosen,
   kubernetes: { kubeProxy },
 }: Pick<Written, "podNetwork"> & {
   readonly kubernetes: { readonly kubeProxy: object };
 }): z.core.$ZodRawIssue[] {
-  const { replacesKubeProxy } = podNetworkTraits(chosen);
+  const { replacesKubeProxy } = podNetworkTraitsOf(chosen);
   if (!replacesKubeProxy || Object.keys(kubeProxy).length === 0) return [];
   return [
     {
@@ -91,7 +91,7 @@ const deniesExternalIps = "DenyServiceExternalIPs";
  * Reports that the pod network advertises external IPs of Services although `kubernetes.hardened`
  * forbids such IPs.
  */
-export function withoutExternalIps({
+export function externalIpConflicts({
   podNetwork: chosen,
   kubernetes: { hardened, apiServer },
 }: Pick<Written, "podNetwork"> & {
@@ -119,11 +119,11 @@ export function withoutExternalIps({
  * Reports `samples` if the program deploys no pod network. The samples' pods would wait until the
  * user deploys one.
  */
-export function samplesWithoutPodNetwork({
+export function samplesWithoutPodNetworkConflicts({
   podNetwork: chosen,
   samples,
 }: Pick<Written, "podNetwork"> & { readonly samples: boolean }): z.core.$ZodRawIssue[] {
-  if (!samples || podNetworkTraits(chosen).broughtAlong !== true) return [];
+  if (!samples || podNetworkTraitsOf(chosen).deployedByUser !== true) return [];
   return [
     {
       code: "custom",

@@ -5,7 +5,7 @@
 # Result: {"endings": DATE}.
 # States: certificate valid for another month -> keep it; otherwise -> a new certificate, signed by
 # an etcd member.
-# Values: see clientValues in etcd/member-scripts.ts.
+# Values: see clientCertificateVariables in etcd/member-scripts.ts.
 
 # Outside /etc/kubernetes/pki, which clean_up_after deletes after an interrupted kubeadm.
 readonly home=/etc/kubernetes/etcd month=2592000

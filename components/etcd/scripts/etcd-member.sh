@@ -6,7 +6,7 @@
 # Result: {"member": NAME}.
 # States: member -> check that it answers; not yet or only in part a member -> start a new etcd, or
 # join through another member.
-# Values: see memberValues in etcd/member-scripts.ts.
+# Values: see memberVariables in etcd/member-scripts.ts.
 
 readonly occasion=${1:-update}
 readonly pki=/etc/kubernetes/pki/etcd data=/var/lib/etcd

@@ -9,10 +9,10 @@ import {
   applyChanges,
   withClusterImages,
   withChecksum,
-  withContainer,
-  withData,
-  withEdited,
-  withVariables,
+  withChangedContainer,
+  withConfigMapData,
+  withEditedData,
+  withEnvVars,
   type ManifestAnchors,
   type ManifestContainer,
   type ManifestObject,
@@ -97,12 +97,12 @@ export function calicoObjects(
   const { ipv6Pods } = settings;
   return applyChanges(objects, [
     withClusterImages(settings.registry, settings.ownImages),
-    withData(configMap, { calico_backend: backend, veth_mtu: settings.podMtu }),
+    withConfigMapData(configMap, { calico_backend: backend, veth_mtu: settings.podMtu }),
     withChecksum(daemonSet, settings.configChecksum),
-    withContainer(
+    withChangedContainer(
       daemonSet,
       "calico-node",
-      withVariables({
+      withEnvVars({
         CALICO_IPV4POOL_CIDR: settings.podCidr,
         CALICO_IPV4POOL_VXLAN: vxlan,
         CALICO_IPV4POOL_IPIP: ipip,
@@ -117,11 +117,11 @@ export function calicoObjects(
     ...(ipv6Pods === undefined
       ? []
       : [
-          withEdited(configMap, "cni_network_config", (text) =>
+          withEditedData(configMap, "cni_network_config", (text) =>
             text.replace(ipam, '$&, "assign_ipv4": "true", "assign_ipv6": "true"'),
           ),
         ]),
-    ...(backend === "bird" ? [] : [withContainer(daemonSet, "calico-node", withoutBird)]),
+    ...(backend === "bird" ? [] : [withChangedContainer(daemonSet, "calico-node", withoutBird)]),
   ]);
 }
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { doc, oneOf, record } from "../../schema/fields.js";
-import { manifestOption } from "../manifest-option.js";
+import { doc, oneOf, strictObject } from "../../schema/fields.js";
+import { manifestOptionSchema } from "../manifest-option.js";
 
-export const calicoOptions = record({
+export const calicoOptionsSchema = strictObject({
   kind: z.literal("calico"),
   encapsulation: oneOf(["vxlan", "vxlan-cross-subnet", "ipip", "none"])
     .default("vxlan")
@@ -12,7 +12,7 @@ export const calicoOptions = record({
         "With `calico`: `vxlan` encapsulates packets and adds 50 bytes to each; `vxlan-cross-subnet` does so only between subnets; `ipip` adds 20 bytes; `none` routes packets unchanged, by BGP. The machines' ports allow packets that are not encapsulated.",
       ),
     ),
-  manifest: manifestOption("calico"),
+  manifest: manifestOptionSchema("calico"),
 });
 
-export type CalicoOptions = z.output<typeof calicoOptions>;
+export type CalicoOptions = z.output<typeof calicoOptionsSchema>;

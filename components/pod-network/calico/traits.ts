@@ -1,5 +1,5 @@
 import type { PodNetworkTraffic, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
-import { calicoOptions, type CalicoOptions } from "./options.js";
+import { calicoOptionsSchema, type CalicoOptions } from "./options.js";
 
 /** UDP port of Calico's VXLAN. IANA assigned this port to VXLAN. */
 const vxlanPort = 4789;
@@ -72,8 +72,8 @@ const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>>
   },
 };
 
-export const calico: PodNetworkRow<typeof calicoOptions> = {
-  options: calicoOptions,
+export const calicoRow: PodNetworkRow<typeof calicoOptionsSchema> = {
+  options: calicoOptionsSchema,
   summary: "wraps or routes them and enforces network policies, Kubernetes' and its own",
-  traits: ({ encapsulation }) => ({ ...traits[encapsulation], sharesOutRange: true }),
+  traits: ({ encapsulation }) => ({ ...traits[encapsulation], assignsPodRanges: true }),
 };

@@ -8,9 +8,9 @@ import {
   applyChanges,
   withClusterImages,
   withChecksum,
-  withContainer,
-  withData,
-  withVariables,
+  withChangedContainer,
+  withConfigMapData,
+  withEnvVars,
   type ManifestAnchors,
   type ManifestObject,
 } from "../manifest-objects.js";
@@ -45,14 +45,17 @@ export function canalObjects(
   const { configMap, daemonSet } = canalAnchors;
   return applyChanges(objects, [
     withClusterImages(settings.registry, settings.ownImages),
-    withData(configMap, { "net-conf.json": settings.networkConfig, veth_mtu: settings.podMtu }),
+    withConfigMapData(configMap, {
+      "net-conf.json": settings.networkConfig,
+      veth_mtu: settings.podMtu,
+    }),
     withChecksum(daemonSet, settings.configChecksum),
     // flanneld uses the interface with the node's address, even if the machine has several
     // interfaces.
-    withContainer(
+    withChangedContainer(
       daemonSet,
       "kube-flannel",
-      withVariables({ FLANNELD_IFACE: { fieldPath: "status.hostIP" } }),
+      withEnvVars({ FLANNELD_IFACE: { fieldPath: "status.hostIP" } }),
     ),
   ]);
 }

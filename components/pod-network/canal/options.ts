@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { record } from "../../schema/fields.js";
-import { manifestOption } from "../manifest-option.js";
+import { strictObject } from "../../schema/fields.js";
+import { manifestOptionSchema } from "../manifest-option.js";
 
-export const canalOptions = record({
+export const canalOptionsSchema = strictObject({
   kind: z.literal("canal"),
-  manifest: manifestOption("canal"),
+  manifest: manifestOptionSchema("canal"),
 });

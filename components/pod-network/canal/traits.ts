@@ -1,10 +1,10 @@
 import { vxlanOverhead, vxlanPassage } from "../flannel/traits.js";
 import type { PodNetworkRow } from "../pod-network-traits.js";
-import { canalOptions } from "./options.js";
+import { canalOptionsSchema } from "./options.js";
 
 /** Traits of Canal: flannel's tunnels, with network policies by Calico's Felix. */
-export const canal: PodNetworkRow<typeof canalOptions> = {
-  options: canalOptions,
+export const canalRow: PodNetworkRow<typeof canalOptionsSchema> = {
+  options: canalOptionsSchema,
   summary: "wraps them in flannel's VXLAN and enforces network policies with Calico",
   traits: () => ({
     encapsulation: "vxlan",

@@ -1,4 +1,4 @@
 import { z } from "zod";
-import { record } from "../../schema/fields.js";
+import { strictObject } from "../../schema/fields.js";
 
-export const cloudRoutesOptions = record({ kind: z.literal("cloud-routes") });
+export const cloudRoutesOptionsSchema = strictObject({ kind: z.literal("cloud-routes") });

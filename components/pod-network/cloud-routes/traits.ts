@@ -1,13 +1,13 @@
 import type { PodNetworkRow } from "../pod-network-traits.js";
-import { cloudRoutesOptions } from "./options.js";
+import { cloudRoutesOptionsSchema } from "./options.js";
 
 /**
  * Traits of `cloud-routes`. On the cluster's router, the cloud controller maintains one route to
  * the pods of each node. It also allows the pods' addresses on the node's port. kube-router runs
  * without BGP: it connects pods to their machine and enforces network policies.
  */
-export const cloudRoutes: PodNetworkRow<typeof cloudRoutesOptions> = {
-  options: cloudRoutesOptions,
+export const cloudRoutesRow: PodNetworkRow<typeof cloudRoutesOptionsSchema> = {
+  options: cloudRoutesOptionsSchema,
   summary:
     "routes their packets as they are, over the cluster's router, where the cloud controller keeps a route to each machine's pods, and enforces network policies",
   traits: () => ({

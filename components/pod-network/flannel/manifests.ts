@@ -1,11 +1,11 @@
 /** flannel as pod network: namespace, RBAC, ConfigMap, DaemonSet (pure functions). */
-import { rbacObjects, watchVerbs, rule } from "../../kubernetes-objects/rbac.js";
+import { rbacObjects, watchVerbs, rbacRule } from "../../kubernetes-objects/rbac.js";
 import {
-  apiByName,
+  apiByNameVariables,
   appLabel,
-  container,
+  containerWithDefaults,
   tolerateAllTaints,
-  fromField,
+  envFromField,
   livenessProbeOf,
   apiByNameLabel,
 } from "../../kubernetes-objects/pod-settings.js";
@@ -56,7 +56,7 @@ export function flannelAccess(): RbacObjects {
   return rbacObjects({
     account,
     home: namespace,
-    cluster: [rule("", ["nodes"], watchVerbs), rule("", ["nodes/status"], ["patch"])],
+    cluster: [rbacRule("", ["nodes"], watchVerbs), rbacRule("", ["nodes/status"], ["patch"])],
   });
 }
 
@@ -176,7 +176,7 @@ const only = (...add: string[]): SecurityContext => ({
 });
 
 function installPlugin(image: string) {
-  return container({
+  return containerWithDefaults({
     name: "install-cni-plugin",
     image,
     // -f: a running plugin cannot be overwritten, but its file can be replaced.
@@ -199,17 +199,17 @@ const interfaceOf = (dual: boolean) =>
           "$(NODE_ADDRESSES)",
         ],
         iface: [],
-        address: fromField("NODE_ADDRESSES", "status.hostIPs"),
+        address: envFromField("NODE_ADDRESSES", "status.hostIPs"),
       }
     : {
         iface: ["--iface=$(NODE_ADDRESS)"],
-        address: fromField("NODE_ADDRESS", "status.hostIP"),
+        address: envFromField("NODE_ADDRESS", "status.hostIP"),
       };
 
 function flanneld(image: string, dual: boolean, apiName: string | undefined) {
   const { iface, address, ...command } = interfaceOf(dual);
   const subnetFile = `${stateDirectory}/subnet.env`;
-  return container({
+  return containerWithDefaults({
     name: "flanneld",
     image,
     ...command,
@@ -223,7 +223,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
       "--healthz-ip=127.0.0.1",
       `--healthz-port=${healthPort.toString()}`,
     ],
-    env: [fromField("NODE_NAME", "spec.nodeName"), address, ...apiByName(apiName)],
+    env: [envFromField("NODE_NAME", "spec.nodeName"), address, ...apiByNameVariables(apiName)],
     lifecycle: cniInstallHook({
       when: `test -s ${subnetFile}`,
       from: `${configDirectory}/${cniKey}`,

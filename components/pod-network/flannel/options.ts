@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { doc, oneOf, record } from "../../schema/fields.js";
+import { doc, oneOf, strictObject } from "../../schema/fields.js";
 
-export const flannelOptions = record({
+export const flannelOptionsSchema = strictObject({
   kind: z.literal("flannel"),
   backend: oneOf(["vxlan", "host-gw"])
     .default("vxlan")
@@ -13,4 +13,4 @@ export const flannelOptions = record({
     ),
 });
 
-export type FlannelOptions = z.output<typeof flannelOptions>;
+export type FlannelOptions = z.output<typeof flannelOptionsSchema>;

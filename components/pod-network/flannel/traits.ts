@@ -1,5 +1,5 @@
 import type { PodNetworkTraffic, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
-import { flannelOptions, type FlannelOptions } from "./options.js";
+import { flannelOptionsSchema, type FlannelOptions } from "./options.js";
 
 /** UDP port of VXLAN in the Linux kernel, which is also flannel's default. */
 export const vxlanPort = 8472;
@@ -58,8 +58,8 @@ const traits: Readonly<Record<FlannelOptions["backend"], PodNetworkTraits>> = {
   },
 };
 
-export const flannel: PodNetworkRow<typeof flannelOptions> = {
-  options: flannelOptions,
+export const flannelRow: PodNetworkRow<typeof flannelOptionsSchema> = {
+  options: flannelOptionsSchema,
   summary:
     "wraps them in VXLAN, or routes them, and has no network policies: a NetworkPolicy has no effect",
   namespace: "kube-flannel",

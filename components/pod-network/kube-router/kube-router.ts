@@ -11,7 +11,7 @@ import {
   peersSecret,
   type RouterOptions,
 } from "./manifests.js";
-import { routedByCloud } from "../pod-network-kinds.js";
+import { isRoutedByCloud } from "../pod-network-kinds.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
 /**
@@ -49,7 +49,7 @@ export class KubeRouter extends Addon {
         image: args.images.kubeRouter,
         apiName: args.apiName,
         serviceCidrs: [args.serviceCidr, ...(args.ipv6 ? [args.ipv6.services] : [])],
-        exchangesRoutes: !routedByCloud(args.options),
+        exchangesRoutes: !isRoutedByCloud(args.options),
         ...(options && { options }),
         ...(peers && { passwordsVersion: versionOf(peers) }),
         configChecksum: configuration.apply((text) => checksum(text)),

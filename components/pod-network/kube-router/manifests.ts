@@ -2,13 +2,18 @@
  * kube-router as pod network and for network policies: RBAC, ConfigMap, Secret, DaemonSet (pure
  * functions).
  */
-import { rbacObjects, watchVerbs, rule, systemNamespace } from "../../kubernetes-objects/rbac.js";
 import {
-  apiByName,
+  rbacObjects,
+  watchVerbs,
+  rbacRule,
+  systemNamespace,
+} from "../../kubernetes-objects/rbac.js";
+import {
+  apiByNameVariables,
   appLabel,
-  container,
+  containerWithDefaults,
   tolerateAllTaints,
-  fromField,
+  envFromField,
   livenessProbeOf,
   apiByNameLabel,
   readinessProbeOf,
@@ -40,9 +45,9 @@ export function kubeRouterAccess(): RbacObjects {
   return rbacObjects({
     account: name,
     cluster: [
-      rule("", ["namespaces", "nodes", "pods", "services"], watchVerbs),
-      rule("discovery.k8s.io", ["endpointslices"], watchVerbs),
-      rule("networking.k8s.io", ["networkpolicies"], watchVerbs),
+      rbacRule("", ["namespaces", "nodes", "pods", "services"], watchVerbs),
+      rbacRule("discovery.k8s.io", ["endpointslices"], watchVerbs),
+      rbacRule("networking.k8s.io", ["networkpolicies"], watchVerbs),
     ],
   });
 }
@@ -188,7 +193,7 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
  * node's pod CIDR only to a file that exists.
  */
 function draftConfiguration(image: string) {
-  return container({
+  return containerWithDefaults({
     name: "draft-cni-configuration",
     image,
     command: ["cp", `/etc/kube-router/${configKey}`, draft],
@@ -257,7 +262,7 @@ function router(settings: KubeRouterSettings) {
   const dual = serviceCidrs.some(isIpv6);
   const passwords = settings.passwordsVersion !== undefined;
   const healthz = { path: "/healthz", port: healthPort, host: "127.0.0.1" };
-  return container({
+  return containerWithDefaults({
     name,
     image,
     args: [
@@ -285,9 +290,9 @@ function router(settings: KubeRouterSettings) {
       ...(options ? choices(options, passwords) : []),
     ],
     env: [
-      fromField("NODE_NAME", "spec.nodeName"),
+      envFromField("NODE_NAME", "spec.nodeName"),
       { name: "KUBE_ROUTER_CNI_CONF_FILE", value: draft },
-      ...apiByName(apiName),
+      ...apiByNameVariables(apiName),
     ],
     // The file is complete when it contains the node's pod CIDR. With IPv6, kube-router adds the
     // IPv6 CIDR last. Only this CIDR contains a colon.

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import {
-  address4,
+  ipv4AddressField,
   doc,
   list,
   oneOf,
-  range4,
-  record,
+  ipv4RangeField,
+  strictObject,
   secretField,
   shortValue,
   booleanField,
-  wholeNumber,
+  integerField,
 } from "../../schema/fields.js";
 
 const within = (value: number, ranges: readonly (readonly [number, number])[]): boolean =>
@@ -38,18 +38,18 @@ const others = [
 ] as const;
 
 const asn = (ranges: readonly (readonly [number, number])[], instead: string) =>
-  bounded(wholeNumber(1, "the number of an autonomous system"), ranges, instead);
+  bounded(integerField(1, "the number of an autonomous system"), ranges, instead);
 
 const password = secretField("is not a password; write it, encrypted");
 
-const peer = record({
-  address: address4.meta(
+const peer = strictObject({
+  address: ipv4AddressField.meta(
     doc("in place", "Address of a router outside the cluster.", "**required** with a peer"),
   ),
   asn: asn(others, "is reserved; write the number that the router has").meta(
     doc("in place", "Number of its autonomous system.", "**required** with a peer"),
   ),
-  port: bounded(wholeNumber(1, "a port"), [[1, 65535]], "is no port; write one up to 65535")
+  port: bounded(integerField(1, "a port"), [[1, 65535]], "is no port; write one up to 65535")
     .default(179)
     .meta(doc("in place", "Port on which it accepts BGP.")),
   password: password
@@ -66,7 +66,7 @@ const peer = record({
  * Options of kube-router: overlay, BGP peers, and Service addresses that are advertised to the
  * peers.
  */
-export const kubeRouterOptions = record({
+export const kubeRouterOptionsSchema = strictObject({
   kind: z.literal("kube-router"),
   asn: asn(own, "is not a private number; write one of 64512 to 65535 or 4200000000 to 4294967294")
     .default(64512)
@@ -93,7 +93,11 @@ export const kubeRouterOptions = record({
       ),
     ),
   peers: list(peer, 0, "a list of routers").default([]),
-  multihop: bounded(wholeNumber(2, "a number of hops"), [[2, 255]], "is too far; write 255 at most")
+  multihop: bounded(
+    integerField(2, "a number of hops"),
+    [[2, 255]],
+    "is too far; write 255 at most",
+  )
     .optional()
     .meta(
       doc(
@@ -114,7 +118,7 @@ export const kubeRouterOptions = record({
         "With `kube-router`: addresses of Services that are advertised to the peers, with every machine as next hop. Pod ranges are always advertised.",
       ),
     ),
-  serviceRanges: list(range4("203.0.113.0/24"), 0, "a list of ranges")
+  serviceRanges: list(ipv4RangeField("203.0.113.0/24"), 0, "a list of ranges")
     .default([])
     .meta(
       doc(
@@ -142,7 +146,7 @@ export const kubeRouterOptions = record({
   issues.push(...wrongRouter(value).map((one) => ({ ...one, code: "custom" as const })));
 });
 
-export type KubeRouterOptions = z.output<typeof kubeRouterOptions>;
+export type KubeRouterOptions = z.output<typeof kubeRouterOptionsSchema>;
 
 interface Problem {
   readonly path: (string | number)[];

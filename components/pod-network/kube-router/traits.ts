@@ -1,5 +1,5 @@
 import type { PodNetworkTraffic, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
-import { kubeRouterOptions, type KubeRouterOptions } from "./options.js";
+import { kubeRouterOptionsSchema, type KubeRouterOptions } from "./options.js";
 
 /**
  * Number of bytes that a tunnel adds to a packet. IPIP adds an IP header. FoU also adds a UDP
@@ -93,8 +93,8 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
  * Traits of kube-router. By default, all nodes are in one subnet and form an iBGP mesh without
  * encapsulation.
  */
-export const kubeRouter: PodNetworkRow<typeof kubeRouterOptions> = {
-  options: kubeRouterOptions,
+export const kubeRouterRow: PodNetworkRow<typeof kubeRouterOptionsSchema> = {
+  options: kubeRouterOptionsSchema,
   summary: "routes their packets as they are and enforces network policies",
   traits,
 };

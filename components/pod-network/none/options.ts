@@ -1,4 +1,4 @@
 import { z } from "zod";
-import { record } from "../../schema/fields.js";
+import { strictObject } from "../../schema/fields.js";
 
-export const noneOptions = record({ kind: z.literal("none") });
+export const noneOptionsSchema = strictObject({ kind: z.literal("none") });

@@ -1,13 +1,13 @@
 import type { PodNetworkRow } from "../pod-network-traits.js";
-import { noneOptions } from "./options.js";
+import { noneOptionsSchema } from "./options.js";
 
 /**
  * Traits of a pod network that the user deploys. The program does not know this pod network, so the
  * machines' ports allow packets with pod addresses. Only a pod network without encapsulation needs
  * that.
  */
-export const none: PodNetworkRow<typeof noneOptions> = {
-  options: noneOptions,
+export const noneRow: PodNetworkRow<typeof noneOptionsSchema> = {
+  options: noneOptionsSchema,
   summary:
     "deploys nothing, for one of your own: machines let pods' packets pass, and nodes become Ready when it is there",
   traits: () => ({
@@ -20,8 +20,8 @@ export const none: PodNetworkRow<typeof noneOptions> = {
     ],
     ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: 0 },
     replacesKubeProxy: false,
-    sharesOutRange: true,
-    broughtAlong: true,
+    assignsPodRanges: true,
+    deployedByUser: true,
     kernelModules: [],
   }),
 };

@@ -6,7 +6,7 @@ import { toYaml } from "../../../base/yaml.js";
  * Returns an environment that names the cloud behind the proxy `counted`: under the lab's name, the
  * command line would find the lab itself.
  */
-export function renamed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function countedCloudEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const file = env["OS_CLIENT_CONFIG_FILE"] ?? "";
   const { clouds } = parse(readFileSync(file, "utf8")) as { clouds: Record<string, unknown> };
   const counted = { clouds: { counted: clouds[env["OS_CLOUD"] ?? ""] } };

@@ -1,4 +1,4 @@
-import type { Measurement } from "./records.js";
+import type { BenchComparison } from "./records.js";
 import { median } from "./statistics.js";
 
 const [margin, labels, row, width] = [16, 190, 22, 900];
@@ -14,7 +14,7 @@ const text = (x: number, y: number, content: string, more = ""): string =>
  * Draws an SVG with a bar for each moment and column: the median second at which it was reached.
  * Pure.
  */
-export function drawPhases({ columns }: Measurement): string {
+export function drawPhases({ columns }: BenchComparison): string {
   const names = [...new Set(columns.flatMap(({ runs }) => runs.flatMap(Object.keys)))];
   const of = (name: string, column: number): number =>
     median((columns[column]?.runs ?? []).flatMap((run) => run[name] ?? []));

@@ -17,7 +17,7 @@ const sum = (values: readonly number[]): number => values.reduce((all, one) => a
 /**
  * Returns the figures of one `up` or `preview`: milliseconds, or numbers where the name says so.
  */
-export function figuresOf({ wall, processes }: Ran, cloudCalls: number): Figures {
+export function figuresOfRun({ wall, processes }: Ran, cloudCalls: number): Figures {
   const find = (pattern: RegExp): Seen | undefined =>
     processes.find(({ what }) => pattern.test(what));
   const cpuOf = (mine: (one: Seen) => boolean): number =>

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
-import { table } from "../../../base/terminal/table.js";
+import { formatTable } from "../../../base/terminal/table.js";
 import { run } from "../../../base/run-command.js";
 import { least, rowsOf, type Figures } from "./statistics.js";
 
@@ -14,7 +14,7 @@ export interface Column {
 /**
  * Figures of one command: columns that were measured alternately. Ratios are relative to the first.
  */
-export interface Measurement {
+export interface BenchComparison {
   readonly bench: string;
   /** Options that have to be equal for two measurements to be compared. */
   readonly options: Readonly<Record<string, string | number>>;
@@ -22,7 +22,7 @@ export interface Measurement {
 }
 
 /** Measurement with its time, commit and machine, as records.jsonl keeps it. */
-export interface BenchRecord extends Measurement {
+export interface BenchRecord extends BenchComparison {
   readonly at: string;
   readonly commit: string;
   readonly processors: number;
@@ -38,10 +38,10 @@ export function readRecords(file = recordsFile): readonly BenchRecord[] {
   return lines.map((line) => JSON.parse(line) as BenchRecord);
 }
 
-const comparable = (one: Measurement, other: Measurement): boolean =>
+const comparable = (one: BenchComparison, other: BenchComparison): boolean =>
   one.bench === other.bench && JSON.stringify(one.options) === JSON.stringify(other.options);
 
-async function record(measurement: Measurement): Promise<BenchRecord> {
+async function record(measurement: BenchComparison): Promise<BenchRecord> {
   const { stdout } = await run("git", ["describe", "--always", "--dirty"], { cwd: __dirname });
   return {
     at: new Date().toISOString(),
@@ -56,17 +56,17 @@ async function record(measurement: Measurement): Promise<BenchRecord> {
  * Returns a table with the least and the median of every figure, and each column's ratio to the
  * first.
  */
-export function figuresTable({ bench, columns }: Measurement): string {
+export function figuresTable({ bench, columns }: BenchComparison): string {
   const heads = columns.flatMap(({ name }, index) => [name, ...(index === 0 ? [] : ["RATIO"])]);
   const rows = rowsOf(columns.map(({ runs }) => runs));
-  return table([`${bench}: LEAST / MEDIAN`, ...heads], rows);
+  return formatTable([`${bench}: LEAST / MEDIAN`, ...heads], rows);
 }
 
 /**
  * Returns a table that compares the least of every figure with that of a record. Columns that the
  * record does not contain are left out.
  */
-export function comparison(now: Measurement, before: BenchRecord): string {
+export function comparison(now: BenchComparison, before: BenchRecord): string {
   const rows = now.columns.flatMap(({ name, runs }) => {
     const former = before.columns.find((one) => one.name === name)?.runs ?? [];
     const figures = new Set(runs.flatMap(Object.keys));
@@ -78,14 +78,17 @@ export function comparison(now: Measurement, before: BenchRecord): string {
         : [[`${name}: ${figure}`, String(was), String(is), (is / was).toFixed(2)]];
     });
   });
-  return table([`Since ${before.at.slice(0, 10)}, ${before.commit}`, "THEN", "NOW", "RATIO"], rows);
+  return formatTable(
+    [`Since ${before.at.slice(0, 10)}, ${before.commit}`, "THEN", "NOW", "RATIO"],
+    rows,
+  );
 }
 
 /**
  * Prints the measurement, its comparison with the last comparable record and a line of JSON;
  * appends it to the records if `keep` is set.
  */
-export async function report(measurement: Measurement, keep: boolean): Promise<void> {
+export async function report(measurement: BenchComparison, keep: boolean): Promise<void> {
   const before = readRecords().findLast((one) => comparable(one, measurement));
   const made = await record(measurement);
   const parts = [figuresTable(made), ...(before ? [comparison(made, before)] : [])];

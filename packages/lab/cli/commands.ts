@@ -1,6 +1,6 @@
 import { Failure } from "../../../base/failures/failure.js";
 import { errorLine, type Session } from "../../../base/terminal/session.js";
-import { table } from "../../../base/terminal/table.js";
+import { formatTable } from "../../../base/terminal/table.js";
 import { extraNames, labAdd, labDown, labStatus, labUp } from "../lab.js";
 
 /** Functions behind the commands. Tests replace them. */
@@ -30,7 +30,7 @@ export async function up(
 export async function status({ labStatus }: Lab, session: Session): Promise<number> {
   const found = await labStatus();
   session.print(
-    table(
+    formatTable(
       ["LAB", found.state],
       Object.entries(found.versions ?? {}).concat(
         found.problems.map((problem) => ["problem", problem]),

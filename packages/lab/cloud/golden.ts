@@ -18,11 +18,11 @@ import {
 import { buildImage, imageFile, imageKey } from "../image/image.js";
 import { heartbeat } from "../kubernetes/heartbeat.js";
 import { inputKey } from "../key.js";
-import { cloudBackports, cloudPackages, suite } from "../packages.js";
+import { debianBackportSources, cloudPackages, suite } from "../packages.js";
 import type { LabPaths, LabSettings } from "../settings.js";
 import { cloudFiles, cloudLinks, removedFiles } from "./files.js";
 import { imageId } from "./offering.js";
-import { newSecrets, noSecrets, type LabSecrets } from "./secrets.js";
+import { newSecrets, placeholderSecrets, type LabSecrets } from "./secrets.js";
 
 /** Inputs of the build of a golden cloud. */
 export interface GoldenBuild {
@@ -47,7 +47,7 @@ export interface Golden {
  */
 const revision = 1;
 
-const treeKey = (): string => inputKey(suite, cloudPackages, cloudBackports, revision);
+const treeKey = (): string => inputKey(suite, cloudPackages, debianBackportSources, revision);
 
 /**
  * Returns the key of the golden cloud: a digest of everything that decides its content, except
@@ -56,7 +56,7 @@ const treeKey = (): string => inputKey(suite, cloudPackages, cloudBackports, rev
 export const goldenKey = (settings: LabSettings, paths: LabPaths): string =>
   inputKey(
     ...[settings, treeKey(), imageKey(paths), revision],
-    ...[cloudFiles({ settings, secrets: noSecrets }), cloudLinks(), removedFiles],
+    ...[cloudFiles({ settings, secrets: placeholderSecrets }), cloudLinks(), removedFiles],
   );
 
 const goldenRoot = (paths: LabPaths, key: string) => join(paths.store, `golden-${key}`);
@@ -112,7 +112,7 @@ async function ensurePackages({ paths, progress, signal }: GoldenBuild): Promise
     debianTree({
       folder: part,
       packages: cloudPackages,
-      backports: cloudBackports,
+      backports: debianBackportSources,
       step,
       ...(signal && { signal }),
     }),

@@ -64,7 +64,7 @@ export const newSecrets = async (
 });
 
 /** Placeholders of secrets, for the configuration's digest. */
-export const noSecrets: LabSecrets = {
+export const placeholderSecrets: LabSecrets = {
   database: "x",
   bus: "x",
   service: "x",

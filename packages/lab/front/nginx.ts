@@ -1,7 +1,7 @@
 import type { LabSettings } from "../settings.js";
 import { faultFile } from "./faults.js";
 import { frontHosts, hostNames } from "./hosts.js";
-import { hostLocations, type FrontPlaces } from "./servers.js";
+import { nginxLocationsOfHost, type FrontPlaces } from "./servers.js";
 
 /** Files with the front's certificate and key, for nginx. */
 export const frontTlsFiles = {
@@ -44,7 +44,7 @@ const html = (name: string): string[] => [
 
 function hostServers(settings: LabSettings, places: FrontPlaces): string[] {
   return Object.entries(frontHosts).flatMap(([name, behaviour]) => {
-    const locations = hostLocations(name, behaviour, places);
+    const locations = nginxLocationsOfHost(name, behaviour, places);
     if (locations === undefined) return [];
     return [block([...frontServer(settings, [name]), ...html(name), ...locations])];
   });

@@ -127,7 +127,7 @@ const tokenServer = (path: string): string[] => [
  * Returns the lines of nginx's server for a host; undefined for a mirror, which depends on the
  * lab's host.
  */
-export function hostLocations(
+export function nginxLocationsOfHost(
   name: string,
   behaviour: HostBehaviour,
   places: FrontPlaces,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { run } from "../../../base/run-command.js";
 import type { Step } from "../../../base/progress.js";
 
-export interface DebianPackages {
+export interface DebianPackagesOptions {
   /** Folder for the files. An existing folder counts as complete. */
   readonly folder: string;
   /** Names of packages, with `=version` if it has to be that version. */
@@ -45,7 +45,7 @@ const signedOnly = [
 ].flatMap((option) => ["-o", `${option}=false`]);
 
 /** Returns the packages' files (.deb); the first call downloads them. */
-export async function debianPackages(of: DebianPackages): Promise<string[]> {
+export async function downloadDebianPackages(of: DebianPackagesOptions): Promise<string[]> {
   if (!existsSync(of.folder)) await download(of);
   const files = await readdir(of.folder);
   return files.sort().map((file) => join(of.folder, file));
@@ -59,7 +59,7 @@ async function download({
   mirrors,
   step,
   signal,
-}: DebianPackages): Promise<void> {
+}: DebianPackagesOptions): Promise<void> {
   const work = await mkdtemp(join(tmpdir(), "stackadm-apt-"));
   const part = `${folder}.part`;
   const apart = [...aptApart(work), ...(onlySigned ? signedOnly : [])];

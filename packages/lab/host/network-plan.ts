@@ -1,5 +1,5 @@
 import { Address4 } from "ip-address";
-import { cloudDevices, type LabNetwork, type LabSettings } from "../settings.js";
+import { cloudDevices, type HostLabNetwork, type LabSettings } from "../settings.js";
 
 /** Command and its arguments. */
 export type Command = readonly [string, ...string[]];
@@ -15,7 +15,7 @@ export function linkCommands(settings: LabSettings): Command[] {
     ...(["ip", "link", "add", host, "mtu", String(mtu), "type", "veth"] as const),
     ...["peer", "name", cloud, "mtu", String(mtu), "netns", name],
   ];
-  const hostEnd = (device: string, network: LabNetwork): Command[] => [
+  const hostEnd = (device: string, network: HostLabNetwork): Command[] => [
     ["ip", "addr", "add", `${network.host}/${network.prefixLength}`, "dev", device],
     ["ip", "link", "set", device, "up"],
   ];
@@ -48,7 +48,7 @@ export function linkCommands(settings: LabSettings): Command[] {
 export function filterCommands(settings: LabSettings): Command[] {
   const { name, devices, management, external, services } = settings;
   const ours = ["-m", "comment", "--comment", name];
-  const masquerade = ({ cidr }: LabNetwork): Command => [
+  const masquerade = ({ cidr }: HostLabNetwork): Command => [
     ...(["iptables", "-w", "-t", "nat", "-A", "POSTROUTING"] as const),
     ...["-s", cidr, "!", "-d", cidr, ...ours, "-j", "MASQUERADE"],
   ];

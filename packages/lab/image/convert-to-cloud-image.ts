@@ -12,7 +12,7 @@ export type Trusted = readonly string[];
  * Turns a Debian tree into a cloud image: adds files and trusted authorities, and deletes what
  * belongs to this host.
  */
-export async function generalize(
+export async function convertToCloudImage(
   tree: string,
   files: Readonly<Record<string, ImageFile>>,
   trusted: Trusted,

@@ -9,7 +9,7 @@ import { debianTree } from "../host/debian-tree.js";
 import { inputKey } from "../key.js";
 import { suite } from "../packages.js";
 import type { LabPaths } from "../settings.js";
-import { generalize } from "./convert-to-cloud-image.js";
+import { convertToCloudImage } from "./convert-to-cloud-image.js";
 import { stockFiles, stockPackages, stockUnits, type ImageFile, type Release } from "./stock.js";
 
 const cloudInitConfiguration = join(__dirname, "99-lab.cfg");
@@ -58,7 +58,7 @@ export async function buildImage(paths: LabPaths, step: Step, signal?: AbortSign
   await deleteSubvolume(paths, tree);
   await createSubvolume(tree);
   await debianTree({ folder: tree, packages: imagePackages, step, ...(signal && { signal }) });
-  await generalize(tree, files(), [await ensureFrontCertificate(paths)]);
+  await convertToCloudImage(tree, files(), [await ensureFrontCertificate(paths)]);
   step.update("packing the image");
   await rm(paths.images, { recursive: true, force: true });
   await mkdir(paths.images, { recursive: true });

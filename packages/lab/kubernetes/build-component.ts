@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { fastBuildVariables } from "../../../base/go-build.js";
+import { goBuildGcVariables } from "../../../base/go-build.js";
 import type { Progress, Step } from "../../../base/progress.js";
 import { withStep } from "../../../base/progress.js";
 import { run } from "../../../base/run-command.js";
@@ -219,7 +219,7 @@ function goEnvironment(
 ): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    ...fastBuildVariables,
+    ...goBuildGcVariables,
     CGO_ENABLED: cgo ? "1" : "0",
     GOCACHE: join(goCache, "build"),
     GOMODCACHE: join(goCache, "modules"),

@@ -1,4 +1,4 @@
-import { withoutDebugInfo } from "../../../base/go-build.js";
+import { withoutDebugInfoFlags } from "../../../base/go-build.js";
 import type { Component, ModuleSource } from "./component.js";
 
 /** Output of `go mod edit -json`, with the fields that are used here. */
@@ -136,7 +136,16 @@ export function goBuildArguments(component: Component, output: string): string[]
   const ldflags = ["-s", "-w", ...(component.cgo ? ["-extldflags=-static"] : []), ...link];
   const names = Object.keys(component.programs);
   return [
-    ...["build", "-p", "2", "-v", "-trimpath", "-ldflags", ldflags.join(" "), ...withoutDebugInfo],
+    ...[
+      "build",
+      "-p",
+      "2",
+      "-v",
+      "-trimpath",
+      "-ldflags",
+      ldflags.join(" "),
+      ...withoutDebugInfoFlags,
+    ],
     ...["-tags", [...tags, ...(component.tags ?? [])].join(",")],
     ...["-o", names.length === 1 ? `${output}/${names.join("")}` : `${output}/`],
     ...Object.values(component.programs),

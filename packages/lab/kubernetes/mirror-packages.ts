@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { withStep, type Progress } from "../../../base/progress.js";
 import { run } from "../../../base/run-command.js";
 import { Failure } from "../../../base/failures/failure.js";
-import { debianPackages } from "../host/debian-packages.js";
+import { downloadDebianPackages } from "../host/debian-packages.js";
 import { inputKey } from "../key.js";
 import type { Release } from "./component.js";
 import { reason, whyNot, type MirrorSettings } from "./mirror.js";
@@ -51,7 +51,7 @@ export async function mirrorPackages(
     if (missing !== undefined) return none(missing);
     await withStep(progress, `Mirror the packages of ${host}`, 30, async (step) => {
       await trustOnly(key, settings.keyFingerprint, url);
-      await debianPackages({
+      await downloadDebianPackages({
         folder,
         step,
         onlyOffered: true,

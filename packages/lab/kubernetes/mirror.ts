@@ -1,5 +1,5 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { upstreamPackages } from "../../../base/versions/pinned-versions.js";
+import { kubernetesPackageRepository } from "../../../base/versions/pinned-versions.js";
 
 /**
  * Source of upstream's own packages. Upstream's images are fetched from the registries in their
@@ -23,14 +23,14 @@ const setting = "STACKADM_LAB_MIRROR";
 export function mirrorSettings(env: NodeJS.ProcessEnv = process.env): MirrorSettings | undefined {
   const value = env[setting] ?? "never";
   if (value === "never") return undefined;
-  if (value === "auto") return upstreamPackages;
+  if (value === "auto") return kubernetesPackageRepository;
   if (!/^https?:\/\/[^\s/]+\/\S*$/.test(value) || !URL.canParse(value)) {
     throw new Failure(
       "FAILED",
-      `${setting}: ${value} must be auto, never or a URL such as ${upstreamPackages.url}.`,
+      `${setting}: ${value} must be auto, never or a URL such as ${kubernetesPackageRepository.url}.`,
     );
   }
-  return { ...upstreamPackages, url: value };
+  return { ...kubernetesPackageRepository, url: value };
 }
 
 /** Milliseconds that upstream may take to answer; after that the lab builds. */

@@ -14,7 +14,7 @@ import {
 } from "./build-component.js";
 import type { Component, Image } from "./component.js";
 import { digestOf } from "./digest.js";
-import { extras, type Extra, type ExtraName } from "./optional-addons.js";
+import { optionalAddons, type OptionalAddon, type ExtraName } from "./optional-addons.js";
 import { buildTools } from "./host-tools.js";
 import { debianLayerPackages } from "./image-layers.js";
 import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
@@ -27,7 +27,7 @@ type Options = Pick<KubernetesOptions, "progress" | "mirror" | "signal">;
 /** Manifests of an extra, by what they deploy. */
 export type ExtraManifests = Readonly<Record<string, PinnedManifest>>;
 
-const keyOf = ({ components, images }: Extra): string =>
+const keyOf = ({ components, images }: OptionalAddon): string =>
   digestOf(JSON.stringify([components.map(componentKey), images, debianLayerPackages]));
 
 /**
@@ -35,8 +35,11 @@ const keyOf = ({ components, images }: Extra): string =>
  * manifests: mirrored or built at the first call, later from the cache. Can be interrupted at any
  * time.
  */
-export async function ensureExtra(name: ExtraName, options: Options): Promise<ExtraManifests> {
-  const extra = extras[name]();
+export async function ensureOptionalAddon(
+  name: ExtraName,
+  options: Options,
+): Promise<ExtraManifests> {
+  const extra = optionalAddons[name]();
   const settings = options.mirror ?? mirrorSettings();
   await ensureCommands(buildTools, options.progress, { signal: options.signal });
   return building(name, options, async () => {
@@ -64,7 +67,7 @@ export async function ensureExtra(name: ExtraName, options: Options): Promise<Ex
  * returned without programs, so nothing is compiled.
  */
 function componentsLeft(
-  { components, manifests }: Extra,
+  { components, manifests }: OptionalAddon,
   images: readonly Image[],
 ): readonly Component[] {
   const needed = componentsOf(images.map(({ files }) => files));
@@ -83,7 +86,7 @@ interface AddOptions extends Options {
 
 async function add(
   name: ExtraName,
-  extra: Extra,
+  extra: OptionalAddon,
   left: readonly Image[],
   { built, mirrored, site, progress, signal }: AddOptions,
 ): Promise<void> {
@@ -99,7 +102,7 @@ async function add(
   writeAddedImages(site, name, { key: keyOf(extra), images: [...mirrored, ...own] });
 }
 
-function manifestsOf({ manifests }: Extra, built: Built): ExtraManifests {
+function manifestsOf({ manifests }: OptionalAddon, built: Built): ExtraManifests {
   const pinned = Object.entries(manifests).map(([kind, copy]) => {
     const source = programFile(built, copy);
     const sha256 = digestOf(readFileSync(source));

@@ -5,7 +5,7 @@ import { image, sidecar } from "./images.js";
 import { moduleSource, podNetworkComponents, sidecarModules } from "./versions.js";
 
 /** Optional images and manifests that not every cluster needs: built only on request. */
-export interface Extra {
+export interface OptionalAddon {
   readonly components: readonly Component[];
   readonly images: readonly Image[];
   /** Manifests of the extra, by what they deploy: `component/copy`. */
@@ -87,7 +87,7 @@ const calicoImages: readonly Image[] = [
   }),
 ];
 
-function calico(): Extra {
+function calico(): OptionalAddon {
   const tags = imageTags(defaultKubernetesVersion);
   const flannel = podNetworkComponents(tags).filter(({ name }) => name === "flannel");
   return {
@@ -105,7 +105,7 @@ function calico(): Extra {
   };
 }
 
-function snapshots(): Extra {
+function snapshots(): OptionalAddon {
   const { csiSnapshotter, snapshotController } = imageTags(defaultKubernetesVersion);
   const project = "github.com/kubernetes-csi/external-snapshotter";
   const module = `${project}/v8`;
@@ -136,7 +136,7 @@ function snapshots(): Extra {
   };
 }
 
-function metricsServer(): Extra {
+function metricsServer(): OptionalAddon {
   const { metricsServer: version } = imageTags(defaultKubernetesVersion);
   const module = "sigs.k8s.io/metrics-server";
   const name = "metrics-server";
@@ -168,7 +168,7 @@ function metricsServer(): Extra {
  */
 const traefikBuilt = "v3.6.12";
 
-function traefik(): Extra {
+function traefik(): OptionalAddon {
   const { traefik: version } = imageTags(defaultKubernetesVersion);
   const module = "github.com/traefik/traefik/v3";
   const name = "traefik";
@@ -196,7 +196,7 @@ function traefik(): Extra {
   };
 }
 
-function keystoneAuth(): Extra {
+function keystoneAuth(): OptionalAddon {
   const { keystoneAuth: version } = imageTags(defaultKubernetesVersion);
   const module = "k8s.io/cloud-provider-openstack";
   const name = "k8s-keystone-auth";
@@ -225,12 +225,12 @@ function keystoneAuth(): Extra {
 }
 
 /** Extras by the name used in requests. */
-export const extras = {
+export const optionalAddons = {
   calico,
   snapshots,
   "metrics-server": metricsServer,
   traefik,
   "keystone-auth": keystoneAuth,
-} as const satisfies Readonly<Record<string, () => Extra>>;
-export type ExtraName = keyof typeof extras;
-export const extraNames = Object.keys(extras) as readonly ExtraName[];
+} as const satisfies Readonly<Record<string, () => OptionalAddon>>;
+export type ExtraName = keyof typeof optionalAddons;
+export const extraNames = Object.keys(optionalAddons) as readonly ExtraName[];

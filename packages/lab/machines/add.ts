@@ -9,7 +9,7 @@ import { inContainer } from "../host/container.js";
 import { hostPath } from "../host/packages.js";
 import type { Trusted } from "../image/convert-to-cloud-image.js";
 import type { LabPaths } from "../settings.js";
-import type { LabState } from "../state.js";
+import type { RunningLabRecord } from "../state.js";
 import { ensureMachineImages, imageCommands, type MachineImage } from "./build.js";
 
 /** Name of the extra. */
@@ -22,7 +22,7 @@ export interface AddMachines {
   /** Authorities of the public hosts that the lab's front answers for. */
   readonly trusted: Trusted;
   /** State of the running lab. */
-  readonly state: LabState | undefined;
+  readonly state: RunningLabRecord | undefined;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
 }

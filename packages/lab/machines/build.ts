@@ -5,7 +5,7 @@ import { withStep, type Progress, type Step } from "../../../base/progress.js";
 import { run } from "../../../base/run-command.js";
 import { runContained } from "../host/contained.js";
 import { debianTree } from "../host/debian-tree.js";
-import { generalize, type Trusted } from "../image/convert-to-cloud-image.js";
+import { convertToCloudImage, type Trusted } from "../image/convert-to-cloud-image.js";
 import { stockUnits, type Release } from "../image/stock.js";
 import { inputKey } from "../key.js";
 import type { LabPaths } from "../settings.js";
@@ -111,7 +111,7 @@ async function buildImage(
     step,
     ...(signal && { signal }),
   });
-  await generalize(tree, files(release), trusted);
+  await convertToCloudImage(tree, files(release), trusted);
   step.update("writing the disk");
   await moveKernel(tree, part);
   await writeDisk(tree, part, signal);

@@ -1,4 +1,4 @@
-import { duration } from "../../../base/terminal/progress-screen.js";
+import { formatDuration } from "../../../base/terminal/progress-screen.js";
 import type { EvidenceRecord, Setup } from "./record.js";
 import { pluginPieces, type Proof, type Row, type Section } from "./row.js";
 
@@ -76,7 +76,7 @@ const linkTo = (path: string): string =>
 
 const seen = ({ at, commit, seconds }: EvidenceRecord, setup: number): string => {
   const code = commit.replace(/-dirty$/, " with changes");
-  return `${at.slice(0, 10)}, ${code}, ${duration(seconds * 1000)}, [setup ${setup}](#setups)`;
+  return `${at.slice(0, 10)}, ${code}, ${formatDuration(seconds * 1000)}, [setup ${setup}](#setups)`;
 };
 
 function setupsTable(setups: readonly Setup[]): string[] {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
 import { startLiving, type Living } from "../../../packages/bench/support/cluster.js";
 import { Installation, type Ran } from "../../../packages/bench/support/installation.js";
-import { figuresOf } from "../../../packages/bench/support/phases.js";
+import { figuresOfRun } from "../../../packages/bench/support/phases.js";
 
 /**
  * Uses the installed command line and an unchanged cluster. Measures no times except a wide bound
@@ -79,7 +79,7 @@ describe("an up that has nothing to do", function () {
   });
 
   it("takes some seconds of CPU time", () => {
-    const figures = figuresOf(ran, asked.length);
+    const figures = figuresOfRun(ran, asked.length);
     const all = figures["CPU of all"] ?? 0;
     // Measured: 6.5 s on two cores. Other machines differ, and a regression would at least double
     // it.

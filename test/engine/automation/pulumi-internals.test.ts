@@ -8,7 +8,7 @@ import {
   deleteLockFile,
   lockFiles,
 } from "../../../automation/pulumi/pulumi-internals.js";
-import { pulumi, readOutputs } from "../../../automation/pulumi/stack-state.js";
+import { runPulumi, readOutputs } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
 
 const root = resolve(__dirname, "..", "..", "..");
@@ -69,7 +69,7 @@ describe("pulumi-internals, with Pulumi's engine", function () {
     // Restores the lock, as a killed engine would leave it.
     mkdirSync(dirname(lock.file), { recursive: true });
     writeFileSync(lock.file, JSON.stringify(lock.content));
-    const rename = () => pulumi(run.access, ["stack", "rename", "dev"], { accept: [1, 255] });
+    const rename = () => runPulumi(run.access, ["stack", "rename", "dev"], { accept: [1, 255] });
     assert.match((await rename()).stderr, /currently locked/);
     deleteLockFile(lock.file);
     assert.doesNotMatch((await rename()).stderr, /currently locked/);
@@ -78,9 +78,9 @@ describe("pulumi-internals, with Pulumi's engine", function () {
   it("deleteEmptyAttributes makes a checkpoint readable that the engine refuses to read", async () => {
     const attributes = `${project.checkpoint}.attrs`;
     writeFileSync(attributes, "");
-    await assert.rejects(pulumi(run.access, ["stack", "export"]), /EOF/);
+    await assert.rejects(runPulumi(run.access, ["stack", "export"]), /EOF/);
     assert.equal(deleteEmptyAttributes(place()), 1);
     assert.ok(!existsSync(attributes));
-    await pulumi(run.access, ["stack", "export"]);
+    await runPulumi(run.access, ["stack", "export"]);
   });
 });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createListeningService } from "../../support/engine/listening-service.js";
 import { StackOperation } from "../../../automation/engine/operation-context.js";
-import { pulumi, readState } from "../../../automation/pulumi/stack-state.js";
+import { runPulumi, readState } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
 
 const modules = resolve(__dirname, "..", "..", "..", "node_modules", "@pulumi");
@@ -32,7 +32,7 @@ describe("the state of a stack", function () {
     await createListeningService(service).up("dev", { preflight: false, verify: false });
     const kept = JSON.parse(readFileSync(checkpoint, "utf8")) as { checkpoint: object };
     writeFileSync(checkpoint, JSON.stringify({ ...kept, checkpoint: { stack: "dev" } }));
-    assert.match((await pulumi(access, ["stack", "export"])).stdout, /"deployment": null/);
+    assert.match((await runPulumi(access, ["stack", "export"])).stdout, /"deployment": null/);
     assert.deepEqual((await readState(access))?.deployment, {});
     await createListeningService(service).up("dev", { preflight: false, verify: false });
     assert.equal((await readState(access))?.deployment.resources?.length, 3);

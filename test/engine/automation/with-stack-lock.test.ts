@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createListeningService } from "../../support/engine/listening-service.js";
 import { StackOperation } from "../../../automation/engine/operation-context.js";
-import { pulumi, readState, writeState } from "../../../automation/pulumi/stack-state.js";
+import { runPulumi, readState, writeState } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
 
 const sdk = resolve(__dirname, "..", "..", "..", "node_modules", "@pulumi", "command");
@@ -43,7 +43,7 @@ describe("an engine that only holds a stack", function () {
     writeFileSync(checkpoint, JSON.stringify(kept));
     const look = async () => ({
       state: await readState(run.access),
-      history: (await pulumi(run.access, ["stack", "history", "--json"])).stdout,
+      history: (await runPulumi(run.access, ["stack", "history", "--json"])).stdout,
     });
     const before = await look();
     assert.equal(before.state?.deployment.pending_operations?.length, 2);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { AddonsArgs } from "../../../components/addons/addons.js";
-import { customTimeouts } from "../../../components/endpoint/load-balancer-options.js";
+import { loadBalancerTimeouts } from "../../../components/endpoint/load-balancer-options.js";
 import { podNetworkOf } from "../../support/config/pod-networks.js";
 import { value } from "../../support/graph/output-value.js";
 import {
@@ -102,7 +102,7 @@ describe("graph: add-ons", () => {
   it("gives a load balancer of a Service as long as one of the program's own", async () => {
     const { rows } = await run();
     for (const reach of ["external", "internal"])
-      assert.deepEqual(named(rows, `addons-samples-web-${reach}`).timeouts, customTimeouts);
+      assert.deepEqual(named(rows, `addons-samples-web-${reach}`).timeouts, loadBalancerTimeouts);
   });
 
   it("gives what runs on every node a minute for each", async () => {

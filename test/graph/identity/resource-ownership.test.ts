@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
-import { kinds, type CloudObject } from "../../../openstack/inventory/inventory.js";
+import { inventoryKinds, type CloudObject } from "../../../openstack/inventory/inventory.js";
 import { ownershipOf } from "../../../openstack/inventory/ownership.js";
-import { kindOfType } from "../../../automation/pulumi/pending-operations.js";
+import { inventoryKindOfType } from "../../../automation/pulumi/pending-operations.js";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
@@ -63,7 +63,7 @@ describe("what a cluster makes in the cloud", () => {
         lookups,
       });
       const unmarked = rows.filter((row) => {
-        const kind = kindOfType[row.type];
+        const kind = inventoryKindOfType[row.type];
         if (kind === undefined) return false;
         seen.add(kind);
         const mark = ownershipOf(inFirstMoment(kind, row))?.mark;
@@ -76,13 +76,13 @@ describe("what a cluster makes in the cloud", () => {
     });
 
   it("is of every kind that the program makes", () => {
-    const others = kinds.filter((kind) => !seen.has(kind));
+    const others = inventoryKinds.filter((kind) => !seen.has(kind));
     assert.deepEqual(others, ["volume snapshot", "key pair"]);
   });
 
   it("has no other name for that in a cluster of an earlier release", async () => {
     const rows = await graph(() => new Cluster("dev", smallest), cloudAnswers);
-    const groups = rows.filter(({ type }) => kindOfType[type] === "server group");
+    const groups = rows.filter(({ type }) => inventoryKindOfType[type] === "server group");
     assert.equal(groups.length, 2);
     for (const { ignoreChanges } of groups) assert.deepEqual(ignoreChanges, ["name"]);
   });

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { z } from "zod";
-import { ownState } from "../../../components/pulumi/recorded-resources.js";
+import { stateBeforeRun } from "../../../components/pulumi/recorded-resources.js";
 import { graph } from "../../support/graph/graph.js";
 
 describe("the state of the stack itself", () => {
@@ -15,7 +15,10 @@ describe("the state of the stack itself", () => {
     const seen: (string | undefined)[] = [];
     const program = async (): Promise<void> => {
       // Two concurrent calls, then a later one.
-      const states = [...(await Promise.all([ownState(), ownState()])), await ownState()];
+      const states = [
+        ...(await Promise.all([stateBeforeRun(), stateBeforeRun()])),
+        await stateBeforeRun(),
+      ];
       seen.push(...states.map((state) => state?.map(({ name }) => name).join(" ")));
     };
     for (const run of [1, 2]) {
@@ -37,7 +40,7 @@ describe("the state of the stack itself", () => {
     const seen: unknown[] = [];
     await graph(
       async () => {
-        for (let turn = 0; turn < 3; turn += 1) seen.push(await ownState());
+        for (let turn = 0; turn < 3; turn += 1) seen.push(await stateBeforeRun());
       },
       { lookups },
     );
@@ -51,7 +54,7 @@ describe("the state of the stack itself", () => {
     let failure: unknown;
     await graph(
       async () => {
-        await ownState().catch((error: unknown) => (failure = error));
+        await stateBeforeRun().catch((error: unknown) => (failure = error));
       },
       { lookups },
     );

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import { CopiedScripts, RemoteScript } from "../../../components/remote-scripts/remote-script.js";
-import { bundleOf, shownOf, stepOf } from "../../../components/remote-scripts/script-steps.js";
+import { bundleOf, shownValueOf, stepOf } from "../../../components/remote-scripts/script-steps.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type Row } from "../../support/graph/graph.js";
 import { isSecret, plain } from "../../support/graph/secrets.js";
@@ -41,7 +41,7 @@ describe("a script for a machine", () => {
     assert.equal(called, `init@${telling.digest} create`);
     assert.deepEqual(lines, [
       "B='it'\\''s'",
-      shownOf("LONG", "y".repeat(3000)).join("="),
+      shownValueOf("LONG", "y".repeat(3000)).join("="),
       `SERVER_ID=${connection.server}`,
       `SERVER_PATH=${connection.server}`,
     ]);

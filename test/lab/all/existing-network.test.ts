@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { compareInventories, takeInventory } from "../../../openstack/inventory/inventory.js";
-import { exchange } from "../../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../../openstack/http/http-exchange.js";
 import { listAll } from "../../../openstack/client/paginate.js";
 import { labSettings } from "../../../packages/lab/settings.js";
 import { administrator } from "../support/administrator.js";
@@ -96,7 +96,7 @@ describe("a cluster in a network of another project, without router and floating
     assert.notEqual(first, internal);
     for (const address of [first, internal]) {
       assert.match(address, /^10\.79\.0\.\d+$/);
-      assert.equal((await exchange(`http://${address}/`, { timeout: 10_000 })).status, 200);
+      assert.equal((await sendHttpRequest(`http://${address}/`, { timeout: 10_000 })).status, 200);
     }
   });
 

@@ -4,7 +4,7 @@ import { imageTable } from "../../../base/versions/container-images.js";
 import {
   defaultKubernetesVersion,
   minorOf,
-  upstreamPackages,
+  kubernetesPackageRepository,
 } from "../../../base/versions/pinned-versions.js";
 import { expiredKeyFile, faultFile } from "../../../packages/lab/front/faults.js";
 import { labSettings } from "../../../packages/lab/settings.js";
@@ -14,7 +14,7 @@ import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
 const minor = minorOf(defaultKubernetesVersion);
-const keyAddress = `${upstreamPackages.url.replace("{minor}", minor)}Release.key`;
+const keyAddress = `${kubernetesPackageRepository.url.replace("{minor}", minor)}Release.key`;
 const { kubeRouter } = imageTable(defaultKubernetesVersion);
 
 describe("the hosts that defaults name, as the lab answers for them", function () {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { CloudClient } from "../../../openstack/client/cloud-client.js";
-import { exchange } from "../../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../../openstack/http/http-exchange.js";
 import {
   compareInventories,
   listObjects,
@@ -75,7 +75,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
   const ask = (line: string): Promise<string> =>
     kubectlOn(stack.serverOf("control-plane-0"), line).then((text) => text.trim());
   const newest = async (name: string): Promise<string> => {
-    const { body } = await exchange(`http://${registryAt}/v2/${name}/tags/list`);
+    const { body } = await sendHttpRequest(`http://${registryAt}/v2/${name}/tags/list`);
     const known = tags.parse(JSON.parse(body)).tags;
     return (
       known.sort((one, other) => one.localeCompare(other, "en", { numeric: true })).at(-1) ?? ""

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { exchange } from "../../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../../openstack/http/http-exchange.js";
 import { newServerTls } from "../../../packages/lab/certificates.js";
 import { Barbican } from "../support/barbican.js";
 import { until } from "../support/foreign.js";
@@ -44,7 +44,7 @@ interface Part {
 
 /** Returns the TLS error code that a client with this CA gets from a URL; "" without an error. */
 const wrongWith = (url: string, ca: string): Promise<string> =>
-  exchange(url, { ca, timeout: 10_000, alone: true }).then(
+  sendHttpRequest(url, { ca, timeout: 10_000, alone: true }).then(
     () => "",
     (error: unknown) => (error as NodeJS.ErrnoException).code ?? String(error),
   );
@@ -116,7 +116,7 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     address = await addressOf("echo");
     assert.match(address, /^172\.29\.1\./);
     await says("hello");
-    const { status, body } = await exchange(`http://${address}:${String(port)}/hostname`);
+    const { status, body } = await sendHttpRequest(`http://${address}:${String(port)}/hostname`);
     assert.deepEqual([status, body.slice(0, 5)], [200, "echo-"]);
     assert.ok(await has("UDP-CONNECT"));
   });
@@ -160,7 +160,7 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     const bundle = await barbican.bundle("second", second);
     await ask(`annotate service secure --overwrite ${annotation}=${bundle}`);
     await until(async () => (await wrongWith(url, second.authority)) === "");
-    const { status, body } = await exchange(url, { ca: second.authority });
+    const { status, body } = await sendHttpRequest(url, { ca: second.authority });
     assert.deepEqual([status, body.slice(0, 5)], [200, "echo-"]);
   });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { silentProgress } from "../../../base/progress.js";
-import { exchange } from "../../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../../openstack/http/http-exchange.js";
 import { listObjects } from "../../../openstack/inventory/inventory.js";
 import { labAdd } from "../../../packages/lab/lab.js";
 import { until } from "../support/foreign.js";
@@ -91,7 +91,7 @@ describe("services that get a network of their own while the cluster lives, on t
     const address = ingress?.address ?? "";
     assert.match(address, /^172\.29\.2\./);
     const status = async (host: string): Promise<number | undefined> =>
-      (await exchange(`http://${address}/`, { headers: { host }, timeout: 10_000 })).status;
+      (await sendHttpRequest(`http://${address}/`, { headers: { host }, timeout: 10_000 })).status;
     assert.deepEqual([await status(now?.host ?? ""), await status("nobody.example")], [200, 404]);
     await stack.again(withIngress);
   });

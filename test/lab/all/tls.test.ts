@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { silentProgress } from "../../../base/progress.js";
 import { findCloud } from "../../../openstack/auth/clouds-file.js";
-import { exchange } from "../../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../../openstack/http/http-exchange.js";
 import { compareInventories, takeInventory } from "../../../openstack/inventory/inventory.js";
 import { newServerTls } from "../../../packages/lab/certificates.js";
 import { apis, ports, tlsPort } from "../../../packages/lab/cloud/configuration/common.js";
@@ -52,7 +52,7 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
     assert.match(authUrl, /^https:/);
     for (const port of apis) {
       const origin = `https://${address()}:${String(tlsPort(port))}`;
-      const { body } = await exchange(`${origin}/`, { ca });
+      const { body } = await sendHttpRequest(`${origin}/`, { ca });
       assert.ok(!body.includes(`http://${address()}`), `${origin}: ${body}`);
       // Placement returns paths without origin.
       if (port !== ports.placement) assert.ok(body.includes(`${origin}/`), `${origin}: ${body}`);

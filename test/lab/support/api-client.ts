@@ -1,5 +1,5 @@
 import { readKubeAccess } from "../../../automation/verify/kubernetes-client.js";
-import { exchange, type HttpAnswer } from "../../../openstack/http/http-exchange.js";
+import { sendHttpRequest, type HttpAnswer } from "../../../openstack/http/http-exchange.js";
 
 export interface ApiUse {
   /** Longest time in milliseconds between two successful turns. */
@@ -37,7 +37,7 @@ export function useApi(
   const send = (method: string, url: string, body?: string): Promise<HttpAnswer> => {
     const headers = { "content-type": "application/json" };
     const options = { method, headers, ca, cert, key, timeout };
-    return exchange(`${server}${url}`, { ...options, ...(body !== undefined && { body }) });
+    return sendHttpRequest(`${server}${url}`, { ...options, ...(body !== undefined && { body }) });
   };
   const turn = async (name: string, number: number): Promise<boolean> => {
     const object = objectOf(name, number);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { exchange } from "../../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../../openstack/http/http-exchange.js";
 
 export interface Availability {
   /** Longest time in milliseconds between two answers. */
@@ -12,7 +12,9 @@ export function watchService(url: string): { end(): Promise<Availability> } {
   let [longestGap, answered, last, running] = [0, 0, Date.now(), true];
   const loop = async (): Promise<void> => {
     while (running) {
-      const { status } = await exchange(url, { timeout: 1_000 }).catch(() => ({ status: 0 }));
+      const { status } = await sendHttpRequest(url, { timeout: 1_000 }).catch(() => ({
+        status: 0,
+      }));
       const now = Date.now();
       longestGap = Math.max(longestGap, now - last);
       if (status === 200) {

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { readKubeAccess } from "../../../automation/verify/kubernetes-client.js";
 import { authenticationRequest } from "../../../openstack/client/cloud-client.js";
 import { findCloud } from "../../../openstack/auth/clouds-file.js";
-import { exchange } from "../../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../../openstack/http/http-exchange.js";
 
 const headers = { "content-type": "application/json" };
 
 /** Returns a token of the user of an environment, like `openstack token issue`. */
 export async function issueToken(env: NodeJS.ProcessEnv): Promise<string> {
   const { authUrl, credential, ca } = findCloud(undefined, env);
-  const { headers: answered } = await exchange(
+  const { headers: answered } = await sendHttpRequest(
     `${authUrl.replace(/(\/v3)?\/?$/, "")}/v3/auth/tokens`,
     {
       method: "POST",
@@ -28,7 +28,7 @@ export async function askWithToken(
   { path, body }: { readonly path: string; readonly body?: object },
 ): Promise<{ readonly status: number; readonly answer: Record<string, unknown> }> {
   const { server, ca } = readKubeAccess(kubeconfig);
-  const { status, body: text } = await exchange(`${server}${path}`, {
+  const { status, body: text } = await sendHttpRequest(`${server}${path}`, {
     ca,
     headers: { ...headers, authorization: `Bearer ${token}` },
     timeout: 20_000,

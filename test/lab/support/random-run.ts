@@ -4,7 +4,7 @@ import type { Listening, ListeningService } from "../../support/engine/listening
 import type { OperationEvent } from "../../../automation/engine/operation-events.js";
 import type { UpOptions } from "../../../automation/engine/operation-options.js";
 import {
-  identitiesOf,
+  clusterIdentitiesIn,
   ownedIds,
   type StateExport,
 } from "../../../automation/pulumi/stack-state.js";
@@ -240,7 +240,7 @@ export class RandomRun {
   }
 
   async #identitiesNow(): Promise<ReadonlySet<string>> {
-    return identitiesOf(await this.#state());
+    return clusterIdentitiesIn(await this.#state());
   }
 
   async #added(): Promise<readonly CloudObject[]> {

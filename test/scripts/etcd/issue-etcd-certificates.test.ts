@@ -1,7 +1,10 @@
 import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { clientScripts, etcdMintScript } from "../../../components/etcd/member-scripts.js";
+import {
+  clientCertificateScripts,
+  issueEtcdCertificatesProgram,
+} from "../../../components/etcd/member-scripts.js";
 import { askerValues, nodeCommands, wishes } from "../../support/machine/join-stubs.js";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 
@@ -39,7 +42,7 @@ const etcdMachine = (): Sandbox => {
 describe("issue-etcd-certificates.sh of etcd", () => {
   let machine: Sandbox;
   const ask = (who: readonly string[], words: string): Outcome =>
-    machine.execute(etcdMintScript, ...who, words);
+    machine.execute(issueEtcdCertificatesProgram, ...who, words);
   const changes = ({ calls }: Outcome): string[] =>
     calls.flatMap((call) => /(member (?:remove|add|promote) .*)$/.exec(call)?.[1] ?? []);
   beforeEach(() => {
@@ -100,12 +103,12 @@ describe("client-certificate.sh", () => {
   const client = "etc/kubernetes/etcd/client";
   let signer: Sandbox;
   let machine: Sandbox;
-  const run = (): Outcome => machine.run(clientScripts, values);
+  const run = (): Outcome => machine.run(clientCertificateScripts, values);
   const read = (...words: readonly string[]): string =>
     execFileSync("openssl", [...words], { encoding: "utf8", cwd: machine.root }).trim();
   beforeEach(() => {
     signer = etcdMachine();
-    signer.execute(etcdMintScript, ...controlPlane, "promote");
+    signer.execute(issueEtcdCertificatesProgram, ...controlPlane, "promote");
     machine = new Sandbox({
       ...nodeCommands,
       openssl,

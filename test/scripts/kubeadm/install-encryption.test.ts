@@ -1,6 +1,9 @@
 import { strict as assert } from "node:assert";
-import { encryptionFile, encryptionFlags } from "../../../components/kubeadm/secrets-encryption.js";
-import { encryptionScript } from "../../../components/kubeadm/node-scripts.js";
+import {
+  encryptionFilesText,
+  encryptionFlags,
+} from "../../../components/kubeadm/secrets-encryption.js";
+import { startEncryptionProgram } from "../../../components/kubeadm/node-scripts.js";
 import { controlPlaneMachine, runControlPlane } from "../../support/machine/control-plane.js";
 import { askerValues, wishes } from "../../support/machine/join-stubs.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
@@ -10,7 +13,7 @@ const kubernetes = {
   apiServer: { extraArgs: {} },
   encryptionKey: Buffer.alloc(32, 7).toString("base64"),
 };
-const ENCRYPTION = encryptionFile(kubernetes);
+const ENCRYPTION = encryptionFilesText(kubernetes);
 const [digest = "", encrypts = "", plain = ""] = ENCRYPTION.split(" ");
 const file = String(encryptionFlags(kubernetes)?.["encryption-provider-config"]).slice(1);
 const decoded = (data: string): string => Buffer.from(data, "base64").toString();
@@ -62,7 +65,7 @@ describe("encryption of Secrets on a control plane", () => {
     );
     assert.ok(calls.includes("systemctl enable --now stackadm-encrypt.timer"));
     machine.put("says", `${own}\n${own}\n`);
-    assert.equal(machine.execute(encryptionScript, "settle", digest).code, 0);
+    assert.equal(machine.execute(startEncryptionProgram, "settle", digest).code, 0);
     assert.equal(text(), decoded(encrypts));
     const settled = converge(machine, { ENCRYPTION });
     assert.equal(text(), decoded(encrypts), "what was settled stays");
@@ -74,7 +77,7 @@ describe("encryption of Secrets on a control plane", () => {
     machine = staticPods();
     says(machine, own);
     converge(machine, { ENCRYPTION });
-    assert.equal(machine.execute(encryptionScript, "settle", digest).code, 0);
+    assert.equal(machine.execute(startEncryptionProgram, "settle", digest).code, 0);
     const { code, stderr, calls } = converge(machine, { CONFIGURATION: flag("mine") });
     assert.equal(code, 0, stderr);
     assert.equal(text(), undefined);
@@ -168,7 +171,7 @@ describe("start-encryption.sh", () => {
   it("finds no control plane reading where the API names none, or does not answer, or one has another key", () => {
     for (const answer of ["exit 0", "exit 1", `printf '"%s"\\n"000000000000"\\n' ${digest}`]) {
       const machine = new Sandbox({ kubectl: answer, systemctl: "exit 0" });
-      assert.notEqual(machine.execute(encryptionScript, "readable", digest).code, 0, answer);
+      assert.notEqual(machine.execute(startEncryptionProgram, "readable", digest).code, 0, answer);
       machine.close();
     }
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { deriveKey } from "../../../components/identity/host-keys.js";
+import { deriveSshKey } from "../../../components/identity/host-keys.js";
 import { prepareScripts } from "../../../components/machine/preparation.js";
 import { renderUserData } from "../../../components/machine/user-data.js";
 import { freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
@@ -10,7 +10,7 @@ import { Sandbox } from "../../support/machine/sandbox.js";
 
 const directory = "etc/apt/apt.conf.d";
 const login = { user: "debian", publicKey: "ssh-ed25519 AAAALOGIN" };
-const hostKey = deriveKey(Buffer.alloc(32, 1).toString("base64"), "test");
+const hostKey = deriveSshKey(Buffer.alloc(32, 1).toString("base64"), "test");
 const { write_files: written } = parse(renderUserData({ machine: "m", login, hostKey })) as {
   write_files: { path: string; content: string }[];
 };

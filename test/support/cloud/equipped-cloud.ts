@@ -20,7 +20,7 @@ export const needs: ClusterNeeds = {
   volumesFollowZones: false,
   unplacedVolumes: [],
   volumeSizes: {},
-  otherPodNetworks: { usual: "kube-router", wrapped: "flannel" },
+  suggestedPodNetworks: { usual: "kube-router", wrapped: "flannel" },
   makesCredential: true,
   controllersVerify: true,
   asksKeystone: false,

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  confKey,
-  loadBalancerClasses,
-  loadBalancerKeys,
-  generalSectionKeys,
+  cloudConfKeyOf,
+  loadBalancerClassesSchema,
+  loadBalancerKeySchemas,
+  generalSectionKeySchemas,
   reservedKeys,
 } from "../../../components/config/cloud/cloud-conf-keys.js";
 
@@ -18,24 +18,24 @@ export const declaredKeys = (): string[] =>
     .filter((line) => line !== "" && !line.startsWith("#"))
     .map((line) => line.split(" ").slice(0, 2).join(" "));
 
-const places = Object.keys(loadBalancerClasses.unwrap().valueType.shape);
+const places = Object.keys(loadBalancerClassesSchema.unwrap().valueType.shape);
 const sections: Readonly<Record<string, readonly string[]>> = {
-  Global: [...Object.keys(generalSectionKeys.global), ...Object.keys(reservedKeys.global)],
+  Global: [...Object.keys(generalSectionKeySchemas.global), ...Object.keys(reservedKeys.global)],
   LoadBalancer: [
     ...["enabled", "provider"],
-    ...Object.keys(loadBalancerKeys),
+    ...Object.keys(loadBalancerKeySchemas),
     ...Object.keys(reservedKeys.loadBalancer),
   ],
   LoadBalancerClass: [...places, "memberSubnetId"],
-  Networking: Object.keys(generalSectionKeys.networking),
+  Networking: Object.keys(generalSectionKeySchemas.networking),
   Route: Object.keys(reservedKeys.route),
-  Metadata: Object.keys(generalSectionKeys.metadata),
-  BlockStorage: Object.keys(generalSectionKeys.blockStorage),
-  KeyManager: Object.keys(generalSectionKeys.keyManager),
+  Metadata: Object.keys(generalSectionKeySchemas.metadata),
+  BlockStorage: Object.keys(generalSectionKeySchemas.blockStorage),
+  KeyManager: Object.keys(generalSectionKeySchemas.keyManager),
 };
 
 /** Returns `section key` of every key that our schema accepts or refuses by name. */
 export const knownKeys = (): string[] =>
   Object.entries(sections).flatMap(([section, keys]) =>
-    keys.map((key) => `${section} ${confKey(key)}`),
+    keys.map((key) => `${section} ${cloudConfKeyOf(key)}`),
   );

@@ -1,9 +1,9 @@
 import { smallManifest } from "../manifests.js";
 import type { PodNetworkSpec } from "../../../components/pod-network/pod-network-kinds.js";
-import { podNetwork } from "../../../components/config/network/pod-network.js";
+import { podNetworkSchema } from "../../../components/config/network/pod-network.js";
 
 /** Parses a pod network as a user writes it, and adds the defaults. */
-export const podNetworkOf = (written: unknown): PodNetworkSpec => podNetwork.parse(written);
+export const podNetworkOf = (written: unknown): PodNetworkSpec => podNetworkSchema.parse(written);
 
 /**
  * Examples: each kind with defaults, and each choice that changes what other components depend on.

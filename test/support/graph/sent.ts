@@ -1,5 +1,9 @@
 import { bastionStep } from "../../../components/access/bastion.js";
-import { clientStep, etcdLeaveStep, memberStep } from "../../../components/etcd/member-scripts.js";
+import {
+  clientCertificateStep,
+  etcdLeaveStep,
+  memberStep,
+} from "../../../components/etcd/member-scripts.js";
 import {
   controlPlaneStep,
   joinStep,
@@ -8,20 +12,20 @@ import {
   teardownStep,
 } from "../../../components/kubeadm/node-scripts.js";
 import { prepareStepOf } from "../../../components/machine/preparation.js";
-import { assignments } from "../../../components/remote-scripts/shell-quoting.js";
-import type { Step } from "../../../components/remote-scripts/script-steps.js";
+import { shellAssignments } from "../../../components/remote-scripts/shell-quoting.js";
+import type { ScriptStep } from "../../../components/remote-scripts/script-steps.js";
 import type { Fields } from "./graph.js";
 import { isSecret } from "./secrets.js";
 
 /** Steps of all roles of machines. */
-export const steps: readonly Step[] = [
+export const steps: readonly ScriptStep[] = [
   ...[bastionStep, prepareStepOf({}), prepareStepOf({ ipv6: {} }), joinStep, controlPlaneStep],
-  ...[clientStep, leaveStep, teardownStep, snapshotsStep, memberStep, etcdLeaveStep],
+  ...[clientCertificateStep, leaveStep, teardownStep, snapshotsStep, memberStep, etcdLeaveStep],
 ];
 
 /** What a machine runs for a command of the program. */
 export interface Sent {
-  readonly step: Step;
+  readonly step: ScriptStep;
   /** Argument of the scripts. */
   readonly occasion: string;
   /** Values of the scripts, those of the standard input too. */
@@ -63,5 +67,5 @@ export function sentBy(inputs: Fields): Sent {
 /** Returns the values and the scripts that a machine runs, as one text of assignments and code. */
 export function sent(inputs: Fields): string {
   const { step, values } = sentBy(inputs);
-  return assignments(values) + step.text;
+  return shellAssignments(values) + step.text;
 }

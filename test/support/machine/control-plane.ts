@@ -1,9 +1,9 @@
 /** Sandbox for control-plane.sh, with stubs of kubeadm and kubectl. */
 import {
   controlPlaneScripts,
-  encryptionScript,
+  startEncryptionProgram,
   setLabelsAndTaintsProgram,
-  mintScript,
+  issueJoinCredentialsProgram,
   drainForUpgradeProgram,
   approveKubeletCertificatesProgram,
 } from "../../../components/kubeadm/node-scripts.js";
@@ -26,7 +26,7 @@ export const controlPlaneValues = {
   RENEWAL_MINUTE: "12",
   FROZEN: "kubernetes.registry.prefix r.example\nnetwork.pods 10.244.0.0/16",
   JOIN_SIGNER: "ssh-ed25519 AAAASIGNER",
-  MINT_SCRIPT: mintScript,
+  MINT_SCRIPT: issueJoinCredentialsProgram,
   NODE_RANGE: "10.0.0.0/24",
   KUBELET: "1.36.3",
   SCHEDULABLE: "no",
@@ -35,7 +35,7 @@ export const controlPlaneValues = {
   CONFIGURATION: "",
   CONFIGURATION_FILES: "",
   ENCRYPTION: "",
-  ENCRYPTION_SCRIPT: encryptionScript,
+  ENCRYPTION_SCRIPT: startEncryptionProgram,
   PATCHES: "",
   KUBELET_CONFIGURATION: "",
   SERVING_SCRIPT: approveKubeletCertificatesProgram,

@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import { deriveKey } from "../../../components/identity/host-keys.js";
+import { deriveSshKey } from "../../../components/identity/host-keys.js";
 import { renderUserData } from "../../../components/machine/user-data.js";
 
 /**
@@ -8,7 +8,7 @@ import { renderUserData } from "../../../components/machine/user-data.js";
  */
 export function firstBootFiles(folder: string): Readonly<Record<string, string>> {
   const login = { user: "ubuntu", publicKey: "ssh-ed25519 AAAALOGIN" };
-  const hostKey = deriveKey(Buffer.alloc(32, 1).toString("base64"), "test");
+  const hostKey = deriveSshKey(Buffer.alloc(32, 1).toString("base64"), "test");
   const { write_files: written } = parse(renderUserData({ machine: "m", login, hostKey })) as {
     write_files: { path: string; content: string }[];
   };

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { assignments } from "../../../components/remote-scripts/shell-quoting.js";
+import { shellAssignments } from "../../../components/remote-scripts/shell-quoting.js";
 
 export interface Outcome {
   readonly code: number;
@@ -188,7 +188,9 @@ export class Sandbox {
 
   #input(scripts: readonly string[], values: Readonly<Record<string, string>>): string {
     const text = this.#inside(scripts.join("\n"));
-    return assignments({ SERVER_ID: sandboxServer, SERVER_PATH: sandboxServer, ...values }) + text;
+    return (
+      shellAssignments({ SERVER_ID: sandboxServer, SERVER_PATH: sandboxServer, ...values }) + text
+    );
   }
 
   /** Runs one script as a program, with arguments. */

@@ -2,12 +2,12 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { Address4 } from "ip-address";
 import {
-  addressOf,
+  addressOfFamily,
   firstServiceAddress,
-  isHostOf,
-  overlaps,
-  prefixOf,
-  freeParts,
+  isHostAddressIn,
+  rangesOverlap,
+  prefixLengthOf,
+  freeAddressRanges,
 } from "../../../base/ip-addresses.js";
 
 /** Any IPv4 range whose host bits are zero. */
@@ -38,11 +38,13 @@ describe("addresses and ranges", () => {
     fc.assert(
       fc.property(addresses, (taken) => {
         const text = (one: number): string => `10.1.2.${String(64 + one)}`;
-        const left = freeParts("10.1.2.64/27", taken.map(text)).flatMap(({ start, end }) => {
-          const [first, last] = [start, end].map((one) => Number(one.split(".")[3]) - 64);
-          assert.ok(first !== undefined && last !== undefined && first <= last);
-          return Array.from({ length: last - first + 1 }, (_, index) => first + index);
-        });
+        const left = freeAddressRanges("10.1.2.64/27", taken.map(text)).flatMap(
+          ({ start, end }) => {
+            const [first, last] = [start, end].map((one) => Number(one.split(".")[3]) - 64);
+            assert.ok(first !== undefined && last !== undefined && first <= last);
+            return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+          },
+        );
         const all = Array.from({ length: 29 }, (_, index) => index + 2);
         assert.deepEqual(
           left,
@@ -53,26 +55,26 @@ describe("addresses and ranges", () => {
   });
 
   it("compares ranges of IPv6 among themselves, and never with one of IPv4", () => {
-    assert.ok(overlaps("fd00:10:244::/56", "fd00:10:244:7::/64"));
-    assert.ok(!overlaps("fd00:10:244::/56", "fd00:10:245::/56"));
-    assert.ok(!overlaps("::/0", "10.0.0.0/8"));
-    assert.equal(prefixOf("fd00:10:244::/56"), 56);
+    assert.ok(rangesOverlap("fd00:10:244::/56", "fd00:10:244:7::/64"));
+    assert.ok(!rangesOverlap("fd00:10:244::/56", "fd00:10:245::/56"));
+    assert.ok(!rangesOverlap("::/0", "10.0.0.0/8"));
+    assert.equal(prefixLengthOf("fd00:10:244::/56"), 56);
   });
 
   it("finds the address of a family in whatever order a port has them", () => {
     const both = ["fd00:10::f816:3eff:fe00:1", "10.0.0.7"];
     for (const order of [both, both.toReversed()]) {
-      assert.equal(addressOf("IPv4", order), "10.0.0.7");
-      assert.equal(addressOf("IPv6", order), "fd00:10::f816:3eff:fe00:1");
+      assert.equal(addressOfFamily("IPv4", order), "10.0.0.7");
+      assert.equal(addressOfFamily("IPv6", order), "fd00:10::f816:3eff:fe00:1");
     }
-    assert.equal(addressOf("IPv6", ["10.0.0.7"]), "");
+    assert.equal(addressOfFamily("IPv6", ["10.0.0.7"]), "");
   });
 
   it("finds that a range overlaps itself and every range inside it", () => {
     fc.assert(
       fc.property(
         range.chain((outer) => fc.tuple(fc.constant(outer), within(outer))),
-        ([outer, inner]) => overlaps(outer, outer) && overlaps(outer, inner),
+        ([outer, inner]) => rangesOverlap(outer, outer) && rangesOverlap(outer, inner),
       ),
     );
   });
@@ -81,14 +83,18 @@ describe("addresses and ranges", () => {
     const hosts = ["10.0.0.1", "10.0.0.100", "10.0.0.254"];
     const others = ["10.0.0.0", "10.0.0.255", "10.0.1.1", "9.255.255.255"];
     assert.deepEqual(
-      [...hosts, ...others].filter((one) => isHostOf("10.0.0.0/24", one)),
+      [...hosts, ...others].filter((one) => isHostAddressIn("10.0.0.0/24", one)),
       hosts,
     );
   });
 
   it("does not care which range is named first", () => {
     fc.assert(
-      fc.property(range, range, (one, other) => overlaps(one, other) === overlaps(other, one)),
+      fc.property(
+        range,
+        range,
+        (one, other) => rangesOverlap(one, other) === rangesOverlap(other, one),
+      ),
     );
   });
 
@@ -103,14 +109,14 @@ describe("addresses and ranges", () => {
         const [low, high] = [first, first + half].map(
           (start) => `${Address4.fromBigInt(start).address}/${length}`,
         );
-        assert.equal(overlaps(low ?? "", high ?? ""), false);
+        assert.equal(rangesOverlap(low ?? "", high ?? ""), false);
       }),
     );
   });
 
   it("knows the neighbours 10.0.0.0/24 and 10.0.1.0/24 apart", () => {
-    assert.equal(overlaps("10.0.0.0/24", "10.0.1.0/24"), false);
-    assert.equal(overlaps("10.0.0.0/23", "10.0.1.0/24"), true);
+    assert.equal(rangesOverlap("10.0.0.0/24", "10.0.1.0/24"), false);
+    assert.equal(rangesOverlap("10.0.0.0/23", "10.0.1.0/24"), true);
   });
 
   it("gives the kubernetes service the first address of the services", () => {

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { PassThrough, Readable, Writable } from "node:stream";
-import { ensureAgent, type Agent } from "../../../automation/setup/ssh-agent.js";
+import { ensureAgent, type SshAgent } from "../../../automation/setup/ssh-agent.js";
 import {
-  execute,
-  forward,
+  executeCommand,
+  openTcpConnection,
   HostKeyMismatch,
   logIn,
   probeLogin,
@@ -19,7 +19,7 @@ import {
 import { keyPair, SshServer } from "../../engine/support/ssh-server.js";
 
 describe("a login to look", () => {
-  let agent: Agent;
+  let agent: SshAgent;
   let directory: string;
   let hop: SshServer;
   let machine: SshServer;
@@ -88,7 +88,11 @@ describe("a login to look", () => {
     await once(relay, "listening");
     const first = await logIn(at(hop));
     try {
-      const stream = await forward(first, "127.0.0.1", (relay.address() as AddressInfo).port);
+      const stream = await openTcpConnection(
+        first,
+        "127.0.0.1",
+        (relay.address() as AddressInfo).port,
+      );
       const client = await logIn(at(machine), stream);
       const closed = once(client, "close");
       const began = Date.now();
@@ -111,7 +115,7 @@ describe("a login to look", () => {
       const parts: Buffer[] = [];
       const output = new PassThrough().on("data", (part: Buffer) => parts.push(part));
       try {
-        const ending = execute(client, command, { ...(input && { input }), output });
+        const ending = executeCommand(client, command, { ...(input && { input }), output });
         meanwhile?.();
         return { ...(await ending), printed: Buffer.concat(parts) };
       } finally {
@@ -150,7 +154,7 @@ describe("a login to look", () => {
           done(new Error("no space left on device"));
         },
       });
-      await assert.rejects(execute(client, "echo much", { output: full }), /no space left/);
+      await assert.rejects(executeCommand(client, "echo much", { output: full }), /no space left/);
       client.destroy();
     });
 
@@ -228,7 +232,7 @@ describe("a login to look", () => {
 
   it("cannot forward to a port that nobody listens on", async () => {
     const client = await logIn(at(hop));
-    await assert.rejects(forward(client, "127.0.0.1", 1));
+    await assert.rejects(openTcpConnection(client, "127.0.0.1", 1));
     client.destroy();
   });
 });

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
-import { rulesOf } from "../../../components/network/firewall-plan.js";
+import { firewallRulesOfSpec } from "../../../components/network/firewall-plan.js";
 import { cloudRequirementsOf } from "../../../components/cloud-requirements.js";
 import { smallest } from "../../support/config/spec.js";
 
@@ -46,7 +46,10 @@ describe("what a cluster asks of its cloud", () => {
   it("is a rule for each row of the firewall, and two for what leaves each group", () => {
     const of = (over: object = {}) => {
       const parsed = spec({ ...minimal, ...over });
-      return cloudRequirementsOf(parsed).counts["security group rules"] - rulesOf(parsed).length;
+      return (
+        cloudRequirementsOf(parsed).counts["security group rules"] -
+        firewallRulesOfSpec(parsed).length
+      );
     };
     assert.equal(of(), 2 * 3);
     assert.equal(of({ samples: true }), 2 * 5);

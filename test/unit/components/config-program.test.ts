@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
-import { merge, preferredKey } from "../../../components/schema/merge-defaults.js";
+import { merge, preferredPublicKey } from "../../../components/schema/merge-defaults.js";
 import { operator, readConfig } from "../../../config.js";
 import { smallest } from "../../support/config/spec.js";
 
@@ -160,12 +160,12 @@ describe("the stack's configuration", () => {
   describe("the login key", () => {
     it("is an ed25519 key when the agent has one, without its comment", () => {
       const keys = ["ssh-rsa AAAAR me@here", "ssh-ed25519 AAAAE me@here"];
-      assert.equal(preferredKey(keys), "ssh-ed25519 AAAAE");
+      assert.equal(preferredPublicKey(keys), "ssh-ed25519 AAAAE");
     });
 
     it("is the first key otherwise, and none without keys", () => {
-      assert.equal(preferredKey(["ssh-rsa AAAAR a", "ssh-rsa AAAAS b"]), "ssh-rsa AAAAR");
-      assert.equal(preferredKey([]), undefined);
+      assert.equal(preferredPublicKey(["ssh-rsa AAAAR a", "ssh-rsa AAAAS b"]), "ssh-rsa AAAAR");
+      assert.equal(preferredPublicKey([]), undefined);
     });
   });
 

@@ -7,7 +7,7 @@
 # States: control plane -> print the facts; kubeadm running -> wait for it; kubeadm init failed, but
 # its API server answers -> run the rest of kubeadm init; failed in another way -> reset the machine
 # and start again; nothing -> kubeadm init or kubeadm join.
-# Values: see controlPlaneValues in kubeadm/node-scripts.ts.
+# Values: see controlPlaneVariables in kubeadm/node-scripts.ts.
 
 readonly admin=/etc/kubernetes/admin.conf
 readonly occasion=${1:-update}

@@ -4,7 +4,7 @@
 # when the node is Ready.
 # States: joined this cluster -> no join; kubeadm running -> wait for it; kubeadm failed, or joined
 # another cluster -> reset the machine and join; nothing -> kubeadm join.
-# Values: see joinValues in kubeadm/node-scripts.ts.
+# Values: see joinVariables in kubeadm/node-scripts.ts.
 
 join() {
   require NODE_NAME KUBEADM_JOIN CA_CERT_HASH PEERS JOIN_PRIVATE_KEY JOIN_CERTIFICATE API_NAME KUBELET KUBERNETES_VERSION

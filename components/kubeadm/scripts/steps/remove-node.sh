@@ -8,7 +8,7 @@
 # server. The script does not delete the Node object: after an interrupted run the machine may stay
 # in the cluster, and its kubelet would not register again. The cloud controller deletes the Node
 # object after the server, or the join of a new server does (issue-join-credentials.sh).
-# Values: see leaveValues in kubeadm/node-scripts.ts.
+# Values: see leaveVariables in kubeadm/node-scripts.ts.
 
 readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { CloudClient, Service } from "../../../../openstack/client/cloud-client.js";
+import type { CloudClient, ServiceType } from "../../../../openstack/client/cloud-client.js";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import { listOffer } from "../../../../openstack/checks/cloud-offer.js";
 import { matchesOf } from "../../../../openstack/client/name-or-id.js";
@@ -12,7 +12,7 @@ import type { Fields, Made } from "../../../../test/support/graph/graph.js";
  * answer.
  */
 interface Creation {
-  readonly service: Service;
+  readonly service: ServiceType;
   readonly path: string;
   /** Key of the object in the request's and the answer's JSON. */
   readonly key: string;

@@ -4,7 +4,7 @@ import {
   readKubeAccess,
   type KubeAccess,
 } from "../../../../automation/verify/kubernetes-client.js";
-import { exchange, type HttpAnswer } from "../../../../openstack/http/http-exchange.js";
+import { sendHttpRequest, type HttpAnswer } from "../../../../openstack/http/http-exchange.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";
 
 /** Milliseconds: for how long a failing request is repeated, and between two attempts. */
@@ -79,7 +79,7 @@ export class BareCluster {
 
   #patch(path: string, body: string): Promise<HttpAnswer> {
     const { server, ...credentials } = this.#access;
-    return exchange(server + path, {
+    return sendHttpRequest(server + path, {
       method: "PATCH",
       body,
       timeout: 15_000,

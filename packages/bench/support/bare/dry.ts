@@ -1,4 +1,4 @@
-import type { CloudClient, Service } from "../../../../openstack/client/cloud-client.js";
+import type { CloudClient, ServiceType } from "../../../../openstack/client/cloud-client.js";
 import { cloudAnswers } from "../../../../test/support/cloud/cloud-answers.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";
 import { BareCloud } from "./cloud.js";
@@ -44,11 +44,11 @@ export class DryCloud implements CloudClient {
     return true;
   }
 
-  glance(service: Service, path: string): Promise<unknown> {
+  glance(service: ServiceType, path: string): Promise<unknown> {
     return this.request(service, "GET", path);
   }
 
-  request(service: Service, method: string, path: string, body?: unknown): Promise<unknown> {
+  request(service: ServiceType, method: string, path: string, body?: unknown): Promise<unknown> {
     const list = lists[path.split("?")[0] ?? ""];
     if (method === "GET" && list) {
       this.say(`GET ${service} ${path}`);

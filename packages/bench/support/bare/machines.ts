@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
-import { forward, logIn } from "../../../../base/ssh-client.js";
+import { openTcpConnection, logIn } from "../../../../base/ssh-client.js";
 import type { Hop, Script } from "./run.js";
 
 /**
@@ -105,7 +105,7 @@ export class BareMachines {
     for (;;) {
       try {
         const stream = proxy
-          ? await soon(forward(await this.#client(proxy), host, port))
+          ? await soon(openTcpConnection(await this.#client(proxy), host, port))
           : await dial(host, port);
         return await logIn({ host, port, user, hostKey, agentSocket }, stream);
       } catch (error) {

@@ -1,4 +1,4 @@
-import { entryTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
+import { entrySshTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
 import { failedChecks, verifyCluster } from "../../../../automation/verify/verify-cluster.js";
 import { BareCluster } from "./cluster.js";
 import type { BareOutputs } from "./run.js";
@@ -25,7 +25,7 @@ export async function untilWorking(
     ...outputs,
     samples: samples && { ...samples, external, internal },
   });
-  const entry = entryTarget(known, login);
+  const entry = entrySshTarget(known, login);
   const verification = await verifyCluster({ outputs: known, entry, timeout: patience });
   if (!verification.ok) throw new Error(failedChecks(verification, known).join("\n"));
 }

@@ -43,7 +43,7 @@ function nameOf(row: Row): string | undefined {
 }
 
 /** Dependencies of each row. */
-class Order {
+class ResourceOrder {
   readonly #byUrn: ReadonlyMap<string, Row>;
 
   constructor(
@@ -96,7 +96,7 @@ const inOrder = (objects: readonly Fields[]): readonly Fields[] => [
   ...objects.filter(({ kind }) => kind !== "Namespace"),
 ];
 
-function resourcesOf({ rows, references }: Registered, bench: Bench, order: Order): Fields {
+function resourcesOf({ rows, references }: Registered, bench: Bench, order: ResourceOrder): Fields {
   const init = rows.find((row) => isStep(row) && is("init")(row));
   if (!init) throw new Error("No row makes the cluster.");
   const found = rows.flatMap((row): (readonly [string, unknown])[] => {
@@ -138,7 +138,7 @@ export function configurationOf(
 ): Files {
   const { rows, references, outputs } = made;
   const files: Files = new Map();
-  const order = new Order(rows, stages);
+  const order = new ResourceOrder(rows, stages);
   const items = inOrder(rows.filter(isObject).map(({ inputs }) => inputs));
   const main = {
     terraform: {

@@ -1,6 +1,6 @@
-import { deriveKey } from "../../../../components/identity/host-keys.js";
+import { deriveSshKey } from "../../../../components/identity/host-keys.js";
 import { joinUser } from "../../../../components/identity/join-certificate.js";
-import { assignments } from "../../../../components/remote-scripts/shell-quoting.js";
+import { shellAssignments } from "../../../../components/remote-scripts/shell-quoting.js";
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";
 import { sentBy } from "../../../../test/support/graph/sent.js";
 import type { Hop } from "../bare/run.js";
@@ -50,7 +50,7 @@ function split(
   const { step, occasion, values } = sentBy(inputs);
   const file = `scripts/${step.name}-${step.digest}.sh`;
   files.set(file, step.text);
-  return { values: assignments(values), file, command: `sudo -n bash -s ${occasion}` };
+  return { values: shellAssignments(values), file, command: `sudo -n bash -s ${occasion}` };
 }
 
 /**
@@ -72,8 +72,8 @@ function certified(values: string, row: string, { files, drawn, references }: Be
   const [command = "", machine = "", , address = ""] =
     forced.exec(Buffer.from(blob, "base64").toString("latin1")) ?? [];
   if (command === "") throw new Error(`${row}: its certificate says something else than it did.`);
-  files.set("keys/signer", deriveKey(drawn.seed, "join-signer").privateKey);
-  files.set(`keys/${row}.pub`, `${deriveKey(drawn.seed, purpose).publicKey} ${purpose}\n`);
+  files.set("keys/signer", deriveSshKey(drawn.seed, "join-signer").privateKey);
+  files.set(`keys/${row}.pub`, `${deriveSshKey(drawn.seed, purpose).publicKey} ${purpose}\n`);
   const sign = [
     `ssh-keygen -q -s keys/signer -I ${machine} -n ${joinUser} -V always:forever -O clear`,
     references.template(`-O 'force-command=${command}' -O source-address=${address}`),

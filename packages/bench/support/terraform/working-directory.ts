@@ -10,7 +10,7 @@ import type { TerraformTools } from "./tools.js";
 const result = z.looseObject({ kubeconfig: z.string() });
 
 /** Terraform configuration in a directory, with its own state. */
-export class TerraformAccount {
+export class TerraformDirectory {
   constructor(
     private readonly directory: string,
     private readonly tools: TerraformTools,

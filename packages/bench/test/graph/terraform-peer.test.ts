@@ -13,7 +13,7 @@ import {
 import { registered, type Drawn, type Registered } from "../../support/terraform/program.js";
 import { References } from "../../support/terraform/references.js";
 import type { Files } from "../../support/terraform/script-resources.js";
-import { joinKey } from "../../../../components/identity/join-certificate.js";
+import { deriveJoinKey } from "../../../../components/identity/join-certificate.js";
 import { requiredLookups } from "../../../../components/index.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";
 import { specOf } from "../../../../test/support/config/spec.js";
@@ -172,7 +172,7 @@ describe("Terraform's account of what the program registers", () => {
         execFileSync("ssh-keygen", ["-L", "-f", file], { encoding: "utf8" });
       const signed = shown();
       assert.match(readFileSync(file, "utf8"), /^ssh-ed25519-cert-v01@openssh\.com /);
-      writeFileSync(file, joinKey(drawn.seed, { grant: "token", ...joiner }).certificate);
+      writeFileSync(file, deriveJoinKey(drawn.seed, { grant: "token", ...joiner }).certificate);
       assert.equal(signed, shown());
     } finally {
       rmSync(directory, { recursive: true });

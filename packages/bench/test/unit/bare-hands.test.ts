@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
+import { ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import { toYaml } from "../../../../base/yaml.js";
 import { BareCloud } from "../../support/bare/cloud.js";
 import { BareCluster, pathOf } from "../../support/bare/cluster.js";
@@ -23,7 +23,7 @@ import { agentKeys } from "../../../../automation/setup/ssh-agent.js";
 
 describe("machines by bare connections", () => {
   let directory: string;
-  let agent: Agent;
+  let agent: SshAgent;
   let [entry, inner]: SshServer[] = [];
   let machines: BareMachines;
   before(async () => {

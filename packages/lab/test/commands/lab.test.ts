@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { silentProgress, type Progress } from "../../../../base/progress.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { labDown, labStatus, labUp } from "../../lab.js";
-import { noSecrets } from "../../cloud/secrets.js";
+import { placeholderSecrets } from "../../cloud/secrets.js";
 import { services, unitName } from "../../cloud/units.js";
 import { writeFacts } from "../../facts.js";
 import { hostCommands } from "../../host/packages.js";
@@ -47,7 +47,7 @@ describe("lab down", () => {
 
   it("takes container and facts away and keeps the caches", async () => {
     remember("0123456789ab");
-    writeFacts(host.settings, host.paths, noSecrets);
+    writeFacts(host.settings, host.paths, placeholderSecrets);
     mkdirSync(host.paths.images, { recursive: true });
     host.put("container", "running");
     await labDown({ progress: silentProgress });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { exchange } from "../../../../openstack/http/http-exchange.js";
+import { sendHttpRequest } from "../../../../openstack/http/http-exchange.js";
 import { newServerTls, type ServerTls } from "../../certificates.js";
 
 describe("lab/certificates", () => {
@@ -20,7 +20,7 @@ describe("lab/certificates", () => {
     await new Promise<void>((done) => listening.listen(0, "127.0.0.1", done));
     const { port } = listening.address() as AddressInfo;
     try {
-      const { body } = await exchange(`https://127.0.0.1:${port}/`, { ca });
+      const { body } = await sendHttpRequest(`https://127.0.0.1:${port}/`, { ca });
       return body;
     } catch (error) {
       return String(error);

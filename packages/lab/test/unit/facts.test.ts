@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { noSecrets } from "../../cloud/secrets.js";
+import { placeholderSecrets } from "../../cloud/secrets.js";
 import { adminCloudName, labFacts, renderClouds, renderSite, writeFacts } from "../../facts.js";
 import { labPaths, labSettings, type LabPaths } from "../../settings.js";
 
@@ -67,10 +67,10 @@ describe("lab/facts", () => {
 
   it("writes its files for their owner only, the administrator's apart from the tenant's", async () => {
     writeFacts(settings, paths, {
-      ...noSecrets,
+      ...placeholderSecrets,
       admin: "admin-word",
       demo: "demo-word",
-      tls: { ...noSecrets.tls, authority: "authority-text", privateKey: "key-text" },
+      tls: { ...placeholderSecrets.tls, authority: "authority-text", privateKey: "key-text" },
     });
     for (const file of [paths.cloudsFile, paths.adminCloudsFile, paths.authorityFile]) {
       assert.equal((await stat(file)).mode & 0o777, 0o600);

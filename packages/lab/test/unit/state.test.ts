@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { labPaths, labSettings, type LabPaths } from "../../settings.js";
-import { readState, settingsOf, writeState, type LabState } from "../../state.js";
+import { readState, settingsOf, writeState, type RunningLabRecord } from "../../state.js";
 import { inactiveUnits, workOf } from "../../status.js";
 
 describe("lab/state", () => {
@@ -20,7 +20,7 @@ describe("lab/state", () => {
     STACKADM_LAB_EXTERNAL: "10.213.1.0/24",
     STACKADM_LAB_SERVICES: "10.213.2.0/24",
   });
-  const state: LabState = {
+  const state: RunningLabRecord = {
     key: "0123456789ab",
     startedAt: "2026-01-02T03:04:05.000Z",
     settings: { ...moved, zones: [...moved.zones] },

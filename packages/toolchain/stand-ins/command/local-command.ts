@@ -5,7 +5,7 @@ import { constants } from "node:os";
 import type { Operation } from "./context.js";
 import type { LocalCommandInputs } from "./inputs.js";
 import { Output, commandError } from "./output.js";
-import type { CommandResult } from "./remote-command.js";
+import type { CommandOutput } from "./remote-command.js";
 import { errorCode } from "./ssh-errors.js";
 
 /**
@@ -17,7 +17,7 @@ export async function runLocal(
   inputs: LocalCommandInputs,
   operation: Operation,
   env: NodeJS.ProcessEnv,
-): Promise<CommandResult> {
+): Promise<CommandOutput> {
   operation.signal.throwIfAborted();
   const output = new Output(inputs.logging, (line) => {
     operation.status(line);

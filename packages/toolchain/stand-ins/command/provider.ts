@@ -24,7 +24,7 @@ import type { CommandInputs } from "./inputs.js";
 import { copyToRemote } from "./copy-to-remote.js";
 import { runLocal } from "./local-command.js";
 import { runRemote } from "./remote-command.js";
-import type { CommandResult } from "./remote-command.js";
+import type { CommandOutput } from "./remote-command.js";
 
 /** Version of the official plugin whose behaviour is implemented. */
 export const version = "1.2.1";
@@ -177,7 +177,7 @@ export class CommandProvider {
     { type, properties }: Request,
     choose: (inputs: CommandInputs) => string | undefined,
     running: Operation,
-  ): Promise<CommandResult | undefined> {
+  ): Promise<CommandOutput | undefined> {
     const environment = { agentSocket: this.options.env["SSH_AUTH_SOCK"] };
     if (type === copyType) {
       await copyToRemote(copyInputs(properties), running, environment);

@@ -5,7 +5,7 @@ import { Output, commandError } from "./output.js";
 import { dial } from "./ssh-connection.js";
 import { RemoteShell } from "./ssh-session.js";
 
-export interface CommandResult {
+export interface CommandOutput {
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -24,7 +24,7 @@ export async function runRemote(
   inputs: RemoteCommandInputs,
   operation: Operation,
   { agentSocket }: SshEnvironment,
-): Promise<CommandResult> {
+): Promise<CommandOutput> {
   const session = await dial(inputs.connection, operation, agentSocket);
   try {
     const shell = await RemoteShell.open(session.client);

@@ -19,7 +19,7 @@ const writeQuery = (options: WriteOptions) => ({
 });
 
 /** Client for the objects of one cluster. Every request ends when `signal` is aborted. */
-export class Cluster {
+export class ObjectClient {
   constructor(
     private readonly client: KubeClient,
     readonly discovery: Discovery,

@@ -60,7 +60,7 @@ const refuse =
     });
   };
 
-export interface ProviderOptions {
+export interface ProviderServiceOptions {
   /** Version reported to the engine: that of the replaced SDK. */
   readonly version: string;
   readonly environment: (name: string) => string | undefined;
@@ -75,7 +75,7 @@ export class KubernetesProvider {
   private session: Session | undefined;
   private readonly cancelling = new AbortController();
 
-  constructor(private readonly options: ProviderOptions) {}
+  constructor(private readonly options: ProviderServiceOptions) {}
 
   /** Sets the address for messages: from the command line, or later by Attach. */
   attach(address: string): void {

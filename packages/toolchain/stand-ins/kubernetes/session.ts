@@ -1,5 +1,5 @@
 import { KubeClient } from "./client.js";
-import { Cluster } from "./object-client.js";
+import { ObjectClient } from "./object-client.js";
 import { Discovery } from "./discovery.js";
 import { connectionOf, loadKubeconfig } from "./kubeconfig.js";
 import { ResourceLog } from "./engine-messages.js";
@@ -30,11 +30,12 @@ export class Session {
   /** Namespace of objects that name none. */
   readonly namespace: string;
   private readonly log: Log;
-  private readonly reachable: Cluster | undefined;
+  private readonly reachable: ObjectClient | undefined;
 
   constructor(
     options: SessionOptions,
-    found: { readonly cluster: Cluster; readonly namespace: string } | { readonly why: string },
+    found:
+      { readonly cluster: ObjectClient; readonly namespace: string } | { readonly why: string },
   ) {
     this.reachable = "cluster" in found ? found.cluster : undefined;
     this.unreachable = "why" in found ? found.why : undefined;
@@ -48,7 +49,7 @@ export class Session {
   }
 
   /** Cluster of the provider; throws the reason if it is unreachable. */
-  get cluster(): Cluster {
+  get cluster(): ObjectClient {
     if (this.reachable) return this.reachable;
     throw new Error(`configured Kubernetes cluster is unreachable: ${this.unreachable ?? ""}`);
   }
@@ -106,7 +107,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const what = "unable to load schema information from the API server";
     return open({ why: `${what}: ${messageOf(error)}` });
   }
-  const cluster = new Cluster(client, new Discovery(client), signal);
+  const cluster = new ObjectClient(client, new Discovery(client), signal);
   return open({ cluster, namespace: client.connection.namespace });
 }
 

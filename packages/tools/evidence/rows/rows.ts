@@ -2,7 +2,7 @@ import type { Row, Section } from "../row.js";
 import { backups, endpoints, life, loadBalancers, storage, topologies } from "./clusters.js";
 import { clouds, machines } from "./machines.js";
 import { networks, podNetworks, serviceProxies } from "./networks.js";
-import { configuration, kubernetes, pulumi, systems, type SystemId } from "./systems.js";
+import { configuration, kubernetes, pulumiPluginRows, systems, type SystemId } from "./systems.js";
 
 /** Tables of docs/support-matrix.md, in their order. */
 export const sections: readonly Section[] = [
@@ -25,7 +25,7 @@ export const sections: readonly Section[] = [
   { title: "A cluster's life", rows: life },
   { title: "Configuration of Kubernetes", rows: configuration },
   { title: "Clouds and credentials", rows: clouds },
-  { title: "Pulumi's parts", rows: pulumi },
+  { title: "Pulumi's parts", rows: pulumiPluginRows },
 ];
 
 /** Name of a row in the records. */
@@ -41,7 +41,7 @@ export type RowId =
   | keyof typeof machines
   | keyof typeof networks
   | keyof typeof podNetworks
-  | keyof typeof pulumi
+  | keyof typeof pulumiPluginRows
   | keyof typeof serviceProxies
   | keyof typeof storage
   | keyof typeof topologies;

@@ -116,7 +116,7 @@ export const configuration = {
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
-export const pulumi = {
+export const pulumiPluginRows = {
   "plugins/openstack-official": {
     what: "the official OpenStack plugin",
     proofs: [lab("life")],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { followTests } from "../../read-test-results.js";
+import { readTestResults } from "../../read-test-results.js";
 import { mark } from "../../line-reporter.js";
 
 /** Starts a process that prints these lines and exits with this code. */
@@ -27,7 +27,7 @@ describe("a tier that runs", () => {
       said({ type: "fail", title: "b", message: "1 !== 2" }),
       end,
     ];
-    const result = await followTests("unit", printing(lines, 1), (title) => begun.push(title));
+    const result = await readTestResults("unit", printing(lines, 1), (title) => begun.push(title));
     assert.deepEqual(result, { passed: 1, failures: [{ title: "unit: b", message: "1 !== 2" }] });
     assert.deepEqual(begun, ["a", "b"]);
   });
@@ -35,19 +35,19 @@ describe("a tier that runs", () => {
   it("keeps what was seen of an example's points", async () => {
     const seen = { example: "one", point: "all nodes are Ready", seen: "4 of 4" };
     const lines = [said({ type: "evidence", ...seen }), said({ type: "pass", title: "a" }), end];
-    const result = await followTests("lab", printing(lines), () => undefined);
+    const result = await readTestResults("lab", printing(lines), () => undefined);
     assert.deepEqual(result, { passed: 1, failures: [], evidence: [seen] });
   });
 
   it("says how long each file took", async () => {
     const times = [{ file: "a.test.ts", milliseconds: 1200 }];
     const lines = [said({ type: "pass", title: "a" }), said({ type: "file", ...times[0] }), end];
-    const result = await followTests("lab", printing(lines), () => undefined);
+    const result = await readTestResults("lab", printing(lines), () => undefined);
     assert.deepEqual(result, { passed: 1, failures: [], times });
   });
 
   it("finds a line of ours behind output without a line's end", async () => {
-    const result = await followTests(
+    const result = await readTestResults(
       "unit",
       printing([`dots...${said({ type: "pass" })}`, end]),
       () => undefined,
@@ -57,13 +57,17 @@ describe("a tier that runs", () => {
 
   it("has failed when it dies before its end, with the test it died in and what it said", async () => {
     const lines = [said({ type: "begin", title: "the last one" }), "out of memory"];
-    const { failures } = await followTests("lab", printing(lines, 7), () => undefined);
+    const { failures } = await readTestResults("lab", printing(lines, 7), () => undefined);
     assert.equal(failures.length, 1);
     assert.match(failures[0]?.message ?? "", /ended with 7 after 'the last one'\nout of memory/);
   });
 
   it("has failed when it never began", async () => {
-    const { failures } = await followTests("lab", printing(["SyntaxError"], 1), () => undefined);
+    const { failures } = await readTestResults(
+      "lab",
+      printing(["SyntaxError"], 1),
+      () => undefined,
+    );
     assert.match(failures[0]?.message ?? "", /after no test\nSyntaxError/);
   });
 });

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { agentKeys, ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
+import { agentKeys, ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import { until } from "../../../engine/support/until.js";
 
 /**
@@ -36,8 +36,8 @@ const groupOf = (pid: string | number): string | undefined =>
 
 describe("the login key's agent", () => {
   let directory: string;
-  const agents: Agent[] = [];
-  const ensure = async (env: NodeJS.ProcessEnv = {}): Promise<Agent> => {
+  const agents: SshAgent[] = [];
+  const ensure = async (env: NodeJS.ProcessEnv = {}): Promise<SshAgent> => {
     const agent = await ensureAgent(env, join(directory, "ssh", "id_ed25519"));
     agents.push(agent);
     return agent;

@@ -1,5 +1,8 @@
 import { strict as assert } from "node:assert";
-import { mintScript, drainForUpgradeProgram } from "../../../../components/kubeadm/node-scripts.js";
+import {
+  issueJoinCredentialsProgram,
+  drainForUpgradeProgram,
+} from "../../../../components/kubeadm/node-scripts.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 const node = "dev-general-0";
@@ -111,7 +114,10 @@ describe("stackadm-retire", () => {
     machine.stub("kubectl", 'case "$*" in *readyz*) printf ok ;; esac');
     machine.put("usr/local/sbin/stackadm-retire", "");
     machine.stub("retired", "exit 4");
-    const mint = mintScript.replaceAll("exec /usr/local/sbin/stackadm-retire", "retired");
+    const mint = issueJoinCredentialsProgram.replaceAll(
+      "exec /usr/local/sbin/stackadm-retire",
+      "retired",
+    );
     const server = "0b1c2d3e-0000-4000-8000-000000000001";
     for (const verb of ["retire", "restore"]) {
       const asked = machine.execute(mint, "token", node, server, "10.0.0.9", verb);

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { mintScript } from "../../../../components/kubeadm/node-scripts.js";
+import { issueJoinCredentialsProgram } from "../../../../components/kubeadm/node-scripts.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
 
 const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
@@ -36,32 +36,41 @@ describe("issue-join-credentials.sh, looking what is there before it gives a tok
   it("forgets the node of a former server or of a join that was broken off: kubeadm joins over none", () => {
     for (const line of [`openstack:///${another} True`, `openstack:///${serverId} Unknown`]) {
       there(line);
-      const { calls } = machine.execute(mintScript, ...asked, "token");
+      const { calls } = machine.execute(issueJoinCredentialsProgram, ...asked, "token");
       const before = begins(calls, "kubectl delete node dev-general-0");
       assert.ok(before >= 0 && before < begins(calls, "kubeadm token create"), line);
     }
   });
 
   it("deletes nothing where nothing is", () => {
-    const { calls } = machine.execute(mintScript, ...asked, "token");
+    const { calls } = machine.execute(issueJoinCredentialsProgram, ...asked, "token");
     assert.equal(begins(calls, "kubectl delete"), -1);
   });
 
   it("gives a worker nothing that is a node on that server and Ready: a stolen key is worth nothing then", () => {
     there(`openstack:///${serverId} True`);
-    const { code, stdout, stderr, calls } = machine.execute(mintScript, ...asked, "token");
+    const { code, stdout, stderr, calls } = machine.execute(
+      issueJoinCredentialsProgram,
+      ...asked,
+      "token",
+    );
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /dev-general-0 is a node already/);
     assert.ok(calls.every((call) => call.startsWith("kubectl get ")));
     // A control plane's join deletes the node before the machine resets itself.
     const [, ...rest] = asked;
-    const { calls: others } = machine.execute(mintScript, "certificates", ...rest, "token");
+    const { calls: others } = machine.execute(
+      issueJoinCredentialsProgram,
+      "certificates",
+      ...rest,
+      "token",
+    );
     assert.ok(begins(others, "kubectl delete node dev-general-0") >= 0);
   });
 
   it("takes kubeadm's approval for any node away first, which an upgrade brings back", () => {
     there("automatic");
-    const { code, calls } = machine.execute(mintScript, ...asked, "token");
+    const { code, calls } = machine.execute(issueJoinCredentialsProgram, ...asked, "token");
     assert.equal(code, 0);
     const words = "kubectl delete clusterrolebinding kubeadm:node-autoapprove-bootstrap";
     const before = begins(calls, words);
@@ -83,7 +92,10 @@ describe("issue-join-credentials.sh, approving a join's certificate", () => {
   const own = request("CN=system:node:dev-general-0,O=system:nodes");
   const decided = (requests: string, seconds = 0) => {
     machine.stub("kubectl", `case "$*" in "get certificatesigning"*) ${requests} ;; esac`);
-    const script = mintScript.replace("SECONDS + 900", `SECONDS + ${String(seconds + 1)}`);
+    const script = issueJoinCredentialsProgram.replace(
+      "SECONDS + 900",
+      `SECONDS + ${String(seconds + 1)}`,
+    );
     const { code, calls } = machine.execute(script, "approve", "dev-general-0", "abcdef");
     assert.equal(code, 0);
     return {
@@ -93,19 +105,23 @@ describe("issue-join-credentials.sh, approving a join's certificate", () => {
   };
 
   it("is done beside the join, by a unit that ends with the token", () => {
-    const { calls } = machine.execute(mintScript, ...asked, "token");
+    const { calls } = machine.execute(issueJoinCredentialsProgram, ...asked, "token");
     const unit = calls.find((call) => call.startsWith("systemd-run")) ?? "";
     assert.match(
       unit,
       / --unit stackadm-approve-abcdef -p RuntimeMaxSec=900 .* approve dev-general-0 abcdef$/,
     );
-    const { calls: after } = machine.execute(mintScript, ...asked, "forget abcdef");
+    const { calls: after } = machine.execute(
+      issueJoinCredentialsProgram,
+      ...asked,
+      "forget abcdef",
+    );
     assert.ok(after.includes("systemctl stop --no-block stackadm-approve-abcdef.service"));
   });
 
   it("gives no token when nobody would approve", () => {
     machine.stub("systemd-run", "exit 1");
-    assert.equal(machine.execute(mintScript, ...asked, "token").stdout, "");
+    assert.equal(machine.execute(issueJoinCredentialsProgram, ...asked, "token").stdout, "");
   });
 
   it("approves one request of that token for that node, and ends", () => {

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { mintScript } from "../../../../components/kubeadm/node-scripts.js";
+import { issueJoinCredentialsProgram } from "../../../../components/kubeadm/node-scripts.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
 
 describe("issue-join-credentials.sh, spreading CoreDNS", () => {
@@ -19,7 +19,7 @@ describe("issue-join-credentials.sh, spreading CoreDNS", () => {
   const deleted = (): string[] =>
     machine
       .execute(
-        mintScript.replace(
+        issueJoinCredentialsProgram.replace(
           "try < 60; try++)); do\n    if spread",
           "try < 1; try++)); do\n    if spread",
         ),

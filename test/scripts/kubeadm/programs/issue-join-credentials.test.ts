@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { mintScript } from "../../../../components/kubeadm/node-scripts.js";
+import { issueJoinCredentialsProgram } from "../../../../components/kubeadm/node-scripts.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
 
 const common: Readonly<Record<string, string>> = {
@@ -31,7 +31,11 @@ describe("issue-join-credentials.sh", () => {
   });
 
   it("mints a token of fifteen minutes for a machine, and says whose the cluster is", () => {
-    const { code, stdout, calls } = machine.execute(mintScript, ...worker, "token");
+    const { code, stdout, calls } = machine.execute(
+      issueJoinCredentialsProgram,
+      ...worker,
+      "token",
+    );
     assert.equal(code, 0);
     assert.equal(stdout, "abcdef.0123456789abcdef sha256:abc123 \n");
     assert.ok(calls.includes("kubeadm token create --ttl 15m --description join of dev-general-0"));
@@ -39,7 +43,7 @@ describe("issue-join-credentials.sh", () => {
 
   it("says that another control plane may be asked when its own API server does not answer", () => {
     machine.stub("kubectl", "exit 1");
-    const { code, calls } = machine.execute(mintScript, ...worker, "token");
+    const { code, calls } = machine.execute(issueJoinCredentialsProgram, ...worker, "token");
     assert.equal(code, 69);
     assert.deepEqual(calls, ["kubectl get --raw /readyz"]);
   });
@@ -69,7 +73,11 @@ describe("issue-join-credentials.sh", () => {
     });
 
     it("gives it the key to the certificates, which stands in no argument and no file afterwards", () => {
-      const { code, stdout, stderr, calls } = machine.execute(mintScript, ...controlPlane, "token");
+      const { code, stdout, stderr, calls } = machine.execute(
+        issueJoinCredentialsProgram,
+        ...controlPlane,
+        "token",
+      );
       assert.equal(code, 0, stderr);
       assert.equal(stdout, "abcdef.0123456789abcdef sha256:abc123 CANARY-KEY\n");
       assert.match(
@@ -87,16 +95,23 @@ describe("issue-join-credentials.sh", () => {
       machine.put("etc/kubernetes/stackadm-encryption/000000000003.encrypts", "NOT READ");
       machine.put("var/lib/stackadm/kept-kubelet", "maxPods: 1\n");
       assert.equal(
-        machine.execute(mintScript, ...controlPlane, "files").stdout,
+        machine.execute(issueJoinCredentialsProgram, ...controlPlane, "files").stdout,
         "admission-000000000001.yaml T05F\noidc-ca-000000000002.crt VFdP\nstackadm-encryption/000000000003.yaml S0VZ\nkept/kubelet\n",
       );
-      assert.equal(machine.execute(mintScript, ...worker, "files").code, 64);
+      assert.equal(machine.execute(issueJoinCredentialsProgram, ...worker, "files").code, 64);
     });
 
     it("removes the etcd member that a former server left at its address, and no other", () => {
       const removed = (address: string): string[] =>
         machine
-          .execute(mintScript, "certificates", "dev-control-plane-1", serverId, address, "token")
+          .execute(
+            issueJoinCredentialsProgram,
+            "certificates",
+            "dev-control-plane-1",
+            serverId,
+            address,
+            "token",
+          )
           .calls.flatMap((call) => / member remove (.*)$/.exec(call)?.[1] ?? []);
       assert.deepEqual(removed("10.0.0.6"), ["91bc3c398fb3c146"]);
       assert.deepEqual(removed("10.0.0.7"), []);
@@ -107,7 +122,7 @@ describe("issue-join-credentials.sh", () => {
         "kubectl",
         'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "etcd:\\n  external:\\n" ;; *configmap*) echo s ;; *) exit 1 ;; esac',
       );
-      const member = machine.execute(mintScript, ...controlPlane, "member");
+      const member = machine.execute(issueJoinCredentialsProgram, ...controlPlane, "member");
       assert.equal(member.code, 0, member.stderr);
       assert.ok(!member.calls.some((call) => call.includes("exec")));
     });
@@ -117,13 +132,21 @@ describe("issue-join-credentials.sh", () => {
         "kubectl",
         'case "$*" in *readyz*) printf ok ;; *"member list"*) exit 1 ;; *configmap*) echo s ;; esac',
       );
-      const { code, stdout } = machine.execute(mintScript, ...controlPlane, "token");
+      const { code, stdout } = machine.execute(
+        issueJoinCredentialsProgram,
+        ...controlPlane,
+        "token",
+      );
       assert.notEqual(code, 0);
       assert.equal(stdout, "");
     });
 
     it("forgets token and certificates afterwards", () => {
-      const { code, calls } = machine.execute(mintScript, ...controlPlane, "forget abcdef");
+      const { code, calls } = machine.execute(
+        issueJoinCredentialsProgram,
+        ...controlPlane,
+        "forget abcdef",
+      );
       assert.equal(code, 0);
       assert.ok(calls.includes("kubeadm token delete abcdef"));
       assert.ok(calls.includes("kubeadm token delete bbbbbb"));
@@ -135,7 +158,7 @@ describe("issue-join-credentials.sh", () => {
 
     it("gives a worker neither the key nor any say about etcd, whatever it asks for", () => {
       for (const wish of ["token", "forget abcdef", "joined abcdef"]) {
-        const { stdout, calls } = machine.execute(mintScript, ...worker, wish);
+        const { stdout, calls } = machine.execute(issueJoinCredentialsProgram, ...worker, wish);
         assert.doesNotMatch(stdout, /CANARY/);
         for (const call of calls) assert.doesNotMatch(call, /upload-certs|etcdctl|kubeadm-certs/);
       }
@@ -149,7 +172,7 @@ describe("issue-join-credentials.sh", () => {
         `case "$*" in *readyz*) printf ok ;; "get nodes"*) ${text} ;; wait*) exit 1 ;; ${given("a")} esac`,
       );
     };
-    const joined = (wish: string, script = mintScript) =>
+    const joined = (wish: string, script = issueJoinCredentialsProgram) =>
       machine.execute(script, "token", "a", serverId, "10.0.0.9", wish);
     beforeEach(() => {
       machine.stub("systemd-run", "exit 0");
@@ -173,7 +196,7 @@ describe("issue-join-credentials.sh", () => {
       states("printf 'cp=True\\na-0=True\\n'");
       for (const wish of ["joined abcdef", "forget abcdef"]) {
         const other = ["token", "a-0", serverId, "10.0.0.10"];
-        const { code, calls } = machine.execute(mintScript, ...other, wish);
+        const { code, calls } = machine.execute(issueJoinCredentialsProgram, ...other, wish);
         assert.equal(code, 0);
         assert.deepEqual(
           calls.filter((call) => /^systemctl|^kubeadm|delete/.test(call)),
@@ -212,7 +235,10 @@ describe("issue-join-credentials.sh", () => {
 
     it("says no when the node is not Ready in time; one whose name begins alike does not count", () => {
       states("printf 'cp=True\\na-0=True\\na=False\\n'");
-      const { code, calls } = joined("joined", mintScript.replace("SECONDS + 180", "SECONDS + 1"));
+      const { code, calls } = joined(
+        "joined",
+        issueJoinCredentialsProgram.replace("SECONDS + 180", "SECONDS + 1"),
+      );
       assert.equal(code, 1);
       assert.ok(!calls.some((call) => call.startsWith("systemd-run")));
     });
@@ -246,7 +272,7 @@ describe("issue-join-credentials.sh", () => {
     "-s",
   ]) {
     it(`does nothing for ${JSON.stringify(wish)}`, () => {
-      const { code, calls } = machine.execute(mintScript, ...worker, wish);
+      const { code, calls } = machine.execute(issueJoinCredentialsProgram, ...worker, wish);
       assert.equal(code, 64);
       assert.deepEqual(
         calls.filter((call) => !call.endsWith("/readyz")),
@@ -269,7 +295,7 @@ describe("issue-join-credentials.sh", () => {
     ["membership", "a", serverId, "10.0.0.9", "member"],
   ]) {
     it(`gives nothing to a certificate that says ${JSON.stringify(words.join(" "))}, and does nothing for it`, () => {
-      const { code, stdout, calls } = machine.execute(mintScript, ...words);
+      const { code, stdout, calls } = machine.execute(issueJoinCredentialsProgram, ...words);
       assert.deepEqual({ code, stdout, calls }, { code: 64, stdout: "", calls: [] });
     });
   }

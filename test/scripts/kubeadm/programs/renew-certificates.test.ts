@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { chmodSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { renewScript } from "../../../../components/kubeadm/node-scripts.js";
+import { renewCertificatesProgram } from "../../../../components/kubeadm/node-scripts.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 const day = 86_400_000;
@@ -78,7 +78,7 @@ describe("renew-certificates.sh", () => {
   /** Runs the script with shorter waits. */
   const run = (verb = "renew"): Outcome =>
     machine.execute(
-      renewScript.replace("well_for=5 well_within=180", "well_for=0 well_within=1"),
+      renewCertificatesProgram.replace("well_for=5 well_within=180", "well_for=0 well_within=1"),
       verb,
     );
   const stopped = ({ calls }: Outcome): string[] =>

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import {
   setLabelsAndTaintsProgram,
-  mintScript,
+  issueJoinCredentialsProgram,
 } from "../../../../components/kubeadm/node-scripts.js";
 import { controlPlaneMachine, runControlPlane } from "../../../support/machine/control-plane.js";
 import { Sandbox, sandboxServer, type Outcome } from "../../../support/machine/sandbox.js";
@@ -154,7 +154,14 @@ describe("install-labels-and-taints.sh", () => {
 describe("a machine that joins", () => {
   let machine: Sandbox;
   const join = (): Outcome =>
-    machine.execute(mintScript, "token", "a", sandboxServer, "10.0.0.9", "joined abcdef");
+    machine.execute(
+      issueJoinCredentialsProgram,
+      "token",
+      "a",
+      sandboxServer,
+      "10.0.0.9",
+      "joined abcdef",
+    );
   beforeEach(() => {
     machine = new Sandbox({
       kubeadm: "exit 0",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
 import { preparation, prepareScripts } from "../../../../components/machine/preparation.js";
 import { proxyFiles } from "../../../../components/machine/proxy-documents.js";
-import { signIns } from "../../../../components/machine/registry-documents.js";
+import { registryLoginsText } from "../../../../components/machine/registry-documents.js";
 import { freshDebian } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -31,7 +31,7 @@ const values = (registries: object = {}): Record<string, string> => ({
   PROXY: "",
   CLOUD_AUTHORITY: "",
 });
-const signedIn = signIns([{ host: "r.example", user: "me", password }]);
+const signedIn = registryLoginsText([{ host: "r.example", user: "me", password }]);
 const proxied = proxyFiles(specOf(), { http: url, https: url });
 
 /** Returns whether a call downloads something, instead of reading the time. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   ClusterMachines,
-  keepScript,
+  collectBackupScript,
   collectBackupProgram,
 } from "../../../../automation/backup/machine-programs.js";
 import { Failure } from "../../../../base/failures/failure.js";
@@ -36,7 +36,7 @@ describe("a machine that is asked", () => {
     const [command = ""] = commands;
     assert.ok(command.startsWith("debian@10.0.0.10: sudo -n bash -c '#!/bin/bash"));
     assert.ok(command.endsWith("' stackadm 'snapshot'"));
-    assert.ok(command.length > keepScript.length);
+    assert.ok(command.length > collectBackupScript.length);
   });
 
   it("says its reason, else the last that it said, and when nobody knows how it ended", async () => {

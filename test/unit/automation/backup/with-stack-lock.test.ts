@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   withStackLock,
-  rememberControlPlanes,
+  markControlPlaneScripts,
 } from "../../../../automation/backup/with-stack-lock.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { Engine, urnOf } from "../../../support/engine/fake-engine.js";
@@ -55,7 +55,8 @@ describe("a restore that holds the stack", () => {
       inputs: { create: "c", update: "u" },
     };
     const state = { version: 3, deployment: { resources: [script] } };
-    const remember = () => rememberControlPlanes({ run: { access: engine.access(), warn }, state });
+    const remember = () =>
+      markControlPlaneScripts({ run: { access: engine.access(), warn }, state });
 
     it("has the next up run the scripts of control planes", async () => {
       engine.state(state.deployment);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { findProject, requireOurProgram } from "../../../../automation/cli/project.js";
+import { findProject, requirePackageProgram } from "../../../../automation/cli/project.js";
 import { programModule } from "../../../../automation/pulumi/workspace.js";
 import { packageRoot } from "../../../../base/paths.js";
 import { Failure } from "../../../../base/failures/failure.js";
@@ -157,29 +157,29 @@ describe("the project of a command", () => {
     project();
     put("package.json", JSON.stringify({ main: "index.js" }));
     refused(/index\.js, which is not there\. .*delete `main` from package\.json/, () => {
-      requireOurProgram("up", options);
+      requirePackageProgram("up", options);
     });
   });
 
   it("is refused for what runs a program, where it has one of its own, with what serves instead", () => {
     const options = { stack: "prod", cwd: directory };
     project();
-    requireOurProgram("up", options);
+    requirePackageProgram("up", options);
     put("index.ts");
     refused(
       /^`up` runs the program of stackadm, .*index\.ts\. Run `pulumi up --stack prod` there/,
       () => {
-        requireOurProgram("up", options);
+        requirePackageProgram("up", options);
       },
     );
     refused(
       /`pulumi preview --stack prod` there, after `eval "\$\(npx stackadm env --stack prod\)"`/,
       () => {
-        requireOurProgram("preview", options);
+        requirePackageProgram("preview", options);
       },
     );
     refused(/^`dev` runs .* Run `pulumi up /, () => {
-      requireOurProgram("dev", options);
+      requirePackageProgram("dev", options);
     });
   });
 });

@@ -14,11 +14,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TimelineRow } from "../../../../automation/timeline/critical-path.js";
 import {
-  keepKubeconfig,
-  keepTimeline,
+  writeKubeconfigAfterUp,
+  writeTimeline,
   kubeconfigPath,
   moveEarlierKubeconfig,
-  removeFiles,
+  removeClusterFiles,
   timelinePath,
   writeKubeconfig,
 } from "../../../../automation/engine/cluster-files.js";
@@ -83,12 +83,15 @@ describe("the file with the administrator's kubeconfig", () => {
     const outputs = { kubeconfig: { value: "secret", secret: true } };
     const row = { name: "vm", type: "t", operation: "create", startedAt: 0, endedAt: 1 };
     const timeline = [{ ...row, critical: true }] as unknown as TimelineRow[];
-    assert.deepEqual(await keepKubeconfig(stack(), { outputs }, { kubeconfigFile: false }), {});
+    assert.deepEqual(
+      await writeKubeconfigAfterUp(stack(), { outputs }, { kubeconfigFile: false }),
+      {},
+    );
     assert.ok(!existsSync(kubeconfigPath(stack())));
     const kept = { kubeconfigPath: kubeconfigPath(stack()) };
-    assert.deepEqual(await keepKubeconfig(stack(), { outputs }, {}), kept);
+    assert.deepEqual(await writeKubeconfigAfterUp(stack(), { outputs }, {}), kept);
     const page = timelinePath(stack());
-    assert.deepEqual(keepTimeline(stack(), timeline), { timelinePath: page });
+    assert.deepEqual(writeTimeline(stack(), timeline), { timelinePath: page });
     assert.match(readFileSync(page, "utf8"), /up of dev/);
     assert.equal(mode(page), 0o600);
   });
@@ -97,7 +100,7 @@ describe("the file with the administrator's kubeconfig", () => {
     await write("secret");
     writeFileSync(timelinePath(stack()), "page");
     for (let time = 0; time < 2; time += 1) {
-      removeFiles(stack());
+      removeClusterFiles(stack());
       assert.deepEqual(files(), []);
     }
   });

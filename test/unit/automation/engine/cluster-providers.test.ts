@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readClusters } from "../../../../automation/engine/cluster-providers.js";
+import { readClustersInState } from "../../../../automation/engine/cluster-providers.js";
 import { Engine, instanceType, urnOf } from "../../../support/engine/fake-engine.js";
 
 const server = { urn: urnOf(instanceType, "vm"), type: instanceType, custom: true, id: "1" };
@@ -20,7 +20,9 @@ describe("the clusters that a state holds", () => {
   });
   const own = (urn: string) => ({ urn, type: providerType, inputs: { kubeconfig: "of another" } });
   const kubeconfigs = async (): Promise<string[]> =>
-    (await readClusters(engine.access())).map(({ name, kubeconfig }) => `${name}: ${kubeconfig}`);
+    (await readClustersInState(engine.access())).map(
+      ({ name, kubeconfig }) => `${name}: ${kubeconfig}`,
+    );
 
   it("are known by the kubeconfig of their provider, before there are any outputs", async () => {
     engine.state({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { explainAll } from "../../../../automation/engine/engine-errors.js";
-import { textWithCode, splitCode } from "../../../../base/failures/failure.js";
+import { explainMessages } from "../../../../automation/engine/engine-errors.js";
+import { textWithCode, splitFailureCode } from "../../../../base/failures/failure.js";
 import { failureCodes, type FailureCode } from "../../../../base/failures/failure-codes.js";
 import {
   engineMessages,
@@ -64,9 +64,9 @@ describe("a machine's log", () => {
       fc.property(log, (lines) => {
         const own = textWithCode("SERVER_NEVER_BOOTED", `The machine never answered.\n${lines}`);
         const plain = "after 30 failed attempts: dial tcp: i/o timeout";
-        const [first] = explainAll([
+        const [first] = explainMessages([
           { type: "message", at: 0, urn: script, severity: "error", text: plain },
-          { type: "message", at: 0, urn: stack, severity: "error", ...splitCode(own) },
+          { type: "message", at: 0, urn: stack, severity: "error", ...splitFailureCode(own) },
         ]);
         assert.equal(first?.code, "SERVER_NEVER_BOOTED");
       }),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
-import { explainAll } from "../../../../automation/engine/engine-errors.js";
-import { textWithCode, splitCode } from "../../../../base/failures/failure.js";
+import { explainMessages } from "../../../../automation/engine/engine-errors.js";
+import { textWithCode, splitFailureCode } from "../../../../base/failures/failure.js";
 import {
   engineMessages,
   explain,
@@ -40,12 +40,12 @@ const error = (text: string, urn = ""): ClusterEvent => ({
   at: 0,
   urn,
   severity: "error",
-  ...splitCode(text),
+  ...splitFailureCode(text),
 });
 
 describe("several errors", () => {
   it("leave out those that only echo others", () => {
-    const errors = explainAll([
+    const errors = explainMessages([
       error("update failed", stack),
       error("No valid host was found", server),
     ]);
@@ -56,18 +56,18 @@ describe("several errors", () => {
   });
 
   it("are all there is when they are only echoes", () => {
-    assert.equal(explainAll([error("update failed", stack)]).length, 1);
+    assert.equal(explainMessages([error("update failed", stack)]).length, 1);
   });
 
   it("leave out what is no error", () => {
     assert.deepEqual(
-      explainAll([{ type: "message", at: 0, urn: "", severity: "warning", text: "careful" }]),
+      explainMessages([{ type: "message", at: 0, urn: "", severity: "warning", text: "careful" }]),
       [],
     );
   });
 
   it("are led by the cause, not by the consequence", () => {
-    const errors = explainAll([
+    const errors = explainMessages([
       error("after 30 failed attempts: dial tcp: i/o timeout", script),
       error(textWithCode("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
       error("something else"),
@@ -76,7 +76,7 @@ describe("several errors", () => {
   });
 
   it("are led by what Nova says of a machine, before another one's silence", () => {
-    const errors = explainAll([
+    const errors = explainMessages([
       error(textWithCode("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
       error(textWithCode("SERVER_ERROR", "... is ERROR: No valid host."), stack),
     ]);
@@ -87,7 +87,7 @@ describe("several errors", () => {
   });
 
   it("are led by our program's sentence, which knows more than the provider's", () => {
-    const errors = explainAll([
+    const errors = explainMessages([
       error("Error waiting for instance (b1) to become ready: unexpected state 'ERROR'", server),
       error(
         textWithCode("SERVER_ERROR", "Nova could not make it; ... is ERROR: No valid host."),
@@ -98,7 +98,7 @@ describe("several errors", () => {
   });
 
   it("are not led by our program's sentence that something else failed", () => {
-    const errors = explainAll([
+    const errors = explainMessages([
       error(textWithCode("FAILED", "Something that others wait for failed."), stack),
       error("something new", server),
     ]);

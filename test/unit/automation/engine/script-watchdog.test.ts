@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
-import { errorOf, ScriptWatch, watchTimes } from "../../../../automation/engine/script-watchdog.js";
+import {
+  scriptTimeoutError,
+  ScriptWatch,
+  watchTimes,
+} from "../../../../automation/engine/script-watchdog.js";
 import type { ServerState } from "../../../../openstack/inventory/server-diagnostics.js";
 import { commandType, networkType, urnOf } from "../../../support/engine/fake-engine.js";
 
@@ -109,7 +113,7 @@ describe("the watch over scripts on machines", () => {
     await world.pass(20);
     assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
     assert.ok(world.watch.verdict);
-    assert.match(errorOf(world.watch.verdict).message, /The machine hop stopped/);
+    assert.match(scriptTimeoutError(world.watch.verdict).message, /The machine hop stopped/);
   });
 
   it("asks about a machine that is dialled again after the script's connection ended", async () => {
@@ -265,7 +269,7 @@ describe("a script that was given up", () => {
   const verdict = { urn: init, step: "init", serverId } as const;
   const name = "dev-control-plane-0";
   const explain = (why: "stopped" | "silent", state?: ServerState) =>
-    errorOf({ ...verdict, why, state });
+    scriptTimeoutError({ ...verdict, why, state });
 
   it("names the machine, Nova's word, how to see why and how to go on", () => {
     const error = explain("stopped", { name, status: "SHUTOFF" });

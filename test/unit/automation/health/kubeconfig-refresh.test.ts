@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  fetchKubeconfig,
+  markScriptsForKubeconfig,
   scriptsForKubeconfig,
 } from "../../../../automation/health/kubeconfig-refresh.js";
 import { StackOperation } from "../../../../automation/engine/operation-context.js";
@@ -55,7 +55,7 @@ describe("a kubeconfig that nears its end", () => {
         step: (_: string, work: () => unknown) => work(),
       } as unknown as StackOperation;
       const fetch = (state: Facts["state"]): Promise<void> =>
-        runSteps({ guards: [], steps: [fetchKubeconfig] }, { run, state });
+        runSteps({ guards: [], steps: [markScriptsForKubeconfig] }, { run, state });
       await fetch({ version: 3, deployment: { resources } });
       assert.match(notes.join(), /expires soon/);
       assert.equal(engine.calls().filter((call) => call.startsWith("stack import")).length, 1);

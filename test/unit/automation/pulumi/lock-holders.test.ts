@@ -15,7 +15,7 @@ import {
   type EngineNote,
   type ObservationPlace,
 } from "../../../../automation/pulumi/lock-holders.js";
-import { pulumi } from "../../../../automation/pulumi/stack-state.js";
+import { runPulumi } from "../../../../automation/pulumi/stack-state.js";
 
 describe("the notes of a stack's engines", () => {
   let directory: string;
@@ -157,12 +157,12 @@ describe("the notes of a stack's engines", () => {
       env: { PATH: `${directory}:${process.env["PATH"] ?? ""}`, HOME: directory, END },
     });
     const seen = (): string => readFileSync(join(directory, "seen"), "utf8");
-    await pulumi(access("true"), ["stack", "import"], { locks: true });
+    await runPulumi(access("true"), ["stack", "import"], { locks: true });
     assert.match(seen(), /^\d+-\d+\.json\n$/);
-    await pulumi(access("true"), ["stack", "export"]);
+    await runPulumi(access("true"), ["stack", "export"]);
     assert.match(seen(), /^\d+-\d+\.json\n$/);
     assert.deepEqual(readEngineNotes(directory), []);
-    await assert.rejects(pulumi(access("kill -9 $$"), ["stack", "import"], { locks: true }));
+    await assert.rejects(runPulumi(access("kill -9 $$"), ["stack", "import"], { locks: true }));
     assert.equal(hasEngineEnded(only()), true);
   });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { needsApi } from "../../../../automation/pulumi/needs-cluster-api.js";
+import { needsClusterApi } from "../../../../automation/pulumi/needs-cluster-api.js";
 import { withoutResources } from "../../../../automation/pulumi/prune-state.js";
 import type { StateResource } from "../../../../automation/pulumi/stack-state.js";
 
@@ -65,7 +65,7 @@ const states = fc
     );
   });
 
-const ours = needsApi(new Set(["urn:ours"]));
+const ours = needsClusterApi(new Set(["urn:ours"]));
 
 describe("the state of a cluster that is abandoned", () => {
   it("keeps everything but what needs its API, and no reference leads nowhere", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  identitiesOf,
+  clusterIdentitiesIn,
   ownedIds,
   clusterNamesInState,
   readOutputs,
@@ -95,8 +95,8 @@ describe("the state of a stack", () => {
       made("third-identity", "0123456789AB"),
     ];
     const state = { version: 3, deployment: { resources } };
-    assert.deepEqual([...identitiesOf(state)], ["0123456789ab"]);
-    assert.deepEqual([...identitiesOf(undefined)], []);
+    assert.deepEqual([...clusterIdentitiesIn(state)], ["0123456789ab"]);
+    assert.deepEqual([...clusterIdentitiesIn(undefined)], []);
   });
 
   it("is asked for without a terminal, and with secrets encrypted", async () => {

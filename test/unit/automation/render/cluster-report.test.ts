@@ -4,9 +4,9 @@ import { phaseFacts, type Phase } from "../../../../automation/pulumi/phases.js"
 import {
   checksTable,
   nextCommands,
-  tablesOf,
+  verificationTables,
   timedPhases,
-  timesTable,
+  phaseTimesTable,
 } from "../../../../automation/render/cluster-report.js";
 import type { NodeReport } from "../../../../automation/verify/read-nodes.js";
 import { golden } from "../../../support/golden.js";
@@ -47,8 +47,8 @@ describe("the report at the end of `up`", () => {
       { title: "Servers", milliseconds: 34_600, resources: 3 },
     ];
     const parts = [
-      ...tablesOf({ nodes, machines, services: [seen], claims: [failed], ok: false }),
-      timesTable(times, 95_600),
+      ...verificationTables({ nodes, machines, services: [seen], claims: [failed], ok: false }),
+      phaseTimesTable(times, 95_600),
       nextCommands("dev", "/state/kubeconfig-dev", { onLab: true }),
       nextCommands("prod", "/state/kubeconfig-prod", {
         onLab: false,
@@ -104,7 +104,7 @@ describe("the times of an operation", () => {
   });
 
   it("end with the whole, which is no sum: phases run side by side", () => {
-    const table = timesTable(
+    const table = phaseTimesTable(
       [
         { title: "A", milliseconds: 40_000 },
         { title: "B", milliseconds: 40_000 },

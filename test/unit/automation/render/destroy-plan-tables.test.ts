@@ -4,7 +4,10 @@ import type {
   DestroyPlan,
   ServiceFloatingIp,
 } from "../../../../automation/engine/operation-options.js";
-import { destroyPlanLine, planTables } from "../../../../automation/render/destroy-plan-tables.js";
+import {
+  destroyPlanLine,
+  destroyPlanTables,
+} from "../../../../automation/render/destroy-plan-tables.js";
 import { object as cloudObject } from "../../../support/cloud/cloud-object.js";
 import { golden } from "../../../support/golden.js";
 
@@ -63,7 +66,10 @@ describe("what a destroy would take away", () => {
       floatingIps: [address("unknown")],
       problem: "it answers 401",
     });
-    const parts = [sure, unsure, plan()].flatMap((one) => [planTables(one), destroyPlanLine(one)]);
+    const parts = [sure, unsure, plan()].flatMap((one) => [
+      destroyPlanTables(one),
+      destroyPlanLine(one),
+    ]);
     golden("destroy-plan.txt", `${parts.join("\n\n----\n\n")}\n`);
   });
 
@@ -78,14 +84,17 @@ describe("what a destroy would take away", () => {
   it("says what stays because another user made it", () => {
     const others = [{ id: "theirs", name: "shop-0123456789ab", urn: "urn" }];
     const one = plan({ goes, others });
-    assert.match(planTables(one), /another user owns it: .* credential shop-0123456789ab\.$/m);
+    assert.match(
+      destroyPlanTables(one),
+      /another user owns it: .* credential shop-0123456789ab\.$/m,
+    );
     assert.match(destroyPlanLine(one), /; kept: 1 application credential of another user\.$/);
   });
 
   it("names what the cloud does not show", () => {
     const one = plan({ goes, hidden: ["load balancer", "volume"] });
     const unseen = /Not checked, .* to this user: load balancers, volumes\. A user with a role /;
-    assert.match(planTables(one), unseen);
+    assert.match(destroyPlanTables(one), unseen);
     assert.match(destroyPlanLine(one), unseen);
   });
 
@@ -95,13 +104,16 @@ describe("what a destroy would take away", () => {
       cloudObject({ kind: "volume", name: "shop-0-etcd" }),
     ];
     const one = plan({ goes, stays });
-    assert.match(planTables(one), /\(retainOnDelete\): network own\.$/m);
-    assert.match(planTables(one), /may be copies: volume shop-0-etcd\.$/m);
+    assert.match(destroyPlanTables(one), /\(retainOnDelete\): network own\.$/m);
+    assert.match(destroyPlanTables(one), /may be copies: volume shop-0-etcd\.$/m);
     assert.match(destroyPlanLine(one), /; kept: network own, volume shop-0-etcd\.$/);
   });
 
   it("counts what it does not name", () => {
-    assert.match(planTables(plan({ goes })), /^server +4 +\S+, \S+, shop-general-1 and 1 more$/m);
-    assert.match(planTables(plan({ goes: goes.slice(1) })), /^server +3 +\S+, \S+, \S+$/m);
+    assert.match(
+      destroyPlanTables(plan({ goes })),
+      /^server +4 +\S+, \S+, shop-general-1 and 1 more$/m,
+    );
+    assert.match(destroyPlanTables(plan({ goes: goes.slice(1) })), /^server +3 +\S+, \S+, \S+$/m);
   });
 });

@@ -64,24 +64,24 @@ describe("what has become of a load balancer", () => {
   const tags = clusterTags({ name: "dev", identity });
   const balancer = (status: string, of = tags) =>
     object({ kind: "load balancer", id: "a", status, tags: of });
-  const fate = (found: ReturnType<typeof balancer> | undefined, kept: object = {}): string =>
+  const condition = (found: ReturnType<typeof balancer> | undefined, kept: object = {}): string =>
     conditionOfBalancer(kept, found, new Set([identity]));
 
   it("is said by Octavia", () => {
-    assert.equal(fate(undefined), "gone");
-    assert.equal(fate(balancer("ACTIVE")), "well");
-    assert.equal(fate(balancer("PENDING_CREATE")), "busy");
-    assert.equal(fate(balancer("PENDING_UPDATE")), "busy");
-    assert.equal(fate(balancer("PENDING_DELETE")), "going");
-    assert.equal(fate(balancer("ERROR")), "failed");
+    assert.equal(condition(undefined), "gone");
+    assert.equal(condition(balancer("ACTIVE")), "well");
+    assert.equal(condition(balancer("PENDING_CREATE")), "busy");
+    assert.equal(condition(balancer("PENDING_UPDATE")), "busy");
+    assert.equal(condition(balancer("PENDING_DELETE")), "deleting");
+    assert.equal(condition(balancer("ERROR")), "failed");
   });
 
   it("is for others to mend without the identity, and where it is to stay", () => {
-    assert.equal(fate(balancer("ERROR", [])), "theirs");
+    assert.equal(condition(balancer("ERROR", [])), "undeletable");
     const another = clusterTags({ name: "dev", identity: "ba9876543210" });
-    assert.equal(fate(balancer("ERROR", another)), "theirs");
-    assert.equal(fate(balancer("ERROR"), { protect: true }), "theirs");
-    assert.equal(fate(balancer("ERROR"), { retainOnDelete: true }), "theirs");
+    assert.equal(condition(balancer("ERROR", another)), "undeletable");
+    assert.equal(condition(balancer("ERROR"), { protect: true }), "undeletable");
+    assert.equal(condition(balancer("ERROR"), { retainOnDelete: true }), "undeletable");
   });
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lastUpPath } from "../../../../automation/pulumi/last-up.js";
 import {
-  isInterrupted,
+  hasInterruptedRun,
   undoPendingCreates,
 } from "../../../../automation/repair/undo-pending-creates.js";
 import type { StackOperation } from "../../../../automation/engine/operation-context.js";
@@ -105,7 +105,7 @@ describe("recovery", () => {
   const undo = async () => {
     const before = await readState(access());
     assert.ok(before);
-    if (!isInterrupted(before)) return { cleared: [], before, state: before };
+    if (!hasInterruptedRun(before)) return { cleared: [], before, state: before };
     return undoPendingCreates(access(), before, async () => ({
       cloud: await connectCloud({ env: cloud.environment(), patience: inNoTime }),
       note: (text) => {

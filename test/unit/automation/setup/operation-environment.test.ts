@@ -15,7 +15,7 @@ import { ensurePassphraseFile } from "../../../../automation/setup/create-passph
 import {
   backendUrl,
   cloudEnvironment,
-  cloudIsNamed,
+  namesCloud,
   isLabRunning,
   usesStandInsByDefault,
   usesLab,
@@ -41,7 +41,7 @@ describe("the environment of an operation", () => {
   it("use the cloud that is named, and add nothing to it", () => {
     startLab();
     for (const env of [{ OS_CLOUD: "mine" }, { OS_AUTH_URL: "http://k" }]) {
-      assert.equal(cloudIsNamed(env), true);
+      assert.equal(namesCloud(env), true);
       assert.equal(usesLab(env), false);
       assert.deepEqual(cloudEnvironment(env), {});
     }

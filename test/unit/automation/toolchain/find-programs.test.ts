@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import {
-  executable,
+  findExecutable,
   findEngine as find,
   findPlugin,
   searchPlaces,
 } from "../../../../automation/toolchain/find-programs.js";
-import { acceptable, pluginVersions } from "../../../../base/versions/pulumi-versions.js";
+import { isAcceptableVersion, pluginVersions } from "../../../../base/versions/pulumi-versions.js";
 
 describe("toolchain/find", () => {
   let home: string;
@@ -45,14 +45,14 @@ describe("toolchain/find", () => {
     ["unknown", "1.2.1", false],
   ] as const) {
     it(`${answer ? "accepts" : "refuses"} ${JSON.stringify(found)} where ${wanted} is wanted`, () => {
-      assert.equal(acceptable(found, wanted), answer);
+      assert.equal(isAcceptableVersion(found, wanted), answer);
     });
   }
 
   it("leaves its own cache out of the path", () => {
     const own = join(home, "own");
     script(join(own, "bin-1"), "pulumi", "echo v3.999.0");
-    assert.equal(executable("pulumi", where(join(own, "bin-1"))), undefined);
+    assert.equal(findExecutable("pulumi", where(join(own, "bin-1"))), undefined);
   });
 
   it("finds a new enough engine on PATH", async () => {

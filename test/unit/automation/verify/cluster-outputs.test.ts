@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Failure } from "../../../../base/failures/failure.js";
 import {
-  entryTarget,
+  entrySshTarget,
   hostKeyOf,
   machinesOf,
   parseOutputs,
-  targetOf,
+  sshTargetOf,
   outputValues,
 } from "../../../../automation/verify/cluster-outputs.js";
 
@@ -91,7 +91,7 @@ describe("the way into the cluster", () => {
   const login = { user: "debian", agentSocket: "/agent" };
 
   it("is the first machine with an address for SSH, pinned to its key", () => {
-    assert.deepEqual(entryTarget(parseOutputs(outputs), login), {
+    assert.deepEqual(entrySshTarget(parseOutputs(outputs), login), {
       host: "203.0.113.7",
       hostKey: "ssh-ed25519 AAAA1",
       ...login,
@@ -100,7 +100,7 @@ describe("the way into the cluster", () => {
 
   it("is entered as the user that the machine names", () => {
     const own = { ...node, sshHost: "203.0.113.7", sshUser: "ubuntu" };
-    const target = entryTarget(parseOutputs({ ...outputs, nodes: [own] }), login);
+    const target = entrySshTarget(parseOutputs({ ...outputs, nodes: [own] }), login);
     assert.equal(target?.user, "ubuntu");
   });
 
@@ -108,7 +108,7 @@ describe("the way into the cluster", () => {
     const bastion = { ...node, name: "b", role: "bastion", sshHost: "203.0.113.7" };
     const etcd = [{ ...node, name: "e", role: "etcd" }];
     const behind = parseOutputs({ ...outputs, nodes: [node], bastion: [bastion], etcd });
-    assert.equal(entryTarget(behind, login)?.host, "203.0.113.7");
+    assert.equal(entrySshTarget(behind, login)?.host, "203.0.113.7");
     assert.deepEqual(
       machinesOf(behind).map(({ name }) => name),
       ["c", "b", "e"],
@@ -116,8 +116,8 @@ describe("the way into the cluster", () => {
   });
 
   it("is none without an address, and none without a known key: nothing is trusted at first sight", () => {
-    assert.equal(entryTarget(parseOutputs({ ...outputs, nodes: [node] }), login), undefined);
-    assert.equal(entryTarget(parseOutputs({ ...outputs, hostKeys: [] }), login), undefined);
+    assert.equal(entrySshTarget(parseOutputs({ ...outputs, nodes: [node] }), login), undefined);
+    assert.equal(entrySshTarget(parseOutputs({ ...outputs, hostKeys: [] }), login), undefined);
   });
 });
 
@@ -139,7 +139,7 @@ describe("the way to a machine", () => {
       hostKeys: keys,
       nodes: [...machines, { ...worker, ...more }],
     });
-    return targetOf(known.nodes.at(-1) ?? assert.fail(), known, login);
+    return sshTargetOf(known.nodes.at(-1) ?? assert.fail(), known, login);
   };
 
   it("leads through the machine that the outputs name, whichever is the first with an address", () => {

@@ -4,17 +4,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
+import { ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
 import { checkRoles } from "../../../../automation/verify/role-checks.js";
-import { entryTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
-import { Sessions } from "../../../../automation/verify/ssh-sessions.js";
+import { entrySshTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
+import { SshSessions } from "../../../../automation/verify/ssh-sessions.js";
 import { SshServer } from "../../../engine/support/ssh-server.js";
 
 describe("what machines say of themselves", () => {
   const well = '{"health":"true","reason":""}';
   let directory: string;
-  let agent: Agent;
+  let agent: SshAgent;
   let member: Server;
   let status: number;
   let servers: SshServer[];
@@ -95,9 +95,9 @@ describe("what machines say of themselves", () => {
       hostKeys,
       ...machines,
     });
-    const found = entryTarget(outputs, { user: "debian", agentSocket: agent.socket });
+    const found = entrySshTarget(outputs, { user: "debian", agentSocket: agent.socket });
     const entry = found && { ...found, port: serverAt(0).port };
-    const sessions = new Sessions();
+    const sessions = new SshSessions();
     const checks = await checkRoles({
       outputs,
       entry,
@@ -159,7 +159,7 @@ describe("what machines say of themselves", () => {
   });
 
   it("leaves no connection open, and logs in again where one has ended", async () => {
-    const sessions = new Sessions();
+    const sessions = new SshSessions();
     const { port, hostKey } = serverAt(1);
     const target = { host: "127.0.0.2", port, hostKey, user: "debian", agentSocket: agent.socket };
     await sessions.logIn(target);

@@ -6,13 +6,13 @@ import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ssh2, { type Connection } from "ssh2";
-import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
+import { ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import {
-  entryTarget,
+  entrySshTarget,
   hostKeyOf,
   parseOutputs,
 } from "../../../../automation/verify/cluster-outputs.js";
-import { Sessions, type FetchOptions } from "../../../../automation/verify/ssh-sessions.js";
+import { SshSessions, type FetchOptions } from "../../../../automation/verify/ssh-sessions.js";
 import type { SshTarget } from "../../../../base/ssh-client.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { keyPair } from "../../../engine/support/ssh-server.js";
@@ -53,7 +53,7 @@ function sshServer(silent = false): { server: ssh2.Server; hostKey: string; logi
 
 describe("a fetch through a machine", () => {
   let directory: string;
-  let agent: Agent;
+  let agent: SshAgent;
   let web: HttpServer;
   const servers: ssh2.Server[] = [];
   before(async () => {
@@ -75,7 +75,7 @@ describe("a fetch through a machine", () => {
     for (const server of servers.splice(0)) server.close();
   });
   const fetchThrough = async (target: SshTarget, address: string, options?: FetchOptions) => {
-    const sessions = new Sessions();
+    const sessions = new SshSessions();
     return sessions.fetch(target, address, options).finally(() => {
       sessions.close();
     });
@@ -177,7 +177,7 @@ describe("the way to the control plane", () => {
   const login = { user: "debian", agentSocket: "/s" };
 
   it("is the machine with an address for SSH, with its pinned key", () => {
-    assert.deepEqual(entryTarget(outputs, login), {
+    assert.deepEqual(entrySshTarget(outputs, login), {
       host: "192.0.2.7",
       hostKey: key,
       ...login,
@@ -187,8 +187,8 @@ describe("the way to the control plane", () => {
   it("is none without an address or without a key: never unverified", () => {
     const [worker] = outputs.nodes;
     assert.ok(worker);
-    assert.equal(entryTarget({ ...outputs, nodes: [worker] }, login), undefined);
-    assert.equal(entryTarget({ ...outputs, hostKeys: [] }, login), undefined);
+    assert.equal(entrySshTarget({ ...outputs, nodes: [worker] }, login), undefined);
+    assert.equal(entrySshTarget({ ...outputs, hostKeys: [] }, login), undefined);
   });
 
   it("takes the whole name of a host, not a part", () => {

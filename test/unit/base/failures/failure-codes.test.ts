@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { recogniseError } from "../../../../base/failures/failure.js";
-import { failureCodes, isFailureCode, rowOf } from "../../../../base/failures/failure-codes.js";
+import {
+  failureCodes,
+  isFailureCode,
+  failureRowOf,
+} from "../../../../base/failures/failure-codes.js";
 import { openstackPlugins } from "../../../../base/versions/openstack-plugin-versions.js";
 import { refusals } from "../../../support/cloud/cloud-error-texts.js";
 import { nonEmpty } from "../../../support/non-empty.js";
@@ -22,29 +26,29 @@ describe("the table of failures", () => {
   it("has sentences that can stand within others", () => {
     for (const code of nonEmpty(failureCodes)) {
       assert.match(code, /^[A-Z]+(_[A-Z]+)*$/);
-      assert.match(rowOf(code).sentence, /^([a-z]|Nova\b|Kubernetes\b|SSH\b).*[^.:]$/, code);
+      assert.match(failureRowOf(code).sentence, /^([a-z]|Nova\b|Kubernetes\b|SSH\b).*[^.:]$/, code);
     }
   });
 
   it("has hints that are sentences", () => {
     for (const code of nonEmpty(failureCodes))
-      assert.match(rowOf(code).hint, /^([A-Z]|`).{10,}\.$/, code);
+      assert.match(failureRowOf(code).hint, /^([A-Z]|`).{10,}\.$/, code);
   });
 
   it("says every thing once", () => {
-    const sentences = failureCodes.map((code) => rowOf(code).sentence);
+    const sentences = failureCodes.map((code) => failureRowOf(code).sentence);
     assert.equal(new Set(sentences).size, sentences.length);
   });
 
   it("ends the command line with the codes that its help explains", () => {
     for (const [exitCode, codes] of Object.entries(exitCodes))
       assert.deepEqual(
-        failureCodes.filter((code) => rowOf(code).exitCode === Number(exitCode)),
+        failureCodes.filter((code) => failureRowOf(code).exitCode === Number(exitCode)),
         codes,
       );
     const listed = Object.values(exitCodes).flat();
     for (const code of failureCodes.filter((one) => !listed.includes(one)))
-      assert.equal(rowOf(code).exitCode, 1, code);
+      assert.equal(failureRowOf(code).exitCode, 1, code);
   });
 
   it("ends with what has no row of its own", () => {

@@ -5,9 +5,9 @@ import {
   textWithCode,
   recogniseError,
   reasonLine,
-  splitCode,
+  splitFailureCode,
 } from "../../../../base/failures/failure.js";
-import { failureCodes, rowOf } from "../../../../base/failures/failure-codes.js";
+import { failureCodes, failureRowOf } from "../../../../base/failures/failure-codes.js";
 
 const code = fc.constantFrom(...failureCodes);
 const anything = fc.string({ unit: "grapheme", maxLength: 200 });
@@ -16,7 +16,7 @@ describe("a failure", () => {
   it("has the exit code of its row, and its hint unless a better one is given", () => {
     for (const one of failureCodes) {
       const { hint, exitCode, message, sentence } = new Failure(one, "It is late.");
-      assert.deepEqual([hint, exitCode], [rowOf(one).hint, rowOf(one).exitCode]);
+      assert.deepEqual([hint, exitCode], [failureRowOf(one).hint, failureRowOf(one).exitCode]);
       assert.deepEqual([message, sentence], ["It is late.", "It is late."]);
     }
     assert.equal(new Failure("NOT_READY", "It is late.", "Wait.").hint, "Wait.");
@@ -37,14 +37,14 @@ describe("the mark by which a failure passes through the engine", () => {
   it("is taken off again, whatever the sentence holds", () => {
     fc.assert(
       fc.property(code, anything, (one, text) => {
-        assert.deepEqual(splitCode(textWithCode(one, text)), { code: one, text });
+        assert.deepEqual(splitFailureCode(textWithCode(one, text)), { code: one, text });
       }),
     );
   });
 
   it("is found where the SDK repeats the error", () => {
     const again = "error: One or more errors occurred: [NOT_FOUND] no image";
-    assert.deepEqual(splitCode(again), {
+    assert.deepEqual(splitFailureCode(again), {
       code: "NOT_FOUND",
       text: "error: One or more errors occurred: no image",
     });
@@ -54,7 +54,9 @@ describe("the mark by which a failure passes through the engine", () => {
     const sentence = "The specification is not valid:\n  cluster.x: 1 cannot become 2";
     for (const before of ["Preview failed: ", ""])
       assert.deepEqual(
-        splitCode(`${before}before hook "check-dev-frozen" failed: [INVALID_CONFIG] ${sentence}`),
+        splitFailureCode(
+          `${before}before hook "check-dev-frozen" failed: [INVALID_CONFIG] ${sentence}`,
+        ),
         { code: "INVALID_CONFIG", text: sentence },
       );
   });
@@ -66,7 +68,7 @@ describe("the mark by which a failure passes through the engine", () => {
   ];
   for (const text of foreign)
     it(`is not in ${JSON.stringify(text)}`, () => {
-      assert.deepEqual(splitCode(text), { text });
+      assert.deepEqual(splitFailureCode(text), { text });
     });
 
   it("is nowhere but at the beginning", () => {
@@ -77,7 +79,7 @@ describe("the mark by which a failure passes through the engine", () => {
             !/occurred: $|^(Preview failed: )?before hook|^\[[A-Z_]+\] /.test(before),
         );
         const text = `${before}${textWithCode(one, after)}`;
-        assert.deepEqual(splitCode(text), { text });
+        assert.deepEqual(splitFailureCode(text), { text });
       }),
     );
   });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { withStep } from "../../../../base/progress.js";
 import {
   createScreen,
-  duration,
-  elapsed,
+  formatDuration,
+  formatStepTime,
   liveLines,
   type ProgressScreen,
 } from "../../../../base/terminal/progress-screen.js";
@@ -19,7 +19,7 @@ describe("a duration", () => {
   ];
   for (const [milliseconds, text] of table)
     it(`of ${milliseconds} ms is ${text}`, () => {
-      assert.equal(duration(milliseconds), text);
+      assert.equal(formatDuration(milliseconds), text);
     });
 });
 
@@ -27,7 +27,7 @@ describe("a live line", () => {
   const step = { title: "Servers", since: 0, expected: 30, detail: "dev-0" };
 
   it("says what, how long of how long, and the newest detail", () => {
-    assert.equal(elapsed(step, 12_000), "12 s of about 30 s");
+    assert.equal(formatStepTime(step, 12_000), "12 s of about 30 s");
     const [line = ""] = liveLines([step], 12_000, 80);
     assert.match(line, /^\S Servers {2}12 s of about 30 s {2}dev-0$/);
   });
@@ -38,7 +38,7 @@ describe("a live line", () => {
   });
 
   it("knows no expectation where there is none", () => {
-    assert.equal(elapsed({ title: "", since: 0, detail: "" }, 1000), "1 s");
+    assert.equal(formatStepTime({ title: "", since: 0, detail: "" }, 1000), "1 s");
   });
 });
 

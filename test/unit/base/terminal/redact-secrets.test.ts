@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Failure } from "../../../../base/failures/failure.js";
 import {
-  addKubeconfig,
+  addKubeconfigSecrets,
   Redactor,
   redactorFor,
   withoutSecrets,
@@ -68,7 +68,7 @@ describe("the redactor", () => {
 
   it("knows the keys and tokens of a kubeconfig, not its words", () => {
     const redactor = new Redactor();
-    addKubeconfig(
+    addKubeconfigSecrets(
       redactor,
       "clusters:\n  - name: kubernetes-cluster\nusers:\n  - user:\n      client-key-data: S0VZS0VZS0VZ\n      token: abcdef.0123456789\n",
     );

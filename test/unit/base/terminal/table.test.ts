@@ -5,14 +5,14 @@ import {
   nextCommands,
   nodesTable,
   timedPhases,
-  timesTable,
+  phaseTimesTable,
 } from "../../../../automation/render/cluster-report.js";
-import { table } from "../../../../base/terminal/table.js";
+import { formatTable } from "../../../../base/terminal/table.js";
 
 describe("a table", () => {
   it("is as wide as its widest cells, without trailing spaces", () => {
     assert.equal(
-      table(
+      formatTable(
         ["A", "BBB"],
         [
           ["aaa", "b"],
@@ -27,7 +27,7 @@ describe("a table", () => {
     const cell = fc.stringMatching(/^[a-z]{0,9}$/);
     fc.assert(
       fc.property(fc.array(fc.tuple(cell, cell)), (rows) => {
-        const lines = table(["ONE", "TWO"], rows).split("\n");
+        const lines = formatTable(["ONE", "TWO"], rows).split("\n");
         assert.equal(lines.length, rows.length + 1);
         for (const line of lines) assert.equal(line, line.trimEnd());
       }),
@@ -99,7 +99,7 @@ describe("the report", () => {
       { phase: "servers", startedAt: 1_000, endedAt: 31_000, resources: 6, failed: false },
     ]);
     assert.equal(
-      timesTable([{ title: "Lab", milliseconds: 61_000 }, ...times], 95_000),
+      phaseTimesTable([{ title: "Lab", milliseconds: 61_000 }, ...times], 95_000),
       [
         "PHASE    TOOK        RESOURCES",
         "Lab      1 min 01 s",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   metricsServer,
-  metricsServerOf,
+  metricsServerSettingsOf,
 } from "../../../../components/addons/manifests/metrics-server.js";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -12,7 +12,7 @@ const workload = "Deployment metrics-server";
 const settingsOf = (written: object) => {
   const result = parseClusterSpec({ ...smallest, ...written });
   assert.ok("spec" in result);
-  return metricsServerOf(result.spec);
+  return metricsServerSettingsOf(result.spec);
 };
 
 describe("addons/manifests/metrics-server", () => {

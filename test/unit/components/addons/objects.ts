@@ -21,7 +21,7 @@ import {
   webDeployment,
   webIngress,
   webService,
-  writerScript,
+  writerConfigMap,
   writerStatefulSet,
 } from "../../../../components/addons/manifests/samples.js";
 import {
@@ -29,8 +29,8 @@ import {
   keystoneSecret,
 } from "../../../../components/addons/manifests/keystone-auth.js";
 import {
-  metricsApi,
-  metricsReader,
+  metricsApiService,
+  metricsReaderRole,
   metricsServer,
   metricsServerAccess,
   metricsService,
@@ -41,7 +41,7 @@ import {
   publishedServiceFlag,
   traefikDeployment,
   traefikAccess,
-  traefikBudget,
+  traefikDisruptionBudget,
   traefikNamespaceObject,
   traefikService,
 } from "../../../../components/addons/manifests/traefik.js";
@@ -49,7 +49,7 @@ import {
   snapshotClass,
   snapshotController,
   snapshotControllerAccess,
-  snapshotKinds,
+  snapshotCrds,
 } from "../../../../components/addons/manifests/snapshots.js";
 import {
   cinderCsiDriverObject,
@@ -128,16 +128,16 @@ const made: Readonly<Record<string, readonly object[]>> = {
     storageClass({ name: "kept", default: false, reclaimPolicy: "Retain", zones: ["zone-b"] }),
   ],
   snapshots: [
-    ...snapshotKinds().map(([, definition]) => definition),
+    ...snapshotCrds().map(([, definition]) => definition),
     ...accessObjects(snapshotControllerAccess()),
     snapshotController(images.snapshotController),
     snapshotClass(),
   ],
   "metrics-server": [
     ...accessObjects(metricsServerAccess()),
-    metricsReader(),
+    metricsReaderRole(),
     metricsService(),
-    metricsApi(),
+    metricsApiService(),
     metricsServer({ image: images.metricsServer, signedKubelets: false }),
   ],
   "keystone-auth": [
@@ -169,7 +169,7 @@ const made: Readonly<Record<string, readonly object[]>> = {
       shown: `${fixedIngressAddressFlag}203.0.113.8`,
     }),
     traefikService(pinned),
-    traefikBudget(),
+    traefikDisruptionBudget(),
   ],
   samples: [
     samplesNamespaceObject(),
@@ -178,7 +178,7 @@ const made: Readonly<Record<string, readonly object[]>> = {
     webService("internal"),
     webIngress(),
     dataClaim(),
-    writerScript("#!/bin/sh\necho example\n"),
+    writerConfigMap("#!/bin/sh\necho example\n"),
     writerStatefulSet(images.agnhost),
   ],
 };

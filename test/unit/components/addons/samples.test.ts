@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   samplesNamespace,
-  sampleWriterPod,
+  sampleWriterPodName,
   webService,
 } from "../../../../components/addons/manifests/samples.js";
 import { unwrapped } from "../../../support/graph/unwrapped.js";
@@ -81,7 +81,7 @@ describe("addons/manifests/samples", () => {
     });
     const writer = find("StatefulSet", "writer") as unknown as { spec: { replicas: number } };
     assert.equal(writer.spec.replicas, 1);
-    assert.equal(sampleWriterPod, "writer-0");
+    assert.equal(sampleWriterPodName, "writer-0");
     const volumes = podSpecs().get("StatefulSet writer")?.volumes;
     assert.deepEqual(volumes?.[0]?.persistentVolumeClaim, { claimName: "data" });
   });

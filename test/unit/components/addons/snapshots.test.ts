@@ -3,7 +3,7 @@ import {
   blockStorageAccess,
   blockStorageController,
 } from "../../../../components/addons/manifests/block-storage.js";
-import { snapshotKinds } from "../../../../components/addons/manifests/snapshots.js";
+import { snapshotCrds } from "../../../../components/addons/manifests/snapshots.js";
 import { cinderDriverName } from "../../../../components/addons/manifests/storage-class.js";
 import { imageTable } from "../../../../base/versions/container-images.js";
 import { unwrapped } from "../../../support/graph/unwrapped.js";
@@ -23,10 +23,10 @@ describe("addons/manifests/snapshots", () => {
 
   it("define the three kinds in their names' order, each as the API server wants it", () => {
     assert.deepEqual(
-      snapshotKinds().map(([plural]) => plural),
+      snapshotCrds().map(([plural]) => plural),
       ["volumesnapshotclasses", "volumesnapshots", "volumesnapshotcontents"],
     );
-    for (const [plural, definition] of snapshotKinds()) {
+    for (const [plural, definition] of snapshotCrds()) {
       const { metadata, spec } = unwrapped(definition);
       assert.equal(metadata.name, `${plural}.snapshot.storage.k8s.io`);
       // Kubernetes requires this annotation for its own API groups.

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { planCluster } from "../../../../components/plan/cluster-plan.js";
-import { keptGenerations } from "../../../../components/plan/replacements.js";
+import { recordedGenerations } from "../../../../components/plan/replacements.js";
 import {
   compareFrozen,
   frozenLines,
@@ -9,7 +9,8 @@ import {
 import { specOf } from "../../../support/config/spec.js";
 
 describe("generations that a living cluster remembers", () => {
-  const keptOf = (over: Parameters<typeof specOf>[0]) => keptGenerations(planCluster(specOf(over)));
+  const keptOf = (over: Parameters<typeof specOf>[0]) =>
+    recordedGenerations(planCluster(specOf(over)));
   const kept = (generation: number | undefined, over: object = {}) =>
     keptOf({ controlPlane: { flavor: "medium", generation, ...over } });
 

@@ -2,11 +2,11 @@ import { strict as assert } from "node:assert";
 import type { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
 import { checkRoles } from "../../../../automation/verify/role-checks.js";
 import { parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
-import type { Sessions } from "../../../../automation/verify/ssh-sessions.js";
+import type { SshSessions } from "../../../../automation/verify/ssh-sessions.js";
 import { readNodes } from "../../../../automation/verify/read-nodes.js";
 import { earlyImages } from "../../../../components/machine/early-images.js";
 import { preparation } from "../../../../components/machine/preparation.js";
-import { rulesOf } from "../../../../components/network/firewall-plan.js";
+import { firewallRulesOfSpec } from "../../../../components/network/firewall-plan.js";
 import { planCluster, securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
 import { roleTable, type Role, type RoleRow } from "../../../../components/config/roles.js";
 import { imageTable } from "../../../../base/versions/container-images.js";
@@ -52,7 +52,7 @@ describe("a role that is added to the table", () => {
   it("is opened by its row: SSH through the way in, from outside where each machine is reached so, etcd where it runs", () => {
     const opened = (over: Partial<ClusterArgs> = {}): string[] => [
       ...new Set(
-        rulesOf(specOf(over))
+        firewallRulesOfSpec(specOf(over))
           .filter(
             ({ group, from }) => group === invented || ("group" in from && from.group === invented),
           )
@@ -103,7 +103,7 @@ describe("a role that is added to the table", () => {
       outputs,
       timeout: 0,
       api: api as unknown as KubernetesApi,
-      sessions: {} as unknown as Sessions,
+      sessions: {} as unknown as SshSessions,
     });
     assert.deepEqual(
       checks.map(({ name, where, ok }) => [name, where, ok]),

@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import { parse } from "yaml";
 import {
-  externalEtcd,
-  kubeletDocument,
+  externalEtcdBlock,
+  etcdKubeletDocument,
   memberDocuments,
 } from "../../../../components/etcd/etcd-documents.js";
 import { golden } from "../../../support/golden.js";
@@ -15,7 +15,7 @@ describe("etcd's documents", () => {
       "etcd-member.yaml",
       [
         memberDocuments(member, { version: "1.36.3", imageRepository: "registry.example/k8s" }),
-        kubeletDocument({}),
+        etcdKubeletDocument({}),
       ].join("---\n"),
     );
   });
@@ -36,7 +36,7 @@ describe("etcd's documents", () => {
 
   it("let the user's fields of a kubelet through, but nobody in", () => {
     const own = { cgroupDriver: "cgroupfs", maxPods: 3, address: "0.0.0.0", authentication: {} };
-    const fields = parse(kubeletDocument(own)) as Record<string, unknown>;
+    const fields = parse(etcdKubeletDocument(own)) as Record<string, unknown>;
     assert.deepEqual([fields["cgroupDriver"], fields["maxPods"]], ["cgroupfs", 3]);
     assert.equal(fields["address"], "127.0.0.1");
     assert.deepEqual(fields["authentication"], {
@@ -46,7 +46,7 @@ describe("etcd's documents", () => {
   });
 
   it("name every member to a control plane, over TLS", () => {
-    assert.deepEqual(externalEtcd(["10.0.0.7", "10.0.0.8"])["external"], {
+    assert.deepEqual(externalEtcdBlock(["10.0.0.7", "10.0.0.8"])["external"], {
       endpoints: ["https://10.0.0.7:2379", "https://10.0.0.8:2379"],
       caFile: "/etc/kubernetes/etcd/ca.crt",
       certFile: "/etc/kubernetes/etcd/client.crt",

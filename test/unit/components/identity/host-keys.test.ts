@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import ssh2 from "ssh2";
-import { deriveKey, hostKeyPurpose } from "../../../../components/identity/host-keys.js";
+import { deriveSshKey, hostKeyPurpose } from "../../../../components/identity/host-keys.js";
 
 const seed = Buffer.alloc(32, 7).toString("base64");
 const seeds = fc
@@ -24,7 +24,7 @@ describe("host keys", () => {
   it("are read by an SSH library as the ed25519 key whose public half is given", () => {
     fc.assert(
       fc.property(seeds, names, (any, machine) => {
-        const key = deriveKey(any, hostKeyPurpose(machine, 0));
+        const key = deriveSshKey(any, hostKeyPurpose(machine, 0));
         const own = parsed(key.privateKey);
         assert.equal(own.type, "ssh-ed25519");
         assert.ok(own.isPrivateKey());
@@ -35,7 +35,7 @@ describe("host keys", () => {
   });
 
   it("sign what their public half verifies", () => {
-    const key = deriveKey(seed, "any");
+    const key = deriveSshKey(seed, "any");
     const text = Buffer.from("who are you?");
     const signature = parsed(key.privateKey).sign(text);
     const pem = parsed(key.publicKey).getPublicPEM();
@@ -47,7 +47,7 @@ describe("host keys", () => {
     const directory = mkdtempSync(join(tmpdir(), "stackadm-key-"));
     try {
       for (let length = 1; length <= 9; length++) {
-        const key = deriveKey(seed, "x".repeat(length));
+        const key = deriveSshKey(seed, "x".repeat(length));
         const file = join(directory, String(length));
         writeFileSync(file, key.privateKey, { mode: 0o600 });
         const said = execFileSync("ssh-keygen", ["-y", "-f", file], { encoding: "utf8" });
@@ -61,7 +61,7 @@ describe("host keys", () => {
   it("are the same for the same seed and purpose", () => {
     fc.assert(
       fc.property(seeds, names, (any, purpose) => {
-        assert.deepEqual(deriveKey(any, purpose), deriveKey(any, purpose));
+        assert.deepEqual(deriveSshKey(any, purpose), deriveSshKey(any, purpose));
       }),
       { numRuns: 20 },
     );
@@ -69,7 +69,7 @@ describe("host keys", () => {
 
   it("never change between releases: machines carry them", () => {
     assert.equal(
-      deriveKey(seed, hostKeyPurpose("dev-control-plane-0", 0)).publicKey,
+      deriveSshKey(seed, hostKeyPurpose("dev-control-plane-0", 0)).publicKey,
       "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILtAmK/SJo7PmfOIOUV1iPit7AVqCJFBhJ9duZ+X1Mjr",
     );
   });
@@ -77,16 +77,19 @@ describe("host keys", () => {
   it("differ between machines, generations, purposes and seeds", () => {
     const other = Buffer.alloc(32, 8).toString("base64");
     const keys = [
-      deriveKey(seed, hostKeyPurpose("a", 0)),
-      deriveKey(seed, hostKeyPurpose("a", 1)),
-      deriveKey(seed, hostKeyPurpose("b", 0)),
-      deriveKey(other, hostKeyPurpose("a", 0)),
+      deriveSshKey(seed, hostKeyPurpose("a", 0)),
+      deriveSshKey(seed, hostKeyPurpose("a", 1)),
+      deriveSshKey(seed, hostKeyPurpose("b", 0)),
+      deriveSshKey(other, hostKeyPurpose("a", 0)),
     ].map(({ publicKey }) => publicKey);
     assert.equal(new Set(keys).size, keys.length);
   });
 
   it("refuse a seed that is too short to be one", () => {
-    assert.throws(() => deriveKey(Buffer.alloc(31).toString("base64"), "a"), /seed is too short/);
-    assert.throws(() => deriveKey("", "a"), /seed is too short/);
+    assert.throws(
+      () => deriveSshKey(Buffer.alloc(31).toString("base64"), "a"),
+      /seed is too short/,
+    );
+    assert.throws(() => deriveSshKey("", "a"), /seed is too short/);
   });
 });

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  joinKey,
+  deriveJoinKey,
   joinSignerPublicKey,
   type JoinCertificateSubject,
 } from "../../../../components/identity/join-certificate.js";
@@ -33,7 +33,7 @@ describe("a join certificate", () => {
   });
 
   it("is one to OpenSSH: for a user, for ever, from one address, for one command, for nothing else", () => {
-    const text = inspect(joinKey(seed, joiner).certificate);
+    const text = inspect(deriveJoinKey(seed, joiner).certificate);
     for (const line of [
       "ssh-ed25519-cert-v01@openssh.com user certificate",
       'Key ID: "dev-general-0"',
@@ -47,7 +47,7 @@ describe("a join certificate", () => {
   });
 
   it("counts for nothing when a byte of it is another: OpenSSH checks the signature", () => {
-    const { certificate } = joinKey(seed, joiner);
+    const { certificate } = deriveJoinKey(seed, joiner);
     const [type = "", blob = ""] = certificate.split(" ");
     const bytes = Buffer.from(blob, "base64");
     const place = bytes.indexOf("dev-general-0");
@@ -59,7 +59,7 @@ describe("a join certificate", () => {
   });
 
   it("is signed by the key that control planes trust, whose private half it does not hold", () => {
-    const { certificate, privateKey } = joinKey(seed, joiner);
+    const { certificate, privateKey } = deriveJoinKey(seed, joiner);
     const signer = blobOf(joinSignerPublicKey(seed));
     assert.ok(blobOf(certificate).includes(signer));
     const own = Buffer.from(privateKey.split("\n").slice(1, -2).join(""), "base64");
@@ -67,7 +67,7 @@ describe("a join certificate", () => {
   });
 
   it("holds the public half of the machine's own key", () => {
-    const { certificate, publicKey } = joinKey(seed, joiner);
+    const { certificate, publicKey } = deriveJoinKey(seed, joiner);
     assert.ok(blobOf(certificate).includes(blobOf(publicKey).subarray(-32)));
   });
 
@@ -79,16 +79,19 @@ describe("a join certificate", () => {
       { grant: "certificates" },
     ];
     const all = [
-      joinKey(seed, joiner),
-      joinKey(Buffer.alloc(32, 8).toString("base64"), joiner),
-      ...others.map((other) => joinKey(seed, { ...joiner, ...other })),
+      deriveJoinKey(seed, joiner),
+      deriveJoinKey(Buffer.alloc(32, 8).toString("base64"), joiner),
+      ...others.map((other) => deriveJoinKey(seed, { ...joiner, ...other })),
     ].map(({ certificate }) => certificate);
     assert.equal(new Set(all).size, all.length);
-    assert.equal(joinKey(seed, joiner).certificate, all[0]);
+    assert.equal(deriveJoinKey(seed, joiner).certificate, all[0]);
   });
 
   it("is given for words only: nothing of it can begin another command", () => {
     for (const machine of ["a b", "a;reboot", "$(reboot)", "a\nb", ""])
-      assert.throws(() => joinKey(seed, { ...joiner, machine }), /machine ".*" is not a word/s);
+      assert.throws(
+        () => deriveJoinKey(seed, { ...joiner, machine }),
+        /machine ".*" is not a word/s,
+      );
   });
 });

@@ -7,12 +7,12 @@ import { packageRoot } from "../../../../base/paths.js";
 import { toYaml } from "../../../../base/yaml.js";
 import { parseClusterSpec, type ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import {
-  configurationFiles,
-  configurationText,
-  configuredBlocks,
+  apiServerFilesText,
+  clusterConfigurationText,
+  clusterConfigurationBlocks,
   kubeletConfiguration,
-  kubeletText,
-  proxyText,
+  kubeletConfigurationText,
+  kubeProxyConfigurationText,
 } from "../../../../components/kubeadm/component-configuration.js";
 import { kubeletFields } from "../../../../components/kubeadm/hardening.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -28,7 +28,7 @@ const kubernetes = (written: Written = {}) => {
 type Component = "apiServer" | "controllerManager" | "scheduler";
 
 const flagsOf = (written: Written, component: Component = "apiServer") => {
-  const { extraArgs } = configuredBlocks(kubernetes(written))[component] as {
+  const { extraArgs } = clusterConfigurationBlocks(kubernetes(written))[component] as {
     extraArgs: { name: string; value: string }[];
   };
   const flags: Record<string, string[]> = {};
@@ -38,7 +38,7 @@ const flagsOf = (written: Written, component: Component = "apiServer") => {
 
 const filesOf = (written: Written): Record<string, unknown> =>
   Object.fromEntries(
-    configurationFiles(kubernetes(written))
+    apiServerFilesText(kubernetes(written))
       .split("\n")
       .map((line) => {
         const [name = "", data = ""] = line.split(" ");
@@ -51,8 +51,8 @@ const oidc = { issuerUrl: "https://id.example.org", clientId: "kubernetes" };
 
 describe("Kubernetes' own configuration", () => {
   it("asks kubelet and kube-proxy for nothing where nothing is written, so that nothing runs for it", () => {
-    assert.equal(kubeletText(kubeletFields(kubernetes())), "");
-    assert.equal(proxyText({}), "");
+    assert.equal(kubeletConfigurationText(kubeletFields(kubernetes())), "");
+    assert.equal(kubeProxyConfigurationText({}), "");
   });
 
   it("tells kubelets the same where nothing is written any more as where nothing ever was", () => {
@@ -71,7 +71,7 @@ describe("Kubernetes' own configuration", () => {
   it("has flags as kubeadm lists them, in an order of its own, one for each value", () => {
     const extraArgs = { "event-ttl": "2h", "api-audiences": ["a", "b"], profiling: true, v: 2 };
     const turned = Object.fromEntries(Object.entries(extraArgs).reverse());
-    const blocks = configuredBlocks(kubernetes({ scheduler: { extraArgs } }));
+    const blocks = clusterConfigurationBlocks(kubernetes({ scheduler: { extraArgs } }));
     assert.deepEqual(blocks["scheduler"], {
       extraArgs: [
         { name: "api-audiences", value: "a" },
@@ -81,7 +81,10 @@ describe("Kubernetes' own configuration", () => {
         { name: "v", value: "2" },
       ],
     });
-    assert.deepEqual(configuredBlocks(kubernetes({ scheduler: { extraArgs: turned } })), blocks);
+    assert.deepEqual(
+      clusterConfigurationBlocks(kubernetes({ scheduler: { extraArgs: turned } })),
+      blocks,
+    );
   });
 
   it("gives every component's flag the text that was written, to readers of YAML 1.1 and 1.2", () => {
@@ -90,7 +93,9 @@ describe("Kubernetes' own configuration", () => {
         fc.constantFrom<Component>("apiServer", "controllerManager", "scheduler"),
         fc.oneof(fc.string(), fc.constantFrom("off", "0x1f", "1_000", "1:30", "~", "=", "no")),
         (component, value) => {
-          const text = configurationText(kubernetes({ [component]: { extraArgs: { v: value } } }));
+          const text = clusterConfigurationText(
+            kubernetes({ [component]: { extraArgs: { v: value } } }),
+          );
           for (const version of ["1.1", "1.2"] as const)
             assert.deepEqual(
               (parse(text, { version }) as Record<Component, { extraArgs: { name: string }[] }>)[
@@ -106,7 +111,9 @@ describe("Kubernetes' own configuration", () => {
   it("lets no text of a flag leave its block: scripts replace whole blocks by their first column", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("a", "\n", " ", ":", "-") }), (value) => {
-        const text = configurationText(kubernetes({ scheduler: { extraArgs: { v: value } } }));
+        const text = clusterConfigurationText(
+          kubernetes({ scheduler: { extraArgs: { v: value } } }),
+        );
         const first = text.split("\n").filter((line) => /^[^ ]/.test(line));
         assert.deepEqual(first, ["apiServer:", "controllerManager:", "scheduler:"]);
       }),
@@ -115,7 +122,7 @@ describe("Kubernetes' own configuration", () => {
 
   it("lets certificates last as long as is asked for, as Go writes it", () => {
     const certificates = { validity: "720h", authorityValidity: "43800h" };
-    const blocks = configuredBlocks(kubernetes({ certificates }));
+    const blocks = clusterConfigurationBlocks(kubernetes({ certificates }));
     assert.equal(blocks["certificateValidityPeriod"], "720h0m0s");
     assert.equal(blocks["caCertificateValidityPeriod"], "43800h0m0s");
   });
@@ -129,7 +136,7 @@ describe("Kubernetes' own configuration", () => {
     assert.equal(filesOf(written)["oidc-ca.crt"], `${certificate}\n`);
     const [path = ""] = flags["oidc-ca-file"] ?? [];
     assert.match(path, /^\/etc\/kubernetes\/stackadm\/oidc-ca-/);
-    assert.match(configurationFiles(kubernetes(written)), new RegExp(`^${path.slice(25)} `, "m"));
+    assert.match(apiServerFilesText(kubernetes(written)), new RegExp(`^${path.slice(25)} `, "m"));
   });
 
   it("mounts only what is there: without a file of its own the API server sees no more than before", () => {
@@ -138,9 +145,9 @@ describe("Kubernetes' own configuration", () => {
       audit: { enabled: false },
       apiServer: { extraArgs: { "admission-control-config-file": "/etc/mine.yaml" } },
     };
-    assert.doesNotMatch(configurationText(kubernetes(none)), /extraVolumes/);
+    assert.doesNotMatch(clusterConfigurationText(kubernetes(none)), /extraVolumes/);
     const volumes = (written: Written): unknown[] => {
-      const { apiServer } = configuredBlocks(kubernetes(written)) as {
+      const { apiServer } = clusterConfigurationBlocks(kubernetes(written)) as {
         apiServer: { extraVolumes: { name: string }[] };
       };
       return apiServer.extraVolumes.map(({ name }) => name);
@@ -165,7 +172,7 @@ describe("Kubernetes' own configuration", () => {
     const webhook = { ...kubernetes(written), webhookCertificate: certificate };
     const flags = new Map(
       (
-        configuredBlocks(webhook) as {
+        clusterConfigurationBlocks(webhook) as {
           apiServer: { extraArgs: { name: string; value: string }[] };
         }
       ).apiServer.extraArgs.map(({ name, value }) => [name, value]),
@@ -181,8 +188,8 @@ describe("Kubernetes' own configuration", () => {
       ],
     );
     assert.equal(flags.get("authorization-mode"), "Node,RBAC");
-    assert.match(configurationText(webhook), /name: stackadm-files/);
-    const [name = "", data = ""] = configurationFiles(webhook).split(" ");
+    assert.match(clusterConfigurationText(webhook), /name: stackadm-files/);
+    const [name = "", data = ""] = apiServerFilesText(webhook).split(" ");
     const path = flags.get("authentication-token-webhook-config-file");
     assert.equal(path, `/etc/kubernetes/stackadm/${name}`);
     const { clusters } = parse(Buffer.from(data, "base64").toString()) as {
@@ -195,8 +202,11 @@ describe("Kubernetes' own configuration", () => {
 
     const policy = [{ projects: ["demo"] }];
     const ruled = { ...kubernetes({ keystone: { policy } }), webhookCertificate: certificate };
-    assert.match(configurationText(ruled), /value: Node,RBAC,Webhook/);
-    assert.match(configurationText(ruled), new RegExp(`webhook-config-file\n +value: ${path}`));
+    assert.match(clusterConfigurationText(ruled), /value: Node,RBAC,Webhook/);
+    assert.match(
+      clusterConfigurationText(ruled),
+      new RegExp(`webhook-config-file\n +value: ${path}`),
+    );
   });
 
   it("starts the API server again for another audit policy: its file has another name", () => {

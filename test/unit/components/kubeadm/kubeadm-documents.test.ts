@@ -1,18 +1,18 @@
 import { strict as assert } from "node:assert";
 import { parse, parseAllDocuments } from "yaml";
-import { configuredBlocks } from "../../../../components/kubeadm/component-configuration.js";
+import { clusterConfigurationBlocks } from "../../../../components/kubeadm/component-configuration.js";
 import {
   initDocuments,
   joinDocument,
-  placeholders,
+  joinDocumentPlaceholders,
   type InitSettings,
   type JoinSettings,
-  type Node,
+  type NodeFacts,
 } from "../../../../components/kubeadm/kubeadm-documents.js";
 import { specOf } from "../../../support/config/spec.js";
 import { golden } from "../../../support/golden.js";
 
-const node: Node = {
+const node: NodeFacts = {
   name: "dev-control-plane-0",
   serverId: "0b1c2d3e-0000-4000-8000-000000000001",
   address: "10.0.0.7",
@@ -61,7 +61,7 @@ describe("kubeadm documents", () => {
   it("give kubeadm the prefix of images alone, so that kubeadm decides the path of CoreDNS", () => {
     const { imageRepository, dns } = document("ClusterConfiguration", {
       imageRepository: "r.example/k8s",
-      blocks: configuredBlocks(specOf().kubernetes),
+      blocks: clusterConfigurationBlocks(specOf().kubernetes),
     });
     // kubeadm then pulls r.example/k8s/coredns, as docs/operations.md says.
     assert.deepEqual([imageRepository, dns], ["r.example/k8s", undefined]);
@@ -200,8 +200,8 @@ describe("kubeadm documents", () => {
     assert.deepEqual((parse(joinDocument(node, join)) as Fields)["discovery"], {
       bootstrapToken: {
         apiServerEndpoint: "api.dev.internal:6443",
-        token: placeholders.token,
-        caCertHashes: [placeholders.caCertHash],
+        token: joinDocumentPlaceholders.token,
+        caCertHashes: [joinDocumentPlaceholders.caCertHash],
       },
     });
     assert.equal((parse(joinDocument(node, join)) as Fields)["controlPlane"], undefined);
@@ -211,7 +211,7 @@ describe("kubeadm documents", () => {
     const fields = parse(joinDocument(node, { ...join, grant: "certificates" })) as Fields;
     assert.deepEqual(fields["controlPlane"], {
       localAPIEndpoint: { advertiseAddress: "10.0.0.7", bindPort: 6443 },
-      certificateKey: placeholders.certificateKey,
+      certificateKey: joinDocumentPlaceholders.certificateKey,
     });
   });
 

@@ -1,13 +1,13 @@
 import { strict as assert } from "node:assert";
 import { parse } from "yaml";
 import {
-  encryptionFile,
+  encryptionFilesText,
   encryptionFlags,
 } from "../../../../components/kubeadm/secrets-encryption.js";
-import { encryptionKey } from "../../../../components/identity/derive-encryption-key.js";
+import { deriveEncryptionKey } from "../../../../components/identity/derive-encryption-key.js";
 
 const seed = Buffer.alloc(32, 7).toString("base64");
-const key = encryptionKey(seed);
+const key = deriveEncryptionKey(seed);
 const kubernetes = { apiServer: { extraArgs: {} }, encryptionKey: key };
 
 const providers = (encoded: string): string[] => {
@@ -21,13 +21,13 @@ const providers = (encoded: string): string[] => {
 describe("encryption of Secrets", () => {
   it("has a key of 32 bytes that is the same for the same seed, and another for another one", () => {
     assert.equal(Buffer.from(key, "base64").length, 32);
-    assert.equal(encryptionKey(seed), key);
-    assert.notEqual(encryptionKey(Buffer.alloc(32, 8).toString("base64")), key);
-    assert.throws(() => encryptionKey("c2hvcnQ="), /too short/);
+    assert.equal(deriveEncryptionKey(seed), key);
+    assert.notEqual(deriveEncryptionKey(Buffer.alloc(32, 8).toString("base64")), key);
+    assert.throws(() => deriveEncryptionKey("c2hvcnQ="), /too short/);
   });
 
   it("has two files of one name that read the same: one writes encrypted, one plain", () => {
-    const [digest = "", encrypts = "", plain = ""] = encryptionFile(kubernetes).split(" ");
+    const [digest = "", encrypts = "", plain = ""] = encryptionFilesText(kubernetes).split(" ");
     assert.match(digest, /^[0-9a-f]{12}$/);
     assert.deepEqual(providers(encrypts), ["secretbox", "identity"]);
     assert.deepEqual(providers(plain), ["identity", "secretbox"]);
@@ -50,7 +50,7 @@ describe("encryption of Secrets", () => {
       { apiServer: { extraArgs: {} } },
     ]) {
       assert.equal(encryptionFlags(none), undefined);
-      assert.equal(encryptionFile(none), "");
+      assert.equal(encryptionFilesText(none), "");
     }
   });
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rbacObjects, rule } from "../../../../components/kubernetes-objects/rbac.js";
+import { rbacObjects, rbacRule } from "../../../../components/kubernetes-objects/rbac.js";
 import { blockStorageAccess } from "../../../../components/addons/manifests/block-storage.js";
 import { cloudControllerAccess } from "../../../../components/addons/manifests/cloud-controller.js";
 import { describeAccess } from "../../../support/kubernetes-objects.js";
@@ -62,7 +62,7 @@ describe("addons/manifests/access", () => {
 
   it("leaves out the namespaced role when none is needed", () => {
     const needs = unwrapped(
-      rbacObjects({ account: "reader", cluster: [rule("", ["nodes"], ["get"])] }),
+      rbacObjects({ account: "reader", cluster: [rbacRule("", ["nodes"], ["get"])] }),
     );
     assert.equal(needs.namespaced, undefined);
     assert.equal(needs.clusterRole.metadata.name, "reader");

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { FailedMachines, serverIn } from "../../../../components/lifecycle/boot-failures.js";
+import { FailedMachines, serverIdInError } from "../../../../components/lifecycle/boot-failures.js";
 import { isFirstRunOnServer } from "../../../../components/lifecycle/first-script.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import * as pulumi from "@pulumi/pulumi";
@@ -23,8 +23,8 @@ describe("failed machines", () => {
   it("are found in what the provider says about a server in ERROR", () => {
     const id = "5ee5a1c4-0b1c-4d2e-8f30-0123456789ab";
     const said = `Error waiting for instance (${id}) to become ready: unexpected state 'ERROR'`;
-    assert.equal(serverIn(said), id);
-    assert.equal(serverIn("No suitable endpoint could be found"), undefined);
+    assert.equal(serverIdInError(said), id);
+    assert.equal(serverIdInError("No suitable endpoint could be found"), undefined);
   });
 
   describe("that do not answer", () => {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import {
-  isBetterNotIgnored,
-  isRefused,
+  mustNotIgnorePowerState,
+  isRefusedAsInput,
 } from "../../../../components/lookup/provider-power-states.js";
 
 describe("the power state of a server", () => {
   it("is refused where nobody can ask for it", () => {
     for (const state of ["active", "shutoff", "shelved_offloaded", "paused", "ACTIVE"])
-      assert.equal(isRefused(state), false, state);
+      assert.equal(isRefusedAsInput(state), false, state);
     for (const state of ["error", "migrating", "shelved", "build"])
-      assert.equal(isRefused(state), true, state);
+      assert.equal(isRefusedAsInput(state), true, state);
   });
 
   it("is not ignored where it is or would become refused, and nobody has the server as a stopped one", () => {
@@ -24,6 +24,6 @@ describe("the power state of a server", () => {
       ["shelved_offloaded", "ERROR", false],
       ["active", "", false],
     ] as const)
-      assert.equal(isBetterNotIgnored(recorded, now), expected, `${recorded} ${now}`);
+      assert.equal(mustNotIgnorePowerState(recorded, now), expected, `${recorded} ${now}`);
   });
 });

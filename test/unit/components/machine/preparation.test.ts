@@ -9,7 +9,7 @@ import {
 import {
   cgroupDriver,
   preparation,
-  prepareValues,
+  prepareVariables,
 } from "../../../../components/machine/preparation.js";
 import { podNetworkOf } from "../../../support/config/pod-networks.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -25,7 +25,7 @@ describe("preparation", () => {
   it("gives the script every value that it reads", () => {
     const late = ["VOLUMES", "ADMIN_ADDRESS", "CLOUD_AUTHORITY", "REGISTRY_AUTH", "PROXY"];
     const given = [...Object.keys(preparation(spec(), "worker")), ...late];
-    assert.deepEqual(given.sort(), [...prepareValues].sort());
+    assert.deepEqual(given.sort(), [...prepareVariables].sort());
   });
 
   it("puts the minor version into the repository's address", () => {

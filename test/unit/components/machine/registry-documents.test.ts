@@ -4,7 +4,7 @@ import { parseClusterSpec } from "../../../../components/config/cluster-spec.js"
 import {
   registryFiles,
   hostOfImagePrefix,
-  signIns,
+  registryLoginsText,
 } from "../../../../components/machine/registry-documents.js";
 import { smallest } from "../../../support/config/spec.js";
 
@@ -86,7 +86,7 @@ describe("containerd's files of registries", () => {
 
 describe("who signs in to registries", () => {
   it("is said by the host that answers", () => {
-    const text = signIns([
+    const text = registryLoginsText([
       { host: "docker.io", user: "me", password: "x" },
       { host: "r.example:5000", user: "you", password: "y" },
     ]);
@@ -98,7 +98,9 @@ describe("who signs in to registries", () => {
     const password = fc.string({ unit: "grapheme", minLength: 1 });
     fc.assert(
       fc.property(password, password, (user, secret) => {
-        const lines = signIns([{ host: "r.example", user, password: secret }]).split("\n");
+        const lines = registryLoginsText([{ host: "r.example", user, password: secret }]).split(
+          "\n",
+        );
         assert.equal(lines.length, 4);
         const values = lines.slice(1, 3).map((line) => line.replace(/^ {2}\w+ = /, ""));
         assert.deepEqual(

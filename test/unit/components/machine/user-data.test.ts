@@ -1,10 +1,10 @@
 import { strict as assert } from "node:assert";
 import { parse } from "yaml";
-import { deriveKey } from "../../../../components/identity/host-keys.js";
+import { deriveSshKey } from "../../../../components/identity/host-keys.js";
 import { renderUserData } from "../../../../components/machine/user-data.js";
 import { golden } from "../../../support/golden.js";
 
-const hostKey = deriveKey(Buffer.alloc(32, 1).toString("base64"), "test");
+const hostKey = deriveSshKey(Buffer.alloc(32, 1).toString("base64"), "test");
 const login = { user: "debian", publicKey: "ssh-ed25519 AAAALOGIN" };
 const text = renderUserData({ machine: "dev-general-0", login, hostKey });
 const config = parse(text) as Record<string, unknown>;

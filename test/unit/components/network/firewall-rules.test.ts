@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { rulesOf } from "../../../../components/network/firewall-plan.js";
+import { firewallRulesOfSpec } from "../../../../components/network/firewall-plan.js";
 import {
   firewallRules,
   type FirewallPlan,
@@ -79,7 +79,7 @@ describe("firewall rules", () => {
 
   it("let SSH in from its own ranges where they are named, and the API from the others", () => {
     const from = (over: object, port: number): string[] =>
-      rulesOf(specOf(over))
+      firewallRulesOfSpec(specOf(over))
         .filter(({ ports, from: source }) => "range" in source && ports?.[0] === port)
         .map(sourceOf);
     const [api, ssh] = ["203.0.113.0/24", "198.51.100.0/24"];
@@ -181,7 +181,7 @@ describe("firewall rules", () => {
 
   it("open them where something balances: Services, or an ingress controller on machines of a pool", () => {
     const balanced = (over: Partial<ClusterArgs>): boolean =>
-      rulesOf(specOf(over)).some(({ key }) => key.startsWith("node-service-health"));
+      firewallRulesOfSpec(specOf(over)).some(({ key }) => key.startsWith("node-service-health"));
     assert.ok(balanced({}));
     assert.ok(balanced({ cloudController: { enabled: false } }), "there may be another one");
     const off = { loadBalancer: { enabled: false } };

@@ -7,7 +7,7 @@ import {
   flannelNamespace,
   networkConfiguration,
 } from "../../../../components/pod-network/flannel/manifests.js";
-import type { DeployedKind } from "../../../../components/pod-network/pod-network.js";
+import type { DeployedPodNetworkKind } from "../../../../components/pod-network/pod-network.js";
 import {
   cniConfiguration,
   kubeRouterAccess,
@@ -22,7 +22,7 @@ const configChecksum = "0".repeat(64);
 export const apiName = "api.dev.internal";
 
 /** Kinds whose objects the program builds. manifests.test.ts tests those with a manifest. */
-type OwnKind = Exclude<DeployedKind, "calico" | "canal" | "cloud-routes">;
+type OwnKind = Exclude<DeployedPodNetworkKind, "calico" | "canal" | "cloud-routes">;
 
 const router = (exchangesRoutes: boolean): readonly object[] => [
   ...accessObjects(kubeRouterAccess()),

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { imageTable } from "../../../../base/versions/container-images.js";
 import {
   podNetworkKinds,
-  podNetworks,
-  podNetworkTraits,
-  routedByCloud,
+  podNetworkTable,
+  podNetworkTraitsOf,
+  isRoutedByCloud,
 } from "../../../../components/pod-network/pod-network-kinds.js";
 import { containersOf } from "../../../support/kubernetes-objects.js";
 import { podNetworkExamples, podNetworkOf, titleOf } from "../../../support/config/pod-networks.js";
@@ -15,7 +15,7 @@ import { nonEmpty } from "../../../support/non-empty.js";
 describe("what a pod network means for the rest", () => {
   for (const spec of podNetworkExamples) {
     const kind = titleOf(spec);
-    const traits = podNetworkTraits(spec);
+    const traits = podNetworkTraitsOf(spec);
 
     // The other kinds use the images of their manifest.
     if (traits.images.length > 0)
@@ -34,7 +34,7 @@ describe("what a pod network means for the rest", () => {
       // Packets that ports or the cloud's router route have pod addresses; encapsulated packets
       // have machine addresses.
       const ways = [
-        ...(traits.routedRanges.length > 0 || routedByCloud(spec) ? ["pods"] : []),
+        ...(traits.routedRanges.length > 0 || isRoutedByCloud(spec) ? ["pods"] : []),
         ...(traits.encapsulation === "none" ? [] : ["machines"]),
       ];
       const found = traits.passages
@@ -61,13 +61,13 @@ describe("what a pod network means for the rest", () => {
 
   for (const kind of podNetworkKinds)
     it(`${kind}: says in the documentation whether it enforces network policies`, () => {
-      const { summary } = podNetworks[kind];
+      const { summary } = podNetworkTable[kind];
       if (kind !== "none") assert.match(summary, /network polic/);
       assert.doesNotMatch(summary, /\.$/);
     });
 
   it("brings none of its own where the user does, and lets packets of any kind pass", () => {
-    const { images, passages, routedRanges } = podNetworkTraits(podNetworkOf("none"));
+    const { images, passages, routedRanges } = podNetworkTraitsOf(podNetworkOf("none"));
     assert.deepEqual(images, []);
     assert.ok(passages.some(({ from, protocol }) => from === "pods" && protocol === undefined));
     assert.deepEqual(routedRanges, ["pods", "services"]);
@@ -76,7 +76,7 @@ describe("what a pod network means for the rest", () => {
   it("have their objects in the namespace of their row", () => {
     for (const [kind, made] of nonEmpty(Object.entries(objects))) {
       const { namespace = "kube-system" }: { namespace?: string } =
-        podNetworks[kind as keyof typeof podNetworks];
+        podNetworkTable[kind as keyof typeof podNetworkTable];
       const found = made.flatMap(({ metadata }) => metadata.namespace ?? []);
       assert.deepEqual([...new Set(found)], [namespace], kind);
     }

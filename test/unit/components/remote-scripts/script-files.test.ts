@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileOf } from "../../../../components/remote-scripts/script-files.js";
+import { writeCachedFile } from "../../../../components/remote-scripts/script-files.js";
 import { bundleOf, stepOf } from "../../../../components/remote-scripts/script-steps.js";
 
 describe("the file with the steps of a role", () => {
@@ -30,18 +30,18 @@ describe("the file with the steps of a role", () => {
   const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
   it("is in the user's cache, where only the user reads it", () => {
-    const file = fileOf(bundle);
+    const file = writeCachedFile(bundle);
     assert.equal(file, join(cache, "stackadm/scripts", `${bundle.digest}.sh`));
     assert.equal(readFileSync(file, "utf8"), bundle.text);
     assert.deepEqual([modeOf(file), modeOf(dirname(file))], [0o600, 0o700]);
   });
 
   it("is written again if it is damaged or deleted", () => {
-    const file = fileOf(bundle);
+    const file = writeCachedFile(bundle);
     writeFileSync(file, bundle.text.slice(0, -1));
-    assert.equal(readFileSync(fileOf(bundle), "utf8"), bundle.text);
+    assert.equal(readFileSync(writeCachedFile(bundle), "utf8"), bundle.text);
     rmSync(cache, { recursive: true });
-    fileOf(bundle);
+    writeCachedFile(bundle);
     assert.deepEqual([modeOf(file), modeOf(dirname(file))], [0o600, 0o700]);
   });
 
@@ -61,24 +61,24 @@ describe("the file with the steps of a role", () => {
     it("is deleted if no run used it for 30 days, with parts that a killed run left", () => {
       const old = [other("a.sh", 31), other("b.sh.1.part", 31)];
       const young = [other("c.sh", 29), other("d.sh", 0)];
-      fileOf(bundle);
+      writeCachedFile(bundle);
       assert.deepEqual([...old, ...young].map(existsSync), [false, false, true, true]);
     });
 
     it("is kept while runs use it, however old it is", () => {
-      const file = fileOf(bundle);
+      const file = writeCachedFile(bundle);
       age(file, 40);
-      fileOf(bundle);
+      writeCachedFile(bundle);
       const { mtimeMs } = statSync(file);
       assert.ok(Date.now() - mtimeMs < 86_400_000);
       age(file, 40);
-      fileOf(bundleOf([stepOf("a", { scripts: ["false"] })]));
+      writeCachedFile(bundleOf([stepOf("a", { scripts: ["false"] })]));
       assert.equal(existsSync(file), false);
     });
   });
 
   it("is left alone if it is right", () => {
-    const { ino } = statSync(fileOf(bundle));
-    assert.equal(statSync(fileOf(bundle)).ino, ino);
+    const { ino } = statSync(writeCachedFile(bundle));
+    assert.equal(statSync(writeCachedFile(bundle)).ino, ino);
   });
 });

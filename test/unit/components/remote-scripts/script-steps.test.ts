@@ -7,12 +7,12 @@ import fc from "fast-check";
 import {
   bundleOf,
   commandOf,
-  inputOf,
-  isLong,
+  standardInputOf,
+  isLongValue,
   serverOfScript,
-  shownOf,
+  shownValueOf,
   stepOf,
-  type Step,
+  type ScriptStep,
 } from "../../../../components/remote-scripts/script-steps.js";
 
 /** Home directory of a login user who may become root. */
@@ -30,7 +30,10 @@ class Home {
     writeFileSync(join(this.folder, ".stackadm", server, `${name}.sh`), text);
   }
 
-  run(command: string, input = inputOf({})): { code: number | null; said: string; failed: string } {
+  run(
+    command: string,
+    input = standardInputOf({}),
+  ): { code: number | null; said: string; failed: string } {
     const path = `${join(this.folder, "bin")}:${process.env["PATH"] ?? ""}`;
     const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
       cwd: this.folder,
@@ -42,7 +45,7 @@ class Home {
   }
 }
 
-const step = (script: string, name = "prepare"): Step => stepOf(name, { scripts: [script] });
+const step = (script: string, name = "prepare"): ScriptStep => stepOf(name, { scripts: [script] });
 
 describe("a step on a machine", () => {
   let home: Home;
@@ -56,7 +59,10 @@ describe("a step on a machine", () => {
   it("runs its own text with its argument and its values, and ends like it", () => {
     const one = step('set -e\nprintf "%s %s %s" "$1" "$A" "$B"\nfalse\necho not\n');
     home.put("s", bundleOf([step("echo first"), one, step("echo last")]).text);
-    const ran = home.run(commandOf(one, "create", { A: "it's\n$x" }), inputOf({ B: "secret" }));
+    const ran = home.run(
+      commandOf(one, "create", { A: "it's\n$x" }),
+      standardInputOf({ B: "secret" }),
+    );
     assert.deepEqual(ran, { code: 1, said: "create it's\n$x secret", failed: "" });
   });
 
@@ -82,7 +88,10 @@ describe("a step on a machine", () => {
 
   it("that brings its text needs no file, and runs nothing that arrives in part or damaged", () => {
     const one = step('printf "%s %s %s" "$1" "$A" "$B"');
-    const [command, input] = [commandOf(one, "delete", { A: "a" }), inputOf({ B: "b" }, one)];
+    const [command, input] = [
+      commandOf(one, "delete", { A: "a" }),
+      standardInputOf({ B: "b" }, one),
+    ];
     assert.deepEqual(home.run(command, input), { code: 0, said: "delete a b", failed: "" });
     const damaged = input.replace(/H4sI.{20}/, "");
     const ends = Array.from(input.slice(0, -2), (_, end) => end);
@@ -131,7 +140,7 @@ describe("a step on a machine", () => {
     const one = step("echo ran");
     home.put("s", bundleOf([one]).text);
     const failed = `reason: prepare@${one.digest} did not get its standard input\n`;
-    for (const input of [inputOf({ A: "x", B: "(y" }), inputOf({})])
+    for (const input of [standardInputOf({ A: "x", B: "(y" }), standardInputOf({})])
       for (let length = 0; length < input.length - 1; length += 1) {
         const ran = home.run(commandOf(one, "up", {}), input.slice(0, length));
         assert.deepEqual(ran, { code: 1, said: "", failed }, input.slice(0, length));
@@ -141,7 +150,7 @@ describe("a step on a machine", () => {
   it("does not take a digest for a long value", () => {
     const one = step('printf %s "${LONG-unset}"');
     home.put("s", bundleOf([one]).text);
-    const [name, digest] = shownOf("LONG", "x".repeat(2000));
+    const [name, digest] = shownValueOf("LONG", "x".repeat(2000));
     assert.equal(home.run(commandOf(one, "up", { [name]: digest })).said, "unset");
   });
 
@@ -180,8 +189,8 @@ describe("a command of a step", () => {
 
   it("shows a digest of a long value", () => {
     const text = "x".repeat(2000);
-    assert.ok(isLong(text) && !isLong("x".repeat(1999)));
-    assert.match(shownOf("A", text).join("="), /^A_SHA256=[0-9a-f]{16}$/);
-    assert.deepEqual(shownOf("A", "short"), ["A", "short"]);
+    assert.ok(isLongValue(text) && !isLongValue("x".repeat(1999)));
+    assert.match(shownValueOf("A", text).join("="), /^A_SHA256=[0-9a-f]{16}$/);
+    assert.deepEqual(shownValueOf("A", "short"), ["A", "short"]);
   });
 });

@@ -1,7 +1,10 @@
 import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
-import { assignments, quote } from "../../../../components/remote-scripts/shell-quoting.js";
+import {
+  shellAssignments,
+  shellQuote,
+} from "../../../../components/remote-scripts/shell-quoting.js";
 
 /** Any text that a shell variable can hold. */
 const text = fc.string({ unit: "binary", maxLength: 40 }).filter((any) => !any.includes("\0"));
@@ -14,7 +17,7 @@ describe("shell quoting", () => {
     it(`brings every text through ${shell} unharmed`, () => {
       fc.assert(
         fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {
-          const printed = texts.map((any) => `printf '%s|' ${quote(any)}\n`).join("");
+          const printed = texts.map((any) => `printf '%s|' ${shellQuote(any)}\n`).join("");
           assert.equal(inShell(shell, printed), texts.map((any) => `${any}|`).join(""));
         }),
         { numRuns: 25 },
@@ -34,12 +37,12 @@ describe("shell quoting", () => {
     "",
   ]) {
     it(`does nothing but carry ${JSON.stringify(dangerous)}`, () => {
-      assert.equal(inShell("bash", `printf '%s' ${quote(dangerous)}`), dangerous);
+      assert.equal(inShell("bash", `printf '%s' ${shellQuote(dangerous)}`), dangerous);
     });
   }
 
   it("refuses what a shell cannot hold", () => {
-    assert.throws(() => quote("a\0b"), RangeError);
+    assert.throws(() => shellQuote("a\0b"), RangeError);
   });
 
   it("assigns every value to its name", () => {
@@ -49,7 +52,7 @@ describe("shell quoting", () => {
         // The prefix avoids names that have a meaning for the shell.
         const own = Object.entries(given).map(([name, value]) => [`V_${name}`, value] as const);
         const print = own.map(([name]) => `printf '%s|' "$${name}"\n`).join("");
-        const script = assignments(Object.fromEntries(own)) + print;
+        const script = shellAssignments(Object.fromEntries(own)) + print;
         assert.equal(inShell("bash", script), own.map(([, value]) => `${value}|`).join(""));
       }),
       { numRuns: 25 },
@@ -57,11 +60,11 @@ describe("shell quoting", () => {
   });
 
   it("gives the same text whatever the order of the values", () => {
-    assert.equal(assignments({ B: "2", A: "1" }), assignments({ A: "1", B: "2" }));
+    assert.equal(shellAssignments({ B: "2", A: "1" }), shellAssignments({ A: "1", B: "2" }));
   });
 
   it("refuses a name that is not one", () => {
     for (const name of ["a", "A-B", "A=B", "1A", "A;rm", ""])
-      assert.throws(() => assignments({ [name]: "x" }), RangeError);
+      assert.throws(() => shellAssignments({ [name]: "x" }), RangeError);
   });
 });

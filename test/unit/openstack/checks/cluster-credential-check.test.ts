@@ -5,16 +5,18 @@ import {
   credentialFindings,
   expiryWarning,
   isOwnedByAnotherUser,
-  rolesOf,
+  controllerRolesOf,
 } from "../../../../openstack/checks/cluster-credential-check.js";
 
 const now = Date.parse("2027-01-01T00:00:00Z");
 
 describe("the credential of a cluster's controllers", () => {
   it("has roles that are known to be enough, or those that are named; never all", () => {
-    assert.deepEqual(rolesOf(["admin", "Member", "reader"]), ["Member"]);
-    assert.deepEqual(rolesOf(["admin", "tenant"]), []);
-    assert.deepEqual(rolesOf(["admin", "tenant"], { credentialRoles: ["tenant"] }), ["tenant"]);
+    assert.deepEqual(controllerRolesOf(["admin", "Member", "reader"]), ["Member"]);
+    assert.deepEqual(controllerRolesOf(["admin", "tenant"]), []);
+    assert.deepEqual(controllerRolesOf(["admin", "tenant"], { credentialRoles: ["tenant"] }), [
+      "tenant",
+    ]);
   });
 
   it("is spoken of when it has ended or ends within 30 days", () => {

@@ -5,7 +5,7 @@ import {
   credentialOfUser,
   userFindings,
   type ServiceUser,
-  type Trial,
+  type LoginTrial,
 } from "../../../../openstack/checks/service-user-check.js";
 import {
   fakeProject,
@@ -38,7 +38,7 @@ describe("a user as whom a cluster's controllers sign in", () => {
     };
     cloud.on(tokens, { status: 201, headers: { "x-subject-token": "t" }, body: { token } });
   };
-  const ask = async (over: Partial<Trial> = {}): Promise<string[]> => {
+  const ask = async (over: Partial<LoginTrial> = {}): Promise<string[]> => {
     const trial = { user, projectId: fakeProject, roles: [...both, "reader"], now, ...over };
     const credential = credentialOfUser(trial.user, { password: "p", projectId: fakeProject });
     const connect = () =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import {
   compareInventories,
-  kinds,
+  inventoryKinds,
   listObjects,
   takeInventory,
   listVisibleObjects,
@@ -17,7 +17,7 @@ describe("the inventory of a project", () => {
   it("asks for every kind, the shared services for this project only", async () => {
     assert.deepEqual(await takeInventory(await cloud.connect()), []);
     const asked = cloud.seen.filter(({ method }) => method === "GET");
-    assert.equal(asked.length, kinds.length);
+    assert.equal(asked.length, inventoryKinds.length);
     for (const { path } of asked.filter(({ path: p }) => /^\/(network|load-balancer)/.test(p)))
       assert.ok(path.endsWith(`project_id=${fakeProject}`), path);
   });

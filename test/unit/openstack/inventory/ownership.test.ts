@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { kinds } from "../../../../openstack/inventory/inventory.js";
+import { inventoryKinds } from "../../../../openstack/inventory/inventory.js";
 import {
   clusterDescription,
   clusterMetadata,
@@ -91,7 +91,7 @@ describe("whose an object is", () => {
     const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,26}[a-z0-9])?$/);
     const random = fc.stringMatching(/^[0-9a-f]{12}$/);
     fc.assert(
-      fc.property(fc.constantFrom(...kinds), label, random, (kind, name, identity) => {
+      fc.property(fc.constantFrom(...inventoryKinds), label, random, (kind, name, identity) => {
         const one = { name, identity };
         const marked = object({
           kind,

@@ -15,7 +15,7 @@ import { silentProgress, type Progress } from "../../../../../base/progress.js";
 import { configure, ensureGolden, goldenKey, keptGolden } from "../../../cloud/golden.js";
 import { cloudFiles, cloudLinks, removedFiles } from "../../../cloud/files.js";
 import { imageId } from "../../../cloud/offering.js";
-import { newSecrets, noSecrets } from "../../../cloud/secrets.js";
+import { newSecrets, placeholderSecrets } from "../../../cloud/secrets.js";
 import { frontCertificate } from "../../../front/authority.js";
 import { openStore } from "../../../host/store.js";
 import { imageFile } from "../../../image/image.js";
@@ -52,11 +52,11 @@ describe("lab/cloud/golden: configuring a tree of packages", () => {
 
   it("writes every file with its mode, whatever Debian had put there", async () => {
     write("/etc/nova/nova.conf");
-    await configure(tree(), host.settings, noSecrets);
+    await configure(tree(), host.settings, placeholderSecrets);
     for (const { path, content, mode } of nonEmpty(
       cloudFiles({
         settings: host.settings,
-        secrets: noSecrets,
+        secrets: placeholderSecrets,
       }),
     )) {
       assert.equal(readFileSync(join(tree(), path), "utf8"), content, path);
@@ -69,7 +69,7 @@ describe("lab/cloud/golden: configuring a tree of packages", () => {
     assert.ok(first && second);
     write(first.path);
     write(join(second.path, "inside"));
-    await configure(tree(), host.settings, noSecrets);
+    await configure(tree(), host.settings, placeholderSecrets);
     for (const { path, target } of cloudLinks()) {
       assert.equal(readlinkSync(join(tree(), path)), target);
     }
@@ -78,7 +78,7 @@ describe("lab/cloud/golden: configuring a tree of packages", () => {
   it("removes what must not run, and the identity of the host that built it", async () => {
     removedFiles.forEach(write);
     write("/etc/machine-id");
-    await configure(tree(), host.settings, noSecrets);
+    await configure(tree(), host.settings, placeholderSecrets);
     for (const path of removedFiles) assert.ok(!existsSync(join(tree(), path)), path);
     assert.equal(readFileSync(join(tree(), "etc/machine-id"), "utf8"), "");
   });
@@ -91,7 +91,7 @@ describe("lab/cloud/golden: configuring a tree of packages", () => {
       Object.values<string>(some),
     );
     await configure(tree(), host.settings, first);
-    await configure(tree(), host.settings, noSecrets);
+    await configure(tree(), host.settings, placeholderSecrets);
     const files = readdirSync(tree(), { recursive: true, encoding: "utf8" }).filter((name) =>
       lstatSync(join(tree(), name)).isFile(),
     );

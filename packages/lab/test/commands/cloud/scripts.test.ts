@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cloudFiles } from "../../../cloud/files.js";
 import { environment, offering } from "../../../cloud/offering.js";
-import { noSecrets } from "../../../cloud/secrets.js";
+import { placeholderSecrets } from "../../../cloud/secrets.js";
 import { labSettings } from "../../../settings.js";
 import { Sandbox, type Outcome } from "../../../../../test/support/machine/sandbox.js";
 
@@ -72,7 +72,9 @@ describe("lab/cloud/first-boot.sh", () => {
   beforeEach(() => {
     const stubs = Object.fromEntries(programs.map((name) => [name, "true"]));
     sandbox = new Sandbox({ ...stubs, python3: "true", mysql: 'cat >>"$root/sql"' });
-    const values = Object.entries(environment(settings, { ...noSecrets, database: "db-word" }));
+    const values = Object.entries(
+      environment(settings, { ...placeholderSecrets, database: "db-word" }),
+    );
     const lines = values.map(([name, value]) => `export ${name}=${value}\n`);
     sandbox.put("etc/lab/cloud.env", lines.join(""));
     sandbox.put("etc/systemd/system/os-keystone.service");
@@ -132,7 +134,9 @@ describe("lab/cloud/first-boot.sh", () => {
   it("creates a database for every service that has one in its configuration", () => {
     boot();
     const sql = sandbox.file("sql") ?? "";
-    const files = cloudFiles({ settings, secrets: noSecrets }).map(({ content }) => content);
+    const files = cloudFiles({ settings, secrets: placeholderSecrets }).map(
+      ({ content }) => content,
+    );
     const names = new Set(
       [...files.join("\n").matchAll(/^connection = .*\/(\w+)$/gm)].map(([, name = ""]) => name),
     );
@@ -141,7 +145,7 @@ describe("lab/cloud/first-boot.sh", () => {
   });
 
   it("keeps the administrator's password out of every command's arguments", () => {
-    const env = environment(settings, { ...noSecrets, admin: "admin-word" });
+    const env = environment(settings, { ...placeholderSecrets, admin: "admin-word" });
     const lines = Object.entries(env).map(([name, value]) => `export ${name}=${value}\n`);
     sandbox.put("etc/lab/cloud.env", lines.join(""));
     assert.ok(!boot().calls.join("\n").includes("admin-word"));
@@ -205,7 +209,10 @@ describe("lab/cloud/bootstrap.py", () => {
     const done = spawnSync("python3", ["-B", "-c", recorder, part], {
       input: JSON.stringify(offering(settings)),
       encoding: "utf8",
-      env: { ...process.env, ...environment(settings, { ...noSecrets, demo: "demo-word" }) },
+      env: {
+        ...process.env,
+        ...environment(settings, { ...placeholderSecrets, demo: "demo-word" }),
+      },
     });
     assert.equal(done.status, 0, done.stderr);
     return JSON.parse(done.stdout) as Call[];

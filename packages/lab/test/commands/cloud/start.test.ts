@@ -9,7 +9,7 @@ import { readState } from "../../../state.js";
 import { labStatus } from "../../../status.js";
 import { startFakeLabCloud, type FakeLabCloud } from "../support/fake-lab-cloud.js";
 import { hostStubs, StubHost } from "../../../../../test/support/machine/stub-host.js";
-import { noSecrets } from "../../../cloud/secrets.js";
+import { placeholderSecrets } from "../../../cloud/secrets.js";
 import { goldenKey } from "../../../cloud/golden.js";
 import { ports } from "../../../cloud/configuration/common.js";
 import { services, unitName } from "../../../cloud/units.js";
@@ -20,7 +20,7 @@ describe("lab/cloud/start and lab/status", () => {
   const golden = () => ({
     key: goldenKey(host.settings, host.paths),
     root: join(host.paths.store, "golden-1"),
-    secrets: { ...noSecrets, admin: "admin-word" },
+    secrets: { ...placeholderSecrets, admin: "admin-word" },
   });
   const start = (signal?: AbortSignal) =>
     startCloud({

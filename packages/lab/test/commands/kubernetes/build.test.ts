@@ -12,9 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../base/progress.js";
-import { ensureExtra } from "../../../kubernetes/optional-addon-images.js";
+import { ensureOptionalAddon } from "../../../kubernetes/optional-addon-images.js";
 import { digestOf } from "../../../kubernetes/digest.js";
-import { extras } from "../../../kubernetes/optional-addons.js";
+import { optionalAddons } from "../../../kubernetes/optional-addons.js";
 import { ensureKubernetes } from "../../../kubernetes/build.js";
 import { RegistryStore } from "../../../kubernetes/registry-store.js";
 import { blobsInUse, readSiteManifest } from "../../../kubernetes/site.js";
@@ -226,16 +226,16 @@ describe("ensureKubernetes", function () {
     for (const name of ["calico-vxlan", "canal"])
       writeFileSync(join(folder, "manifests", `${name}.yaml`), name);
     const before = builds();
-    const { calico } = await ensureExtra("calico", { progress: silentProgress });
+    const { calico } = await ensureOptionalAddon("calico", { progress: silentProgress });
     // flannel was already built.
     assert.equal(builds(), before + 1);
     assert.equal(readFileSync(calico?.source ?? "", "utf8"), "calico-vxlan");
     assert.equal(calico?.sha256, digestOf("calico-vxlan"));
     const kept = blobsInUse(site());
-    for (const { repository, tags } of extras.calico().images)
+    for (const { repository, tags } of optionalAddons.calico().images)
       for (const tag of tags)
         assert.ok(kept.has(store().tagged(repository, tag) ?? ""), repository);
-    await ensureExtra("calico", { progress: silentProgress });
+    await ensureOptionalAddon("calico", { progress: silentProgress });
     assert.equal(builds(), before + 1);
     assert.ok(existsSync((await ensureKubernetes({ version, progress: silentProgress })).keyFile));
   });

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../base/progress.js";
-import { ensureExtra } from "../../../kubernetes/optional-addon-images.js";
+import { ensureOptionalAddon } from "../../../kubernetes/optional-addon-images.js";
 import { ensureKubernetes } from "../../../kubernetes/build.js";
 import { digestOf } from "../../../kubernetes/digest.js";
 import { mirrorImages } from "../../../kubernetes/mirror-images.js";
@@ -169,11 +169,11 @@ describe("taking upstream's own for the lab", function () {
       for (const name of ["etc", "sbin"])
         mkdirSync(join(folder, "module/node/filesystem", name), { recursive: true });
       const options = { progress: silentProgress, mirror: mirror.settings };
-      const { canal } = await ensureExtra("calico", options);
+      const { canal } = await ensureOptionalAddon("calico", options);
       assert.equal(readFileSync(canal?.source ?? "", "utf8"), "canal");
       assert.ok(calls().includes("podman manifest inspect docker.io/calico/cni:v3.28.5"));
       assert.ok(readAddedImages(site(), "calico")?.images.every(({ mirrored }) => mirrored));
-      await ensureExtra("calico", options);
+      await ensureOptionalAddon("calico", options);
       assert.deepEqual(
         calls().filter((call) => !call.startsWith("go env")),
         [],

@@ -6,12 +6,12 @@ import { runningRoot } from "../../../cloud/start.js";
 import { addMachines } from "../../../machines/add.js";
 import { imageCommands, machineImage } from "../../../machines/build.js";
 import { releases } from "../../../machines/debian-releases.js";
-import type { LabState } from "../../../state.js";
+import type { RunningLabRecord } from "../../../state.js";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 
 describe("lab/machines/add", () => {
   let host: StubHost;
-  let state: LabState;
+  let state: RunningLabRecord;
   beforeEach(() => {
     const commands = Object.keys(imageCommands).map((name) => [name, "true"] as const);
     host = new StubHost(Object.fromEntries(commands));
@@ -27,7 +27,7 @@ describe("lab/machines/add", () => {
   afterEach(() => {
     host.close();
   });
-  const add = (running: LabState | undefined = state) =>
+  const add = (running: RunningLabRecord | undefined = state) =>
     addMachines({
       paths: host.paths,
       root: runningRoot(host.paths),

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { imageTable } from "../../../../../base/versions/container-images.js";
 import {
-  containerdPackages,
-  upstreamPackages,
+  containerdPackageRepository,
+  kubernetesPackageRepository,
 } from "../../../../../base/versions/pinned-versions.js";
 import { frontHosts, hostNames } from "../../../front/hosts.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
@@ -14,8 +14,8 @@ describe("lab/front/hosts", () => {
   it("has every host that the program's defaults name", () => {
     const images = Object.values(imageTable("1.36.3")).map((image) => image.split("/")[0] ?? "");
     const registries = images.map((host) => (host === "docker.io" ? "registry-1.docker.io" : host));
-    const { source, key } = containerdPackages;
-    const packages = [upstreamPackages.url, source, key].map(hostOf);
+    const { source, key } = containerdPackageRepository;
+    const packages = [kubernetesPackageRepository.url, source, key].map(hostOf);
     for (const host of [...registries, ...packages]) assert.ok(host in frontHosts, host);
   });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { debianPackages } from "../../../host/debian-packages.js";
+import { downloadDebianPackages } from "../../../host/debian-packages.js";
 
 describe("lab/host/debian-packages", () => {
   let folder: string;
@@ -13,7 +13,7 @@ describe("lab/host/debian-packages", () => {
   };
   const calls = () => readFileSync(join(folder, "calls"), "utf8").trimEnd().split("\n");
   const get = () =>
-    debianPackages({
+    downloadDebianPackages({
       folder: join(folder, "packages"),
       packages: ["one", "two"],
       mirrors: ["deb http://mirror.test/debian bookworm main"],

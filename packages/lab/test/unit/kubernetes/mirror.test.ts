@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure } from "../../../../../base/failures/failure.js";
-import { upstreamPackages } from "../../../../../base/versions/pinned-versions.js";
+import { kubernetesPackageRepository } from "../../../../../base/versions/pinned-versions.js";
 import { mirrorSettings, reason, whyNot } from "../../../kubernetes/mirror.js";
 
 describe("where what the lab installs comes from", () => {
@@ -9,7 +9,7 @@ describe("where what the lab installs comes from", () => {
     mirrorSettings(STACKADM_LAB_MIRROR === undefined ? {} : { STACKADM_LAB_MIRROR });
 
   it("is upstream where that is said", () => {
-    assert.deepEqual(settings("auto"), upstreamPackages);
+    assert.deepEqual(settings("auto"), kubernetesPackageRepository);
   });
 
   it("is never upstream where that is said, or nothing", () => {
@@ -19,7 +19,10 @@ describe("where what the lab installs comes from", () => {
 
   it("is a copy of the packages, which upstream's key signs all the same", () => {
     const url = "http://mirror.test:8080/kubernetes/v{minor}/deb/";
-    assert.deepEqual(settings(url), { url, keyFingerprint: upstreamPackages.keyFingerprint });
+    assert.deepEqual(settings(url), {
+      url,
+      keyFingerprint: kubernetesPackageRepository.keyFingerprint,
+    });
   });
 
   it("is refused in one sentence that says what to write instead", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { extraNames, extras } from "../../../kubernetes/optional-addons.js";
+import { extraNames, optionalAddons } from "../../../kubernetes/optional-addons.js";
 import { executableName } from "../../../kubernetes/go-mod-files.js";
 import { release, supportedKubernetesVersions } from "../../../kubernetes/versions.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
@@ -9,7 +9,7 @@ const copiesOf = (name: string, copies: Readonly<Record<string, string>> = {}): 
 
 for (const extra of extraNames)
   describe(`lab/kubernetes extra ${extra}`, () => {
-    const { components, images, manifests } = extras[extra]();
+    const { components, images, manifests } = optionalAddons[extra]();
 
     it("is no part of what every lab builds", () => {
       const always = supportedKubernetesVersions.flatMap((version) =>
@@ -41,7 +41,7 @@ for (const extra of extraNames)
   });
 
 describe("lab/kubernetes extras", () => {
-  const all = extraNames.map((extra) => extras[extra]());
+  const all = extraNames.map((extra) => optionalAddons[extra]());
 
   it("describe how a component of another module version differs from upstream's", () => {
     const pinned = all

@@ -2,7 +2,7 @@ import { isNotFound } from "../client.js";
 import { at, listAt, mapAt, textAt } from "../json.js";
 import { conditionOf, nameOf, namespaceOf } from "../object-fields.js";
 import { info, warning } from "./readiness.js";
-import type { Readiness, ReadinessContext, Verdict } from "./readiness.js";
+import type { ReadinessCheck, ReadinessContext, Verdict } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
@@ -20,7 +20,7 @@ const noAddress = "Service was not allocated an IP address; does your cloud prov
  * Waits for an address (type LoadBalancer), and for endpoints that are unchanged for a while and
  * all ready.
  */
-export function serviceReadiness(context: ReadinessContext): Readiness {
+export function serviceReadiness(context: ReadinessContext): ReadinessCheck {
   let seen: Json | undefined = "never looked";
   let since = 0;
   return async (live) => {
@@ -80,7 +80,7 @@ async function endpointsOf(
  * Waits until the claim is bound. A pending claim whose storage class waits for the first consumer
  * is ready too, because the program may create the pod that uses it later.
  */
-export function claimReadiness(context: ReadinessContext): Readiness {
+export function claimReadiness(context: ReadinessContext): ReadinessCheck {
   return async (live) => {
     const phase = textAt(live, "status", "phase");
     if (phase === "Bound") return ready();
@@ -110,7 +110,7 @@ async function bindingMode(
   }
 }
 
-export const volumeReadiness = (): Readiness => (live) => {
+export const volumeReadiness = (): ReadinessCheck => (live) => {
   const phase = textAt(live, "status", "phase");
   return phase === "Available" || phase === "Bound"
     ? ready()
@@ -121,7 +121,7 @@ export const volumeReadiness = (): Readiness => (live) => {
  * Waits until the server serves the new kind in every version, so that objects of it can be created
  * at once.
  */
-export function crdReadiness({ cluster }: ReadinessContext): Readiness {
+export function crdReadiness({ cluster }: ReadinessContext): ReadinessCheck {
   const waiting = (problem: string): Verdict => ({
     ready: false,
     messages: [info(problem)],
@@ -145,7 +145,7 @@ export function crdReadiness({ cluster }: ReadinessContext): Readiness {
   };
 }
 
-export const namespaceReadiness = (): Readiness => (live) =>
+export const namespaceReadiness = (): ReadinessCheck => (live) =>
   textAt(live, "status", "phase") === "Active"
     ? ready()
     : {
@@ -155,7 +155,7 @@ export const namespaceReadiness = (): Readiness => (live) =>
       };
 
 /** Waits until a controller has set an address. */
-export const ingressReadiness = (): Readiness => (live) => {
+export const ingressReadiness = (): ReadinessCheck => (live) => {
   const problem =
     "Ingress was not allocated an IP address; does the cluster have an ingress controller?";
   return listAt(live, "status", "loadBalancer", "ingress").length > 0

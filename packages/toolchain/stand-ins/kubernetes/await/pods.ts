@@ -1,9 +1,9 @@
-import type { Cluster } from "../object-client.js";
+import type { ObjectClient } from "../object-client.js";
 import { at, listAt, numberAt, textAt } from "../json.js";
 import { selectorOf } from "../normalize.js";
 import { conditionOf, displayName, isOwnedBy, namespaceOf } from "../object-fields.js";
 import { info, warning } from "./readiness.js";
-import type { Readiness, Verdict } from "./readiness.js";
+import type { ReadinessCheck, Verdict } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
@@ -73,7 +73,7 @@ export function podProblems(pods: readonly JsonObject[]): string[] {
 
 /** Returns the pods that `owner` owns: the workload or its ReplicaSet. */
 export async function podsOf(
-  cluster: Cluster,
+  cluster: ObjectClient,
   workload: JsonObject,
   owner: JsonObject,
 ): Promise<JsonObject[]> {
@@ -87,7 +87,7 @@ export async function podsOf(
 }
 
 export const podReadiness =
-  (): Readiness =>
+  (): ReadinessCheck =>
   (pod: JsonObject): Verdict => {
     const { pending, problem } = podState(pod);
     if (pending === undefined) return { ready: true, messages: [], problems: [] };

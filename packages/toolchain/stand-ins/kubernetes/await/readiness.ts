@@ -1,4 +1,4 @@
-import type { Cluster } from "../object-client.js";
+import type { ObjectClient } from "../object-client.js";
 import type { Severity } from "../engine-messages.js";
 import type { JsonObject } from "../../plugin/values.js";
 
@@ -14,7 +14,7 @@ export interface Verdict {
 }
 
 export interface ReadinessContext {
-  readonly cluster: Cluster;
+  readonly cluster: ObjectClient;
   /**
    * Milliseconds without a change after which endpoints count as stable; 0 for a refresh, which
    * checks once.
@@ -23,8 +23,8 @@ export interface ReadinessContext {
 }
 
 /** Checks an object repeatedly; may keep state between the checks. */
-export type Readiness = (live: JsonObject) => Verdict | Promise<Verdict>;
-export type ReadinessOf = (context: ReadinessContext) => Readiness;
+export type ReadinessCheck = (live: JsonObject) => Verdict | Promise<Verdict>;
+export type CreateReadinessCheck = (context: ReadinessContext) => ReadinessCheck;
 
 export const info = (text: string) => ({ severity: "info", text }) as const;
 export const warning = (text: string) => ({ severity: "warning", text }) as const;

@@ -1,6 +1,6 @@
 import { at } from "../json.js";
 import { annotationOf, annotations } from "../object-fields.js";
-import { info, type Readiness } from "./readiness.js";
+import { info, type ReadinessCheck } from "./readiness.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /** Pattern of the only supported expression of the official provider: the path of a field. */
@@ -11,7 +11,7 @@ const field = /^jsonpath=(\{((?:\.[A-Za-z][A-Za-z0-9]*)+)\})$/;
  * exists. Undefined without the annotation; throws for expressions that only the official provider
  * supports.
  */
-export function askedReadiness(object: JsonObject): Readiness | undefined {
+export function askedReadiness(object: JsonObject): ReadinessCheck | undefined {
   const asked = annotationOf(object, annotations.waitFor);
   if (asked === "") return undefined;
   const [, shown, names] = field.exec(asked) ?? [];

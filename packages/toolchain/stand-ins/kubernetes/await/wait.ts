@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isNotFound, UnreachableError } from "../client.js";
-import type { Cluster } from "../object-client.js";
+import type { ObjectClient } from "../object-client.js";
 import { cancelled, failedToInitialize, NotReadyError, timedOut } from "../errors.js";
 import { listAt, textAt } from "../json.js";
 import { apiVersionOfGvk, gvkOf } from "../kinds.js";
@@ -15,7 +15,7 @@ import {
   volumeReadiness,
 } from "./network-storage.js";
 import { podReadiness } from "./pods.js";
-import type { Readiness, ReadinessOf, Verdict } from "./readiness.js";
+import type { ReadinessCheck, CreateReadinessCheck, Verdict } from "./readiness.js";
 import { askedReadiness } from "./wait-for.js";
 import {
   daemonSetReadiness,
@@ -26,7 +26,7 @@ import {
 import type { JsonObject } from "../../plugin/values.js";
 
 /** Kinds that are not ready as soon as they exist. */
-export const awaited: Readonly<Record<string, ReadinessOf>> = {
+export const awaited: Readonly<Record<string, CreateReadinessCheck>> = {
   "apps/v1/DaemonSet": daemonSetReadiness,
   "apps/v1/Deployment": deploymentReadiness,
   "apps/v1/StatefulSet": statefulSetReadiness,
@@ -43,11 +43,11 @@ export const awaited: Readonly<Record<string, ReadinessOf>> = {
 /** Kinds for which a refresh reports that they are not ready. */
 const readAwaited = new Set(["DaemonSet", "Deployment", "StatefulSet", "Job", "Pod", "Service"]);
 
-const readinessOf = (object: JsonObject): ReadinessOf | undefined =>
+const readinessOf = (object: JsonObject): CreateReadinessCheck | undefined =>
   awaited[`${apiVersionOfGvk(gvkOf(object))}/${kindOf(object)}`];
 
 export interface Waiting {
-  readonly cluster: Cluster;
+  readonly cluster: ObjectClient;
   readonly log: ResourceLog;
   /** Signal that the engine's cancel aborts; waiting then ends at once. */
   readonly signal: AbortSignal;
@@ -85,7 +85,11 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
  * Returns the check for a written object; undefined if it is ready as soon as it exists, or is not
  * to be waited for.
  */
-function lookFor(waiting: Waiting, inputs: JsonObject, written: JsonObject): Readiness | undefined {
+function lookFor(
+  waiting: Waiting,
+  inputs: JsonObject,
+  written: JsonObject,
+): ReadinessCheck | undefined {
   const look = askedReadiness(written) ?? readinessOf(written)?.(waiting);
   if (look === undefined || !isTrue(inputs, annotations.skipAwait)) return look;
   waiting.log.status("info", "Skipping await logic");
@@ -141,7 +145,7 @@ function throwUnlessPassing(
 
 /** Checks once, for a refresh: throws a NotReadyError if the object is not ready. */
 export async function requireReady(
-  cluster: Cluster,
+  cluster: ObjectClient,
   log: ResourceLog,
   inputs: JsonObject,
   live: JsonObject,

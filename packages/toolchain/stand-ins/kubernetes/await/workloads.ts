@@ -1,4 +1,4 @@
-import type { Cluster } from "../object-client.js";
+import type { ObjectClient } from "../object-client.js";
 import { mapAt, numberAt, textAt } from "../json.js";
 import { claimsOf, selectorOf } from "../normalize.js";
 import {
@@ -12,7 +12,7 @@ import {
 import { isNotFound } from "../client.js";
 import { podProblems, podsOf } from "./pods.js";
 import { info, warning } from "./readiness.js";
-import type { Readiness, ReadinessContext, Verdict } from "./readiness.js";
+import type { ReadinessCheck, ReadinessContext, Verdict } from "./readiness.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 const revision = "deployment.kubernetes.io/revision";
@@ -26,7 +26,7 @@ const notYet = (text: string): Verdict => ({
  * Waits until all pods of the newest ReplicaSet are ready and the Deployment reports that it is
  * available.
  */
-export function deploymentReadiness({ cluster }: ReadinessContext): Readiness {
+export function deploymentReadiness({ cluster }: ReadinessContext): ReadinessCheck {
   return async (live) => {
     if (!isObserved(live)) return notYet("Waiting for the Deployment controller");
     const set = await replicaSetOf(cluster, live, annotationOf(live, revision));
@@ -86,7 +86,7 @@ function rolloutOf(live: JsonObject, set: JsonObject | undefined): Rollout {
 }
 
 async function replicaSetOf(
-  cluster: Cluster,
+  cluster: ObjectClient,
   deployment: JsonObject,
   current: string,
 ): Promise<JsonObject | undefined> {
@@ -99,7 +99,7 @@ async function replicaSetOf(
   return sets.find((set) => isOwnedBy(set, deployment) && annotationOf(set, revision) === current);
 }
 
-async function unboundClaims(cluster: Cluster, workload: JsonObject): Promise<string[]> {
+async function unboundClaims(cluster: ObjectClient, workload: JsonObject): Promise<string[]> {
   const unbound: string[] = [];
   for (const name of claimsOf(workload)) {
     const metadata = { name, namespace: namespaceOf(workload) };
@@ -115,7 +115,7 @@ async function unboundClaims(cluster: Cluster, workload: JsonObject): Promise<st
 }
 
 /** Waits until every node that needs a pod has a ready one of the newest revision. */
-export function daemonSetReadiness(context: ReadinessContext): Readiness {
+export function daemonSetReadiness(context: ReadinessContext): ReadinessCheck {
   return async (live) => {
     const state = daemonSetState(live);
     if (state.ready) return { ready: true, messages: [info(state.text)], problems: [] };
@@ -161,7 +161,7 @@ function daemonSetState(live: JsonObject): { ready: boolean; text: string } {
 }
 
 /** Waits until all pods are ready and of the newest revision. */
-export function statefulSetReadiness({ cluster }: ReadinessContext): Readiness {
+export function statefulSetReadiness({ cluster }: ReadinessContext): ReadinessCheck {
   return async (live) => {
     const state = statefulSetState(live);
     if (state.problems.length === 0) {
@@ -212,7 +212,7 @@ function statefulSetStep(state: { first: boolean; allReady: boolean; pods: strin
 }
 
 /** Waits until the Job has succeeded; a failed Job ends the wait at once. */
-export function jobReadiness(context: ReadinessContext): Readiness {
+export function jobReadiness(context: ReadinessContext): ReadinessCheck {
   return async (live) => {
     const name = displayName(live);
     const status = mapAt(live, "status");

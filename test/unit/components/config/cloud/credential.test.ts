@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
 import { isSupplied } from "../../../../../components/config/cloud/credential.js";
-import { openSecrets } from "../../../../../components/config/plain-text-secrets.js";
+import { plainTextSecretErrors } from "../../../../../components/config/plain-text-secrets.js";
 import { smallest } from "../../../../support/config/spec.js";
 
 const password = { secure: "v1:AAAA" };
@@ -84,7 +84,9 @@ describe("with what a cluster's controllers work in the cloud", () => {
     const open = (credential: object): string[] => {
       const result = parsed(credential);
       assert.ok("spec" in result);
-      return openSecrets(result.spec, "stackadm").map(({ path, message }) => `${path}: ${message}`);
+      return plainTextSecretErrors(result.spec, "stackadm").map(
+        ({ path, message }) => `${path}: ${message}`,
+      );
     };
     assert.deepEqual(open({ username: "shop", password }), []);
     const [sentence = "", ...more] = open({ username: "shop", password: "CANARY" });

@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { imageTable, splitReference } from "../../../../../base/versions/container-images.js";
+import { imageTable, splitImageReference } from "../../../../../base/versions/container-images.js";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
-import { configuredBlocks } from "../../../../../components/kubeadm/component-configuration.js";
+import { clusterConfigurationBlocks } from "../../../../../components/kubeadm/component-configuration.js";
 import { preparation } from "../../../../../components/machine/preparation.js";
 import { smallest } from "../../../../support/config/spec.js";
 
@@ -79,7 +79,7 @@ describe("kubernetes.images", () => {
     fc.assert(
       fc.property(part, fc.nat(65535), repository, part, (host, port, path, tag) => {
         const before = [`${host}:${String(port)}`, ...path].join("/");
-        assert.deepEqual(splitReference(`${before}/etcd:${tag}`), {
+        assert.deepEqual(splitImageReference(`${before}/etcd:${tag}`), {
           imageRepository: before,
           imageTag: tag,
         });
@@ -89,11 +89,11 @@ describe("kubernetes.images", () => {
 
   it("tells kubeadm of CoreDNS, and nothing where nothing is asked for", () => {
     const { kubernetes } = specOf({ coreDns: "r.example/k8s/coredns:v1.14.2" });
-    assert.deepEqual(configuredBlocks(kubernetes)["dns"], {
+    assert.deepEqual(clusterConfigurationBlocks(kubernetes)["dns"], {
       imageRepository: "r.example/k8s",
       imageTag: "v1.14.2",
     });
-    assert.equal(configuredBlocks(specOf({}).kubernetes)["dns"], undefined);
+    assert.equal(clusterConfigurationBlocks(specOf({}).kubernetes)["dns"], undefined);
   });
 });
 

@@ -7,7 +7,7 @@ import {
 import {
   endpointTraits,
   listenerRanges,
-  serviceRanges,
+  serviceClientRanges,
   type EndpointTraits,
 } from "../../../../../components/config/load-balancing/endpoint-traits.js";
 import { smallest } from "../../../../support/config/spec.js";
@@ -79,7 +79,7 @@ describe("the ranges that a load balancer lets in", () => {
 
   it("are the pods', too, where it leads to Services", () => {
     const network = { nodes, pods: "10.244.0.0/16" };
-    assert.deepEqual(serviceRanges({ serviceCidrs: ["203.0.113.0/24"], network }), [
+    assert.deepEqual(serviceClientRanges({ serviceCidrs: ["203.0.113.0/24"], network }), [
       ...["10.0.0.0/24", "10.244.0.0/16", "203.0.113.0/24"],
     ]);
   });

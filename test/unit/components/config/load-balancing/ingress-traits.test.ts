@@ -3,7 +3,7 @@ import {
   ingressPorts,
   ingressTraits,
 } from "../../../../../components/config/load-balancing/ingress-traits.js";
-import { rulesOf } from "../../../../../components/network/firewall-plan.js";
+import { firewallRulesOfSpec } from "../../../../../components/network/firewall-plan.js";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
 import { smallest } from "../../../../support/config/spec.js";
 
@@ -19,7 +19,7 @@ describe("what an ingress controller takes of the cloud and of its machines", ()
       const ingress = { kind: "workers", pool: "general" };
       const parsed = parseClusterSpec({ ...smallest, ingress, loadBalancer: { provider } });
       assert.ok("spec" in parsed);
-      const open = rulesOf(parsed.spec).filter(
+      const open = firewallRulesOfSpec(parsed.spec).filter(
         ({ from, protocol }) =>
           "range" in from && from.range === parsed.spec.network.nodes && protocol === "tcp",
       );

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { containerdPackages } from "../../../../../base/versions/pinned-versions.js";
+import { containerdPackageRepository } from "../../../../../base/versions/pinned-versions.js";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
 import { smallest } from "../../../../support/config/spec.js";
 import { containerd } from "../../../../support/config/spec-parts.js";
@@ -16,7 +16,7 @@ describe("kubernetes.packages.containerd", () => {
   it("is Docker's repository by default", () => {
     const result = parseClusterSpec(smallest);
     assert.ok("spec" in result);
-    assert.deepEqual(result.spec.kubernetes.packages.containerd, containerdPackages);
+    assert.deepEqual(result.spec.kubernetes.packages.containerd, containerdPackageRepository);
   });
 
   it("takes what a line of sources.list can say of one repository", () => {

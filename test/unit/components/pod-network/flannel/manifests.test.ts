@@ -8,8 +8,8 @@ import {
   networkConfiguration,
 } from "../../../../../components/pod-network/flannel/manifests.js";
 import {
-  overheadOf,
-  podNetworkTraits,
+  encapsulationOverheadOf,
+  podNetworkTraitsOf,
 } from "../../../../../components/pod-network/pod-network-kinds.js";
 import {
   containersOf,
@@ -52,7 +52,7 @@ describe("pod-network/flannel", () => {
     assert.equal(Backend.Type, "vxlan");
     assert.equal(Backend.VNI, 1);
     assert.deepEqual(
-      podNetworkTraits(podNetworkOf("flannel")).passages.map(({ protocol, ports }) => [
+      podNetworkTraitsOf(podNetworkOf("flannel")).passages.map(({ protocol, ports }) => [
         protocol,
         ports,
       ]),
@@ -70,7 +70,7 @@ describe("pod-network/flannel", () => {
       Network: "10.244.0.0/16",
       Backend: { Type: "host-gw" },
     });
-    const { overhead, routedRanges } = podNetworkTraits(
+    const { overhead, routedRanges } = podNetworkTraitsOf(
       podNetworkOf({ kind: "flannel", backend: "host-gw" }),
     );
     assert.deepEqual([overhead, routedRanges], [0, ["pods"]]);
@@ -84,7 +84,10 @@ describe("pod-network/flannel", () => {
     // flannel's devices subtract 50 bytes for both families.
     assert.equal(Backend.MTU - 50, 1280);
     const spec = podNetworkOf("flannel");
-    assert.deepEqual([overheadOf(spec, false), overheadOf(spec, true)], [50, 70]);
+    assert.deepEqual(
+      [encapsulationOverheadOf(spec, false), encapsulationOverheadOf(spec, true)],
+      [50, 70],
+    );
   });
 
   it("tells flanneld both addresses of its node, which come as one", () => {

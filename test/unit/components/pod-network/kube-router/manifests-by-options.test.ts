@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { imageTable } from "../../../../../base/versions/container-images.js";
 import { firewallRules } from "../../../../../components/network/firewall-rules.js";
 import {
-  podNetworkTraits,
-  routedRangesOf,
+  podNetworkTraitsOf,
+  allowedAddressPairRangesOf,
 } from "../../../../../components/pod-network/pod-network-kinds.js";
 import {
   kubeRouterDaemonSet,
@@ -36,7 +36,7 @@ const usual = router({}).args;
 const added = (written: object, passwordsVersion?: string): string[] =>
   router(written, passwordsVersion).args.filter((arg) => !usual.includes(arg));
 const traitsOf = (written: object) =>
-  podNetworkTraits(podNetworkOf({ kind: "kube-router", ...written }));
+  podNetworkTraitsOf(podNetworkOf({ kind: "kube-router", ...written }));
 const peers = [
   { address: "10.0.0.250", asn: 65001, password: "CANARY" },
   { address: "198.51.100.7", asn: 65002, port: 1179 },
@@ -122,7 +122,10 @@ describe("pod-network/kube-router: options", () => {
   it("have machines' ports allow what has other addresses than the machines' own", () => {
     const network = { pods: "10.244.0.0/16", services: "10.96.0.0/12" };
     const ranges = (written: object) =>
-      routedRangesOf({ podNetwork: podNetworkOf({ kind: "kube-router", ...written }), network });
+      allowedAddressPairRangesOf({
+        podNetwork: podNetworkOf({ kind: "kube-router", ...written }),
+        network,
+      });
     assert.deepEqual(ranges({}), [network.pods, network.services]);
     assert.deepEqual(ranges({ overlay: "full" }), []);
     assert.deepEqual(ranges({ overlay: "full", peers, advertiseServices: ["cluster-ip"] }), [

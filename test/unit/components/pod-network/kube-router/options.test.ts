@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
 import { compareFrozen, frozenValues } from "../../../../../components/config/immutable-fields.js";
-import { openSecrets } from "../../../../../components/config/plain-text-secrets.js";
+import { plainTextSecretErrors } from "../../../../../components/config/plain-text-secrets.js";
 import { smallest } from "../../../../support/config/spec.js";
 
 const parsed = (podNetwork: object | string, over: object = {}) =>
@@ -98,7 +98,7 @@ describe("kube-router in a specification", () => {
       ],
     });
     assert.ok("spec" in result, JSON.stringify(result));
-    const found = openSecrets(result.spec, "stackadm").map(({ path }) => path);
+    const found = plainTextSecretErrors(result.spec, "stackadm").map(({ path }) => path);
     assert.deepEqual(found, ["cluster.podNetwork.peers[1].password"]);
   });
 

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { connectCloud } from "../../../../../openstack/client/cloud-client.js";
-import { exchange, type HttpAnswer } from "../../../../../openstack/http/http-exchange.js";
+import { sendHttpRequest, type HttpAnswer } from "../../../../../openstack/http/http-exchange.js";
 import { FaultyProxy } from "../../../../lab/support/faulty-proxy.js";
 
 /** Request that reached the API behind the proxy. */
@@ -54,7 +54,7 @@ describe("the proxy that lets calls to a cloud fail", () => {
   });
 
   const ask = (method: string, path: string): Promise<HttpAnswer> =>
-    exchange(`${through}${path}`, { method, ...(method === "POST" && { body: "sent" }) });
+    sendHttpRequest(`${through}${path}`, { method, ...(method === "POST" && { body: "sent" }) });
 
   it("passes calls on as they are, for the host that the client asked", async () => {
     const answer = await ask("POST", "/v2.0/ports?limit=1");
@@ -72,7 +72,7 @@ describe("the proxy that lets calls to a cloud fail", () => {
     try {
       const beganAt = performance.now();
       const url = `${slow.rewrite(origin)}/v2.0/ports`;
-      assert.equal((await exchange(url, { method: "POST", body: "sent" })).status, 200);
+      assert.equal((await sendHttpRequest(url, { method: "POST", body: "sent" })).status, 200);
       // A timer may fire up to one millisecond early.
       assert.ok(performance.now() - beganAt >= 149);
       assert.equal(seen.at(-1)?.body, "sent");
@@ -145,7 +145,7 @@ describe("the proxy that lets calls to a cloud fail", () => {
 
   it("has no answer where the API behind gives none", async () => {
     const nobody = await FaultyProxy.start({ upstreams: [`http://${address}:9`], address });
-    const gone = exchange(`${nobody.rewrite(`http://${address}:9`)}/`);
+    const gone = sendHttpRequest(`${nobody.rewrite(`http://${address}:9`)}/`);
     await assert.rejects(gone, { code: "ECONNRESET" });
     await nobody.close();
   });

@@ -10,7 +10,7 @@ import {
   KubeClient,
   UnreachableError,
 } from "../../../../stand-ins/kubernetes/client.js";
-import { Cluster } from "../../../../stand-ins/kubernetes/object-client.js";
+import { ObjectClient } from "../../../../stand-ins/kubernetes/object-client.js";
 import {
   collectionPath,
   Discovery,
@@ -31,12 +31,12 @@ describe("kubernetes stand-in: client", () => {
   let api: FakeApiServer;
   let client: KubeClient;
   let discovery: Discovery;
-  let cluster: Cluster;
+  let cluster: ObjectClient;
   beforeEach(async () => {
     api = await FakeApiServer.start();
     client = new KubeClient(connectionOf(loadKubeconfig(api.kubeconfig()), {}));
     discovery = new Discovery(client);
-    cluster = new Cluster(client, discovery, new AbortController().signal);
+    cluster = new ObjectClient(client, discovery, new AbortController().signal);
   });
   afterEach(async () => {
     client.close();

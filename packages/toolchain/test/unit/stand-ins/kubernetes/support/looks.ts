@@ -2,12 +2,12 @@ import { strict as assert } from "node:assert";
 import { awaited } from "../../../../../stand-ins/kubernetes/await/wait.js";
 import type { Verdict } from "../../../../../stand-ins/kubernetes/await/readiness.js";
 import { ApiError } from "../../../../../stand-ins/kubernetes/client.js";
-import type { Cluster } from "../../../../../stand-ins/kubernetes/object-client.js";
+import type { ObjectClient } from "../../../../../stand-ins/kubernetes/object-client.js";
 import { textAt } from "../../../../../stand-ins/kubernetes/json.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 /** Returns a cluster that contains these objects. */
-export function clusterOf(...objects: JsonObject[]): Cluster {
+export function clusterOf(...objects: JsonObject[]): ObjectClient {
   const fake = {
     get: (wanted: JsonObject) => {
       const found = objects.find(
@@ -23,7 +23,7 @@ export function clusterOf(...objects: JsonObject[]): Cluster {
       Promise.resolve(objects.filter((object) => object["kind"] === kind["kind"])),
     discovery: { exists: () => Promise.resolve(true) },
   };
-  return fake as unknown as Cluster;
+  return fake as unknown as ObjectClient;
 }
 
 /** Checks once whether an object is ready. The cluster also contains `others`. */
