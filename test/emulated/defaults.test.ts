@@ -83,7 +83,7 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
   });
 
   it("has each node back after a reboot, with its pods", async function () {
-    this.timeout(30 * minutes);
+    this.timeout(60 * minutes);
     for (const machine of ["general-0", "control-plane-0"]) {
       await stack.reboot(machine);
       await traffic.readyAfterBoot(machine);

@@ -163,8 +163,9 @@ export class Traffic {
   }
 
   /**
-   * Waits until `prove` succeeds after a reboot: kube-router writes the routes to other nodes only
-   * after its own start, and other pods may be ready before. Returns the seconds.
+   * Waits until `prove` succeeds after a reboot, and returns the seconds. Pods may be ready before
+   * kube-router and kube-proxy are. Both exit while the API server starts, and kubelet waits up to 5
+   * minutes before it starts such a container again.
    */
   async proveAgain(): Promise<number> {
     const began = Date.now();
@@ -173,20 +174,26 @@ export class Traffic {
         await this.prove();
         return Math.round((Date.now() - began) / 1000);
       } catch (error) {
-        if (Date.now() - began > 5 * minutes)
-          throw new Error(await this.#routes(), { cause: error });
+        if (Date.now() - began > 12 * minutes)
+          throw new Error(await this.#networkState(), { cause: error });
         await delay(5_000);
       }
     }
   }
 
-  /** Returns the routes of the nodes, and the log of kube-router on each. */
-  async #routes(): Promise<string> {
+  /** Returns the routes and NodePort rules of each node, and the state and logs of its network pods. */
+  async #networkState(): Promise<string> {
+    const ask = "ip route; iptables-save -t nat | grep -w 30080 || echo no rule for the NodePort";
     const lines = await Promise.all(
-      ["control-plane-0", "general-0"].map((machine) => this.stack.on(machine, "ip route")),
+      ["control-plane-0", "general-0"].map((machine) => this.stack.on(machine, ask)),
     );
-    const log = "-n kube-system logs -l k8s-app=kube-router --prefix --tail=40";
-    return [...lines, await this.stack.kubectl(log)].join("\n");
+    const queries = [
+      "-n kube-system get pods -o wide",
+      "-n kube-system logs -l k8s-app=kube-proxy --prefix --tail=40",
+      "-n kube-system logs -l app.kubernetes.io/name=kube-router --prefix --tail=40",
+    ];
+    for (const query of queries) lines.push(await this.stack.kubectl(query));
+    return lines.join("\n");
   }
 
   /** Requires that a policy blocks connections between pods on every node, until it is deleted. */
