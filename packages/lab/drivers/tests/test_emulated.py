@@ -8,7 +8,8 @@ import time
 import unittest
 from unittest import mock
 
-from labdriver import acceleration, emulated, images, monitor, network, qemu_command_line as qemu, server
+from labdriver import acceleration, emulated, images, monitor, network, server
+from labdriver import qemu_command_line as qemu
 from labdriver.volumes import Disk
 from tests.commands import CommandsTest
 from tests.support import DirectoryTest
