@@ -6,7 +6,10 @@ import { withLock } from "../../base/file-lock.js";
 import { withStep, type Progress } from "../../base/progress.js";
 import { runTogether } from "../../base/run-together.js";
 import { ensureOptionalAddon, type ExtraManifests } from "./kubernetes/optional-addon-images.js";
-import { extraNames as registryExtras, type ExtraName } from "./kubernetes/optional-addons.js";
+import {
+  extraNames as registryExtras,
+  type ExtraName,
+} from "./kubernetes/catalog/optional-addons.js";
 import { addMachines, machinesExtra } from "./machines/add.js";
 import { ensureGolden, goldenKey } from "./cloud/golden.js";
 import { removeCloud, runningRoot, startCloud } from "./cloud/start.js";

@@ -4,22 +4,22 @@ import { ensureCommands } from "../../../base/host-packages.js";
 import { withLock, type LockHolder } from "../../../base/file-lock.js";
 import { cacheDirectory } from "../../../base/paths.js";
 import { withStep, type Progress, type Step } from "../../../base/progress.js";
-import { writeDockerRepository, writeKubernetesRepository } from "./apt-repository.js";
-import { buildComponents, componentsOf, forgetGoCache } from "./build-component.js";
-import type { Component, Image, Release } from "./component.js";
+import { writeDockerRepository, writeKubernetesRepository } from "./apt/apt-repository.js";
+import { buildComponents, componentsOf, forgetGoCache } from "./compile/build-component.js";
+import type { Component, Image, Release } from "./catalog/component.js";
 import { digestOfFile } from "./digest.js";
 import { heartbeat, type Heartbeat } from "./heartbeat.js";
 import { buildTools } from "./host-tools.js";
-import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
-import { mirrorPackages, type MirroredPackages } from "./mirror-packages.js";
-import { mirrorSettings, type MirrorSettings } from "./mirror.js";
-import { debPackages } from "./deb-package-table.js";
-import { signingKey } from "./signing-key.js";
-import * as sites from "./site.js";
-import { areStored, storeOf, writeImages } from "./site-images.js";
-import { release as releaseOf } from "./versions.js";
+import { imagesLeft, mayHave, mirrorImages } from "./mirror/mirror-images.js";
+import { mirrorPackages, type MirroredPackages } from "./mirror/mirror-packages.js";
+import { mirrorSettings, type MirrorSettings } from "./mirror/mirror.js";
+import { debPackages } from "./catalog/deb-package-table.js";
+import { signingKey } from "./apt/signing-key.js";
+import * as sites from "./site/site.js";
+import { areStored, storeOf, writeImages } from "./site/site-images.js";
+import { release as releaseOf } from "./catalog/versions.js";
 
-export { supportedKubernetesVersions } from "./versions.js";
+export { supportedKubernetesVersions } from "./catalog/versions.js";
 
 export interface KubernetesOptions {
   /** Version without `v`, one of `supportedKubernetesVersions`. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ensureCommands } from "../../../base/host-packages.js";
 import type { PinnedManifest } from "../../../base/versions/pod-network-manifests.js";
 import { withStep, type Step } from "../../../base/progress.js";
-import { programFile } from "./deb-files.js";
+import { programFile } from "./apt/deb-files.js";
 import { buildCache, building, type KubernetesOptions } from "./build.js";
 import {
   buildComponents,
@@ -11,16 +11,16 @@ import {
   componentsOf,
   forgetGoCache,
   type Built,
-} from "./build-component.js";
-import type { Component, Image } from "./component.js";
+} from "./compile/build-component.js";
+import type { Component, Image } from "./catalog/component.js";
 import { digestOf } from "./digest.js";
-import { optionalAddons, type OptionalAddon, type ExtraName } from "./optional-addons.js";
+import { optionalAddons, type OptionalAddon, type ExtraName } from "./catalog/optional-addons.js";
 import { buildTools } from "./host-tools.js";
-import { debianLayerPackages } from "./image-layers.js";
-import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
-import { mirrorSettings } from "./mirror.js";
-import { readAddedImages, writeAddedImages, type SiteImage } from "./site.js";
-import { areStored, writeImages } from "./site-images.js";
+import { debianLayerPackages } from "./registry/image-layers.js";
+import { imagesLeft, mayHave, mirrorImages } from "./mirror/mirror-images.js";
+import { mirrorSettings } from "./mirror/mirror.js";
+import { readAddedImages, writeAddedImages, type SiteImage } from "./site/site.js";
+import { areStored, writeImages } from "./site/site-images.js";
 
 type Options = Pick<KubernetesOptions, "progress" | "mirror" | "signal">;
 

@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../base/progress.js";
 import { ensureKubernetes } from "../../../packages/lab/kubernetes/build.js";
 import { digestOf } from "../../../packages/lab/kubernetes/digest.js";
-import { RegistryStore, storePaths } from "../../../packages/lab/kubernetes/registry-store.js";
-import { release } from "../../../packages/lab/kubernetes/versions.js";
+import {
+  RegistryStore,
+  storePaths,
+} from "../../../packages/lab/kubernetes/registry/registry-store.js";
+import { release } from "../../../packages/lab/kubernetes/catalog/versions.js";
 import { SmallMirror } from "../../support/machine/small-mirror.js";
 
 const version = "1.36.3";

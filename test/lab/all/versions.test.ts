@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { silentProgress } from "../../../base/progress.js";
 import { defaultKubernetesVersion, minorOf } from "../../../base/versions/pinned-versions.js";
 import { labUp } from "../../../packages/lab/lab.js";
-import { supportedKubernetesVersions } from "../../../packages/lab/kubernetes/versions.js";
+import { supportedKubernetesVersions } from "../../../packages/lab/kubernetes/catalog/versions.js";
 import { kubectlOn } from "../support/kubectl.js";
 import { changes } from "../support/lab-cluster.js";
 import { Stack } from "../support/stack.js";

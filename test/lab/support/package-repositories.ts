@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultKubernetesVersion, minorOf } from "../../../base/versions/pinned-versions.js";
-import { renderRelease } from "../../../packages/lab/kubernetes/apt-index.js";
+import { renderRelease } from "../../../packages/lab/kubernetes/apt/apt-index.js";
 import { digestOf } from "../../../packages/lab/kubernetes/digest.js";
-import { signingKey, type SigningKey } from "../../../packages/lab/kubernetes/signing-key.js";
+import { signingKey, type SigningKey } from "../../../packages/lab/kubernetes/apt/signing-key.js";
 import { forward, listen, type Beside } from "./downloads.js";
 
 /**

@@ -8,10 +8,10 @@ import {
   renderPackages,
   renderRelease,
   type IndexedFile,
-} from "../../../packages/lab/kubernetes/apt-index.js";
+} from "../../../packages/lab/kubernetes/apt/apt-index.js";
 import { digestOf } from "../../../packages/lab/kubernetes/digest.js";
-import type { MirrorSettings } from "../../../packages/lab/kubernetes/mirror.js";
-import { signingKey, type SigningKey } from "../../../packages/lab/kubernetes/signing-key.js";
+import type { MirrorSettings } from "../../../packages/lab/kubernetes/mirror/mirror.js";
+import { signingKey, type SigningKey } from "../../../packages/lab/kubernetes/apt/signing-key.js";
 
 const media = {
   index: "application/vnd.docker.distribution.manifest.list.v2+json",

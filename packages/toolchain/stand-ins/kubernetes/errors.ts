@@ -3,7 +3,7 @@ import type { ServiceError } from "@grpc/grpc-js";
 import { Any } from "google-protobuf/google/protobuf/any_pb.js";
 import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
-import { idOf, nameOf } from "./object-fields.js";
+import { idOf, nameOf } from "./objects/object-fields.js";
 import { toStruct } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 

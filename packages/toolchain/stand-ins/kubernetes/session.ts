@@ -1,11 +1,11 @@
-import { KubeClient } from "./client.js";
-import { ObjectClient } from "./object-client.js";
-import { Discovery } from "./discovery.js";
-import { connectionOf, loadKubeconfig } from "./kubeconfig.js";
+import { KubeClient } from "./client/client.js";
+import { ObjectClient } from "./client/object-client.js";
+import { Discovery } from "./client/discovery.js";
+import { connectionOf, loadKubeconfig } from "./client/kubeconfig.js";
 import { ResourceLog } from "./engine-messages.js";
 import type { Log } from "./engine-messages.js";
-import type { GroupVersionKind } from "./kinds.js";
-import { isBuiltIn, isNamespacedBuiltIn } from "./kinds.js";
+import type { GroupVersionKind } from "./objects/kinds.js";
+import { isBuiltIn, isNamespacedBuiltIn } from "./objects/kinds.js";
 import type { Settings } from "./settings.js";
 import type { JsonObject } from "../plugin/values.js";
 

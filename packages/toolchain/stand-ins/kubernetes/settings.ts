@@ -1,6 +1,6 @@
-import { equal } from "./json.js";
-import { activeCluster, loadKubeconfig } from "./kubeconfig.js";
-import type { KubeconfigOverrides } from "./kubeconfig.js";
+import { equal } from "./objects/json.js";
+import { activeCluster, loadKubeconfig } from "./client/kubeconfig.js";
+import type { KubeconfigOverrides } from "./client/kubeconfig.js";
 import { isUnknown } from "../plugin/values.js";
 import type { Json, JsonObject } from "../plugin/values.js";
 

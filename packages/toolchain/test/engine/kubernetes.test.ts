@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { deleteEmptyAttributes } from "../../../../automation/pulumi/pulumi-internals.js";
 import { kubernetesPluginIn } from "../../builds.js";
-import { mapAt, textAt } from "../../stand-ins/kubernetes/json.js";
+import { mapAt, textAt } from "../../stand-ins/kubernetes/objects/json.js";
 import { FakeApiServer } from "../unit/stand-ins/kubernetes/support/fake-api-server.js";
 import { openStack, writePlugin } from "./kubernetes-program.js";
 import type { ProgramOptions } from "./kubernetes-program.js";

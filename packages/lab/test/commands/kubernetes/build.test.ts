@@ -14,11 +14,11 @@ import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../base/progress.js";
 import { ensureOptionalAddon } from "../../../kubernetes/optional-addon-images.js";
 import { digestOf } from "../../../kubernetes/digest.js";
-import { optionalAddons } from "../../../kubernetes/optional-addons.js";
+import { optionalAddons } from "../../../kubernetes/catalog/optional-addons.js";
 import { ensureKubernetes } from "../../../kubernetes/build.js";
-import { RegistryStore } from "../../../kubernetes/registry-store.js";
-import { blobsInUse, readSiteManifest } from "../../../kubernetes/site.js";
-import { release } from "../../../kubernetes/versions.js";
+import { RegistryStore } from "../../../kubernetes/registry/registry-store.js";
+import { blobsInUse, readSiteManifest } from "../../../kubernetes/site/site.js";
+import { release } from "../../../kubernetes/catalog/versions.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 
 const fingerprint = "AB".repeat(20);

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { signingKey, type SigningKey } from "../../../kubernetes/signing-key.js";
+import { signingKey, type SigningKey } from "../../../kubernetes/apt/signing-key.js";
 
 /** Returns gpg's listing of a key as fields, one array per line. */
 const listed = (armored: string): string[][] =>

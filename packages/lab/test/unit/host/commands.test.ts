@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { runArguments } from "../../../host/container.js";
 import { bootstrapArguments, interesting } from "../../../host/debian-tree.js";
 import { imagePackages } from "../../../image/image.js";
-import { debPackages } from "../../../kubernetes/deb-package-table.js";
+import { debPackages } from "../../../kubernetes/catalog/deb-package-table.js";
 import { cloudPackages } from "../../../packages.js";
 import { labSettings } from "../../../settings.js";
 

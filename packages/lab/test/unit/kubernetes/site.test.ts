@@ -11,8 +11,8 @@ import {
   siteKey,
   writeSiteManifest,
   type SiteManifest,
-} from "../../../kubernetes/site.js";
-import { release } from "../../../kubernetes/versions.js";
+} from "../../../kubernetes/site/site.js";
+import { release } from "../../../kubernetes/catalog/versions.js";
 
 const manifest = (version: string, blobs: string[]): SiteManifest => ({
   version,

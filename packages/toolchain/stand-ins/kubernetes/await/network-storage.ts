@@ -1,6 +1,6 @@
-import { isNotFound } from "../client.js";
-import { at, listAt, mapAt, textAt } from "../json.js";
-import { conditionOf, nameOf, namespaceOf } from "../object-fields.js";
+import { isNotFound } from "../client/client.js";
+import { at, listAt, mapAt, textAt } from "../objects/json.js";
+import { conditionOf, nameOf, namespaceOf } from "../objects/object-fields.js";
 import { info, warning } from "./readiness.js";
 import type { ReadinessCheck, ReadinessContext, Verdict } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";

@@ -1,7 +1,7 @@
-import type { ObjectClient } from "../object-client.js";
-import { at, listAt, numberAt, textAt } from "../json.js";
-import { selectorOf } from "../normalize.js";
-import { conditionOf, displayName, isOwnedBy, namespaceOf } from "../object-fields.js";
+import type { ObjectClient } from "../client/object-client.js";
+import { at, listAt, numberAt, textAt } from "../objects/json.js";
+import { selectorOf } from "../objects/normalize.js";
+import { conditionOf, displayName, isOwnedBy, namespaceOf } from "../objects/object-fields.js";
 import { info, warning } from "./readiness.js";
 import type { ReadinessCheck, Verdict } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";

@@ -1,4 +1,4 @@
-import type { ObjectClient } from "../object-client.js";
+import type { ObjectClient } from "../client/object-client.js";
 import type { Severity } from "../engine-messages.js";
 import type { JsonObject } from "../../plugin/values.js";
 

@@ -1,5 +1,5 @@
-import { at } from "../json.js";
-import { annotationOf, annotations } from "../object-fields.js";
+import { at } from "../objects/json.js";
+import { annotationOf, annotations } from "../objects/object-fields.js";
 import { info, type ReadinessCheck } from "./readiness.js";
 import type { JsonObject } from "../../plugin/values.js";
 

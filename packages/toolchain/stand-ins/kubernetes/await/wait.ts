@@ -1,11 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { isNotFound, UnreachableError } from "../client.js";
-import type { ObjectClient } from "../object-client.js";
+import { isNotFound, UnreachableError } from "../client/client.js";
+import type { ObjectClient } from "../client/object-client.js";
 import { cancelled, failedToInitialize, NotReadyError, timedOut } from "../errors.js";
-import { listAt, textAt } from "../json.js";
-import { apiVersionOfGvk, gvkOf } from "../kinds.js";
+import { listAt, textAt } from "../objects/json.js";
+import { apiVersionOfGvk, gvkOf } from "../objects/kinds.js";
 import type { ResourceLog } from "../engine-messages.js";
-import { annotationOf, annotations, isTrue, kindOf, nameOf, uidOf } from "../object-fields.js";
+import {
+  annotationOf,
+  annotations,
+  isTrue,
+  kindOf,
+  nameOf,
+  uidOf,
+} from "../objects/object-fields.js";
 import {
   claimReadiness,
   crdReadiness,

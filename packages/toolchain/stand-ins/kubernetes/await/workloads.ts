@@ -1,6 +1,6 @@
-import type { ObjectClient } from "../object-client.js";
-import { mapAt, numberAt, textAt } from "../json.js";
-import { claimsOf, selectorOf } from "../normalize.js";
+import type { ObjectClient } from "../client/object-client.js";
+import { mapAt, numberAt, textAt } from "../objects/json.js";
+import { claimsOf, selectorOf } from "../objects/normalize.js";
 import {
   annotationOf,
   conditionOf,
@@ -8,8 +8,8 @@ import {
   isObserved,
   isOwnedBy,
   namespaceOf,
-} from "../object-fields.js";
-import { isNotFound } from "../client.js";
+} from "../objects/object-fields.js";
+import { isNotFound } from "../client/client.js";
 import { podProblems, podsOf } from "./pods.js";
 import { info, warning } from "./readiness.js";
 import type { ReadinessCheck, ReadinessContext, Verdict } from "./readiness.js";

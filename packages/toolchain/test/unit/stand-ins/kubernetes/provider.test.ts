@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { setAt, textAt } from "../../../../stand-ins/kubernetes/json.js";
+import { setAt, textAt } from "../../../../stand-ins/kubernetes/objects/json.js";
 import { FakeApiServer } from "./support/fake-api-server.js";
 import { Harness, initFailureOf } from "./support/harness.js";
 import type { JsonObject } from "../../../../stand-ins/plugin/values.js";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { mapAt, textAt, without } from "../../../../stand-ins/kubernetes/json.js";
-import { parseCheckpoint } from "../../../../stand-ins/kubernetes/checkpoint.js";
+import { mapAt, textAt, without } from "../../../../stand-ins/kubernetes/objects/json.js";
+import { parseCheckpoint } from "../../../../stand-ins/kubernetes/operations/checkpoint.js";
 import { FakeApiServer } from "./support/fake-api-server.js";
 import { Harness, initFailureOf } from "./support/harness.js";
 import { exchanges, settled } from "./support/transcript.js";

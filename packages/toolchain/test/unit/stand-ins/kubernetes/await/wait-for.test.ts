@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { at } from "../../../../../stand-ins/kubernetes/json.js";
+import { at } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import { FakeApiServer } from "../support/fake-api-server.js";
 import { Harness } from "../support/harness.js";
 

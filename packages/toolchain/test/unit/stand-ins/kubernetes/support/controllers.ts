@@ -1,4 +1,9 @@
-import { listAt, mapAt, numberAt, textAt } from "../../../../../stand-ins/kubernetes/json.js";
+import {
+  listAt,
+  mapAt,
+  numberAt,
+  textAt,
+} from "../../../../../stand-ins/kubernetes/objects/json.js";
 import type { FakeApiServer } from "./fake-api-server.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 

@@ -1,5 +1,5 @@
-import { diffResource } from "../../../../../stand-ins/kubernetes/diff.js";
-import type { ResourceDiff } from "../../../../../stand-ins/kubernetes/diff.js";
+import { diffResource } from "../../../../../stand-ins/kubernetes/operations/diff.js";
+import type { ResourceDiff } from "../../../../../stand-ins/kubernetes/operations/diff.js";
 import { merge } from "./field-sets.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 

@@ -3,7 +3,7 @@ import { createServer } from "node:https";
 import type { Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { listAt, mapAt, setAt, textAt } from "../../../../../stand-ins/kubernetes/json.js";
+import { listAt, mapAt, setAt, textAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import { discover } from "./discovery.js";
 import { merge } from "./field-sets.js";
 import { statusOf } from "./statuses.js";

@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { awaited } from "../../../../../stand-ins/kubernetes/await/wait.js";
 import type { Verdict } from "../../../../../stand-ins/kubernetes/await/readiness.js";
-import { ApiError } from "../../../../../stand-ins/kubernetes/client.js";
-import type { ObjectClient } from "../../../../../stand-ins/kubernetes/object-client.js";
-import { textAt } from "../../../../../stand-ins/kubernetes/json.js";
+import { ApiError } from "../../../../../stand-ins/kubernetes/client/client.js";
+import type { ObjectClient } from "../../../../../stand-ins/kubernetes/client/object-client.js";
+import { textAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 /** Returns a cluster that contains these objects. */

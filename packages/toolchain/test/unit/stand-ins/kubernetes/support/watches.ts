@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { textAt } from "../../../../../stand-ins/kubernetes/json.js";
+import { textAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 type Kind = "ADDED" | "MODIFIED" | "DELETED";

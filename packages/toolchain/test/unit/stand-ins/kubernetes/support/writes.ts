@@ -7,7 +7,7 @@ import {
   removeAt,
   setAt,
   textAt,
-} from "../../../../../stand-ins/kubernetes/json.js";
+} from "../../../../../stand-ins/kubernetes/objects/json.js";
 import { fieldsOf, leaves, merge } from "./field-sets.js";
 import { statusOf } from "./statuses.js";
 import type { Answer } from "./statuses.js";

@@ -1,0 +1,165 @@
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Step } from "../../../../base/progress.js";
+import { renderPackages, renderRelease, type IndexedFile, type ReleaseFacts } from "./apt-index.js";
+import type { BuiltComponent } from "../compile/build-component.js";
+import type { Release } from "../catalog/component.js";
+import { adoptDeb, assets, packDeb, type DebFile } from "./deb-files.js";
+import { digestOf } from "../digest.js";
+import { debPackages, dockerPackages, type DebPackage } from "../catalog/deb-package-table.js";
+import type { SigningKey } from "./signing-key.js";
+
+export interface AptOptions {
+  readonly release: Release;
+  readonly built: ReadonlyMap<string, BuiltComponent>;
+  readonly key: SigningKey;
+  /** Upstream's own packages, which are not built: name -> file. */
+  readonly mirrored: ReadonlyMap<string, string>;
+  /** Folder of the repository; replaced as a whole when something in it changes. */
+  readonly directory: string;
+  readonly step: Pick<Step, "update">;
+  readonly signal?: AbortSignal;
+}
+
+const isDockers = ({ name }: DebPackage): boolean => dockerPackages.includes(name);
+
+/**
+ * Writes Kubernetes' repository in the layout of pkgs.k8s.io: flat, for one minor, with the key in
+ * it. Returns false if it was complete and unchanged.
+ */
+export const writeKubernetesRepository = (options: AptOptions): Promise<boolean> =>
+  writeRepository(
+    options,
+    debPackages.filter((one) => !isDockers(one)),
+    async (debs, part) => {
+      const packages = writeIndex(part, "Packages", debs);
+      const description = `Kubernetes v${options.release.minor}`;
+      await writeRelease(part, { description, date: new Date(), files: [packages] }, options.key);
+      writeFileSync(join(part, "Release.key"), options.key.publicKey);
+      writeFileSync(join(part, "Release.key.expired"), await options.key.expired());
+    },
+  );
+
+/** Releases of distributions that download.docker.com supports and the program's machines use. */
+export const dockerSuites: Readonly<Record<string, readonly string[]>> = {
+  debian: ["bookworm", "trixie"],
+  ubuntu: ["jammy", "noble", "resolute"],
+};
+
+/**
+ * Writes Docker's repositories in the layout of download.docker.com: one per distribution, with
+ * suites. Returns false if they were complete and unchanged.
+ */
+export const writeDockerRepository = (options: AptOptions): Promise<boolean> =>
+  writeRepository(options, debPackages.filter(isDockers), async (debs, part) => {
+    for (const [distribution, codenames] of Object.entries(dockerSuites)) {
+      const root = join(part, distribution);
+      for (const codename of codenames) await writeSuite(root, codename, debs, options);
+      writeFileSync(join(root, "gpg"), options.key.publicKey);
+    }
+    for (const { file } of debs) rmSync(join(part, file.name));
+  });
+
+async function writeSuite(
+  root: string,
+  codename: string,
+  debs: readonly DebFile[],
+  { key }: AptOptions,
+): Promise<void> {
+  const [suite, component] = [join(root, "dists", codename), "stable"];
+  const pool = `dists/${codename}/pool/${component}/amd64`;
+  mkdirSync(join(root, pool), { recursive: true });
+  // All suites contain the same files.
+  const own = debs.map(({ control, file }) => {
+    linkSync(join(root, "..", file.name), join(root, pool, file.name));
+    return { control, file: { ...file, name: `${pool}/${file.name}` } };
+  });
+  const index = writeIndex(suite, `${component}/binary-amd64/Packages`, own);
+  const compressed = writeIndexed(suite, `${index.name}.gz`, gzipSync(renderPackages(own)));
+  const facts = { description: "containerd", date: new Date(), files: [index, compressed] };
+  await writeRelease(suite, { ...facts, suite: { codename, component } }, key);
+}
+
+const writeIndex = (root: string, name: string, debs: readonly DebFile[]): IndexedFile =>
+  writeIndexed(root, name, Buffer.from(renderPackages(debs)));
+
+function writeIndexed(root: string, name: string, content: Buffer): IndexedFile {
+  mkdirSync(dirname(join(root, name)), { recursive: true });
+  writeFileSync(join(root, name), content);
+  return { name, size: content.length, sha256: digestOf(content) };
+}
+
+async function writeRelease(root: string, facts: ReleaseFacts, key: SigningKey): Promise<void> {
+  const release = renderRelease(facts);
+  const signatures = await key.sign(release);
+  writeFileSync(join(root, "Release"), release);
+  writeFileSync(join(root, "InRelease"), signatures.inline);
+  writeFileSync(join(root, "Release.gpg"), signatures.detached);
+}
+
+function repositoryKey(options: AptOptions, packages: readonly DebPackage[]): string {
+  const used = new Set(
+    packages.flatMap(({ programs }) =>
+      Object.values(programs).map((name) => name.split("/")[0] ?? ""),
+    ),
+  );
+  const components = [...used].sort().map((name) => [name, options.built.get(name)?.key]);
+  const files = readdirSync(assets)
+    .sort()
+    .map((file) => [file, digestOf(readFileSync(join(assets, file)))]);
+  const versions = packages.map(({ name }) => options.release.packageVersions[name]);
+  const fingerprint = options.key.fingerprint;
+  const mirrored = packages.flatMap(({ name }) => options.mirrored.get(name) ?? []);
+  return digestOf(
+    JSON.stringify({ packages, components, files, versions, fingerprint, mirrored, dockerSuites }),
+  );
+}
+
+/**
+ * Writes a repository unless the existing one has the same inputs.
+ *
+ * @param fill adds indexes; gets the packages' files, which are in the folder `part`
+ */
+async function writeRepository(
+  options: AptOptions,
+  packages: readonly DebPackage[],
+  fill: (debs: readonly DebFile[], part: string) => Promise<void>,
+): Promise<boolean> {
+  const { directory, step } = options;
+  const key = repositoryKey(options, packages);
+  const stamp = join(directory, "made-of");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === key) return false;
+  const part = `${directory}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { recursive: true });
+  const debs: DebFile[] = [];
+  for (const one of packages) {
+    const own = options.mirrored.get(one.name);
+    step.update(own === undefined ? `packing ${one.name}` : `adding ${one.name}`);
+    debs.push(await (own === undefined ? packDeb(one, part, options) : adoptDeb(own, part)));
+  }
+  step.update("signing");
+  await fill(debs, part);
+  writeFileSync(join(part, "made-of"), key);
+  replaceDirectory(part, directory);
+  return true;
+}
+
+/** Replaces `directory` by `part` and deletes its former content. */
+export function replaceDirectory(part: string, directory: string): void {
+  const old = `${directory}.old`;
+  rmSync(old, { recursive: true, force: true });
+  if (existsSync(directory)) renameSync(directory, old);
+  renameSync(part, directory);
+  rmSync(old, { recursive: true, force: true });
+}

@@ -1,0 +1,121 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { replacePrivateFile } from "../../../../base/atomic-files.js";
+import { run } from "../../../../base/run-command.js";
+
+/**
+ * Key of one of the lab's apt repositories. It signs only the lab's packages and does not leave
+ * this cache.
+ */
+export interface SigningKey {
+  /** Fingerprint of the key, 40 upper-case hex digits. */
+  readonly fingerprint: string;
+  /** Public key, armored. */
+  readonly publicKey: string;
+  /**
+   * Returns an armored copy of the key whose expiry date has passed, as in upstream's repositories
+   * of ended minors.
+   */
+  expired(): Promise<string>;
+  /** Signs a Release file: clear-signed for InRelease, detached and armored for Release.gpg. */
+  sign(text: string): Promise<{ readonly inline: string; readonly detached: string }>;
+}
+
+export interface KeyOptions {
+  /**
+   * Signs with a subkey, as Docker does; read only when the key is created. @default the key itself
+   * signs, as with Kubernetes
+   */
+  readonly subkey?: boolean;
+}
+
+const owner = "stackadm lab repository";
+
+/**
+ * Returns the key in `directory` (secret.asc, mode 0600); the first call creates it. gpg works in a
+ * temporary home: the user's keyring is neither read nor changed, and gpg's agent is stopped with
+ * the home.
+ */
+export async function signingKey(
+  directory: string,
+  { subkey = false }: KeyOptions = {},
+): Promise<SigningKey> {
+  const secret = join(directory, "secret.asc");
+  if (!existsSync(secret)) {
+    const armored = await withHome(async (gpg) => {
+      const make = (...words: string[]) => gpg(["--passphrase", "", ...words, "never"]);
+      await make("--quick-generate-key", owner, "ed25519", subkey ? "cert" : "sign");
+      if (subkey) {
+        const made = fingerprintOf(await gpg(["--with-colons", "--list-keys"]));
+        await make("--quick-add-key", made, "ed25519", "sign");
+      }
+      return gpg(["--armor", "--export-secret-keys"]);
+    });
+    replacePrivateFile(secret, armored);
+  }
+  const material = readFileSync(secret, "utf8");
+  const [publicKey, listing] = await withHome(async (gpg) => {
+    await gpg(["--import"], material);
+    return [await gpg(["--armor", "--export"]), await gpg(["--with-colons", "--list-keys"])];
+  });
+  const fingerprint = fingerprintOf(listing);
+  return {
+    fingerprint,
+    publicKey,
+    expired: () =>
+      withHome(async (gpg) => {
+        await gpg(["--import"], material);
+        await gpg(["--passphrase", "", "--quick-set-expire", fingerprint, "seconds=1"]);
+        return gpg(["--armor", "--export"]);
+      }),
+    sign: (text) =>
+      withHome(async (gpg) => {
+        await gpg(["--import"], material);
+        const options = ["--digest-algo", "SHA512", "--armor"];
+        return {
+          inline: await gpg([...options, "--clear-sign"], text),
+          detached: await gpg([...options, "--detach-sign"], text),
+        };
+      }),
+  };
+}
+
+/**
+ * Returns the key with this fingerprint, armored, from a text that may contain several; undefined
+ * if it is not among them.
+ */
+export function pinnedKey(armored: string, fingerprint: string): Promise<string | undefined> {
+  return withHome(async (gpg) => {
+    await gpg(["--import"], armored);
+    const listing = await gpg(["--with-colons", "--list-keys"]);
+    const primary = [...listing.matchAll(/^pub:.*\nfpr:+(\w+):/gm)].map(([, found]) => found);
+    return primary.includes(fingerprint) ? gpg(["--armor", "--export", fingerprint]) : undefined;
+  });
+}
+
+/** Returns the primary key's fingerprint in the output of `gpg --with-colons`. */
+export function fingerprintOf(listing: string): string {
+  const line = listing.split("\n").find((candidate) => candidate.startsWith("fpr:"));
+  const fingerprint = line?.split(":")[9];
+  if (!fingerprint) throw new Error("gpg lists no key after importing one");
+  return fingerprint;
+}
+
+type Gpg = (args: readonly string[], input?: string) => Promise<string>;
+
+async function withHome<T>(work: (gpg: Gpg) => Promise<T>): Promise<T> {
+  // The path must be short, because it contains the agent's socket, whose path has at most 107
+  // bytes.
+  const home = mkdtempSync(join(tmpdir(), "stackadm-gpg-"));
+  const env = { ...process.env, GNUPGHOME: home };
+  const common = ["--batch", "--quiet", "--no-tty", "--pinentry-mode", "loopback"];
+  try {
+    return await work(async (args, input) => {
+      return (await run("gpg", [...common, ...args], { env, input })).stdout;
+    });
+  } finally {
+    await run("gpgconf", ["--kill", "all"], { env });
+    rmSync(home, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,150 @@
+import { withoutDebugInfoFlags } from "../../../../base/go-build.js";
+import type { Component, ModuleSource } from "../catalog/component.js";
+
+/** Output of `go mod edit -json`, with the fields that are used here. */
+export interface GoModFile {
+  readonly Go?: string;
+  readonly Require?: readonly { readonly Path: string; readonly Version: string }[] | null;
+  readonly Replace?: readonly GoReplace[] | null;
+}
+
+export interface GoReplace {
+  readonly Old: { readonly Path: string; readonly Version?: string };
+  readonly New: { readonly Path: string; readonly Version?: string };
+}
+
+const oldestLanguage = "1.24.0";
+
+/**
+ * Returns the versions of the modules that Kubernetes (such as 1.36.3) needs, from its go.mod:
+ * module -> version. Its staging folders are published as modules.
+ */
+export function modulesOf(kubernetes: GoModFile, version: string): Map<string, string> {
+  const staging = `v0.${version.split(".").slice(1).join(".")}`;
+  const own = new Set((kubernetes.Replace ?? []).map(({ Old }) => Old.Path));
+  const required = kubernetes.Require ?? [];
+  return new Map(required.map(({ Path, Version }) => [Path, own.has(Path) ? staging : Version]));
+}
+
+/** Versions that every build uses instead of the ones that it requires: module -> version. */
+type Shared = ReadonlyMap<string, string>;
+
+/**
+ * Renders go.mod of a main module that builds another module's programs with that module's
+ * versions, except for shared ones. Go applies only the main module's replacements, so those that
+ * name a published module are repeated here; for others the required version is used.
+ */
+export function renderModuleGoMod(
+  component: Component,
+  source: ModuleSource,
+  upstream: GoModFile,
+  shared: Shared = new Map(),
+): string {
+  const own = source.replace ?? {};
+  const replaces = (upstream.Replace ?? []).flatMap(({ Old, New }): string[] => {
+    if (!New.Version || Old.Path in own || shared.has(Old.Path)) return [];
+    return [`${[Old.Path, Old.Version].filter(Boolean).join(" ")} => ${New.Path} ${New.Version}`];
+  });
+  return renderGoMod({
+    name: component.name,
+    language: newer(upstream.Go ?? oldestLanguage, oldestLanguage),
+    require: [`${source.module} ${source.moduleVersion ?? component.version}`],
+    replace: [...replaces, ...Object.entries(own).map(([path, target]) => `${path} => ${target}`)],
+    shared: new Map([...shared].filter(([path]) => !(path in own))),
+  });
+}
+
+/** Renders go.mod of one of the lab's own programs. */
+export const renderProgramGoMod = (
+  name: string,
+  require: readonly string[],
+  shared: Shared = new Map(),
+): string => renderGoMod({ name, language: "1.26.0", require, replace: [], shared });
+
+interface GoModParts {
+  readonly name: string;
+  readonly language: string;
+  readonly require: readonly string[];
+  readonly replace: readonly string[];
+  readonly shared: Shared;
+}
+
+/**
+ * Renders a go.mod. For shared modules it requires a version later than all others and replaces it
+ * by the shared one: Go's build cache distinguishes packages by the selected version, not by the
+ * replacement, so the selected version has to be equal everywhere.
+ */
+function renderGoMod(parts: GoModParts): string {
+  const shared = [...parts.shared].map(([path, version]) => ({
+    require: `${path} ${latest(path, version)}`,
+    replace: `${path} => ${path} ${version}`,
+  }));
+  return [
+    `module stackadm.test/${parts.name}`,
+    "",
+    `go ${parts.language}`,
+    "",
+    ...[...parts.require, ...shared.map(({ require }) => require)].map((one) => `require ${one}`),
+    "",
+    ...[...parts.replace, ...shared.map(({ replace }) => replace)].map((one) => `replace ${one}`),
+    "",
+  ].join("\n");
+}
+
+/**
+ * Returns a version later than any required one, with the same major: the one in the path, that of
+ * an `+incompatible` version, or else 1.
+ */
+function latest(path: string, version: string): string {
+  const inPath = /^gopkg\.in\/.*\.v(\d+)$/.exec(path) ?? /\/v(\d+)$/.exec(path);
+  const beyond = /^v(\d+)\..*\+incompatible$/.exec(version);
+  return `v${(inPath ?? beyond)?.[1] ?? "1"}.999.0${beyond ? "+incompatible" : ""}`;
+}
+
+/** Returns the later of two Go language versions, compared number by number. */
+export function newer(one: string, other: string): string {
+  const numbers = (version: string) => version.split(".").map(Number);
+  const [a, b] = [numbers(one), numbers(other)];
+  for (let index = 0; index < Math.max(a.length, b.length); index++) {
+    const difference = (a[index] ?? 0) - (b[index] ?? 0);
+    if (difference !== 0) return difference > 0 ? one : other;
+  }
+  return one;
+}
+
+/** Returns the name that `go build` gives an executable: the last element of its package's path. */
+export function executableName(mainPackage: string): string {
+  return mainPackage.split("/").at(-1) ?? "";
+}
+
+/**
+ * Build tags of Kubernetes. All components use them, because other tags may select other files of a
+ * shared package, which would then be compiled twice.
+ */
+const tags = ["selinux", "notest", "grpcnotrace"];
+
+/**
+ * Returns the arguments of `go build` for every program of a component, into the folder `output`.
+ * Several programs share one run, and then have the names that Go gives them (versions.test.ts
+ * checks the table for this).
+ */
+export function goBuildArguments(component: Component, output: string): string[] {
+  const link = Object.entries(component.link ?? {}).map(([name, value]) => `-X ${name}=${value}`);
+  const ldflags = ["-s", "-w", ...(component.cgo ? ["-extldflags=-static"] : []), ...link];
+  const names = Object.keys(component.programs);
+  return [
+    ...[
+      "build",
+      "-p",
+      "2",
+      "-v",
+      "-trimpath",
+      "-ldflags",
+      ldflags.join(" "),
+      ...withoutDebugInfoFlags,
+    ],
+    ...["-tags", [...tags, ...(component.tags ?? [])].join(",")],
+    ...["-o", names.length === 1 ? `${output}/${names.join("")}` : `${output}/`],
+    ...Object.values(component.programs),
+  ];
+}

@@ -1,0 +1,64 @@
+import { Failure } from "../../../../base/failures/failure.js";
+import { kubernetesPackageRepository } from "../../../../base/versions/pinned-versions.js";
+
+/**
+ * Source of upstream's own packages. Upstream's images are fetched from the registries in their
+ * names.
+ */
+export interface MirrorSettings {
+  /** URL of a flat apt repository; `{minor}` is replaced by the minor version. */
+  readonly url: string;
+  /** Fingerprint of the key that signs the repository, 40 hex digits. */
+  readonly keyFingerprint: string;
+}
+
+const setting = "STACKADM_LAB_MIRROR";
+
+/**
+ * Returns the settings for mirroring upstream's own packages and images. `STACKADM_LAB_MIRROR` is
+ * `auto`, `never`, or the URL of a copy of upstream's package repository, signed by upstream's key.
+ * Undefined means that everything is built: the default until a lab has run on upstream's own
+ * images.
+ */
+export function mirrorSettings(env: NodeJS.ProcessEnv = process.env): MirrorSettings | undefined {
+  const value = env[setting] ?? "never";
+  if (value === "never") return undefined;
+  if (value === "auto") return kubernetesPackageRepository;
+  if (!/^https?:\/\/[^\s/]+\/\S*$/.test(value) || !URL.canParse(value)) {
+    throw new Failure(
+      "FAILED",
+      `${setting}: ${value} must be auto, never or a URL such as ${kubernetesPackageRepository.url}.`,
+    );
+  }
+  return { ...kubernetesPackageRepository, url: value };
+}
+
+/** Milliseconds that upstream may take to answer; after that the lab builds. */
+const patience = 10_000;
+
+/**
+ * Checks whether something is available, within `patienceMs`. Returns the reason in one line if it
+ * is not, otherwise undefined.
+ */
+export async function whyNot(
+  ask: (signal: AbortSignal) => Promise<unknown>,
+  signal?: AbortSignal,
+  patienceMs = patience,
+): Promise<string | undefined> {
+  const late = AbortSignal.timeout(patienceMs);
+  try {
+    await ask(signal ? AbortSignal.any([signal, late]) : late);
+    return undefined;
+  } catch (error) {
+    signal?.throwIfAborted();
+    return late.aborted ? `no answer in ${patienceMs / 1000} s` : reason(error);
+  }
+}
+
+/** Returns why a tool failed: apt prints it behind "E:", other tools in their last line. */
+export function reason(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const apt = /^(?:.*: )?E: (?:Failed to fetch \S+ +)?(.*?)\.?(?: \[IP: .*\])?$/m.exec(text);
+  const last = text.trimEnd().split("\n").at(-1) ?? "";
+  return apt?.[1] ?? last.replace(/^.*: (?=\S)/, "").replace(/"$/, "");
+}

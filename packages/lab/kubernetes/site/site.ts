@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { replaceFile } from "../../../../base/atomic-files.js";
+import type { BuiltComponent } from "../compile/build-component.js";
+import { componentKey } from "../compile/build-component.js";
+import { differs, madeFrom, type Release } from "../catalog/component.js";
+import { digestOf } from "../digest.js";
+import { debianLayerPackages } from "../registry/image-layers.js";
+import { debPackages } from "../catalog/deb-package-table.js";
+
+/** Image in the registry. */
+export interface SiteImage {
+  readonly upstream: string;
+  readonly repositories: readonly string[];
+  readonly tags: readonly string[];
+  /** SHA-256 of manifest, configuration and layers, hex. */
+  readonly manifest: string;
+  readonly blobs: readonly string[];
+  readonly differs?: string;
+  /** Upstream's own image, as it was published. @default built by the lab */
+  readonly mirrored?: boolean;
+}
+
+/**
+ * Content of `site/site-v<version>.json`: what was built, from which sources, and how it differs
+ * from upstream's.
+ */
+export interface SiteManifest {
+  readonly version: string;
+  /** Digest of the inputs; nothing has to be rebuilt while it is equal. */
+  readonly key: string;
+  readonly apt: {
+    readonly path: string;
+    readonly keyFingerprint: string;
+    /** Fingerprint of the key that signs Docker's repository. */
+    readonly dockerKeyFingerprint?: string;
+    /** Upstream's own packages in the repository, as they were published: file -> SHA-256. */
+    readonly mirrored?: Readonly<Record<string, string>>;
+  };
+  readonly components: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly madeFrom: string;
+    readonly differs?: string;
+  }[];
+  readonly images: readonly SiteImage[];
+}
+
+/** Returns a digest of everything that decides a site's content. */
+export function siteKey(release: Release): string {
+  return digestOf(
+    JSON.stringify([
+      release.components.map((component) => [component.name, componentKey(component)]),
+      release.images,
+      release.packageVersions,
+      debPackages,
+      debianLayerPackages,
+    ]),
+  );
+}
+
+export function siteComponents(
+  built: ReadonlyMap<string, BuiltComponent>,
+): SiteManifest["components"] {
+  return [...built.values()].map(({ component }) => {
+    const { name, version } = component;
+    const said = differs(component);
+    return { name, version, madeFrom: madeFrom(component), ...(said && { differs: said }) };
+  });
+}
+
+const fileOf = (site: string, version: string) => join(site, `site-v${version}.json`);
+
+export function readSiteManifest(site: string, version: string): SiteManifest | undefined {
+  const file = fileOf(site, version);
+  if (!existsSync(file)) return undefined;
+  return JSON.parse(readFileSync(file, "utf8")) as SiteManifest;
+}
+
+export function writeSiteManifest(site: string, manifest: SiteManifest): void {
+  replaceFile(fileOf(site, manifest.version), JSON.stringify(manifest, null, 2) + "\n");
+}
+
+/** Content of `site/images-<name>.json`: images in addition to those of a version. */
+export interface AddedImages {
+  /** Digest of the inputs; nothing has to be rebuilt while it is equal. */
+  readonly key: string;
+  readonly images: readonly SiteImage[];
+}
+
+const addedFile = (site: string, name: string) => join(site, `images-${name}.json`);
+
+export function readAddedImages(site: string, name: string): AddedImages | undefined {
+  const file = addedFile(site, name);
+  if (!existsSync(file)) return undefined;
+  return JSON.parse(readFileSync(file, "utf8")) as AddedImages;
+}
+
+export function writeAddedImages(site: string, name: string, added: AddedImages): void {
+  replaceFile(addedFile(site, name), JSON.stringify(added, null, 2) + "\n");
+}
+
+/** Returns the blobs that the images of all versions in this site and the added images need. */
+export function blobsInUse(site: string): Set<string> {
+  const versions = readdirSync(site).flatMap(
+    (name) => /^site-v(.+)\.json$/.exec(name)?.slice(1) ?? [],
+  );
+  const names = readdirSync(site).flatMap(
+    (name) => /^images-(.+)\.json$/.exec(name)?.slice(1) ?? [],
+  );
+  const manifests = [
+    ...versions.flatMap((version) => readSiteManifest(site, version) ?? []),
+    ...names.flatMap((name) => readAddedImages(site, name) ?? []),
+  ];
+  return new Set(
+    manifests.flatMap(({ images }) =>
+      images.flatMap(({ manifest, blobs }) => [manifest, ...blobs]),
+    ),
+  );
+}

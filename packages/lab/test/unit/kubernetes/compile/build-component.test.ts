@@ -1,0 +1,246 @@
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentProgress } from "../../../../../../base/progress.js";
+import { Failure } from "../../../../../../base/failures/failure.js";
+import {
+  buildComponent,
+  componentKey,
+  requireGo,
+} from "../../../../kubernetes/compile/build-component.js";
+import type { Component } from "../../../../kubernetes/catalog/component.js";
+
+const component: Component = {
+  name: "tool",
+  version: "v1.2.3",
+  source: { kind: "module", module: "example.org/tool" },
+  programs: { tool: "example.org/tool/cmd/tool" },
+  expectedSeconds: 1,
+};
+const program: Component = {
+  ...component,
+  name: "livenessprobe",
+  source: { kind: "program", directory: "livenessprobe", require: ["example.org/api v1.0.0"] },
+  programs: { livenessprobe: "." },
+};
+const pause: Component = {
+  ...component,
+  name: "pause",
+  source: { kind: "c", module: "example.org/k", moduleVersion: "v1.0.0", file: "pause.c" },
+  programs: { pause: "" },
+};
+
+describe("component key", () => {
+  it("changes with whatever decides the executables", () => {
+    const keys = [
+      component,
+      { ...component, version: "v1.2.4" },
+      { ...component, tags: ["one"] },
+      { ...component, link: { "main.version": "1" } },
+      { ...component, cgo: true },
+      { ...component, programs: { tool: "example.org/tool/cmd/other" } },
+      { ...component, source: { kind: "module" as const, module: "example.org/other" } },
+      program,
+    ].map(componentKey);
+    assert.equal(new Set(keys).size, keys.length);
+  });
+
+  it("stays when only what is said about them changes", () => {
+    const said = { ...component, expectedSeconds: 99, deviation: "something" };
+    assert.equal(componentKey(said), componentKey(component));
+  });
+
+  it("is short enough for a folder's name", () => {
+    assert.match(componentKey(component), /^[0-9a-f]{12}$/);
+  });
+});
+
+describe("building a component", () => {
+  let folder: string;
+  let cache: string;
+  let goCache: string;
+  const path = process.env["PATH"];
+
+  /** Installs a stub of `go` that records its calls and answers like the real one. */
+  const installGo = (build = 'touch "$out"', download = `{"Dir":"$FOLDER/module"}`) => {
+    const script = `#!/bin/bash
+FOLDER="${folder}"
+echo "$CGO_ENABLED $GOFLAGS $GOCACHE $GOMODCACHE $*" >>"$FOLDER/calls"
+case "$1 $2" in
+  "env GOVERSION") echo "\${GO_SAYS:-go1.26.8}" ;;
+  "mod download") echo "${download.replaceAll('"', '\\"')}" ;;
+  "mod edit") echo '{"Go":"1.26.0","Replace":null}' ;;
+  build*)
+    while [ "$1" != -o ]; do shift; done
+    out=$2
+    cp go.mod "$FOLDER/go.mod"
+    echo example.org/tool/internal >&2
+    ${build}
+    ;;
+esac
+`;
+    writeFileSync(join(folder, "bin", "go"), script);
+    chmodSync(join(folder, "bin", "go"), 0o755);
+  };
+  const calls = () => readFileSync(join(folder, "calls"), "utf8");
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
+    cache = join(folder, "components");
+    goCache = join(folder, "go");
+    for (const name of ["bin", "module"]) mkdirSync(join(folder, name));
+    process.env["PATH"] = `${join(folder, "bin")}:${path ?? ""}`;
+    installGo();
+  });
+  afterEach(() => {
+    process.env["PATH"] = path;
+    delete process.env["GO_SAYS"];
+    rmSync(folder, { recursive: true });
+  });
+
+  it("puts the executable into a folder of name, version and key", async () => {
+    const built = await buildComponent(component, { cache, goCache, progress: silentProgress });
+    assert.equal(built.directory, join(cache, `tool-v1.2.3-${componentKey(component)}`));
+    assert.deepEqual(readdirSync(built.directory), ["tool"]);
+  });
+
+  it("puts what it copies of the module beside it, executable: modules have no executable files", async () => {
+    mkdirSync(join(folder, "module", "files", "etc"), { recursive: true });
+    writeFileSync(join(folder, "module", "files", "etc", "run"), "#!/bin/sh", { mode: 0o444 });
+    const copying = { ...component, copies: { etc: "files/etc" } };
+    const { directory } = await buildComponent(copying, {
+      cache,
+      goCache,
+      progress: silentProgress,
+    });
+    assert.equal(statSync(join(directory, "etc", "run")).mode & 0o777, 0o755);
+    assert.notEqual(componentKey(copying), componentKey(component));
+  });
+
+  it("does nothing when it is there", async () => {
+    await buildComponent(component, { cache, goCache, progress: silentProgress });
+    const before = calls();
+    const again = await buildComponent(component, { cache, goCache, progress: silentProgress });
+    assert.equal(calls(), before);
+    assert.equal(again.seconds, 0);
+  });
+
+  it("builds without C unless asked, resolving what go.mod leaves open", async () => {
+    await buildComponent(component, { cache, goCache, progress: silentProgress });
+    assert.match(
+      calls(),
+      /^0 -mod=mod -modcacherw -buildvcs=false \S+go\/build \S+go\/modules build /m,
+    );
+    await buildComponent({ ...component, cgo: true }, { cache, goCache, progress: silentProgress });
+    assert.match(
+      calls(),
+      /^1 -mod=mod -modcacherw -buildvcs=false \S+go\/build \S+go\/modules build /m,
+    );
+  });
+
+  it("gives an own program its source and a go.mod", async () => {
+    installGo('test -f main.go && touch "$out"');
+    await buildComponent(program, { cache, goCache, progress: silentProgress });
+    assert.match(
+      readFileSync(join(folder, "go.mod"), "utf8"),
+      /require example\.org\/api v1\.0\.0/,
+    );
+  });
+
+  it("compiles C statically from the module", async () => {
+    const gcc = join(folder, "bin", "gcc");
+    const note = `echo "$*" >>"${folder}/gcc"; while [ "$1" != -o ]; do shift; done; touch "$2"`;
+    writeFileSync(gcc, `#!/bin/bash\n${note}\n`);
+    chmodSync(gcc, 0o755);
+    const built = await buildComponent(pause, { cache, goCache, progress: silentProgress });
+    assert.deepEqual(readdirSync(built.directory), ["pause"]);
+    const said = readFileSync(join(folder, "gcc"), "utf8");
+    assert.ok(said.includes("-static") && said.includes(join(folder, "module", "pause.c")));
+  });
+
+  it("looks unbuilt after a failure, says what the compiler said and builds at the next call", async () => {
+    installGo("echo no such type >&2; exit 1");
+    await assert.rejects(
+      buildComponent(component, { cache, goCache, progress: silentProgress }),
+      /no such type/,
+    );
+    assert.ok(!existsSync(join(cache, `tool-v1.2.3-${componentKey(component)}`)));
+    installGo();
+    await buildComponent(component, { cache, goCache, progress: silentProgress });
+    assert.deepEqual(
+      readdirSync(cache).filter((name) => name.endsWith(".part")),
+      [],
+    );
+  });
+
+  it("ends when told to and looks unbuilt", async () => {
+    installGo("exec sleep 20");
+    const stop = new AbortController();
+    const progress = {
+      ...silentProgress,
+      step: () => ({
+        ...silentProgress.step(""),
+        update: (detail: string) => {
+          if (detail.includes("packages compiled")) stop.abort();
+        },
+      }),
+    };
+    await assert.rejects(
+      buildComponent(component, { cache, goCache, progress, signal: stop.signal }),
+      /abort/i,
+    );
+    assert.ok(!existsSync(join(cache, `tool-v1.2.3-${componentKey(component)}`)));
+  });
+
+  it("names the module that cannot be had", async () => {
+    installGo("exit 1", '{"Error":"not available"}');
+    await assert.rejects(
+      buildComponent(component, { cache, goCache, progress: silentProgress }),
+      (error: unknown) =>
+        error instanceof Failure &&
+        error.message.includes("example.org/tool@v1.2.3") &&
+        error.message.includes("not available"),
+    );
+  });
+
+  it("counts packages while it compiles", async () => {
+    const said: string[] = [];
+    const progress = {
+      ...silentProgress,
+      step: () => ({
+        ...silentProgress.step(""),
+        update: (detail: string) => void said.push(detail),
+      }),
+    };
+    await buildComponent(component, { cache, goCache, progress });
+    assert.ok(said.includes("1 packages compiled, now example.org/tool/internal"));
+  });
+
+  it("needs a Go that is new enough, and says so", async () => {
+    await requireGo();
+    for (const version of ["go1.25.9", "go1.9"]) {
+      process.env["GO_SAYS"] = version;
+      await assert.rejects(requireGo(), /too old/, version);
+    }
+    for (const version of ["go1.26.0", "go1.27.1", "go1.26.8-X:nodwarf5"]) {
+      process.env["GO_SAYS"] = version;
+      await requireGo();
+    }
+  });
+
+  it("needs Go at all, and says so", async () => {
+    process.env["PATH"] = join(folder, "module");
+    await assert.rejects(requireGo(), /there is no Go here/);
+  });
+});

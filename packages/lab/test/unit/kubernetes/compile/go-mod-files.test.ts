@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Component, ModuleSource } from "../../../../kubernetes/catalog/component.js";
+import {
+  executableName,
+  goBuildArguments,
+  modulesOf,
+  newer,
+  renderModuleGoMod,
+  renderProgramGoMod,
+} from "../../../../kubernetes/compile/go-mod-files.js";
+
+const source: ModuleSource = { kind: "module", module: "example.org/tool" };
+const component: Component = {
+  name: "tool",
+  version: "v1.2.3",
+  source,
+  programs: { tool: "example.org/tool/cmd/tool" },
+  expectedSeconds: 1,
+};
+const lines = (text: string) => text.split("\n").filter((line) => line !== "");
+
+describe("go.mod of a component", () => {
+  it("requires exactly the module's version", () => {
+    assert.deepEqual(lines(renderModuleGoMod(component, source, { Go: "1.26.0" })), [
+      "module stackadm.test/tool",
+      "go 1.26.0",
+      "require example.org/tool v1.2.3",
+    ]);
+  });
+
+  it("repeats replacements by published modules", () => {
+    const text = renderModuleGoMod(component, source, {
+      Go: "1.26.0",
+      Replace: [
+        {
+          Old: { Path: "k8s.io/kms" },
+          New: { Path: "k8s.io/kms", Version: "v0.36.0" },
+        },
+        {
+          Old: { Path: "a.org/b", Version: "v1.0.0" },
+          New: { Path: "c.org/d", Version: "v2.0.0" },
+        },
+      ],
+    });
+    assert.ok(text.includes("replace k8s.io/kms => k8s.io/kms v0.36.0\n"));
+    assert.ok(text.includes("replace a.org/b v1.0.0 => c.org/d v2.0.0\n"));
+  });
+
+  it("takes of what is shared one version, under a number that nobody surpasses, whatever the module replaces", () => {
+    const shared = new Map([
+      ["k8s.io/api", "v0.36.3"],
+      ["google.golang.org/grpc", "v1.79.3"],
+      ["github.com/blang/semver/v4", "v4.0.0"],
+      ["gopkg.in/yaml.v3", "v3.0.1"],
+      ["gopkg.in/inf.v0", "v0.9.1"],
+      ["github.com/docker/docker", "v28.0.0+incompatible"],
+    ]);
+    const upstream = {
+      Go: "1.26.0",
+      Replace: [
+        { Old: { Path: "k8s.io/api" }, New: { Path: "k8s.io/api", Version: "v0.30.0" } },
+        {
+          Old: { Path: "k8s.io/api", Version: "v0.1.0" },
+          New: { Path: "a.org/api", Version: "v0.2.0" },
+        },
+      ],
+    };
+    assert.deepEqual(lines(renderModuleGoMod(component, source, upstream, shared)), [
+      "module stackadm.test/tool",
+      "go 1.26.0",
+      "require example.org/tool v1.2.3",
+      "require k8s.io/api v1.999.0",
+      "require google.golang.org/grpc v1.999.0",
+      "require github.com/blang/semver/v4 v4.999.0",
+      "require gopkg.in/yaml.v3 v3.999.0",
+      "require gopkg.in/inf.v0 v0.999.0",
+      "require github.com/docker/docker v28.999.0+incompatible",
+      "replace k8s.io/api => k8s.io/api v0.36.3",
+      "replace google.golang.org/grpc => google.golang.org/grpc v1.79.3",
+      "replace github.com/blang/semver/v4 => github.com/blang/semver/v4 v4.0.0",
+      "replace gopkg.in/yaml.v3 => gopkg.in/yaml.v3 v3.0.1",
+      "replace gopkg.in/inf.v0 => gopkg.in/inf.v0 v0.9.1",
+      "replace github.com/docker/docker => github.com/docker/docker v28.0.0+incompatible",
+    ]);
+  });
+
+  it("keeps its own replacement of what is shared", () => {
+    const own = { ...source, replace: { "k8s.io/api": "k8s.io/api v0.35.0" } };
+    const text = renderModuleGoMod(component, own, {}, new Map([["k8s.io/api", "v0.36.3"]]));
+    assert.deepEqual(
+      lines(text).filter((line) => line.includes("k8s.io/api")),
+      ["replace k8s.io/api => k8s.io/api v0.35.0"],
+    );
+  });
+
+  it("leaves out other local replacements: the required version is taken", () => {
+    const text = renderModuleGoMod(component, source, {
+      Replace: [
+        { Old: { Path: "go.etcd.io/etcd/api/v3" }, New: { Path: "../api" } },
+        { Old: { Path: "k8s.io/api" }, New: { Path: "./staging/src/k8s.io/api" } },
+        { Old: { Path: "go.etcd.io/etcd" }, New: { Path: "./FORBIDDEN_DEPENDENCY" } },
+      ],
+    });
+    assert.ok(!text.includes("replace"));
+  });
+
+  it("puts its own replacement in the place of the module's", () => {
+    const own: ModuleSource = {
+      ...source,
+      replace: { "github.com/vishvananda/netlink": "github.com/vishvananda/netlink v1.3.1" },
+    };
+    const text = renderModuleGoMod(component, own, {
+      Replace: [
+        {
+          Old: { Path: "github.com/vishvananda/netlink" },
+          New: { Path: "github.com/other/netlink", Version: "v0.1.0" },
+        },
+      ],
+    });
+    assert.deepEqual(
+      lines(text).filter((line) => line.startsWith("replace")),
+      ["replace github.com/vishvananda/netlink => github.com/vishvananda/netlink v1.3.1"],
+    );
+  });
+
+  it("takes another version of the module than the component's when told", () => {
+    const text = renderModuleGoMod(component, { ...source, moduleVersion: "v9.0.0" }, {});
+    assert.ok(text.includes("require example.org/tool v9.0.0\n"));
+  });
+
+  it("never asks for an older language than replacements of today need", () => {
+    assert.ok(renderModuleGoMod(component, source, { Go: "1.17" }).includes("\ngo 1.24.0\n"));
+    assert.ok(renderModuleGoMod(component, source, {}).includes("\ngo 1.24.0\n"));
+  });
+
+  it("of an own program lists what it stands on", () => {
+    assert.deepEqual(lines(renderProgramGoMod("probe", ["a.org/b v1.0.0", "c.org/d v2.0.0"])), [
+      "module stackadm.test/probe",
+      "go 1.26.0",
+      "require a.org/b v1.0.0",
+      "require c.org/d v2.0.0",
+    ]);
+  });
+});
+
+describe("what a Kubernetes stands on", () => {
+  it("is what it requires, its own staging folders as they are published", () => {
+    const kubernetes = {
+      Require: [
+        { Path: "google.golang.org/grpc", Version: "v1.79.3" },
+        { Path: "k8s.io/api", Version: "v0.0.0" },
+      ],
+      Replace: ["k8s.io/api", "k8s.io/sample"].map((path) => ({
+        Old: { Path: path },
+        New: { Path: `./staging/src/${path}` },
+      })),
+    };
+    assert.deepEqual(
+      [...modulesOf(kubernetes, "1.36.3")],
+      [
+        ["google.golang.org/grpc", "v1.79.3"],
+        ["k8s.io/api", "v0.36.3"],
+      ],
+    );
+  });
+});
+
+describe("Go versions", () => {
+  it("are compared number by number", () => {
+    assert.equal(newer("1.9.0", "1.26.0"), "1.26.0");
+    assert.equal(newer("1.26.8", "1.26.0"), "1.26.8");
+    assert.equal(newer("1.26", "1.26.0"), "1.26");
+    assert.equal(newer("1.26.1", "1.26"), "1.26.1");
+  });
+
+  it("have one later version whatever the order", () => {
+    const version = fc.array(fc.nat(40), { minLength: 3, maxLength: 3 });
+    fc.assert(
+      fc.property(version, version, (a, b) => {
+        const [one, other] = [a.join("."), b.join(".")];
+        assert.equal(newer(one, other), newer(other, one));
+      }),
+    );
+  });
+});
+
+describe("go build", () => {
+  it("names executables after the last element of the package", () => {
+    assert.equal(executableName("k8s.io/kubernetes/cmd/kubeadm"), "kubeadm");
+  });
+
+  it("strips, trims paths and uses two processes", () => {
+    const text = goBuildArguments(component, "/out").join(" ");
+    assert.equal(
+      text,
+      "build -p 2 -v -trimpath -ldflags -s -w -gcflags all=-dwarf=false -tags selinux,notest,grpcnotrace -o /out/tool example.org/tool/cmd/tool",
+    );
+  });
+
+  it("links values and passes tags", () => {
+    const args = goBuildArguments(
+      { ...component, tags: ["one", "two"], link: { "main.version": "v1" } },
+      "/out",
+    );
+    assert.equal(args[args.indexOf("-ldflags") + 1], "-s -w -X main.version=v1");
+    assert.equal(args[args.indexOf("-tags") + 1], "selinux,notest,grpcnotrace,one,two");
+  });
+
+  it("links C statically", () => {
+    const args = goBuildArguments({ ...component, cgo: true }, "/out");
+    assert.equal(args[args.indexOf("-ldflags") + 1], "-s -w -extldflags=-static");
+  });
+
+  it("builds several programs in one run, into the folder", () => {
+    const args = goBuildArguments(
+      { ...component, programs: { a: "example.org/cmd/a", b: "example.org/cmd/b" } },
+      "/out",
+    );
+    assert.deepEqual(args.slice(-4), ["-o", "/out/", "example.org/cmd/a", "example.org/cmd/b"]);
+  });
+});

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentProgress } from "../../../../../../base/progress.js";
+import type { BuiltComponent } from "../../../../kubernetes/compile/build-component.js";
+import type { Image } from "../../../../kubernetes/catalog/component.js";
+import { digestOfFile } from "../../../../kubernetes/digest.js";
+import {
+  debianLayerPackages,
+  emptyLayer,
+  isUnused,
+  programLayer,
+} from "../../../../kubernetes/registry/image-layers.js";
+import { release } from "../../../../kubernetes/catalog/versions.js";
+
+describe("the Debian layer", () => {
+  it("has what pod networks and the volume driver run", () => {
+    for (const name of ["iptables", "ipset", "iproute2", "conntrack", "mount", "e2fsprogs"]) {
+      assert.ok(debianLayerPackages.includes(name), name);
+    }
+  });
+
+  it("leaves out languages and character sets", () => {
+    for (const path of [
+      ...["usr/bin/python3", "usr/bin/python3.11", "usr/lib/python3", "usr/lib/python3.11"],
+      ...["usr/share/perl", "usr/share/perl5", "usr/bin/perl", "usr/bin/perl5.36.0"],
+      ...["usr/lib/x86_64-linux-gnu/perl-base", "usr/lib/x86_64-linux-gnu/libicudata.so.72.1"],
+      ...["usr/lib/x86_64-linux-gnu/gconv", "var/lib/apt"],
+    ]) {
+      assert.ok(isUnused(path), path);
+    }
+  });
+
+  it("keeps what programs load", () => {
+    for (const path of [
+      ...["usr/bin/dash", "usr/bin/mount", "usr/lib/x86_64-linux-gnu/libc.so.6", "var/lib/dpkg"],
+      ...["usr/lib/x86_64-linux-gnu/xtables", "usr/lib/x86_64-linux-gnu/libpcre2-8.so.0"],
+    ]) {
+      assert.ok(!isUnused(path), path);
+    }
+  });
+});
+
+describe("layers", () => {
+  let folder: string;
+  let built: Map<string, BuiltComponent>;
+  const options = () => ({ cache: join(folder, "layers"), step: silentProgress.step("") });
+  const list = (file: string) =>
+    execFileSync("tar", ["--numeric-owner", "-tvf", file], { encoding: "utf8" }).trim().split("\n");
+
+  const [component] = release("1.36.3").components;
+  assert.ok(component);
+  const image: Image = {
+    repository: "tool",
+    upstream: "example.org/tool:1",
+    tags: ["1"],
+    base: "empty",
+    files: { "/bin/tool": "kubernetes/tool" },
+    links: { "/bin/tool-2": "tool" },
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
+    for (const name of ["built", "layers"]) mkdirSync(join(folder, name));
+    writeFileSync(join(folder, "built", "tool"), "program", { mode: 0o700 });
+    const directory = join(folder, "built");
+    built = new Map([["kubernetes", { component, directory, key: "0", seconds: 0 }]]);
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it("hold the programs, owned by root and executable by everybody, and links", async () => {
+    const lines = list(await programLayer(image, built, options()));
+    assert.ok(lines.some((line) => /^-rwxr-xr-x 0\/0 .* \.\/bin\/tool$/.test(line)));
+    assert.ok(lines.some((line) => line.endsWith("./bin/tool-2 -> tool")));
+  });
+
+  it("do not replace Debian's link /bin by a folder", async () => {
+    const lines = list(await programLayer({ ...image, base: "debian" }, built, options()));
+    assert.ok(lines.some((line) => line.endsWith(" ./usr/bin/tool")));
+    assert.ok(!lines.some((line) => / \.\/bin/.test(line)));
+  });
+
+  it("hold whole folders of a component, beside its programs", async () => {
+    mkdirSync(join(folder, "built", "etc", "service"), { recursive: true });
+    writeFileSync(join(folder, "built", "etc", "service", "run"), "#!/bin/sh", { mode: 0o755 });
+    const folders = { "/etc": "kubernetes/etc" };
+    const lines = list(await programLayer({ ...image, folders }, built, options()));
+    assert.ok(lines.some((line) => /^-rwxr-xr-x 0\/0 .* \.\/etc\/service\/run$/.test(line)));
+    assert.ok(lines.some((line) => line.endsWith(" ./bin/tool")));
+  });
+
+  it("have the same bytes whenever they are made", async () => {
+    const first = await digestOfFile(await programLayer(image, built, options()));
+    writeFileSync(join(folder, "built", "tool"), "program");
+    assert.equal(await digestOfFile(await programLayer(image, built, options())), first);
+    writeFileSync(join(folder, "built", "tool"), "another");
+    assert.notEqual(await digestOfFile(await programLayer(image, built, options())), first);
+  });
+
+  it("name the component that is missing", async () => {
+    await assert.rejects(programLayer(image, new Map(), options()), /kubernetes is not built/);
+  });
+
+  it("without a distribution have certificates, users and a writable /tmp", async () => {
+    const certificates = join(folder, "tree/etc/ssl/certs");
+    mkdirSync(certificates, { recursive: true });
+    writeFileSync(join(certificates, "ca-certificates.crt"), "certificate");
+    const debian = join(folder, "layers", "debian.tar");
+    execFileSync("tar", ["-C", join(folder, "tree"), "-cf", debian, "."]);
+    const file = await emptyLayer(debian, options());
+    const lines = list(file);
+    assert.ok(lines.some((line) => line.endsWith(" ./etc/ssl/certs/ca-certificates.crt")));
+    assert.ok(lines.some((line) => line.startsWith("drwxrwxrwt") && line.endsWith(" ./tmp/")));
+    const passwd = execFileSync("tar", ["-xOf", file, "./etc/passwd"], { encoding: "utf8" });
+    assert.match(passwd, /^root:x:0:0:/);
+    assert.equal(await emptyLayer(debian, options()), file, "made once");
+  });
+});

@@ -1,0 +1,113 @@
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { parse } from "yaml";
+import { listAt, mapAt, textAt } from "../objects/json.js";
+import { isObject } from "../../plugin/values.js";
+import type { JsonObject } from "../../plugin/values.js";
+
+/** Address and credentials of one API server. */
+export interface Connection {
+  /** Address `https://host:port` with an optional path. */
+  readonly server: string;
+  readonly ca?: Buffer;
+  readonly insecure: boolean;
+  readonly serverName?: string;
+  readonly certificate?: Buffer;
+  readonly key?: Buffer;
+  readonly token?: string;
+  readonly user?: { readonly name: string; readonly password: string };
+  /** Namespace of objects that name none. */
+  readonly namespace: string;
+}
+
+export interface KubeconfigOverrides {
+  readonly context?: string;
+  readonly cluster?: string;
+  readonly namespace?: string;
+}
+
+interface Loaded {
+  readonly config: JsonObject;
+  /** Directory of the kubeconfig; relative file names in it start there. */
+  readonly directory: string;
+}
+
+/** Reads a kubeconfig, given as its content (YAML or JSON) or as a path. */
+export function loadKubeconfig(pathOrContents: string): Loaded {
+  const path = pathOrContents.startsWith("~")
+    ? join(homedir(), pathOrContents.slice(1))
+    : pathOrContents;
+  const isPath = !path.includes("\n") && existsSync(path);
+  const config: unknown = parse(isPath ? readFileSync(path, "utf8") : pathOrContents);
+  if (!isObject(config)) throw new Error("it is neither a kubeconfig nor the path of one");
+  return { config, directory: isPath ? dirname(resolve(path)) : process.cwd() };
+}
+
+const entry = (config: JsonObject, list: string, name: string): JsonObject | undefined => {
+  const found = listAt(config, list).find((item) => textAt(item, "name") === name);
+  return isObject(found) ? found : undefined;
+};
+
+/** Returns the active cluster entry, which `DiffConfig` compares. */
+export function activeCluster(
+  config: JsonObject,
+  overrides: KubeconfigOverrides,
+): JsonObject | undefined {
+  const context = entry(config, "contexts", overrides.context ?? textAt(config, "current-context"));
+  if (context === undefined) return undefined;
+  const name = overrides.cluster ?? textAt(context, "context", "cluster");
+  const cluster = entry(config, "clusters", name);
+  return cluster && mapAt(cluster, "cluster");
+}
+
+const unsupported: readonly [string, string][] = [
+  ["exec", "does not run credential plugins (users[].user.exec)"],
+  ["auth-provider", "does not know auth providers (users[].user.auth-provider)"],
+  ["proxy-url", "does not use proxies (clusters[].cluster.proxy-url)"],
+];
+
+export function connectionOf(loaded: Loaded, overrides: KubeconfigOverrides): Connection {
+  const { config, directory } = loaded;
+  const contextName = overrides.context ?? textAt(config, "current-context");
+  const context = mapAt(entry(config, "contexts", contextName), "context");
+  const cluster = activeCluster(config, overrides);
+  if (cluster === undefined) throw new Error(`it has no context "${contextName}" with a cluster`);
+  const user = mapAt(entry(config, "users", textAt(context, "user")), "user");
+  for (const [key, what] of unsupported) {
+    if (user[key] !== undefined || cluster[key] !== undefined) {
+      throw new Error(`the stand-in ${what}`);
+    }
+  }
+  return {
+    server: textAt(cluster, "server").replace(/\/$/, ""),
+    ca: readPart(directory, cluster, "certificate-authority"),
+    insecure: cluster["insecure-skip-tls-verify"] === true,
+    serverName: orUndefined(textAt(cluster, "tls-server-name")),
+    certificate: readPart(directory, user, "client-certificate"),
+    key: readPart(directory, user, "client-key"),
+    ...credentials(directory, user),
+    namespace: overrides.namespace ?? orUndefined(textAt(context, "namespace")) ?? "default",
+  };
+}
+
+const orUndefined = (text: string): string | undefined => (text === "" ? undefined : text);
+
+function readPart(directory: string, from: JsonObject, name: string): Buffer | undefined {
+  const data = textAt(from, `${name}-data`);
+  if (data) return Buffer.from(data, "base64");
+  const file = textAt(from, name);
+  return file ? readFileSync(resolve(directory, file)) : undefined;
+}
+
+function credentials(directory: string, user: JsonObject): Pick<Connection, "token" | "user"> {
+  const file = textAt(user, "tokenFile");
+  const token = file
+    ? readFileSync(resolve(directory, file), "utf8").trim()
+    : textAt(user, "token");
+  const name = textAt(user, "username");
+  return {
+    token: orUndefined(token),
+    user: name ? { name, password: textAt(user, "password") } : undefined,
+  };
+}

@@ -1,0 +1,113 @@
+import type { KubeClient } from "./client.js";
+import { pathOf } from "./discovery.js";
+import type { Discovery } from "./discovery.js";
+import { listAt, without } from "../objects/json.js";
+import { apiVersionOf, kindOf } from "../objects/object-fields.js";
+import { isObject } from "../../plugin/values.js";
+import type { JsonObject } from "../../plugin/values.js";
+
+export interface WriteOptions {
+  readonly fieldManager: string;
+  readonly dryRun?: boolean;
+  /** Takes fields over from other managers. @default false */
+  readonly force?: boolean;
+}
+
+const writeQuery = (options: WriteOptions) => ({
+  fieldManager: options.fieldManager,
+  dryRun: options.dryRun ? "All" : undefined,
+});
+
+/** Client for the objects of one cluster. Every request ends when `signal` is aborted. */
+export class ObjectClient {
+  constructor(
+    private readonly client: KubeClient,
+    readonly discovery: Discovery,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async get(object: JsonObject): Promise<JsonObject> {
+    const { path } = await pathOf(this.discovery, object, this.signal);
+    return this.client.request({ path, signal: this.signal });
+  }
+
+  async create(object: JsonObject, options: WriteOptions): Promise<JsonObject> {
+    const { collection, namespaced } = await pathOf(this.discovery, object, this.signal);
+    return this.client.request({
+      method: "POST",
+      path: collection,
+      query: writeQuery(options),
+      body: namespaced ? object : withoutNamespace(object),
+      signal: this.signal,
+    });
+  }
+
+  /** Applies an object by server-side apply. */
+  async applyObject(object: JsonObject, options: WriteOptions): Promise<JsonObject> {
+    const { path, namespaced } = await pathOf(this.discovery, object, this.signal);
+    return this.client.request({
+      method: "PATCH",
+      path,
+      query: { ...writeQuery(options), force: options.force ? "true" : "false" },
+      type: "application/apply-patch+yaml",
+      body: namespaced ? object : withoutNamespace(object),
+      signal: this.signal,
+    });
+  }
+
+  async replace(object: JsonObject, options: WriteOptions): Promise<JsonObject> {
+    const { path } = await pathOf(this.discovery, object, this.signal);
+    return this.client.request({
+      method: "PUT",
+      path,
+      query: writeQuery(options),
+      body: object,
+      signal: this.signal,
+    });
+  }
+
+  async jsonPatch(object: JsonObject, patch: readonly JsonObject[]): Promise<JsonObject> {
+    const { path } = await pathOf(this.discovery, object, this.signal);
+    return this.client.request({
+      method: "PATCH",
+      path,
+      type: "application/json-patch+json",
+      body: patch,
+      signal: this.signal,
+    });
+  }
+
+  async delete(object: JsonObject, propagationPolicy: string): Promise<void> {
+    const { path } = await pathOf(this.discovery, object, this.signal);
+    await this.client.request({
+      method: "DELETE",
+      path,
+      body: { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy },
+      signal: this.signal,
+    });
+  }
+
+  /** Returns the objects of a kind in a namespace that have all of `labels`. */
+  async list(kind: JsonObject, labels: Readonly<Record<string, string>>): Promise<JsonObject[]> {
+    const { collection } = await pathOf(this.discovery, kind, this.signal);
+    const labelSelector = Object.entries(labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(",");
+    const list = await this.client.request({
+      path: collection,
+      query: { labelSelector: labelSelector || undefined },
+      signal: this.signal,
+    });
+    // The items of a list do not contain their apiVersion and kind.
+    return listAt(list, "items")
+      .filter(isObject)
+      .map((item) => ({ apiVersion: apiVersionOf(kind), kind: kindOf(kind), ...item }));
+  }
+}
+
+/** Removes the namespace: the program may have set one before the kind's scope was known. */
+function withoutNamespace(object: JsonObject): JsonObject {
+  const metadata = object["metadata"];
+  if (!isObject(metadata)) return object;
+  return { ...object, metadata: without(metadata, "namespace") };
+}

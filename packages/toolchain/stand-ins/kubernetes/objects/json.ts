@@ -1,0 +1,95 @@
+/** Reads and changes plain JSON, the stand-in's form of Kubernetes objects. */
+import { isObject } from "../../plugin/values.js";
+import type { Json, JsonObject } from "../../plugin/values.js";
+
+/** Returns the map at a path; an empty one if it is missing. */
+export function mapAt(value: Json | undefined, ...path: string[]): JsonObject {
+  const found = at(value, ...path);
+  return isObject(found) ? found : {};
+}
+
+export function listAt(value: Json | undefined, ...path: string[]): Json[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+export function textAt(value: Json | undefined, ...path: string[]): string {
+  const found = at(value, ...path);
+  return typeof found === "string" ? found : "";
+}
+
+/** Returns a map of texts, such as labels. Leaves out values of other types. */
+export function textsAt(value: Json | undefined, ...path: string[]): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [key, item] of Object.entries(mapAt(value, ...path))) {
+    if (typeof item === "string") texts[key] = item;
+  }
+  return texts;
+}
+
+export function numberAt(value: Json | undefined, ...path: string[]): number | undefined {
+  const found = at(value, ...path);
+  return typeof found === "number" ? found : undefined;
+}
+
+/** Returns the value at a path of keys; `undefined` if a step is missing. */
+export function at(value: Json | undefined, ...path: string[]): Json | undefined {
+  let current: Json | undefined = value;
+  for (const key of path) {
+    if (!isObject(current)) return undefined;
+    current = current[key];
+  }
+  return current;
+}
+
+/** Sets the value at a path, and creates missing maps. */
+export function setAt(target: JsonObject, path: readonly string[], value: Json): void {
+  const last = path.at(-1);
+  if (last === undefined) return;
+  let current = target;
+  for (const key of path.slice(0, -1)) {
+    const next = current[key];
+    if (isObject(next)) current = next;
+    else current = current[key] = {};
+  }
+  current[last] = value;
+}
+
+export function removeAt(target: JsonObject, path: readonly string[]): void {
+  const last = path.at(-1);
+  const parent = at(target, ...path.slice(0, -1));
+  if (last !== undefined && isObject(parent)) Reflect.deleteProperty(parent, last);
+}
+
+/** Returns a copy without some of its keys. */
+export const without = (map: JsonObject, ...keys: string[]): JsonObject =>
+  Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
+
+/** Compares JSON values; the order of keys does not matter. */
+export function equal(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))
+  );
+}
+
+/** Returns a copy in which `change` has replaced every map entry and list item, innermost first. */
+export function rewrite(
+  value: Json,
+  change: (value: Json) => Json,
+  rename = (key: string) => key,
+): Json {
+  if (Array.isArray(value)) return change(value.map((item) => rewrite(item, change, rename)));
+  if (!isObject(value)) return change(value);
+  return change(
+    Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [rename(key), rewrite(item, change, rename)]),
+    ),
+  );
+}

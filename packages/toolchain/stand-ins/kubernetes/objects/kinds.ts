@@ -1,0 +1,123 @@
+import { apiVersionOf, kindOf } from "./object-fields.js";
+import type { JsonObject } from "../../plugin/values.js";
+
+/** Group, version and kind, by which the API server knows a resource. */
+export interface GroupVersionKind {
+  /** API group; empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** Groups that Kubernetes itself serves. All others are custom resources or aggregated APIs. */
+const builtInGroups = new Set([
+  "",
+  "apps",
+  "autoscaling",
+  "batch",
+  "extensions",
+  "policy",
+  "admissionregistration.k8s.io",
+  "apiextensions.k8s.io",
+  "apiregistration.k8s.io",
+  "certificates.k8s.io",
+  "coordination.k8s.io",
+  "discovery.k8s.io",
+  "events.k8s.io",
+  "flowcontrol.apiserver.k8s.io",
+  "networking.k8s.io",
+  "node.k8s.io",
+  "rbac.authorization.k8s.io",
+  "resource.k8s.io",
+  "scheduling.k8s.io",
+  "storage.k8s.io",
+  "storagemigration.k8s.io",
+]);
+
+/** Built-in kinds without a namespace (`kubectl api-resources --namespaced=false`). */
+const clusterScoped = new Set([
+  "APIService",
+  "CSIDriver",
+  "CSINode",
+  "CertificateSigningRequest",
+  "ClusterRole",
+  "ClusterRoleBinding",
+  "ClusterTrustBundle",
+  "ComponentStatus",
+  "CustomResourceDefinition",
+  "DeviceClass",
+  "FlowSchema",
+  "IPAddress",
+  "IngressClass",
+  "MutatingAdmissionPolicy",
+  "MutatingAdmissionPolicyBinding",
+  "MutatingWebhookConfiguration",
+  "Namespace",
+  "Node",
+  "PersistentVolume",
+  "PriorityClass",
+  "PriorityLevelConfiguration",
+  "ResourceSlice",
+  "RuntimeClass",
+  "SelfSubjectReview",
+  "ServiceCIDR",
+  "StorageClass",
+  "StorageVersionMigration",
+  "SubjectAccessReview",
+  "TokenReview",
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionPolicyBinding",
+  "ValidatingWebhookConfiguration",
+  "VolumeAttachment",
+  "VolumeAttributesClass",
+]);
+
+export const isBuiltIn = (gvk: GroupVersionKind): boolean => builtInGroups.has(gvk.group);
+
+/** Reports whether a built-in kind is namespaced. Valid only if {@link isBuiltIn} is true. */
+export const isNamespacedBuiltIn = (gvk: GroupVersionKind): boolean => !clusterScoped.has(gvk.kind);
+
+export function gvkOf(object: JsonObject): GroupVersionKind {
+  const apiVersion = apiVersionOf(object);
+  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+  return { group: group ?? "", version: version ?? "", kind: kindOf(object) };
+}
+
+export const apiVersionOfGvk = (gvk: GroupVersionKind): string =>
+  gvk.group === "" ? gvk.version : `${gvk.group}/${gvk.version}`;
+
+/**
+ * Returns the kind in a resource's URN:
+ * `urn:pulumi:stack::project::parent$kubernetes:apps/v1:Deployment::name`.
+ */
+export function gvkOfUrn(urn: string): GroupVersionKind {
+  const type = typeOfUrn(urn);
+  const [, module = "", kind = ""] = type.split(":");
+  const [group, version] = module.split("/");
+  if (group === undefined || version === undefined || kind === "") {
+    throw new Error(`apiVersion does not have both a group and a version: "${module}"`);
+  }
+  return { group: group === "core" ? "" : group, version, kind };
+}
+
+export const typeOfUrn = (urn: string): string => urn.split("::")[2]?.split("$").at(-1) ?? "";
+export const nameOfUrn = (urn: string): string => urn.split("::").slice(3).join("::");
+
+export const isCrd = (object: JsonObject): boolean =>
+  kindOf(object) === "CustomResourceDefinition" && gvkOf(object).group === "apiextensions.k8s.io";
+
+export const isSecretKind = (object: JsonObject): boolean =>
+  kindOf(object) === "Secret" && apiVersionOf(object) === "v1";
+
+/**
+ * Reports whether the type is a `...Patch`, which changes parts of other owners' objects; the
+ * stand-in does not support it.
+ */
+export const isPatchType = (urn: string, kind: string): boolean =>
+  typeOfUrn(urn).endsWith("Patch") && !kind.endsWith("Patch");
+
+/** Reports whether the type is a `...List`, which exists only for YAML files. */
+export const isListType = (urn: string): boolean => {
+  const gvk = gvkOfUrn(urn);
+  return isBuiltIn(gvk) && gvk.kind.endsWith("List");
+};

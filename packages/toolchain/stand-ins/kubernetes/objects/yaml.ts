@@ -1,0 +1,30 @@
+import { parseAllDocuments } from "yaml";
+import { setAt } from "./json.js";
+import { gvkOf } from "./kinds.js";
+import { apiVersionOf, kindOf, namespaceOf } from "./object-fields.js";
+import { isObject } from "../../plugin/values.js";
+import type { JsonObject } from "../../plugin/values.js";
+
+/**
+ * Returns the objects of a YAML text, for ConfigFile and ConfigGroup (`kubernetes:yaml:decode`).
+ * Skips documents that are no objects. Adds the given namespace to namespaced objects that name
+ * none.
+ */
+export async function decodeYaml(
+  text: string,
+  namespace: string | undefined,
+  isNamespaced: (gvk: ReturnType<typeof gvkOf>) => Promise<boolean>,
+): Promise<JsonObject[]> {
+  const objects: JsonObject[] = [];
+  for (const document of parseAllDocuments(text, { version: "1.1" })) {
+    const [error] = document.errors;
+    if (error) throw new Error(`invalid YAML: ${error.message}`);
+    const object: unknown = document.toJS();
+    if (!isObject(object) || !apiVersionOf(object) || !kindOf(object)) continue;
+    if (namespace && !namespaceOf(object) && (await isNamespaced(gvkOf(object)))) {
+      setAt(object, ["metadata", "namespace"], namespace);
+    }
+    objects.push(object);
+  }
+  return objects;
+}

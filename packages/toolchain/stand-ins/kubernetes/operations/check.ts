@@ -1,0 +1,92 @@
+import { createHash, randomBytes } from "node:crypto";
+import { setAt, textAt } from "../objects/json.js";
+import { isListType, isPatchType, nameOfUrn } from "../objects/kinds.js";
+import { normalize } from "../objects/normalize.js";
+import {
+  annotate,
+  annotations,
+  isTrue,
+  kindOf,
+  nameOf,
+  namespaceOf,
+} from "../objects/object-fields.js";
+import { annotateSecrets, toObject } from "../objects/wire.js";
+import type { JsonObject } from "../../plugin/values.js";
+
+/**
+ * Settings for naming resources without a name (pulumi:autonaming in the stack's configuration).
+ */
+export interface Autonaming {
+  readonly disabled: boolean;
+  readonly proposedName: string;
+}
+
+export interface CheckInput {
+  readonly urn: string;
+  readonly olds: JsonObject;
+  readonly news: JsonObject;
+  /** Seed of random names; equal in preview and update, so that both give the same name. */
+  readonly randomSeed: Uint8Array;
+  readonly autonaming?: Autonaming;
+  /** Namespace for objects that need one and name none. Undefined: the kind has no namespace. */
+  readonly namespace?: string;
+}
+
+/** Validates inputs, normalizes them, and adds a name and a namespace. Secrets stay marked. */
+export function checkResource(input: CheckInput): JsonObject {
+  const object = normalize(toObject(input.news));
+  refuseUnsupported(input.urn, object);
+  const old = toObject(input.olds);
+  if (!nameOf(object)) {
+    if (textAt(object, "metadata", "generateName")) {
+      throw new Error(
+        "the `.metadata.generateName` field is not supported in Server-Side Apply mode",
+      );
+    }
+    const name = isTrue(old, annotations.autonamed) ? nameOf(old) : autoname(input);
+    // A name that an import gave to an unnamed resource is not adopted.
+    if (Object.keys(old).length === 0 || isTrue(old, annotations.autonamed)) {
+      setAt(object, ["metadata", "name"], name);
+      annotate(object, annotations.autonamed, "true");
+    }
+  }
+  if (input.namespace !== undefined && !namespaceOf(object)) {
+    setAt(object, ["metadata", "namespace"], input.namespace);
+  }
+  annotateSecrets(object, input.news);
+  return object;
+}
+
+function refuseUnsupported(urn: string, object: JsonObject): void {
+  if (isListType(urn)) {
+    throw new Error(
+      "list resources exist for compatibility with YAML manifests and Helm charts, and cannot be created directly. " +
+        "Use the underlying resource type instead",
+    );
+  }
+  if (isPatchType(urn, kindOf(object))) {
+    throw new Error(
+      `the stand-in for the kubernetes provider does not handle Patch resources (${kindOf(object)}Patch)`,
+    );
+  }
+}
+
+/**
+ * Returns the resource's name, a dash and eight hexadecimal digits, or the name that the engine
+ * proposes.
+ */
+function autoname(input: CheckInput): string {
+  if (input.autonaming?.disabled) {
+    throw new Error("autonaming is disabled, resource requires the .metadata.name field to be set");
+  }
+  if (input.autonaming?.proposedName) return input.autonaming.proposedName;
+  return uniqueName(`${nameOfUrn(input.urn)}-`, input.randomSeed);
+}
+
+export function uniqueName(prefix: string, seed: Uint8Array = new Uint8Array()): string {
+  const digits =
+    seed.length > 0
+      ? createHash("sha256").update(seed).digest("hex")
+      : randomBytes(4).toString("hex");
+  return prefix + digits.slice(0, 8);
+}

@@ -1,0 +1,58 @@
+import { removeAt, textAt, without } from "../objects/json.js";
+import { isSecretKind } from "../objects/kinds.js";
+import { annotateSecrets, containsSecret, toObject, toProperties } from "../objects/wire.js";
+import { asSecret, isObject } from "../../plugin/values.js";
+import type { JsonObject } from "../../plugin/values.js";
+
+/** Keys of the state that are not part of the object. */
+const inputsKey = "__inputs";
+const initialApiVersionKey = "__initialApiVersion";
+const fieldManagerKey = "__fieldManager";
+
+export interface Checkpoint {
+  /** Inputs of the last write. */
+  readonly inputs: JsonObject;
+  /** Object that the server returned at the last write or refresh. */
+  readonly live: JsonObject;
+  readonly initialApiVersion: string;
+  /** Field manager; empty for an imported resource. */
+  readonly fieldManager: string;
+}
+
+/** Parses a state: removes secret marks, and restores the keys of Kubernetes. */
+export function parseCheckpoint(state: JsonObject): Checkpoint {
+  const object = toObject(state);
+  const inputs = object[inputsKey];
+  return {
+    inputs: isObject(inputs) ? inputs : {},
+    live: without(object, inputsKey, initialApiVersionKey, fieldManagerKey),
+    initialApiVersion: textAt(object, initialApiVersionKey),
+    fieldManager: textAt(object, fieldManagerKey),
+  };
+}
+
+/**
+ * Returns the state: the live object as outputs, with the values that the next diff and update
+ * need.
+ *
+ * @param marks inputs as the engine sent them; secrets in them, and a Secret's data, are secret in
+ * the state
+ */
+export function writeCheckpoint(checkpoint: Checkpoint, marks: JsonObject): JsonObject {
+  const live = structuredClone(checkpoint.live);
+  removeAt(live, ["metadata", "managedFields"]);
+  const state = toProperties(live);
+  const inputs = toProperties(checkpoint.inputs);
+  annotateSecrets(state, marks);
+  annotateSecrets(inputs, marks);
+  const texts = marks["stringData"];
+  if (isSecretKind(live) && texts !== undefined && containsSecret(texts) && state["data"]) {
+    state["data"] = asSecret(state["data"]);
+  }
+  return {
+    ...state,
+    [inputsKey]: inputs,
+    [initialApiVersionKey]: checkpoint.initialApiVersion,
+    [fieldManagerKey]: checkpoint.fieldManager,
+  };
+}

@@ -1,0 +1,161 @@
+import { pause, waitUntilReady } from "../await/wait.js";
+import { uniqueName } from "./check.js";
+import { writeCheckpoint } from "./checkpoint.js";
+import { ApiError, isAlreadyExists, isForbidden, isNotFound } from "../client/client.js";
+import { NoMatchError } from "../client/discovery.js";
+import { NotReadyError, PartialError } from "../errors.js";
+import { creatingManager } from "./field-managers.js";
+import { without } from "../objects/json.js";
+import { apiVersionOfGvk, gvkOf, gvkOfUrn } from "../objects/kinds.js";
+import type { ResourceLog } from "../engine-messages.js";
+import { annotationOf, annotations, apiVersionOf, idOf, isTrue } from "../objects/object-fields.js";
+import type { Session } from "../session.js";
+import { toObject } from "../objects/wire.js";
+import { hasUnknown } from "../../plugin/values.js";
+import type { JsonObject } from "../../plugin/values.js";
+
+export interface CreateInput {
+  readonly urn: string;
+  /** Inputs that Check has completed. */
+  readonly properties: JsonObject;
+  /** Time limit in seconds; 0 if not set. */
+  readonly timeout: number;
+  readonly preview: boolean;
+}
+
+export interface Created {
+  /** ID of the object; empty in a preview. */
+  readonly id: string;
+  readonly properties: JsonObject;
+}
+
+/**
+ * Reports whether the object's namespace does not exist: a preview cannot ask the server then, an
+ * update waits for it.
+ */
+const isNamespaceMissing = (error: unknown): boolean =>
+  isNotFound(error) && error.kind === "namespaces";
+
+/** Creates an object and waits until it is ready. In a preview, asks the server for the result. */
+export async function createResource(session: Session, input: CreateInput): Promise<Created> {
+  const { urn, properties, preview } = input;
+  const asIs: Created = { id: "", properties };
+  const inputs = toObject(properties);
+  if (preview && (hasUnknown(inputs) || !(await session.canTry(gvkOf(inputs))))) return asIs;
+  const log = session.logFor(urn);
+  const fieldManager =
+    annotationOf(inputs, annotations.fieldManager) || uniqueName("pulumi-kubernetes-");
+  const checkpoint = (live: JsonObject) =>
+    writeCheckpoint(
+      { inputs, live, initialApiVersion: apiVersionOf(inputs), fieldManager },
+      properties,
+    );
+  try {
+    const written = await write(session, { inputs, fieldManager, preview, log });
+    log.clear();
+    if (preview) {
+      // Programs that read a status would take the preview's for the real one.
+      return { id: "", properties: checkpoint(without(written, "status")) };
+    }
+    const live = await waitUntilReady(waitingOf(session, log, input), inputs, written);
+    log.clear();
+    return { id: idOf(live), properties: checkpoint(live) };
+  } catch (error) {
+    if (preview && isNoAnswerToPreview(error)) return asIs;
+    if (error instanceof NotReadyError) {
+      throw new PartialError(
+        `resource "${urn}" was successfully created, but the Kubernetes API server ` +
+          `reported that it failed to fully initialize or become live: ${error.message}`,
+        error.live,
+        checkpoint(error.live),
+        { problems: error.problems },
+      );
+    }
+    throw explain(error, urn);
+  }
+}
+
+export const waitingOf = (
+  session: Session,
+  log: ResourceLog,
+  input: { readonly timeout: number },
+) => ({
+  cluster: session.cluster,
+  log,
+  signal: session.signal,
+  timeout: input.timeout,
+  settle: session.timing.settle,
+});
+
+/** Reports whether the server cannot answer a preview, although the object may be correct. */
+const isNoAnswerToPreview = (error: unknown): boolean =>
+  isForbidden(error) ||
+  isAlreadyExists(error) ||
+  isNamespaceMissing(error) ||
+  (error instanceof ApiError && error.code === 400 && error.message.includes("dry run"));
+
+const existsHelp = `
+
+The resource already exists in the cluster. This can happen when:
+
+  - Renaming a Pulumi resource: use an alias to preserve the identity,
+    or use deleteBeforeReplace if the resource needs replacement.
+  - Managing an existing resource: use a Patch resource (e.g. NamespacePatch)
+    to manage specific fields without owning the resource lifecycle.
+  - Adopting a resource into Pulumi: use \`pulumi import\`. Note that
+    protected resources (e.g. kube-system) cannot be deleted on destroy.
+  - Intentional upsert: set upsertExistingObjects on the provider to allow
+    server-side apply to update existing objects on create.`;
+
+function explain(error: unknown, urn: string): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof NoMatchError) {
+    const gvk = gvkOfUrn(urn);
+    return new Error(
+      `creation of resource "${urn}" with kind ${apiVersionOfGvk(gvk)}/${gvk.kind} failed because the ` +
+        "Kubernetes API server reported that the apiVersion for this resource does not exist. " +
+        `Verify that any required CRDs have been created: ${message}`,
+    );
+  }
+  if (!(error instanceof ApiError)) return error instanceof Error ? error : new Error(message);
+  return new Error(
+    `resource "${urn}" was not successfully created by the Kubernetes API server: ${message}` +
+      (isAlreadyExists(error) ? existsHelp : ""),
+  );
+}
+
+interface Write {
+  readonly inputs: JsonObject;
+  readonly fieldManager: string;
+  readonly preview: boolean;
+  readonly log: ResourceLog;
+}
+
+/** Retries of a create, for half a minute, while the kind or the namespace may not exist yet. */
+const retries = 5;
+
+async function write(session: Session, what: Write): Promise<JsonObject> {
+  for (let i = 0; ; i++) {
+    try {
+      return await writeOnce(session, what);
+    } catch (error) {
+      const coming = isNotFound(error) || error instanceof NoMatchError;
+      if (what.preview && isNamespaceMissing(error)) throw error;
+      if (error instanceof Error && !session.signal.aborted) {
+        what.log.status("info", `Retry #${i}; creation failed: ${error.message}`);
+      }
+      if (!coming || i >= retries || !(await pause(session.timing.retry * 2 ** i, session.signal)))
+        throw error;
+    }
+  }
+}
+
+function writeOnce(session: Session, what: Write): Promise<JsonObject> {
+  const { inputs, fieldManager, preview } = what;
+  if (!session.settings.upsert) {
+    // A plain create, which never changes an existing object by accident.
+    return session.cluster.create(inputs, { fieldManager: creatingManager, dryRun: preview });
+  }
+  const force = preview || session.settings.patchForce || isTrue(inputs, annotations.patchForce);
+  return session.cluster.applyObject(inputs, { fieldManager, dryRun: preview, force });
+}

@@ -1,0 +1,73 @@
+import { waitUntilGone } from "../await/wait.js";
+import { parseCheckpoint, writeCheckpoint } from "./checkpoint.js";
+import { isNotFound } from "../client/client.js";
+import { waitingOf } from "./create.js";
+import { NoMatchError } from "../client/discovery.js";
+import { NotReadyError, PartialError } from "../errors.js";
+import { setAt } from "../objects/json.js";
+import { annotationOf, annotations, isTrue, kindOf, parseId } from "../objects/object-fields.js";
+import type { Session } from "../session.js";
+import type { JsonObject } from "../../plugin/values.js";
+
+export interface DeleteInput {
+  readonly urn: string;
+  readonly id: string;
+  readonly properties: JsonObject;
+  /** Time limit in seconds; 0 if not set. */
+  readonly timeout: number;
+}
+
+/**
+ * Kinds whose deletion is not waited for with pulumi.com/skipAwait, as in the official provider.
+ */
+const skippable = new Set([
+  "Namespace",
+  "Pod",
+  "ReplicationController",
+  "DaemonSet",
+  "Deployment",
+  "StatefulSet",
+  "Job",
+]);
+
+const propagation = new Map([
+  ["orphan", "Orphan"],
+  ["background", "Background"],
+]);
+
+/**
+ * Deletes an object with the objects that it owns, and waits until it does not exist. A missing
+ * object is no error.
+ */
+export async function deleteResource(session: Session, input: DeleteInput): Promise<void> {
+  const log = session.logFor(input.urn);
+  if (session.unreachable !== undefined) {
+    log.keep("warning", `configured Kubernetes cluster is unreachable: ${session.unreachable}`);
+    if (session.settings.deleteUnreachable) return;
+    throw new Error(
+      "configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this resource from " +
+        "Pulumi state by rerunning the operation with the PULUMI_K8S_DELETE_UNREACHABLE environment variable " +
+        'set to "true"',
+    );
+  }
+  const state = parseCheckpoint(input.properties);
+  const { inputs, live } = state;
+  setAt(live, ["metadata", "name"], parseId(input.id).name);
+  const policy = annotationOf(inputs, annotations.deletionPropagation).toLowerCase();
+  try {
+    await session.cluster.delete(live, propagation.get(policy) ?? "Foreground");
+  } catch (error) {
+    if (isNotFound(error) || error instanceof NoMatchError) return;
+    throw error;
+  }
+  if (isTrue(inputs, annotations.skipAwait) && skippable.has(kindOf(live))) return;
+  try {
+    await waitUntilGone(waitingOf(session, log, input), inputs, live);
+    log.clear();
+  } catch (error) {
+    if (error instanceof NoMatchError) return;
+    if (!(error instanceof NotReadyError)) throw error;
+    const rest = writeCheckpoint({ ...state, live: error.live }, input.properties);
+    throw new PartialError(error.message, error.live, rest, { problems: error.problems });
+  }
+}

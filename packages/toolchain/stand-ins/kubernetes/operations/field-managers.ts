@@ -1,0 +1,80 @@
+import { at, listAt, setAt, textAt } from "../objects/json.js";
+import { isObject } from "../../plugin/values.js";
+import type { Json, JsonObject } from "../../plugin/values.js";
+
+/**
+ * Field manager of created objects; the first update moves its fields to the resource's own
+ * manager.
+ */
+export const creatingManager = "pulumi-kubernetes";
+
+/** Field managers whose fields an update takes over: those of earlier creates, and kubectl. */
+const takenOver = new Map([
+  [creatingManager, ["Update"]],
+  ["pulumi-resource-kubernetes", ["Update"]],
+  ["before-first-apply", ["Update"]],
+  ["kubectl", ["Update", "Apply"]],
+]);
+
+function merge(a: JsonObject, b: JsonObject): JsonObject {
+  const result = { ...a };
+  for (const [key, value] of Object.entries(b)) {
+    const mine = result[key];
+    result[key] = isObject(mine) && isObject(value) ? merge(mine, value) : value;
+  }
+  return result;
+}
+
+/**
+ * Returns a JSON patch of managedFields that moves the fields of the create and of kubectl to
+ * `manager`. Without it, server-side apply would keep fields that the new inputs do not contain.
+ * Undefined if there are none.
+ */
+export function takeOverPatch(live: JsonObject, manager: string): JsonObject[] | undefined {
+  const entries = listAt(live, "metadata", "managedFields").filter(isObject);
+  const isTaken = (entry: JsonObject) =>
+    !textAt(entry, "subresource") &&
+    takenOver.get(textAt(entry, "manager"))?.includes(textAt(entry, "operation")) === true;
+  const isOwn = (entry: JsonObject) =>
+    entry["manager"] === manager && entry["operation"] === "Apply" && !entry["subresource"];
+  const taken = entries.filter(isTaken);
+  const [first] = taken;
+  if (first === undefined) return undefined;
+  const fields = [...entries.filter(isOwn), ...taken]
+    .map((entry) => entry["fieldsV1"])
+    .filter(isObject)
+    .reduce(merge, {});
+  const own = { ...first, manager, operation: "Apply", fieldsV1: fields };
+  const rest = entries.filter((entry) => !isTaken(entry) && !isOwn(entry));
+  return [
+    { op: "replace", path: "/metadata/managedFields", value: [...rest, own] },
+    {
+      op: "replace",
+      path: "/metadata/resourceVersion",
+      value: textAt(live, "metadata", "resourceVersion"),
+    },
+  ];
+}
+
+/**
+ * Keeps the value of an ignored field. If only another manager has set the field, it is removed
+ * from the inputs, so there is no conflict; otherwise it gets the live value, so it is not unset.
+ */
+export function keepIgnored(
+  inputs: JsonObject,
+  live: JsonObject,
+  path: readonly string[],
+  manager: string,
+): void {
+  const owners = listAt(live, "metadata", "managedFields").filter(
+    (entry) => at(entry, "fieldsV1", ...path.map((key) => `f:${key}`)) !== undefined,
+  );
+  const mine = owners.some((entry) => textAt(entry, "manager") === manager);
+  const current: Json | undefined = at(live, ...path);
+  if (owners.length > 0 && !mine) {
+    const parent = at(inputs, ...path.slice(0, -1));
+    if (isObject(parent)) Reflect.deleteProperty(parent, path.at(-1) ?? "");
+  } else if (current !== undefined) {
+    setAt(inputs, path, current);
+  }
+}

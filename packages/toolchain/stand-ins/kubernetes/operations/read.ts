@@ -1,0 +1,117 @@
+import { requireReady } from "../await/wait.js";
+import { uniqueName } from "./check.js";
+import { parseCheckpoint, writeCheckpoint } from "./checkpoint.js";
+import { isNotFound } from "../client/client.js";
+import { NoMatchError } from "../client/discovery.js";
+import { NotReadyError, PartialError } from "../errors.js";
+import { removeAt, setAt, without } from "../objects/json.js";
+import { apiVersionOfGvk, gvkOfUrn } from "../objects/kinds.js";
+import { normalize, prune } from "../objects/normalize.js";
+import {
+  annotationOf,
+  annotations,
+  apiVersionOf,
+  idOf,
+  kindOf,
+  nameOf,
+  parseId,
+} from "../objects/object-fields.js";
+import type { Session } from "../session.js";
+import { annotateSecrets, toObject } from "../objects/wire.js";
+import type { JsonObject } from "../../plugin/values.js";
+
+export interface ReadInput {
+  readonly urn: string;
+  readonly id: string;
+  /** State of the resource; empty for an import or a `.get()`. */
+  readonly properties: JsonObject;
+  readonly inputs: JsonObject;
+}
+
+export interface ReadResult {
+  readonly id: string;
+  readonly properties: JsonObject;
+  readonly inputs: JsonObject;
+}
+
+const unreachableHelp =
+  "If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the operation with the " +
+  'PULUMI_K8S_DELETE_UNREACHABLE environment variable set to "true"';
+
+/** Reads the current object; `undefined` if it does not exist. */
+export async function readResource(
+  session: Session,
+  input: ReadInput,
+): Promise<ReadResult | undefined> {
+  const log = session.logFor(input.urn);
+  if (session.unreachable !== undefined) {
+    const why = `configured Kubernetes cluster is unreachable: ${session.unreachable}`;
+    log.keep("warning", why);
+    if (session.settings.deleteUnreachable) return undefined;
+    throw new Error(`failed to read resource state due to unreachable cluster. ${unreachableHelp}`);
+  }
+  const state = parseCheckpoint(input.properties);
+  const { asked, imported } = whatToRead(input, state.live);
+  let live: JsonObject;
+  try {
+    live = await session.cluster.get(asked);
+  } catch (error) {
+    if (isNotFound(error) || error instanceof NoMatchError) return undefined;
+    throw error;
+  }
+  const liveInputs = imported ? importedInputs(live) : prune(live, asked);
+  const checkpoint = {
+    inputs: liveInputs,
+    live,
+    initialApiVersion: state.initialApiVersion || apiVersionOf(asked),
+    fieldManager:
+      annotationOf(asked, annotations.fieldManager) ||
+      state.fieldManager ||
+      uniqueName("pulumi-kubernetes-"),
+  };
+  const inputs = structuredClone(liveInputs);
+  annotateSecrets(inputs, input.inputs);
+  const result = {
+    id: input.id || idOf(live),
+    properties: writeCheckpoint(checkpoint, input.inputs),
+    inputs,
+  };
+  if (!imported) await reportUnready(session, { input, asked, live, result });
+  return result;
+}
+
+function whatToRead(input: ReadInput, live: JsonObject): { asked: JsonObject; imported: boolean } {
+  const asked = normalize(toObject(input.inputs));
+  if (apiVersionOf(asked) && kindOf(asked)) return { asked, imported: false };
+  const imported = !apiVersionOf(live) || !kindOf(live);
+  const gvk = gvkOfUrn(input.urn);
+  asked["apiVersion"] = imported ? apiVersionOfGvk(gvk) : apiVersionOf(live);
+  asked["kind"] = imported ? gvk.kind : kindOf(live);
+  const { namespace, name } = parseId(input.id);
+  if (!nameOf(asked)) setAt(asked, ["metadata", "name"], name);
+  if (namespace) setAt(asked, ["metadata", "namespace"], namespace);
+  return { asked, imported };
+}
+
+/** Returns all fields of a live object that a program could have written. */
+function importedInputs(live: JsonObject): JsonObject {
+  const rest = without(normalize(live), "status");
+  removeAt(rest, ["metadata", "annotations", "deployment.kubernetes.io/revision"]);
+  removeAt(rest, ["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"]);
+  return rest;
+}
+
+async function reportUnready(
+  session: Session,
+  read: { input: ReadInput; asked: JsonObject; live: JsonObject; result: ReadResult },
+): Promise<void> {
+  try {
+    await requireReady(session.cluster, session.logFor(read.input.urn), read.asked, read.live);
+  } catch (error) {
+    if (!(error instanceof NotReadyError)) throw error;
+    throw new PartialError(error.message, read.live, read.result.properties, {
+      inputs: read.result.inputs,
+      problems: error.problems,
+    });
+  }
+}

@@ -1,0 +1,134 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import {
+  annotateSecrets,
+  containsSecret,
+  toObject,
+  toProperties,
+} from "../../../../../stand-ins/kubernetes/objects/wire.js";
+import {
+  asSecret,
+  fromStruct,
+  hasUnknown,
+  isSecret,
+  isUnknown,
+  toStruct,
+} from "../../../../../stand-ins/plugin/values.js";
+import type { Json, JsonObject } from "../../../../../stand-ins/plugin/values.js";
+
+const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+const json = fc.letrec<{ value: Json; map: JsonObject }>((tie) => ({
+  map: fc.dictionary(fc.stringMatching(/^[a-z]{1,6}$/), tie("value"), {
+    maxKeys: 4,
+    noNullPrototype: true,
+  }),
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.string(),
+    fc.boolean(),
+    fc.integer(),
+    fc.constant(null),
+    fc.array(tie("value"), { maxLength: 3 }),
+    tie("map"),
+  ),
+})).map;
+
+describe("kubernetes stand-in: wire", () => {
+  it("carries any JSON through protobuf unchanged", () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        assert.deepEqual(fromStruct(toStruct(value)), value);
+      }),
+    );
+  });
+
+  it("reads a missing struct as empty", () => {
+    assert.deepEqual(fromStruct(undefined), {});
+  });
+
+  it("finds secrets and unknowns at any depth and in none of plain JSON", () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        assert.equal(containsSecret(value), false);
+        assert.equal(hasUnknown(value), false);
+        assert.equal(containsSecret({ a: [value, { b: asSecret(value) }] }), true);
+        assert.equal(hasUnknown({ a: [value, { b: unknown }] }), true);
+      }),
+    );
+  });
+
+  it("takes secret marks off, wherever they are", () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        assert.deepEqual(toObject({ a: asSecret(value), b: [asSecret(value)] }), {
+          a: value,
+          b: [value],
+        });
+      }),
+    );
+  });
+
+  it("marks a value only once", () => {
+    const once = asSecret("x");
+    assert.ok(isSecret(once));
+    assert.deepEqual(asSecret(once), once);
+  });
+
+  it("knows the engine's stand-ins for unknown values of every type", () => {
+    assert.ok(isUnknown(unknown));
+    assert.ok(isUnknown("6a19a0b0-7e62-4c92-b797-7f8e31da9cc2"));
+    assert.ok(!isUnknown("6a19a0b0"));
+    assert.ok(!isUnknown(undefined));
+  });
+
+  it("writes x-kubernetes-* with dashes for Kubernetes and with underscores for the SDK", () => {
+    const object = { spec: [{ "x-kubernetes-preserve-unknown-fields": true, "x-other": 1 }] };
+    const properties = { spec: [{ x_kubernetes_preserve_unknown_fields: true, "x-other": 1 }] };
+    assert.deepEqual(toProperties(object), properties);
+    assert.deepEqual(toObject(properties), object);
+  });
+});
+
+describe("kubernetes stand-in: secrets of outputs", () => {
+  const annotated = (outs: JsonObject, ins: JsonObject): JsonObject => {
+    annotateSecrets(outs, ins);
+    return outs;
+  };
+
+  it("always hides the data of a Secret, even of one written in clear", () => {
+    const outs = annotated({ kind: "Secret", data: { p: "eA==" }, stringData: { q: "x" } }, {});
+    assert.ok(isSecret(outs["data"]));
+    assert.ok(isSecret(outs["stringData"]));
+  });
+
+  it("hides only the part that is secret", () => {
+    const outs = annotated(
+      { kind: "ConfigMap", data: { open: "1", closed: "2" } },
+      { data: { open: "1", closed: asSecret("2") } },
+    );
+    assert.deepEqual(outs["data"], { open: "1", closed: asSecret("2") });
+  });
+
+  it("hides a whole list for one secret item, since items may move", () => {
+    const outs = annotated(
+      { spec: { args: ["a", "b"] } },
+      { spec: { args: ["a", asSecret("b")] } },
+    );
+    assert.deepEqual(outs["spec"], { args: asSecret(["a", "b"]) });
+  });
+
+  it("hides a map whose input is secret as a whole, and adds nothing", () => {
+    const outs = annotated({ spec: { a: 1 } }, { spec: asSecret({ a: 1 }), other: asSecret(1) });
+    assert.deepEqual(outs, { spec: asSecret({ a: 1 }) });
+  });
+
+  it("leaves values alone that no input marks", () => {
+    fc.assert(
+      fc.property(json, json, (outs, ins) => {
+        const before = structuredClone(outs);
+        if (outs["kind"] !== "Secret") assert.deepEqual(annotated(outs, ins), before);
+      }),
+    );
+  });
+});

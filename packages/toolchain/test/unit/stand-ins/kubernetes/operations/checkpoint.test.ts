@@ -1,0 +1,93 @@
+import { strict as assert } from "node:assert";
+import type { ServiceError } from "@grpc/grpc-js";
+import { status } from "@grpc/grpc-js";
+import {
+  parseCheckpoint,
+  writeCheckpoint,
+} from "../../../../../stand-ins/kubernetes/operations/checkpoint.js";
+import {
+  cancelled,
+  failedToInitialize,
+  PartialError,
+  timedOut,
+  toServiceError,
+} from "../../../../../stand-ins/kubernetes/errors.js";
+import { containsSecret } from "../../../../../stand-ins/kubernetes/objects/wire.js";
+import { initFailureOf } from "../support/harness.js";
+import { asSecret, isSecret } from "../../../../../stand-ins/plugin/values.js";
+import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
+
+const live: JsonObject = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "x", managedFields: [{ manager: "m" }] },
+  data: { a: "1", b: "2" },
+};
+const inputs: JsonObject = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "x" },
+  data: { a: "1" },
+};
+
+describe("kubernetes stand-in: the state of a resource", () => {
+  const checkpoint = { inputs, live, initialApiVersion: "v1", fieldManager: "m-1" };
+
+  it("can be read back, without what is only the server's", () => {
+    const back = parseCheckpoint(writeCheckpoint(checkpoint, inputs));
+    assert.deepEqual(back, { ...checkpoint, live: { ...live, metadata: { name: "x" } } });
+    assert.deepEqual(live["metadata"], { name: "x", managedFields: [{ manager: "m" }] });
+  });
+
+  it("keeps secret in outputs and inputs what the program said is secret", () => {
+    const marks = { ...inputs, data: { a: asSecret("1") } };
+    const state = writeCheckpoint(checkpoint, marks);
+    assert.deepEqual(state["data"], { a: asSecret("1"), b: "2" });
+    assert.deepEqual((state["__inputs"] as JsonObject)["data"], { a: asSecret("1") });
+    assert.ok(!containsSecret(parseCheckpoint(state).live));
+  });
+
+  it("keeps a Secret's data secret, also when it was given as text", () => {
+    const secret = { ...live, kind: "Secret", data: { p: "eA==" } };
+    const marks = { kind: "Secret", stringData: asSecret({ p: "x" }) };
+    const state = writeCheckpoint({ ...checkpoint, live: secret, inputs: marks }, marks);
+    assert.ok(isSecret(state["data"]));
+    assert.ok(isSecret((state["__inputs"] as JsonObject)["stringData"]));
+  });
+
+  it("is empty for a resource that is imported", () => {
+    assert.deepEqual(parseCheckpoint({}), {
+      inputs: {},
+      live: {},
+      initialApiVersion: "",
+      fieldManager: "",
+    });
+  });
+});
+
+describe("kubernetes stand-in: errors on the wire", () => {
+  it("are what was said", () => {
+    assert.deepEqual(toServiceError(new Error("why")), { code: status.UNKNOWN, details: "why" });
+    assert.equal(toServiceError("text").details, "text");
+  });
+
+  it("carry the state of an object that is there but not ready", () => {
+    const state = { ...inputs, data: asSecret({ a: "1" }) };
+    const error = new PartialError("not ready", live, state, { problems: ["one", "two"] });
+    assert.deepEqual(initFailureOf(toServiceError(error) as ServiceError), {
+      id: "x",
+      properties: state,
+      reasons: ["not ready", "one", "two"],
+    });
+  });
+
+  it("say what ended the wait", () => {
+    assert.equal(timedOut(live, []).message, "'x' timed out waiting to be Ready");
+    assert.equal(cancelled(live, []).message, "Resource operation was cancelled for 'x'");
+    assert.match(
+      failedToInitialize(live, ["p"]).message,
+      /'x' was created but failed to initialize/,
+    );
+    assert.deepEqual(failedToInitialize(live, ["p"]).problems, ["p"]);
+  });
+});

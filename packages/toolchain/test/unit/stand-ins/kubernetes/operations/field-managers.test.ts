@@ -1,0 +1,84 @@
+import { strict as assert } from "node:assert";
+import {
+  keepIgnored,
+  takeOverPatch,
+} from "../../../../../stand-ins/kubernetes/operations/field-managers.js";
+import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
+
+const entry = (
+  manager: string,
+  operation: string,
+  fieldsV1: JsonObject,
+  more: JsonObject = {},
+): JsonObject => ({
+  manager,
+  operation,
+  apiVersion: "v1",
+  fieldsType: "FieldsV1",
+  fieldsV1,
+  ...more,
+});
+const live = (...managedFields: JsonObject[]): JsonObject => ({
+  metadata: { name: "x", resourceVersion: "7", managedFields },
+  data: { a: "live", b: "live" },
+});
+
+describe("kubernetes stand-in: field managers", () => {
+  it("hands the fields of the create to the resource's own manager", () => {
+    const patch = takeOverPatch(
+      live(
+        entry("pulumi-kubernetes", "Update", { "f:data": { "f:a": {} } }),
+        entry("own", "Apply", { "f:data": { "f:b": {} } }),
+        entry("controller", "Update", { "f:status": {} }, { subresource: "status" }),
+      ),
+      "own",
+    );
+    assert.deepEqual(patch, [
+      {
+        op: "replace",
+        path: "/metadata/managedFields",
+        value: [
+          entry("controller", "Update", { "f:status": {} }, { subresource: "status" }),
+          entry("own", "Apply", { "f:data": { "f:a": {}, "f:b": {} } }),
+        ],
+      },
+      { op: "replace", path: "/metadata/resourceVersion", value: "7" },
+    ]);
+  });
+
+  it("takes over from kubectl, not from others", () => {
+    const fields = { "f:data": { "f:a": {} } };
+    assert.ok(takeOverPatch(live(entry("kubectl", "Apply", fields)), "own"));
+    assert.ok(takeOverPatch(live(entry("before-first-apply", "Update", fields)), "own"));
+    assert.equal(takeOverPatch(live(entry("kubectl-patch", "Update", fields)), "own"), undefined);
+    const status = entry("pulumi-kubernetes", "Update", fields, { subresource: "status" });
+    assert.equal(takeOverPatch(live(status), "own"), undefined);
+    assert.equal(takeOverPatch({ metadata: {} }, "own"), undefined);
+  });
+
+  it("leaves an ignored field to its only owner", () => {
+    const inputs: JsonObject = { data: { a: "new", b: "new" } };
+    const object = live(entry("other", "Update", { "f:data": { "f:a": {} } }));
+    keepIgnored(inputs, object, ["data", "a"], "own");
+    assert.deepEqual(inputs, { data: { b: "new" } });
+  });
+
+  it("sends the live value of an ignored field that is its own, shared or nobody's", () => {
+    const fields = { "f:data": { "f:a": {} } };
+    for (const owners of [
+      [],
+      [entry("own", "Apply", fields)],
+      [entry("own", "Apply", fields), entry("other", "Update", fields)],
+    ]) {
+      const inputs: JsonObject = { data: { a: "new" } };
+      keepIgnored(inputs, live(...owners), ["data", "a"], "own");
+      assert.deepEqual(inputs, { data: { a: "live" } });
+    }
+  });
+
+  it("sends an ignored field that the server does not have", () => {
+    const inputs: JsonObject = { data: { c: "new" } };
+    keepIgnored(inputs, live(), ["data", "c"], "own");
+    assert.deepEqual(inputs, { data: { c: "new" } });
+  });
+});
