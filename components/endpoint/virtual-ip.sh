@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Sets up the virtual IP, which the distribution's keepalived moves between control planes. Precedes
-# control-plane.sh, which calls `virtual_ip` when the machine has its own address, and
-# `await_virtual_ip` when its API answers.
-# Values: see virtualIpVariables in endpoint/keepalived-documents.ts, empty without a virtual IP;
-# ADDRESS, the machine's own.
+# Sets up the virtual IP, which keepalived from the distribution moves between control planes.
+# Library of control-plane.sh, which calls `virtual_ip` before kubeadm and `await_virtual_ip` after
+# the API server answers.
+# Values: see virtualIpVariables in endpoint/keepalived-documents.ts (empty without a virtual IP);
+# ADDRESS, the machine's address.
 
 readonly keepalived=/etc/keepalived/keepalived.conf
 
-# virtual_ip: configures and starts keepalived, or disables keepalived in a cluster without a
-# virtual IP. First runs before this machine has an API; keepalived takes the virtual IP when the
-# API is ready.
+# Configures and starts keepalived. Disables keepalived if the cluster has no virtual IP. At the
+# first call, this machine has no API server yet; keepalived takes the virtual IP when the API
+# server is ready.
 virtual_ip() {
   local interface restart config peer
   if [[ -z $VIRTUAL_IP ]]; then
@@ -18,7 +18,8 @@ virtual_ip() {
   fi
   interface=$(interface_of "$ADDRESS")
   [[ -n $interface ]] || die "no interface of $(hostname) has the address $ADDRESS"
-  # Only VRRP: the load balancing of keepalived needs a kernel module that not every kernel has.
+  # Starts only VRRP, because load balancing by keepalived needs a kernel module that some kernels
+  # lack.
   write /etc/default/keepalived 0644 'DAEMON_ARGS="--vrrp"'$'\n'
   restart=$changed
   config=${VIRTUAL_IP_CONFIG//@INTERFACE@/$interface}
@@ -37,15 +38,14 @@ virtual_ip() {
   fi
 }
 
-# former_peers: prints the peers in the present keepalived.conf. virtual_ip keeps these peers: a
-# control plane that is about to leave must still hear this machine, or it would take the virtual
-# IP.
+# Prints the peers in the present keepalived.conf. virtual_ip keeps these peers: a control plane
+# that will leave must still receive this machine's advertisements. Otherwise the leaving control
+# plane would take the virtual IP.
 former_peers() {
   [[ ! -e $keepalived ]] || awk '/unicast_peer/ { inside = 1; next } /}/ { inside = 0 } inside { print $1 }' "$keepalived"
 }
 
-# no_virtual_ip: disables keepalived after a change of `endpoint.kind`, so that no machine has the
-# virtual IP.
+# Disables keepalived after a change of `endpoint.kind`, so that no machine keeps the virtual IP.
 no_virtual_ip() {
   grep -qs '^# Written by stackadm' "$keepalived" || return 0
   systemctl disable --now keepalived

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Prints parts of a machine for a backup, and leaves no files on the machine.
+# Prints one part of a machine's backup. Leaves no files on the machine.
 # standing: prints {"majority", "index"}: whether the etcd member reaches a majority of members, and
 #   the member's Raft index.
-# snapshot: prints a snapshot of etcd, as etcdctl saves it. The last 32 bytes are the SHA-256 of all
-#   bytes before. Works without a majority, too.
+# snapshot: prints an etcd snapshot in the format of etcdctl. The last 32 bytes are the SHA-256 of
+#   all preceding bytes. Also works without a majority.
 # archive POD...: prints the files of a machine as tar.gz. POD is a static pod of the machine: etcd
 #   or kube-apiserver.
 set -euo pipefail
@@ -14,7 +14,8 @@ readonly kubernetes=/etc/kubernetes state=/var/lib/stackadm
 factor=1
 [[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
 [[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
-# The process ID is in the name: an etcdctl that a killed run started may still write its file.
+# The name contains the process ID, because an etcdctl of a killed run may still write to the former
+# run's file.
 readonly file=$data/stackadm-snapshot-$$.db
 
 die() {
@@ -59,14 +60,14 @@ snapshot() {
   size=$(du -sb "$data/member/snap" 2>/dev/null | cut -f 1) || :
   free=$(df --output=avail -B1 "$data" | tail -n 1) || :
   [[ -n $size && -n $free ]] || die "$(hostname) cannot determine the size of etcd's data and the free space in $data"
-  ((free > size + size / 2)) || die "$data on $(hostname) has $((free / 1048576)) MiB left, too little for a snapshot beside the data"
+  ((free > size + size / 2)) || die "$data on $(hostname) has $((free / 1048576)) MiB left, too little for a snapshot in addition to the data"
   trap 'rm -f "$file" "$file.part"' EXIT
   etcdctl 3600 snapshot save "$file" >&2 || die "etcd on $(hostname) did not write a snapshot"
   cat "$file"
 }
 
-# Prints the files with which a machine that is created again can replace this machine. Holds the
-# lock of the machine, so that no script of `up` runs meanwhile.
+# Prints an archive of the files from which a recreated machine is restored. Holds the lock of the
+# machine, so that no script of `up` runs at the same time.
 archive() {
   local one present=() code=0
   mkdir -p "$volatile"
@@ -83,8 +84,8 @@ archive() {
   for one in "$kubernetes" /etc/hosts "$state" /var/lib/kubelet/{config.yaml,kubeadm-flags.env,pki}; do
     [[ ! -e $one ]] || present+=("$one")
   done
-  # During an upgrade, kubeadm keeps a copy of etcd's data below `tmp`. Exit code 1 of tar: a file
-  # changed while tar read it.
+  # Excludes `tmp`, where kubeadm stores a copy of etcd's data during an upgrade. tar exits with
+  # code 1 if a file changed while tar read the file.
   tar -czf - --exclude="$kubernetes/tmp" --exclude="$state/server" --exclude="$state/restore*" "${present[@]}" || code=$?
   ((code <= 1)) || die "the files of $(hostname) cannot be read"
 }

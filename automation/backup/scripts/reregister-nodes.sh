@@ -9,12 +9,12 @@ kubectl_here() {
 
 api_answers() { [[ $(kubectl_here get --raw /readyz 2>/dev/null) == ok ]]; }
 
-# node NAME FIELD: prints a field of a node; nothing if the node does not exist.
+# node NAME FIELD: prints a field of the node. Prints nothing if the node does not exist.
 node() { kubectl_here get node "$1" --ignore-not-found -o "jsonpath={$2}"; }
 
-# Registers this machine's node again if the node does not exist or belongs to the machine's former
-# server: Kubernetes does not let a node change its provider ID. Sets the label and the taint that
-# kubeadm sets.
+# Registers this machine's node if the node does not exist or has the provider ID of the former
+# server. Deletes the old node first, because Kubernetes does not allow a change of the provider ID.
+# Sets the labels and the taint that kubeadm sets, but no taint on a schedulable control plane.
 renew_node() {
   local name own known tainted=''
   name=$(hostname)
@@ -36,8 +36,8 @@ renew_node() {
   poll 60 kubectl_here label node "$name" --overwrite "$role=" >&2
 }
 
-# Records whether the restored node accepts users' pods. `take_pods`
-# (components/kubeadm/scripts/steps/control-plane.sh) adds the taint only on machines with this
+# Records in `schedulable` whether the restored node accepts users' pods. `take_pods`
+# (components/kubeadm/scripts/steps/control-plane.sh) restores the taint only on machines with this
 # record.
 know_schedulable() {
   local taints

@@ -3,17 +3,18 @@
 # planes at the same time.
 # look: prints {"prepared", "place", "live", "etcd", "apiServer", "majority", "unpacked", "peers"},
 #   see `machineStateSchema` in restore-plan.ts.
-# unpack DIGEST: restores the files of the former server on a machine that was created again, from
-#   the archive on standard input. Does not start etcd and the API server.
-# load TOKEN MEMBERS BYTES REVISION: writes the data of the snapshot on standard input to the disk,
-#   while etcd continues to run with the present data. Revisions continue after REVISION. TOKEN is
-#   the cluster token of the restored etcd.
+# unpack DIGEST: restores the former server's files on a recreated machine, from the archive on
+#   standard input. Starts neither etcd nor the API server.
+# load TOKEN MEMBERS BYTES REVISION: reads a snapshot of BYTES bytes from standard input and writes
+#   its data to the disk. etcd continues to run with the present data. MEMBERS is the initial
+#   cluster and TOKEN the cluster token of the restored etcd. Revisions of the restored data
+#   continue after REVISION.
 # tidy: deletes data that no restore uses.
 # stop: stops etcd and the API server, if the machine has them.
-# swap TOKEN: replaces etcd's data with the loaded data. Keeps the former data in a folder, unless
-#   an earlier restore, which did not finish, made the former data.
-# start-etcd, start-api: start etcd or the API server and wait for an answer. Print a line
-#   "note: ..." for each part that failed without ending the restore.
+# swap TOKEN: replaces etcd's data with the loaded data. Keeps the former data in a directory,
+#   except data that an unfinished restore created.
+# start-etcd, start-api: start etcd or the API server, and wait until it answers. start-api prints a
+#   line "note: ..." for each failure that does not stop the restore.
 # settle: records that the restore is complete and the restored data are in use.
 # nodes: prints a line "NAME PROVIDER-ID" for each node. forget-node NAME: deletes a node.
 # register: registers this machine as a node again.
@@ -27,9 +28,11 @@ factor=1
 readonly manifests=$kubernetes/manifests aside=$state/restore pki=$kubernetes/pki/etcd
 readonly next=$data/stackadm-next former=$data/stackadm-former made=member/stackadm-restored
 readonly unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env
-# Digest of the archive with the machine's keys, until the restore is complete. Not in archives.
+# Digest of the unpacked archive. This file exists until the restore is complete. Archives do not
+# contain this file.
 readonly origin=$state/restore-digest
-# File that machine/scripts/prepare/prepare.sh creates after the volumes and programs for a restore.
+# machine/scripts/prepare/prepare.sh creates this file after it has mounted the volumes and
+# installed the programs that a restore needs.
 readonly guard=/etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf
 
 die() {
@@ -49,7 +52,8 @@ poll() {
   done
 }
 
-# manifest_of POD: prints the path of the manifest, with kubelet or set aside; or nothing.
+# manifest_of POD: prints the path of the pod's manifest, in kubelet's directory or in `aside`.
+# Prints nothing if the pod has no manifest.
 manifest_of() {
   local one
   for one in "$manifests/$1.yaml" "$aside/$1.yaml"; do
@@ -91,7 +95,8 @@ look() {
     "$prepared" "$place" "$live" "$etcd" "$api" "$majority" "$digest" "$peers"
 }
 
-# Sets `peers` to the peer URLs that this member lists; to none if etcd does not run.
+# Sets `peers` to the peer URLs in this member's list of members. Leaves `peers` unchanged if etcd
+# does not run.
 ask_peers() {
   local containers said
   containers=$(running etcd) || return 1
@@ -100,7 +105,8 @@ ask_peers() {
   peers=[$(awk -F', ' '{ printf "%s\"%s\"", sep, $4; sep = ", " }' <<<"$said")]
 }
 
-# Restores an archive's files. Copies the `*.done` files last, which say that the machine joined.
+# Restores the files of an archive. Copies the `*.done` files last, because these files mark the
+# machine as joined.
 unpack() {
   local digest=$1 file=$state/restore-archive.tgz server one
   mkdir -p "$state" "$data"
@@ -113,12 +119,13 @@ unpack() {
   systemctl stop kubelet
   # Deletes files from another archive, whose restore did not finish.
   rm -rf "$origin" "$state"/{init,join,etcd}.done "$kubernetes/pki" "$manifests"/{etcd,kube-apiserver}.yaml
-  # kubelet must not start etcd yet: an etcd without data would begin a new cluster.
+  # Moves the manifests away, so that kubelet does not start etcd yet. etcd without data would
+  # create a new cluster.
   mkdir -p "$aside"
   for one in etcd kube-apiserver; do
     if [[ -e $unpacked/etc/kubernetes/manifests/$one.yaml ]]; then mv -f "$unpacked/etc/kubernetes/manifests/$one.yaml" "$aside/"; fi
   done
-  # The new server has another ID in Nova.
+  # Replaces the former server's ID in Nova with the new server's ID.
   server=$(</var/lib/cloud/data/instance-id)
   one=$unpacked/var/lib/kubelet/kubeadm-flags.env
   if [[ -e $one ]]; then sed -i "s#openstack:///[0-9a-f-]*#openstack:///$server#" "$one"; fi
@@ -138,14 +145,15 @@ unpack() {
   rm -rf "$unpacked"
 }
 
-# name_api FILE: copies the API's name and address from the former server's /etc/hosts.
+# name_api FILE: copies the lines with the API's name and address from FILE, the former server's
+# /etc/hosts, to /etc/hosts.
 name_api() {
   local known
   known=$(sed '/# stackadm$/d' /etc/hosts)
   { printf '%s\n' "$known" && sed -n '/# stackadm$/p' "$1"; } >/etc/hosts
 }
 
-# Exits with an error while kubeadm runs, because kubeadm would write manifests during the restore.
+# Dies while kubeadm runs, because kubeadm would write manifests during the restore.
 require_idle() {
   local one
   for one in init join upgrade; do
@@ -160,7 +168,7 @@ load() {
   name=$(flag etcd name) url=$(flag etcd initial-advertise-peer-urls)
   [[ ,$members, == *",$name=$url,"* ]] || die "the certificates of $(hostname) are for $url, and the machine has another address now"
   tidy
-  # etcd continues to run, and a full disk would stop it. The reserve of 256 MiB is for logs.
+  # etcd continues to run, and a full disk would stop etcd. The reserve of 256 MiB is for logs.
   free=$(df --output=avail -B1 "$data" | tail -n 1)
   ((free > 3 * bytes + 268435456)) ||
     die "$data on $(hostname) has $((free / 1048576)) MiB left, and $((bytes * 3 / 1048576 + 257)) are needed beside the data"
@@ -177,23 +185,25 @@ load() {
   ((code == 0)) || die "the snapshot cannot be restored on $(hostname)"
 }
 
-# make_data ETCDUTL: creates the data. All members do so with the same snapshot and revision.
+# make_data ETCDUTL: creates the data directory from the snapshot. All members use the same snapshot
+# and the same revision.
 make_data() {
   local said own more
   said=$("$1" snapshot status "$next.db" --write-out=json) && own=$(sed -n 's/.*"revision":\([0-9]*\).*/\1/p' <<<"$said") && [[ -n $own ]] || return 1
   more=$((revision - own))
-  # The clock of the operator's computer may be wrong.
+  # REVISION is the time of the operator's computer. If the clock is wrong, REVISION may be too low.
   ((more > 0)) || more=1000000000
   "$1" snapshot restore "$next.db" --data-dir "$next" --name "$name" \
     --initial-cluster "$members" --initial-cluster-token "$token" --initial-advertise-peer-urls "$url" \
     --bump-revision "$more" --mark-compacted && printf '%s %s\n' "$token" "$(date +%s)" >"$next/$made"
 }
 
-# Deletes loaded data that no restore uses, and the data of an unfinished restore, which are in the
-# backup.
+# Deletes loaded data that no restore uses. Also deletes former data that an unfinished restore
+# created, because the backup contains these data.
 tidy() { rm -rf "$next" "$next.db" "$former"; }
 
-# gone NAME: succeeds if no such container runs. A running etcd would write into the moved data.
+# gone NAME: succeeds if no container of this name runs. A running etcd would write to the moved
+# data.
 gone() {
   local containers
   containers=$(running "$1") && [[ -z $containers ]]
@@ -202,7 +212,7 @@ gone() {
 stop() {
   local one containers
   require_idle
-  # Only kubelet stops a static pod whose manifest is gone.
+  # Starts kubelet, because only kubelet stops a static pod whose manifest was removed.
   systemctl start kubelet || :
   mkdir -p "$aside"
   for one in kube-apiserver etcd; do
@@ -221,7 +231,7 @@ swap() {
   local at=$data
   [[ ! -d $next/member ]] || at=$next
   [[ -e $at/$made && $(<"$at/$made") == "$1 "* ]] || die "$(hostname) has no loaded data for this restore; run the same command again"
-  # An earlier call may have replaced the data, and may have been killed before its end.
+  # Skips the replacement if an earlier call replaced the data and was then killed.
   [[ $at == "$data" ]] || replace_data
   tidy
 }
@@ -236,8 +246,8 @@ replace_data() {
   mv "$next/member" "$data/member"
 }
 
-# Succeeds if a restore in the last day made the present data and did not record its end: the backup
-# contains these data. Older data may have been in use since, even if the restore failed.
+# Succeeds if a restore in the last 24 hours created the present data and did not finish. The backup
+# contains these data. Older data may contain changes of clients, even if the restore failed.
 is_unfinished() {
   local at=0
   [[ ! -e $data/$made ]] || read -r _ at <"$data/$made"
@@ -255,11 +265,12 @@ start_etcd() {
   put_back etcd
   systemctl start kubelet
   poll 240 etcd_answers || die "etcd on $(hostname) does not answer with the data of the snapshot; its log says why: crictl logs"
-  # Clears alarms of a full database, with which etcd refuses writes; etcd may raise them again.
+  # Clears the alarm of a full database, with which etcd refuses writes. etcd raises the alarm again
+  # if the database is still full.
   etcdctl alarm disarm >/dev/null || :
 }
 
-# A read that only a majority answers, also while an alarm is raised.
+# Succeeds if etcd has a majority. An alarm does not block this read.
 etcd_answers() { etcdctl get stackadm >/dev/null; }
 
 start_api() {
@@ -268,15 +279,16 @@ start_api() {
   systemctl start kubelet
   poll 240 api_answers || die "the API server of $(hostname) does not answer; its log says why: crictl logs"
   rmdir "$aside" 2>/dev/null || :
-  # From now on clients may use the API server and the restored data.
+  # Records the end of the restore, because clients may use the restored data from now on.
   rm -f "$origin" "$data/$made"
-  # These components have read objects that are newer than the restored data.
+  # Restarts components that have cached objects that are newer than the restored data.
   for container in $(running 'kube-(controller-manager|scheduler)'); do
     timeout "$((60 * factor))" crictl stop "$container" >&2 || :
   done
   systemctl restart kubelet
   renew_node || note "the node $(hostname) still describes the former machine; when webhooks answer, delete the node and restart kubelet on $(hostname)"
-  # The machine's records are newer than the cluster. Without them, `up` checks the cluster again.
+  # Deletes records that are newer than the restored data, so that `up` checks the cluster's
+  # version.
   rm -f "$state"/kept-version "$state"/kept-upgraded
   poll 60 know_schedulable || note "$(hostname) cannot read whether pods of users may run on its node; controlPlane.schedulable may have to be changed twice"
   for one in configuration kubelet proxy; do
@@ -284,7 +296,8 @@ start_api() {
   done
 }
 
-# locked COMMAND...: runs the command with the lock that all scripts of stackadm here use.
+# locked COMMAND...: runs the command with the lock that all scripts of stackadm on this machine
+# use.
 locked() {
   mkdir -p "$volatile"
   exec 9>"$volatile/lock"

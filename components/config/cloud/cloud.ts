@@ -166,7 +166,7 @@ export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
           issue(
             `classes.${machinesLoadBalancerClass}`,
             written.classes[machinesLoadBalancerClass],
-            "is the class of the machines' own network beside loadBalancer.network; give it another name",
+            "is the name of the class for the machines' own network when loadBalancer.network is set; give this class another name",
           ),
         ]
       : []),
@@ -174,7 +174,7 @@ export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
       issue(
         `classes.${name}.networkId`,
         undefined,
-        "is missing beside loadBalancer.network; write the ID of the network of that subnet",
+        "is missing, although loadBalancer.network is set; write the ID of the network of that subnet",
       ),
     ),
     ...explicit.map((key) =>

@@ -68,7 +68,8 @@ const containerdSchema = strictObject({
         code: "custom",
         path: ["key"],
         input: undefined,
-        message: "is missing beside source; write the address of the key that signs it",
+        message:
+          "is missing, although source is set; write the address of the key that signs the repository",
       });
   })
   .prefault({});

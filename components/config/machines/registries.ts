@@ -65,9 +65,9 @@ const registrySchema = strictObject({
     issues.push({ code: "custom", path: [key], input: undefined, message });
   };
   if (user !== undefined && password === undefined)
-    wrong("password", "is missing beside user; write the password, encrypted");
+    wrong("password", "is missing, although user is set; write the password, encrypted");
   if (user === undefined && password !== undefined)
-    wrong("user", "is missing beside password; write who signs in");
+    wrong("user", "is missing, although password is set; write who signs in");
   if (plainHttp && ca !== undefined)
     wrong("ca", "is for a registry with TLS, and plainHttp says that it has none; leave one out");
 });

@@ -14,8 +14,8 @@ leave() {
   printf '{"left": "%s"}\n' "$NODE_NAME" >&4
 }
 
-# Succeeds if more than half of all voting members are healthy without the leaving member. Sets
-# `refusal` to the reason if not.
+# Succeeds if more than half of all voting members are healthy without the leaving member. Otherwise
+# sets `refusal` to the reason.
 goes_on() {
   local voting peer client all=0 well=0
   refusal="does not say who its members are"

@@ -1,13 +1,14 @@
 # shellcheck shell=bash
 # Creates the client certificate with which the API server connects to etcd, before kubeadm init on
-# the first control plane. kubeadm copies the certificate to control planes that join. The private
-# key does not leave this machine before that.
+# the first control plane. Later, kubeadm copies the certificate and the private key to joining
+# control planes. Until then, the private key does not leave this machine.
 # Result: {"endings": DATE}.
-# States: certificate valid for another month -> keep it; otherwise -> a new certificate, signed by
-# an etcd member.
+# States: certificate valid for another month -> keep the certificate; otherwise -> create a new
+# certificate, signed by an etcd member.
 # Values: see clientCertificateVariables in etcd/member-scripts.ts.
 
-# Outside /etc/kubernetes/pki, which clean_up_after deletes after an interrupted kubeadm.
+# The directory is not in /etc/kubernetes/pki, which clean_up_after deletes after an interrupted
+# kubeadm.
 readonly home=/etc/kubernetes/etcd month=2592000
 
 client() {

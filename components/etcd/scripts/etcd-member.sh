@@ -2,10 +2,11 @@
 # Makes this machine an etcd member, or checks that it is a member. etcd is a static pod that
 # kubeadm writes. A kubelet without an API server runs the static pod.
 # Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. Only with
-# `create` may the machine start a new etcd: a recreated machine joins the other members or fails.
+# `create` may the machine start a new etcd cluster: a recreated machine joins the other members or
+# fails.
 # Result: {"member": NAME}.
-# States: member -> check that it answers; not yet or only in part a member -> start a new etcd, or
-# join through another member.
+# States: member -> check that etcd answers; no member, or an interrupted start or join -> start a
+# new etcd cluster or join through another member.
 # Values: see memberVariables in etcd/member-scripts.ts.
 
 readonly occasion=${1:-update}
@@ -33,7 +34,7 @@ member() {
 # former configuration and fails, so that no further member changes.
 run_kubelet() {
   local restart=no said config=$state/kubelet.yaml
-  # The file exists if a run was interrupted: restores the former configuration.
+  # An interrupted run left this file, which contains the former configuration.
   if [[ -e $former_kubelet ]]; then
     mv -f "$former_kubelet" "$config"
     restart=yes
@@ -96,7 +97,8 @@ ask_to_join() {
   ask_peers 120 member >"$asking/answer" && read -r cluster certificate key <"$asking/answer" && [[ -n $key ]]
 }
 
-# Requests that this machine becomes a voting member. Fails until the machine's data are up to date.
+# Asks another member to promote this machine from a learner to a voting member. Fails until the
+# data of this machine are up to date.
 promoted() { ask_peers 60 promote; }
 
 forget_data() {

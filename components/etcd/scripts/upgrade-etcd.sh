@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Upgrades a machine of etcd to a Kubernetes version: etcd's image, then kubelet. Library of
-# etcd-member.sh, after change-version.sh. Values: those of change-version.sh; KUBEADM_ETCD,
-# documents from which kubeadm derives the image.
+# Upgrades an etcd machine to a Kubernetes version: first etcd's image, then kubelet. Library of
+# etcd-member.sh, after change-version.sh.
+# Values: those of change-version.sh; KUBEADM_ETCD, documents from which kubeadm derives the image.
 
 readonly former_etcd=$state/former-etcd.yaml
 
 converge_version() {
   local former
   if is_kept version "$KUBERNETES_VERSION"; then return 0; fi
-  # Without a record of the version, the machine has just joined with this version, or a release
-  # that could not upgrade created the machine.
+  # A missing record means that the machine has just joined with this version, or that a release
+  # without upgrades created the machine.
   if [[ -e $state/kept-version ]] || ! is_now kubelet; then
     former=$(version_of kubelet)
     not_back
@@ -24,8 +24,8 @@ converge_version() {
   keep version "$KUBERNETES_VERSION"
 }
 
-# Replaces the image in the existing manifest. The kubeadm phase would also write another list of
-# members.
+# Replaces only the image in the manifest. `kubeadm init phase etcd local` would also change the
+# list of members.
 renew_etcd() {
   local image before said document=$volatile/etcd.yaml
   write "$document" 0644 "${KUBEADM_ETCD//@STATE@/existing}"
@@ -37,7 +37,8 @@ renew_etcd() {
   before=$(containers_of_etcd)
   write "$former_etcd" 0600 <"$manifest"
   say "$NODE_NAME: etcd restarts with the image $image"
-  # Written outside the directory of manifests, because kubelet runs every file there.
+  # Writes the new manifest in another directory first, because kubelet runs every file in the
+  # directory of manifests.
   sed "s|^\( *image: \).*/etcd:.*\$|\1$image|" "$former_etcd" | write "$state/next-etcd.yaml" 0600
   mv -f "$state/next-etcd.yaml" "$manifest"
   if ! comes_up answers_anew "$before"; then

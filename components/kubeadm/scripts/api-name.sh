@@ -3,12 +3,13 @@
 # Library of join-node.sh and control-plane.sh. Values: API_NAME.
 
 # resolve_api [ADDRESS...]: writes a line with the API's name for each address. Without addresses,
-# removes the lines, because DNS resolves the name. The patterns match `# stackadm` without a space
-# before it, because cloud-init drops the space when it rewrites the file for another domain.
+# removes the lines, because DNS resolves the name. The patterns match `# stackadm` without the
+# preceding space, because cloud-init removes this space when it rewrites the file for another
+# domain.
 resolve_api() {
   local before
   before=$(grep -c '# stackadm$' /etc/hosts || :)
-  # Not a pipe: a subshell would lose `changed`.
+  # Uses no pipe, because a subshell would lose `changed`.
   write /etc/hosts < <(hosts_with "$@")
   if [[ $changed == yes ]] && ((before > 0)); then renew_clients; fi
 }
@@ -19,9 +20,9 @@ hosts_with() {
   for address in "$@"; do printf '%s %s # stackadm\n' "$address" "$API_NAME"; done
 }
 
-# Restarts the containers on the host network that reach the API by its name (apiByName in
-# kubernetes-objects/pod-settings.ts). kubelet copies /etc/hosts into a pod only when a container
-# starts.
+# Restarts containers on the host network that connect to the API by its name (apiByName in
+# kubernetes-objects/pod-settings.ts), because kubelet copies /etc/hosts into a pod only when a
+# container starts.
 renew_clients() {
   named_clients | xargs -r timeout "$((60 * factor))" crictl stop || say "$(hostname): pods that connect to the API by its name were not restarted"
 }

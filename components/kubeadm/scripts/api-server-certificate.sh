@@ -12,7 +12,7 @@ certified() {
   openssl x509 -in "$api_certificate.crt" -noout "$check" "$1" | grep -q ' does match certificate$'
 }
 
-# Restores the certificate after an interrupted run. The API server cannot start without a
+# Restores the certificate after an interrupted run, because the API server does not start without a
 # certificate.
 restore_certificate() {
   [[ -d $api_certificate.old ]] || return 0
@@ -29,7 +29,7 @@ converge_certificate() {
   ((${#missing[@]} > 0)) || return 0
   say "$NODE_NAME: the API server's certificate gets ${missing[*]}"
   certificate_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
-  # kubeadm keeps existing files, so the old certificate is deleted first. The API server reloads
+  # Deletes the old certificate first, because kubeadm keeps existing files. The API server reloads
   # the new certificate.
   mkdir -p "$api_certificate.old"
   cp -p "$api_certificate.crt" "$api_certificate.key" "$api_certificate.old/"
@@ -58,8 +58,8 @@ named() {
     /^[^ ]/ { inside = 0 }
     { listed = 0; print }' || return 1
   printf -- '---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\nlocalAPIEndpoint:\n  advertiseAddress: "%s"\n' "$ADDRESS"
-  # kubeadm writes this time into the startup probes. With the default, kubelet would restart a slow
-  # component again and again.
+  # kubeadm derives the startup probes from this timeout. With the default timeout, kubelet would
+  # restart a slow component repeatedly.
   printf 'timeouts:\n  controlPlaneComponentHealthCheck: %s\n' "$(kubeadm_timeout)"
   [[ -z $PATCHES ]] || printf 'patches:\n  directory: %s\n' "$own_patches"
 }

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
-# Applies the flags of the control plane's components, the files that flags name, and kubeadm's
-# patches of the manifests on this machine. Restores the former manifest of a component that does
-# not start, so that a mistyped flag does not cost an API server. Library of control-plane.sh.
-# Values: CONFIGURATION, blocks of ClusterConfiguration; empty: kubeadm's defaults.
+# Applies the flags of the control plane's components, the files that these flags name, and
+# kubeadm's patches of the manifests on this machine. If a component does not start, restores its
+# former manifest, so that a wrong flag does not stop the API server permanently. Library of
+# control-plane.sh.
+# Values: CONFIGURATION, blocks of ClusterConfiguration (empty: kubeadm's defaults);
 # CONFIGURATION_FILES and PATCHES, lines "NAME BASE64".
 
 # Former manifests are in a separate directory, because kubelet runs every file in the directory of
@@ -18,11 +19,11 @@ write_configuration_files() {
   done <<<"$CONFIGURATION_FILES"
 }
 
-# Fetches files from another control plane before a join: kubeadm writes the first manifest from the
-# cluster's configuration, which may still name former files. Also records as begun the settings
-# that the other control plane has applied: the specification may not contain them any more, and the
-# other machine's record disappears with that machine. Control planes of earlier releases send no
-# files.
+# Fetches the files that flags name from another control plane before a join. kubeadm writes the
+# first manifests from the cluster's configuration, which may still name former files.
+# Also records the settings of the other control plane as begun, so that later steps remove settings
+# that are no longer in the specification, even if the other machine and its records are deleted.
+# Control planes of earlier releases send no files.
 fetch_former_files() {
   local name data file
   ask_peers 60 files >"$asking/files" || return 0
@@ -38,9 +39,9 @@ fetch_former_files() {
   done <"$asking/files"
 }
 
-# Writes the patches before kubeadm writes a manifest. Then deletes all other files, because kubeadm
-# applies every file in the directory. A wanted file never disappears, because a kubeadm of an
-# interrupted run may be reading it.
+# Writes kubeadm's patches before kubeadm writes a manifest. Then deletes all other files, because
+# kubeadm applies every file in the directory. Never deletes a wanted file, because kubeadm of an
+# interrupted run may still read the file.
 write_patches() {
   local name data
   if [[ -z $PATCHES ]]; then
@@ -55,7 +56,7 @@ write_patches() {
 }
 
 # Records that kubeadm init or join applies the settings. If kubeadm is interrupted, the next run
-# must remove settings that the specification does not contain any more.
+# must remove settings that are no longer in the specification.
 begin_with_configuration() {
   [[ -z $CONFIGURATION ]] || begin configuration
   [[ -z $PATCHES ]] || begin patches
@@ -73,8 +74,9 @@ asked_for() {
   if [[ -n $PATCHES ]]; then printf 'flags and patches'; else printf flags; fi
 }
 
-# Restores the former manifests after an interrupted or failed change. Without them, the API server
-# may never start, and the cluster's configuration could not be read. Sets `restored`.
+# Restores the former manifests after an interrupted or failed change, and then sets `restored`.
+# With the new manifests, the API server might never start, and the cluster's configuration could
+# not be read.
 restore_manifests() {
   local former
   for former in "$former_manifests"/*.yaml; do
@@ -85,8 +87,8 @@ restore_manifests() {
   done
 }
 
-# Waits for the API server. After a restored manifest, the API server must answer for a while: until
-# kubelet notices the manifest, the old container answers.
+# Waits until the API server answers. If a manifest was restored, waits until the API server answers
+# for some time, because the old container answers until kubelet reads the manifest.
 await_api() {
   if [[ -n ${restored:-} ]]; then steady 240 answers; else poll 240 answers; fi
 }
@@ -101,15 +103,16 @@ converge_configuration() {
   configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
   for component in apiserver controller-manager scheduler; do converge_component "$component" "$document"; done
   converge_dns "$document"
-  # Comes last, so that the cluster's configuration only contains flags with which a component has
+  # Uploads the configuration last, so that the cluster stores only flags with which a component has
   # started.
   kubeadm init phase upload-config kubeadm --config "$document" ||
     die "kubeadm's configuration in the cluster did not get the new flags$(because kubeadm)"
   keep_configuration
 }
 
-# Prints the cluster's ClusterConfiguration with the blocks in CONFIGURATION. Keeps the cluster's
-# blocks if the program has never set any: the user may have written them by hand.
+# Prints the cluster's ClusterConfiguration with the blocks in CONFIGURATION. If this program has
+# never set any block, keeps the cluster's blocks, because the user may have written the blocks by
+# hand.
 configuration_document() {
   local live
   live=$(cluster_configuration) || return 1
@@ -144,13 +147,13 @@ converge_component() {
   rm -f "$former"
 }
 
-# component_back NAME CONTAINER: restores the former manifest of a component that did not come up,
-# and always exits with an error. CONTAINER is the component's container before the change.
+# component_back NAME CONTAINER: restores the former manifest of a component that does not start,
+# and dies. CONTAINER is the component's container before the change.
 component_back() {
   local before said
   said=$(last_words "$1")
   before=$(container_of "$1") || :
-  # If kubelet has not stopped the former container, this container may continue to run.
+  # The former container may continue to run if kubelet has not stopped the container.
   [[ $before != "$2" ]] || before=''
   restore_manifests
   if is_back serves "$1" "$before"; then
@@ -159,8 +162,8 @@ component_back() {
   die "$1 on $NODE_NAME does not come up, neither with its new $(asked_for) nor with its former ones; crictl logs there says why${said:+; it said: $said}"
 }
 
-# Prints why the API server exited, if kubeadm may have failed because of flags: an API server that
-# refuses a flag exits. The log of an API server that is only slow contains nothing about flags.
+# Prints why the API server exited, if wrong flags may be the reason of kubeadm's failure. An API
+# server that refuses a flag exits. The log of a slow API server contains no errors about flags.
 flags_fault() {
   local said
   [[ -n $CONFIGURATION$PATCHES ]] || return 0

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Sets the image of CoreDNS that kubeadm's configuration names. The pods restart one by one. If a
-# pod does not start, all pods get the former image back. Nothing else of CoreDNS changes, because
-# the user may have changed the Corefile. Library of control-plane.sh.
+# Sets the image of CoreDNS to the image in kubeadm's configuration. The pods restart one by one. If
+# a pod does not start, restores the former image of all pods. Changes no other part of CoreDNS,
+# because the user may have changed the Corefile. Library of control-plane.sh.
 
 readonly dns_within=300
 
-# converge_dns DOCUMENT: changes the image if the `dns` block in DOCUMENT and in the cluster's
-# configuration differ; otherwise keeps manual changes. Does nothing except on the first control
-# plane, which later uploads DOCUMENT.
+# converge_dns DOCUMENT: sets the image if the `dns` block in DOCUMENT differs from the block in the
+# cluster's configuration. Otherwise keeps manual changes. Runs only on the first control plane,
+# which later uploads DOCUMENT.
 converge_dns() {
   local image before available
   [[ -n $KUBEADM_INIT && $(cluster_configuration | dns_block) != "$(dns_block <"$1")" ]] || return 0
@@ -20,7 +20,7 @@ converge_dns() {
   say "$NODE_NAME: CoreDNS restarts with the image $image"
   available=$(of_dns '{.status.availableReplicas}') || available=''
   dns_gets "$image"
-  # If CoreDNS has never run, for example without a pod network, there is nothing to wait for.
+  # Does not wait if CoreDNS has never run, for example because the cluster has no pod network.
   if [[ -z $available ]] || poll "$dns_within" dns_rolled; then return 0; fi
   dns_gets "$before"
   die_as CONFIGURATION_UNDONE "kubernetes.images.coreDns: CoreDNS does not come up with $image and has $before again"

@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# Refuses changes of values that an existing cluster cannot change. The program has checked the
-# values already (components/lifecycle/immutable-values.ts). The file on the machine also protects a
+# Refuses changes of values that an existing cluster cannot change. The program has already checked
+# the values (components/lifecycle/immutable-values.ts). The file on the machine also protects a
 # cluster whose Pulumi state is lost. Library of control-plane.sh.
 # Values: FROZEN, lines `path value`.
 
 readonly frozen_file=$state/frozen
 
-# freeze: records the values with which this machine starts or joins a cluster. Called before
-# kubeadm, so that the record exists even if kubeadm is interrupted.
+# Records the values with which this machine starts or joins a cluster. Runs before kubeadm, so that
+# the record exists even if kubeadm is interrupted.
 freeze() { write "$frozen_file" 0600 "$FROZEN"$'\n'; }
 
-# keep_frozen: dies if a value differs from the record, and lists all such values. A path that only
-# one side contains is no difference. New paths are recorded.
+# Dies with a list of all values that differ from the record. Ignores paths that only the record or
+# only FROZEN contains. Records new paths.
 keep_frozen() {
   local path value wrong=''
   local -A kept=()
@@ -25,7 +25,7 @@ keep_frozen() {
       wrong+="; cluster.$path: ${kept[$path]} cannot become $value"
     fi
   done <<<"$FROZEN"
-  # A release that could not upgrade recorded this value.
+  # Deletes this value, which a release without upgrades recorded.
   unset 'kept[kubernetes.version]'
   [[ -z $wrong ]] ||
     die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and create it again"

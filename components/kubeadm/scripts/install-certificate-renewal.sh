@@ -3,8 +3,8 @@
 # Values: RENEW_SCRIPT, the program that renews (renew-certificates.sh); RENEWAL_MINUTE, the minute
 # of each hour, different on each control plane.
 
-# A failed renewal is no error here. The timer repeats the renewal for months, and `up` and `status`
-# report a late renewal.
+# Installs the timer and renews certificates that expire soon. Does not die if the renewal fails:
+# the timer repeats the renewal for months, and `up` and `status` report a late renewal.
 keep_certificates() {
   local program=/usr/local/sbin/stackadm-certificates units=/etc/systemd/system
   write "$program" 0755 "$RENEW_SCRIPT"
@@ -38,8 +38,8 @@ UNIT
   systemctl daemon-reload
   systemctl enable stackadm-certificates-back.service
   systemctl enable --now stackadm-certificates.timer
-  # The certificates of a new cluster are new. The unit, which waits for the end of this script,
-  # only records when they expire.
+  # A new cluster has new certificates. The unit only records when the certificates expire, and
+  # waits until this script ends.
   if [[ $began == now ]]; then
     systemctl start --no-block stackadm-certificates.service
     return 0

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Encrypts Secrets in etcd, with one key on all control planes. No control plane encrypts before all
-# control planes can decrypt. Library of control-plane.sh.
+# Encrypts Secrets in etcd, with the same key on all control planes. A control plane starts to
+# encrypt only after all control planes can decrypt. Library of control-plane.sh.
 # Values: ENCRYPTION, "DIGEST ENCRYPTS PLAIN" (kubeadm/secrets-encryption.ts), where ENCRYPTS and
 # PLAIN are files in base64; empty: no encryption. ENCRYPTION_SCRIPT, the program that starts to
 # encrypt (start-encryption.sh).
@@ -8,10 +8,10 @@
 readonly own_encryption=/etc/kubernetes/stackadm-encryption encryption_program=/usr/local/sbin/stackadm-encrypt
 readonly encryption_timer=/etc/systemd/system/stackadm-encrypt.timer
 
-# write_encryption encrypts|plain: writes the file that a flag of the API server names, before
-# kubeadm writes the manifest. The API server writes encrypted Secrets with `encrypts`, which
-# requires that all API servers can decrypt, and plain Secrets with `plain`. Keeps an existing file,
-# which this function or start-encryption.sh has written.
+# write_encryption encrypts|plain: writes the API server's encryption configuration before kubeadm
+# writes the manifest. With `encrypts`, the API server encrypts Secrets, so all API servers must be
+# able to decrypt. With `plain`, the API server can decrypt, but stores Secrets without encryption.
+# Keeps an existing file, which this function or start-encryption.sh has written.
 write_encryption() {
   local digest encrypts plain file
   [[ -n $ENCRYPTION ]] || return 0
@@ -35,7 +35,7 @@ encrypted_elsewhere() {
   ask_peers 60 encrypts "$digest"
 }
 
-# Declares that this machine's API server can decrypt, because its manifest names the file now.
+# Marks this node as able to decrypt, because the manifest of its API server names the file now.
 # Starts to encrypt as soon as all control planes can decrypt.
 converge_encryption() {
   local digest encrypts
@@ -48,7 +48,8 @@ converge_encryption() {
   base64 -d <<<"$encrypts" | write "$own_encryption/$digest.encrypts" 0600
   poll 60 kubectl_admin annotate node "$NODE_NAME" --overwrite "stackadm.io/encryption=$digest" ||
     die "the API server of $NODE_NAME did not store that it reads encrypted Secrets"
-  # This API server already encrypts, for example because the cluster was created with encryption.
+  # Stops the timer if this API server already encrypts, for example because the cluster was created
+  # with encryption.
   if same_file "$own_encryption/$digest.encrypts" "$own_encryption/$digest.yaml"; then
     ask_no_more
     return
@@ -76,9 +77,9 @@ UNIT
 
 ask_no_more() { [[ ! -e $encryption_timer ]] || systemctl disable --now "${encryption_timer##*/}" || :; }
 
-# Deletes the key, after this machine's API server has started with the user's file. Also deletes
-# the node's annotation: if the key is used again later, other control planes would trust an old
-# annotation.
+# Deletes the key after this machine's API server has started with the user's encryption
+# configuration. Also deletes the node's annotation: if the same key is used again later, other
+# control planes must not trust an old annotation.
 forget_encryption() {
   [[ -d $own_encryption ]] || return 0
   ask_no_more

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
 # Updates the configuration of kube-proxy, which the cluster stores for all nodes. The pods restart
-# one by one. If a pod does not start, all pods get the former configuration back. Only the first
-# control plane does this. Library of control-plane.sh.
+# one by one. If a pod does not start, restores the former configuration of all pods. Only the first
+# control plane applies the configuration. Library of control-plane.sh.
 # Values: KUBE_PROXY_CONFIGURATION, a KubeProxyConfiguration; empty: kubeadm's defaults.
 
 readonly plain_proxy=$'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n'
 readonly former_proxy=$state/former-kube-proxy.yaml present_proxy=$volatile/proxy-present.yaml
-# Seconds after which a restart of all pods fails if no further pod is updated.
+# A restart of all pods fails if no further pod is updated within this number of seconds.
 readonly proxies_within=300
 
 converge_proxy() {
   if is_kept proxy "$KUBE_PROXY_CONFIGURATION"; then return 0; fi
-  # Only the first control plane applies the kube-proxy configuration. The other control planes
-  # store a copy: a machine that replaces the first control plane fetches the copy from them
+  # Only the first control plane applies the configuration. The other control planes store a copy,
+  # from which a machine that replaces the first control plane fetches the configuration
   # (fetch_former_files).
   if [[ -n $KUBEADM_INIT ]]; then
     begin proxy
@@ -41,8 +41,8 @@ tell_proxies() {
   rm -f "$former_proxy"
 }
 
-# know_proxy_fields [COMMAND...]: dies if kube-proxy does not know a field, after it has run the
-# command.
+# know_proxy_fields [COMMAND...]: checks that kube-proxy knows all fields of the configuration. If
+# kube-proxy does not know a field, runs the command and dies.
 know_proxy_fields() {
   local unknown
   proxy_fields >"$present_proxy" || die "the configuration of kube-proxy cannot be read from the cluster"
@@ -53,8 +53,8 @@ know_proxy_fields() {
   }
 }
 
-# Sets `proxies` to the version of kube-proxy. Empty if there is no kube-proxy, or if the image's
-# tag is no version.
+# Sets `proxies` to the version of kube-proxy, or to an empty text if the cluster has no kube-proxy
+# or if the tag of the image is no version.
 proxy_version() {
   proxies=$(kubectl_admin -n kube-system get daemonset kube-proxy --ignore-not-found -o 'jsonpath={.spec.template.spec.containers[0].image}') || return 1
   proxies=${proxies##*:}

@@ -37,8 +37,8 @@ tell_kubelets() {
     die "kubeadm refuses kubernetes.kubelet$(because kubeadm)"
 }
 
-# know_kubelet_fields [COMMAND...]: dies if kubelet does not know a field, after it has run the
-# command.
+# know_kubelet_fields [COMMAND...]: checks that kubelet knows all fields of the configuration. If
+# kubelet does not know a field, runs the command and dies.
 know_kubelet_fields() {
   local present=$volatile/kubelet-present.yaml unknown
   kubectl_admin -n kube-system get configmap kubelet-config -o jsonpath='{.data.kubelet}' >"$present" ||
@@ -51,7 +51,7 @@ know_kubelet_fields() {
 }
 
 # save_map NAME FILE: saves a ConfigMap. Keeps the file of an interrupted run, because the present
-# ConfigMap may be what that run tried.
+# ConfigMap may contain the configuration that the interrupted run tried.
 save_map() {
   local map
   [[ ! -e $2 ]] || return 0

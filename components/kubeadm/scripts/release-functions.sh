@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2016,SC2034
-# Deletes the cloud objects of a cluster's controllers before the cluster is deleted. Library of
-# release-snapshots.sh and release-cluster-objects.sh. Kubernetes objects are lines KIND STATE
-# NAMESPACE NAME ... FINALIZERS. STATE is `going` if the object's deletion was requested, else
-# `there`.
+# Deletes the cloud objects that a cluster's controllers created, before the cluster is deleted.
+# Library of release-snapshots.sh and release-cluster-objects.sh.
+# Kubernetes objects are lines KIND STATE NAMESPACE NAME ... FINALIZERS. STATE is `going` if the
+# object's deletion was requested, else `there`.
 
 export KUBECONFIG=/etc/kubernetes/admin.conf
 # Set when all objects are deleted. The exit trap then keeps the admission policy.
@@ -17,8 +17,9 @@ readonly finalizers='{{range .metadata.finalizers}}{{.}},{{else}}-{{end}}{{"\n"}
 # look RESOURCES TEMPLATE: prints the objects of all namespaces as lines.
 look() { ask get "$1" --all-namespaces -o go-template="{{range \$one := .items}}$2{{end}}"; }
 
-# begin_release WHAT: dies if the API server does not have the cluster's data; WHAT is for the
-# message. An API server with a new, empty etcd is ready, too, but has no kubeadm-config.
+# begin_release WHAT: checks that the API server has the cluster's data, then refuses new objects.
+# An API server with an empty etcd is ready, too, but has no kubeadm-config. WHAT is for the
+# message.
 begin_release() {
   poll 60 ask -n kube-system get configmap kubeadm-config ||
     die_as KUBERNETES_UNREACHABLE "the API server does not answer, or etcd has lost the cluster's data, so $1 can be released"
@@ -34,8 +35,8 @@ end_release() {
 }
 
 # Makes the API server refuse new claims, load balancers and snapshots, which a StatefulSet or an
-# operator would otherwise create again and again. The policy expires unless it is renewed, so that
-# an interrupted run blocks nothing for ever.
+# operator would otherwise create repeatedly. The policy expires after 30 minutes if it is not
+# renewed, so that an interrupted run does not block the cluster permanently.
 refuse_new() {
   renewed=$SECONDS
   ask apply -f - <<POLICY
@@ -84,7 +85,7 @@ dwindle() {
 
 # delete_some API-VERSION KIND [FLAG...]: deletes the first hundred objects on standard input whose
 # state is `there`; with flags, whose state is `going`. Later calls delete the other objects and
-# repeat refused deletions.
+# repeat deletions that the API server refused.
 delete_some() {
   local version=$1 kind=$2 which=there documents answer
   shift 2
@@ -95,8 +96,8 @@ delete_some() {
   answer=$(ask delete -f - --wait=false --ignore-not-found "$@" <<<"$documents" 2>&1 >&5) || refused=${answer##*$'\n'}
 }
 
-# blocked WHAT: dies with the names of objects in `seen`. Objects with a finalizer that is not from
-# Kubernetes come first.
+# blocked WHAT: dies with the names of objects in `seen`. Objects with a finalizer of other software
+# than Kubernetes come first.
 blocked() {
   [[ -n $left ]] || die_as KUBERNETES_UNREACHABLE "the API server does not answer any more, so the $1 cannot be released"
   die_as TEARDOWN_BLOCKED "$left $1 are left, and none went for $still s: $(blockers <<<"$seen")${refused:+; the API server says: ${refused:0:300}}"
@@ -118,8 +119,9 @@ blockers() {
     }'
 }
 
-# Sets the failure policy of all webhooks to Ignore: a required webhook that does not answer would
-# block every deletion, also by controllers. Webhooks that answer work as before.
+# Sets the failure policy of all webhooks to Ignore and their timeout to 1 s. Otherwise a required
+# webhook that does not answer would block every deletion, also deletions by controllers. Webhooks
+# that answer continue to work.
 ignore_webhooks() {
   local kind name index webhook timeout
   for kind in $webhook_kinds; do

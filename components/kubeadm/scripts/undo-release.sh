@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2016
-# Undoes the changes of release-functions.sh if the cluster is kept after all. Annotations on the
-# webhook configurations contain the former settings, so that any control plane can restore them.
-# Library of control-plane.sh and release-functions.sh.
+# Undoes the changes of release-functions.sh if the cluster is not deleted. Annotations on the
+# webhook configurations contain the former settings, so that any control plane can restore the
+# settings. Library of control-plane.sh and release-functions.sh.
 
 readonly webhook_kinds='validatingwebhookconfigurations mutatingwebhookconfigurations'
-# Prefix of an annotation, before a webhook's index. Value of the annotation: the webhook's name and
-# timeout in seconds.
+# Prefix of an annotation's name, before the index of a webhook. The annotation's value is the
+# webhook's name and its timeout in seconds.
 readonly set_aside=stackadm.io/webhook-
 
 take_back() {

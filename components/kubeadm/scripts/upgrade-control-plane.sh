@@ -10,8 +10,8 @@ readonly control_planes=node-role.kubernetes.io/control-plane
 
 offer_retirement() { write "$retire_program" 0755 "$RETIRE_SCRIPT"; }
 
-# Restores manifests after an interrupted upgrade. kubeadm moves a manifest away before it writes
-# the new manifest, and without a manifest the component does not run.
+# Restores manifests after an interrupted upgrade. kubeadm moves the old manifest away before it
+# writes the new manifest. Without a manifest, the component does not run.
 restore_upgraded() {
   local backup
   holds "$state/kept-version" 'not finished' || return 0
@@ -23,8 +23,8 @@ restore_upgraded() {
   done
 }
 
-# Refuses an upgrade unless other nodes are Ready: all nodes for the first control plane, control
-# planes for all others. kubeadm checks etcd's health.
+# Refuses an upgrade if other nodes are not Ready. The first control plane checks all nodes, every
+# other control plane checks only the control planes. kubeadm checks the health of etcd.
 may_begin() {
   local selector=$control_planes wanting
   [[ -z $KUBEADM_INIT ]] || selector=''
@@ -33,7 +33,7 @@ may_begin() {
 }
 
 # all_ready SELECTOR: succeeds if all other nodes are Ready. Sets `wanting` to the nodes that are
-# not. Leaves out this node, which may be upgraded although it is not Ready.
+# not Ready. Ignores this node, which may be upgraded although it is not Ready.
 all_ready() {
   local states
   states=$(kubectl_admin get nodes -l "$1" -o 'jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}') || return 1
@@ -42,7 +42,7 @@ all_ready() {
 }
 
 # Succeeds if this is the first control plane and the cluster has another version. This happens if
-# the machine was recreated, with new packages, during an upgrade.
+# the machine was recreated with new packages during an upgrade.
 lags() {
   local now
   [[ -n $KUBEADM_INIT ]] && cluster_version && [[ $now != "v$KUBERNETES_VERSION" ]]
@@ -58,8 +58,8 @@ kubeadm_upgrades() {
     die "the cluster is not of version $KUBERNETES_VERSION yet; its first control plane is upgraded first: start that one and run up again"
   fi
   run_kubeadm_upgrade "${words[@]}" || upgrade_failed
-  # kubeadm upgrade creates its binding again, with which any bootstrap token gets any node's
-  # certificate.
+  # Deletes the binding that kubeadm upgrade creates again. With this binding, any bootstrap token
+  # gets the certificate of any node.
   { steady 240 answers && poll 30 approve_none; } ||
     die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer after its upgrade; crictl logs there says why"
 }
@@ -89,15 +89,15 @@ restores() {
     die "the API server of $NODE_NAME did not make the node schedulable again"
 }
 
-# Waits for CoreDNS and kube-proxy, if they exist. kubeadm upgrades them with the last API server,
-# but does not wait for them.
+# Waits until CoreDNS and kube-proxy run with the new version, if they exist. kubeadm upgrades them
+# with the last API server, but does not wait.
 settles() {
   [[ -z $(in_system deployment/coredns) ]] || poll "$dns_within" dns_rolled || unsettled deployment/coredns
   [[ -z $(in_system daemonset/kube-proxy) ]] || await_proxies "$proxies_within" || unsettled daemonset/kube-proxy
 }
 
-# Upgrades CoreDNS and kube-proxy if kubeadm has not. kubeadm does so on the last control plane, but
-# not if the last control plane was lost and joined again with the new version.
+# Upgrades CoreDNS and kube-proxy if kubeadm has not upgraded them. kubeadm upgrades them with the
+# last control plane, unless the last control plane was lost and joined again with the new version.
 catches_up() {
   local proxies servers=''
   poll 60 proxy_version || die "the API server of $NODE_NAME does not return the version of kube-proxy"
@@ -110,8 +110,8 @@ catches_up() {
   settles
 }
 
-# Sets `servers` to lines "NODE IMAGE" of all API servers. Fails until this node's API server has
-# the version. The list may also contain the pod of a former server of this node.
+# Sets `servers` to lines "NODE IMAGE" of all API servers. Fails until the API server of this node
+# has the version. The list may also contain the pod of a former server of this node.
 serves_version() {
   servers=$(kubectl_admin -n kube-system get pods -l component=kube-apiserver -o 'jsonpath={range .items[*]}{.spec.nodeName} {.spec.containers[0].image}{"\n"}{end}') &&
     grep -q "^$NODE_NAME .*:v$KUBERNETES_VERSION\$" <<<"$servers"

@@ -1,23 +1,24 @@
 # shellcheck shell=bash
 # Upgrades Kubernetes on this node: kubeadm, then the parts that kubeadm upgrades, then kubelet
-# while the node has no pods. Each step checks the present state, so that the next run continues an
-# interrupted upgrade. Library of join-node.sh and control-plane.sh. join-node.sh (for workers) and
-# upgrade-control-plane.sh define: `may_begin`, which dies if the cluster must not be upgraded;
-# `kubeadm_upgrades`; `retires` and `restores`, which drain the node and make it schedulable again;
-# `settles`, which waits at the end; `lags`, which succeeds if the cluster waits for this node;
-# `catches_up`, which upgrades what a lost machine has not.
+# while the node is drained. Each step checks the present state, so that the next run continues an
+# interrupted upgrade. Library of join-node.sh and control-plane.sh.
+# join-node.sh (for workers) and upgrade-control-plane.sh define: `may_begin`, which dies if the
+# upgrade must not start; `kubeadm_upgrades`, which runs kubeadm upgrade; `retires` and `restores`,
+# which drain the node and make the node schedulable again; `settles`, which waits at the end;
+# `lags`, which succeeds if the cluster waits for this node; `catches_up`, which upgrades add-ons
+# that a lost machine has not upgraded.
 # Values: those of change-version.sh; IGNORED_ERRORS, preflight checks of kubeadm that may fail.
 
 converge_version() {
   local former
   if is_kept version "$KUBERNETES_VERSION"; then return 0; fi
-  # Without a record of the version, the machine has just joined with this version, or a release
-  # that could not upgrade created the machine.
+  # A missing record means that the machine has just joined with this version, or that a release
+  # without upgrades created the machine.
   if [[ -e $state/kept-version ]] || ! is_now kubelet || lags; then
     former=$(version_of kubelet)
     not_back
-    # kubeadm upgrade runs only once: after a failed drain, the cluster may be too unhealthy for
-    # kubeadm in the next run, and may need this upgrade to continue.
+    # Runs kubeadm upgrade only once for a version. After a failed drain, the cluster may be too
+    # unhealthy for the checks of kubeadm, and may need the rest of this upgrade to recover.
     if ! is_kept upgraded "$KUBERNETES_VERSION"; then
       may_begin
       say "$NODE_NAME: Kubernetes $KUBERNETES_VERSION instead of ${former#v}"
@@ -41,8 +42,8 @@ converge_version() {
   keep upgraded ''
 }
 
-# Succeeds if the API shows this node Ready with the new kubelet. The credential of the node
-# suffices.
+# Succeeds if the API shows this node Ready with the new kubelet. Uses the credentials of the node,
+# which are sufficient.
 reports_version() {
   [[ $(as_node get node "$NODE_NAME" -o 'jsonpath={.status.nodeInfo.kubeletVersion} {.status.conditions[?(@.type=="Ready")].status}') == "v$KUBERNETES_VERSION True" ]]
 }
@@ -83,7 +84,7 @@ run_kubeadm_upgrade() {
 }
 
 # upgrade_document node|apply: prints the UpgradeConfiguration, with the directory `upgrade_patches`
-# if set. Together with a document, kubeadm accepts no flag for patches.
+# if set. kubeadm does not accept --patches together with --config.
 upgrade_document() {
   printf 'apiVersion: kubeadm.k8s.io/v1beta4\nkind: UpgradeConfiguration\n'
   [[ -z ${upgrade_patches:-} ]] || printf '%s:\n  patches:\n    directory: %s\n' "$1" "$upgrade_patches"

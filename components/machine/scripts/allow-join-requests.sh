@@ -4,8 +4,8 @@
 # Values: MINT_SCRIPT, the program that answers the requests; JOIN_SIGNER, the public key of the CA
 # that signs the machines' SSH certificates; NODE_RANGE, the range of the machines' addresses.
 
-# let_machines_ask: creates the user stackadm-join. A joining machine logs in as this user with an
-# SSH certificate, which states the command that sshd runs.
+# Creates the user stackadm-join. A joining machine logs in as this user with an SSH certificate,
+# which states the command that sshd runs.
 let_machines_ask() {
   local home=$state-join
   write /usr/local/sbin/stackadm-mint 0755 "$MINT_SCRIPT"

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # Installs the operators' login keys and removes revoked keys. Library of prepare.sh and
-# bastion-logins-and-updates.sh. Values: LOGIN_USER; LOGIN_KEYS, one public key per line, in addition to the
-# key in user data (with REVOKED_KEYS also the current key); REVOKED_KEYS, each key without its
-# type.
+# bastion-logins-and-updates.sh.
+# Values: LOGIN_USER; LOGIN_KEYS, one public key per line, in addition to the key in user data (if
+# REVOKED_KEYS is not empty, LOGIN_KEYS also contains the current key); REVOKED_KEYS, each key
+# without its type.
 
 # Writes the program's keys between two marker lines. All other lines belong to cloud-init, the
 # image or the operators.
@@ -20,8 +21,8 @@ logins() {
   chown "$LOGIN_USER:" "$file"
 }
 
-# not_revoked: prints the lines of authorized_keys without revoked keys, whatever options and
-# comments the lines have.
+# Prints the lines of authorized_keys without revoked keys. Options and comments of a line do not
+# matter.
 not_revoked() {
   REVOKED=$REVOKED_KEYS awk '
     BEGIN { split(ENVIRON["REVOKED"], list, "\n"); for (i in list) revoked[list[i]] }

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# Functions that upgrade Kubernetes on a machine at the machine's turn. Library of join-node.sh,
-# control-plane.sh and etcd-member.sh, after apt-get.sh and kubernetes-packages.sh.
-# Values: NODE_NAME, those of kubernetes-packages.sh; PAUSE, a pause image that replaces kubeadm's.
+# Functions that upgrade Kubernetes on a machine at the machine's turn in a rolling upgrade. Library
+# of join-node.sh, control-plane.sh and etcd-member.sh, after apt-get.sh and kubernetes-packages.sh.
+# Values: NODE_NAME; those of kubernetes-packages.sh; PAUSE, a pause image that replaces kubeadm's
+# pause image.
 
-# get_packages NAME...: installs packages that prepare.sh has downloaded. Does nothing if the user
-# has installed the wanted version.
+# get_packages NAME...: installs packages that prepare.sh has downloaded. Does nothing if the first
+# package already has the wanted version, for example because the user has installed the package.
 get_packages() {
   local pinned=()
   if is_now "$1"; then return 0; fi
@@ -28,7 +29,7 @@ renew_kubelet_package() {
   die_as NOT_READY "$NODE_NAME is not Ready with kubelet $KUBERNETES_VERSION; the next up continues there${said:+; kubelet said: $said}"
 }
 
-# renew_pause: sets the pause image of new pods. Running pods keep their pause image.
+# Sets the pause image of new pods. Running pods keep their pause image.
 renew_pause() {
   local image=$PAUSE
   [[ -n $image ]] || image=$(kubeadm_images | grep /pause:) || die "kubeadm names no pause image$(because kubeadm)"

@@ -6,8 +6,8 @@
 
 readonly kubelet_file=/var/lib/kubelet/config.yaml former_kubelet=$state/kubelet-former.yaml
 
-# restore_kubelet: restores the former configuration after an interrupted run. Otherwise the only
-# control plane might not start any more.
+# Restores the former configuration after an interrupted run. With the new configuration, kubelet on
+# the only control plane might not start any more.
 restore_kubelet() {
   [[ -e $former_kubelet ]] || return 0
   kubelet_back
@@ -54,12 +54,12 @@ kubelet_back() {
   is_back kubelet_serves || say "$NODE_NAME: kubelet does not come up with its former configuration either"
 }
 
-# asks_for_certificate: succeeds if kubelet requests its serving certificate from the cluster.
-# Otherwise kubelet signs its serving certificate.
+# Succeeds if kubelet requests its serving certificate from the cluster. Otherwise kubelet signs a
+# serving certificate for itself.
 asks_for_certificate() { grep -qx 'serverTLSBootstrap: true' <<<"$KUBELET_CONFIGURATION"; }
 
-# await_certificate: waits for kubelet's serving certificate, if kubelet requests one. Without it,
-# no API server can connect to containers on this machine.
+# Waits for kubelet's serving certificate, if kubelet requests one. Without this certificate, no API
+# server can connect to containers on this machine.
 await_certificate() {
   asks_for_certificate || return 0
   poll 120 test -e /var/lib/kubelet/pki/kubelet-server-current.pem ||

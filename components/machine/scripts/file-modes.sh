@@ -2,7 +2,8 @@
 # Makes files that only root needs unreadable for other users (CIS Kubernetes 1.12, rules 1.1.11,
 # 1.1.12, 4.1.1, 4.1.9). Library of join-node.sh, control-plane.sh and etcd-member.sh.
 
-# kubeadm and the packages make these files readable for all users again with every upgrade.
+# Makes the files of kubelet readable only for root. Every upgrade of kubeadm and the packages makes
+# these files readable for all users again.
 close_kubelet_files() {
   local file units=/usr/lib/systemd/system
   for file in /var/lib/kubelet/config.yaml "$units/kubelet.service" "$units"/kubelet.service.d/*.conf \
@@ -11,8 +12,8 @@ close_kubelet_files() {
   done
 }
 
-# Makes the user etcd the owner of etcd's data. etcd runs as root, which needs no permission. No one
-# can log in as etcd, so other users cannot read the data.
+# Makes the user etcd the owner of the data of etcd. etcd runs as root, which needs no permission.
+# The user etcd cannot log in, so no other user can read the data.
 close_etcd_data() {
   local directory=/var/lib/etcd
   [[ -d $directory ]] || return 0

@@ -1,12 +1,13 @@
 # shellcheck shell=bash
-# Sets up IPv6 in addition to IPv4: the machine's address, forwarding, and a filter that keeps pods
-# away from the machines' ports. Runs after prepare.sh, in the same script.
+# Sets up IPv6 in addition to IPv4: the machine's address, forwarding, and a filter that blocks
+# traffic from pods to the machines' ports. Runs after prepare.sh, in the same script.
 # Values: IPV6_ADDRESS, the machine's address in Neutron; IPV6_POD_RANGE and IPV6_NODE_RANGE.
 
 ipv6() {
   local device
   require IPV6_ADDRESS IPV6_POD_RANGE IPV6_NODE_RANGE
-  # kubelet does not start with an address that the machine does not have yet.
+  # Waits for the address, because kubelet does not start with an address that the machine does not
+  # have.
   poll 60 has_ipv6_address ||
     die "$(hostname) does not have its address $IPV6_ADDRESS of network.ipv6; choose an image that takes IPv6 addresses as the cloud describes them, made of the MAC address where the router advertises the range, or look at \`ip -6 address\` there"
   forward_ipv6
@@ -18,9 +19,9 @@ has_ipv6_address() {
   [[ -n $device ]]
 }
 
-# forward_ipv6: turns on forwarding. With forwarding, the kernel ignores router advertisements and
-# loses the default route that they brought, unless accept_ra is 2. With accept_ra 0, another
-# program such as systemd-networkd handles router advertisements, so accept_ra stays 0.
+# Enables forwarding. With forwarding, the kernel ignores router advertisements and loses the
+# default route from earlier advertisements, unless accept_ra is 2. If accept_ra is 0, another
+# program such as systemd-networkd handles router advertisements, so this function keeps 0.
 forward_ipv6() {
   local advertised=''
   [[ $(sysctl -n "net/ipv6/conf/$device/accept_ra") == 0 ]] || advertised="net/ipv6/conf/$device/accept_ra = 2"
@@ -32,9 +33,9 @@ SETTINGS
   [[ $(sysctl -n net.ipv6.conf.all.forwarding) == 1 ]] || die "$(hostname) cannot enable IPv6 forwarding"
 }
 
-# guard_ipv6: installs a filter like stackadm-guard. stackadm-guard already blocks link-local
-# addresses of pods. Link-local addresses are not forwarded, so pods do not reach the metadata
-# service by IPv6.
+# Installs a filter like stackadm-guard. The filter does not need rules for link-local addresses,
+# which stackadm-guard already blocks. The kernel forwards no link-local addresses, so pods do not
+# reach the metadata service by IPv6.
 guard_ipv6() {
   write /usr/local/sbin/stackadm-guard-ipv6 0755 <<'GUARD'
 #!/bin/sh

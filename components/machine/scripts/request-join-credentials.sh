@@ -1,15 +1,16 @@
 # shellcheck shell=bash
-# Requests what a joining machine needs from control planes, over SSH. Logs in as stackadm-join, a
-# user that accepts only the machine's SSH certificate and runs only stackadm-mint
-# (issue-join-credentials.sh). Library of join-node.sh, control-plane.sh, client-certificate.sh and
-# etcd-member.sh. Values: PEERS, a line "ADDRESS HOST-KEY" for each other control plane;
-# JOIN_PRIVATE_KEY; JOIN_CERTIFICATE.
+# Requests the credentials for a join from other machines over SSH. Logs in as stackadm-join, a user
+# that accepts only the SSH certificate of the machine and runs only stackadm-mint
+# (issue-join-credentials.sh, on etcd machines issue-etcd-certificates.sh). Library of join-node.sh,
+# control-plane.sh, client-certificate.sh and etcd-member.sh.
+# Values: PEERS, a line "ADDRESS HOST-KEY" for each machine that answers requests; JOIN_PRIVATE_KEY;
+# JOIN_CERTIFICATE.
 
 readonly asking=$volatile/join
 # Credentials for this join. Empty until a control plane has sent them.
 token='' certificate_key=''
 
-# prepare_to_ask: writes the files for SSH, and deletes the files when the script ends.
+# Writes the files for SSH. An exit trap deletes the files.
 prepare_to_ask() {
   mkdir -p "$asking"
   write "$asking/key" 0600 "$JOIN_PRIVATE_KEY"
@@ -18,10 +19,10 @@ prepare_to_ask() {
   trap 'failed; rm -rf "$asking"' EXIT
 }
 
-# ask_peers SECONDS WORD...: sends a request to one control plane after another until one answers
-# within SECONDS times `factor`. Sets `asked` to the address of the last control plane. If none
-# answers, returns the last code: 255: not reachable, 69: its API server does not answer, 124: no
-# answer in time.
+# ask_peers SECONDS WORD...: sends a request to one peer after another until a peer answers within
+# SECONDS times `factor`. Returns the exit code of the answer, and sets `asked` to the address of
+# the last peer. If no peer answers, returns the last code: 255: the peer is not reachable, 69: its
+# API server does not answer, 124: no answer in time.
 ask_peers() {
   local limit=$1 address code=255
   shift
@@ -39,9 +40,9 @@ ask_peers() {
   return "$code"
 }
 
-# ask_for_token [SECONDS]: requests a token. Sets `token`, `authority` and, if this machine may have
-# it, `certificate_key`. SECONDS is short, so that a control plane that hangs leaves time for other
-# control planes.
+# ask_for_token [SECONDS]: requests a token. Sets `token` and `authority`, and `certificate_key` if
+# this machine may receive the key. SECONDS is short, so that after a control plane that hangs, time
+# remains for the other control planes.
 ask_for_token() {
   ask_peers "${1:-60}" token >"$asking/answer" || return 1
   # shellcheck disable=SC2034 # read by the scripts that come after this one
@@ -57,9 +58,9 @@ fill_in() {
   printf '%s' "${document//@CERTIFICATE_KEY@/$certificate_key}"
 }
 
-# await_ready: waits until a control plane sees the node Ready. The control plane then deletes the
-# credentials of the join. The next machine is replaced only afterwards. Each request waits up to
-# 180 s for the node, and a busy API server may not answer at once.
+# Waits until a control plane sees the node Ready. The control plane then deletes the credentials of
+# the join. Pulumi replaces the next machine only afterwards. Each request waits up to 180 s for the
+# node, and a busy API server may not answer at once.
 await_ready() {
   local code=''
   poll 180 joined || :
@@ -70,7 +71,7 @@ await_ready() {
   esac
 }
 
-# joined: sets `code` to the answer. Fails if a later request may get another answer.
+# Sets `code` to the answer. Fails if a later request may get another answer.
 joined() {
   code=0
   ask_peers 240 joined "${token%%.*}" || code=$?

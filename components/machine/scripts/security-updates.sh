@@ -3,9 +3,9 @@
 # running during updates. Library of prepare.sh and bastion-logins-and-updates.sh.
 # Value: SECURITY_UPDATES, `yes` or `no`.
 
-# security_updates: runs when Kubernetes' packages are held. Until now, user data (user-data.ts)
-# keep updates off, because updates would lock the packages. This file's name sorts after the name
-# of user data's file, which cloud-init writes again if its state was deleted.
+# Enables or disables the updates, after the packages of Kubernetes are held. Before, user data
+# (user-data.ts) disable the updates, because an update would hold apt's lock. cloud-init may write
+# the file from user data again, so the name of the file here sorts after that name.
 security_updates() {
   local enable=0
   if [[ $SECURITY_UPDATES == yes ]]; then
@@ -21,11 +21,12 @@ Unattended-Upgrade::Automatic-Reboot "false";
 SETTINGS
 }
 
-# keep_network: each update of systemd restarts systemd-networkd. systemd-networkd then removes
-# routes, rules and addresses of other programs: of the pod network, and the virtual IP. It also
-# drops an address from DHCP until it gets the address again, and without an address the kernel
-# drops all routes of the interface. The files written here prevent this. systemd-networkd reads the
-# files when it starts, at the latest after the next update. Sets `changed` to yes or no.
+# Makes systemd-networkd keep addresses and routes during a restart. Each update of systemd restarts
+# systemd-networkd, which otherwise removes routes, rules and addresses of other programs: those of
+# the pod network, and the virtual IP. systemd-networkd also drops an address from DHCP until DHCP
+# assigns the address again. Without an address, the kernel drops all routes of the interface.
+# systemd-networkd reads the files when it starts, at the latest after the next update. Sets
+# `changed` to yes or no.
 keep_network() {
   local told=no file files
   changed=no
@@ -45,7 +46,7 @@ NETWORKD
   changed=$told
 }
 
-# network_files: prints the names of networkd's files for interfaces that have an address.
+# Prints the names of systemd-networkd's files for interfaces that have an address.
 network_files() {
   local device
   for device in $(ip -o -4 address show scope global | awk '!known[$2]++ { print $2 }'); do
@@ -53,9 +54,10 @@ network_files() {
   done
 }
 
-# keep_services: needrestart, which is in Ubuntu's images, restarts services after an update of a
-# library that they use. Pods would lose connections, the virtual IP would move, and a running
-# script would start again. The services listed here use the new library after the next reboot.
+# Excludes services from needrestart. needrestart, which Ubuntu's images contain, restarts a service
+# after an update of a library that the service uses. Pods would then lose connections, the virtual
+# IP would move, and a running script would start again. The services in this file use the new
+# library after the next reboot.
 keep_services() {
   write /etc/needrestart/conf.d/50-stackadm.conf <<'NEEDRESTART'
 # Written by stackadm.

@@ -43,8 +43,8 @@ apt_update_own() {
     -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any
 }
 
-# Packages in `pinned` may be held at another version, by an earlier run with other settings or by
-# the image.
+# Allows changes of held packages: an earlier run with other settings, or the image, may hold a
+# package in `pinned` at another version.
 readonly apt_choices=(-o Dpkg::Options::=--force-confold --no-install-recommends --allow-change-held-packages --allow-downgrades)
 
 apt_install() { or_listed_anew apt_try "$@"; }
@@ -60,7 +60,7 @@ or_listed_anew() {
 }
 
 # apt_try NAME...: downloads and installs packages. A download may be interrupted at any time, but
-# not dpkg, so the installation has a separate, long time limit.
+# dpkg may not, so the installation has a separate, long time limit.
 apt_try() {
   # After an interrupted installation, apt refuses to install anything until dpkg has finished that
   # installation.

@@ -11,8 +11,8 @@ trap 'failing=$BASH_COMMAND' ERR
 readonly state=/var/lib/stackadm
 readonly volatile=/run/stackadm
 
-# Factor that multiplies every time limit on this machine. prepare.sh writes the factor
-# (machine/scripts/prepare/check-host.sh); before that, it is 1.
+# Factor that multiplies every time limit on this machine. prepare.sh writes the factor to
+# `timeout-factor` (machine/scripts/prepare/check-host.sh). Without this file, the factor is 1.
 factor=1
 [[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
 [[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
@@ -22,16 +22,16 @@ factor=1
 say() { printf '%s\n' "$*" >&3; }
 
 # die SENTENCE: ends the script with this reason. Writes the sentence to a file, so that `failed`
-# also reports a reason from a subshell. The log cannot serve for this, because it contains output
-# of any program.
+# also reports a reason from a subshell. `failed` cannot read the reason from the log, because the
+# log contains the output of all programs.
 die() {
   printf '%s\n' "${*//$'\n'/ }" >"$why"
   printf 'reason: %s\n' "${*//$'\n'/ }" >&2
   exit 1
 }
 
-# die_as CODE SENTENCE: ends the script with a failure code of base/failures/failure-codes.ts, not
-# with COMMAND_FAILED.
+# die_as CODE SENTENCE: ends the script with a failure code from base/failures/failure-codes.ts
+# instead of COMMAND_FAILED.
 die_as() { die "[$1] ${*:2}"; }
 
 # require NAME...: dies unless all these values are set and not empty.
@@ -58,10 +58,10 @@ poll() {
 write() {
   local file=$1 mode=${2:-0644} new=$1.new.$BASHPID mask
   [[ -d ${file%/*} ]] || mkdir -p "${file%/*}" || die "cannot write $file"
-  # A killed run may have left a file with this name, whose mode would stay.
+  # Deletes a file with this name from a killed run, because such a file would keep its mode.
   [[ ! -e $new ]] || rm -f "$new"
-  # Sets the mode from the start: only users who may read the final file can read the new file. Of
-  # all variants of `install`, only GNU's does the same.
+  # Sets the mode when the file is created, so that only users who may read the final file can read
+  # the new file. `install` would do the same only in its GNU variant.
   printf -v mask '%04o' $((0777 & ~8#$mode))
   umask "$mask"
   changed=yes
@@ -90,7 +90,7 @@ holds() {
 # limit costs nothing if nothing fails.
 kubeadm_timeout() { printf '%ss' "$((240 * factor))"; }
 
-# half_done: succeeds if kubeadm has left files on this machine.
+# Succeeds if kubeadm has left files on this machine.
 half_done() {
   [[ -e /etc/kubernetes/kubelet.conf || -e /etc/kubernetes/bootstrap-kubelet.conf ]] ||
     [[ -d /etc/kubernetes/pki || -d /var/lib/etcd/member ]] ||
@@ -98,8 +98,7 @@ half_done() {
 }
 
 # unit_state NAME: prints the state of a systemd unit of this program. A unit continues after the
-# end of the SSH connection: its work finishes, and the next run waits for the unit and does not
-# start another one.
+# SSH connection ends: the next run waits for the unit and starts no other unit.
 unit_state() { systemctl show --value -p ActiveState "stackadm-$1.service"; }
 
 unit_running() {
@@ -125,7 +124,7 @@ start_unit() {
 # wait_unit NAME SECONDS: waits for the end of a unit. Dies after SECONDS times `factor`.
 wait_unit() { poll "$2" unit_ended "$1" || die "$1 did not end within $(($2 * factor)) s"; }
 
-# this_run: prints the part of the log that this run has written.
+# Prints the part of the log that this run has written.
 this_run() { awk '/^--- [0-9]/ { n = 0 } { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i] }' "$log"; }
 
 # because kubeadm|apt: prints ": " and the error that the tool printed in this run, or nothing.
@@ -160,8 +159,8 @@ own_step() {
   ((code == 0)) || die "steps.$1 ended with code $code on $(hostname); its output is in $log"
 }
 
-# failed: prints the end of the log of a failed script. The last line is the reason: the sentence of
-# `die`, else the command that failed.
+# Prints the end of the log of a failed script. The last line is the reason: the sentence of `die`,
+# else the command that failed.
 failed() {
   local code=$? reason=''
   if [[ -e $why ]]; then
@@ -175,10 +174,10 @@ failed() {
   say "reason: ${reason:-${failing:-$step} ended with code $code}"
 }
 
-# signs_of_life: reports every 5 s that the machine and this script run. Without reports, the
-# program asks Nova for the server's state (automation/engine/script-watchdog.ts). Standard input is
-# a pipe that only the script keeps open: when the script ends, this function ends at once, and
-# keeps neither the SSH session nor the lock.
+# Reports every 5 s that the machine and this script run. Without reports, the program asks Nova for
+# the state of the server (automation/engine/script-watchdog.ts). Standard input is a pipe that only
+# the script keeps open. When the script ends, this function ends at once, so that it keeps neither
+# the SSH session nor the lock.
 signs_of_life() {
   exec 2>/dev/null 4>&- 9>&-
   while kill -0 $$ && printf 'alive %s %s %s s\n' "$SERVER_PATH" "$step" "$SECONDS" >&3; do
@@ -199,7 +198,7 @@ run_step() {
   # Started in the background of a process that ends at once, so that no `wait` in the script waits
   # for it.
   exec 8> >(signs_of_life <&0 &)
-  # Waits for a script of an interrupted run, for example an upgrade, which may take this long.
+  # Waits for a script of an interrupted run, for example an upgrade, which may run for this time.
   # Meanwhile this script reports signs of life.
   flock -w "$((5400 * factor))" 9 8>&- || die "another step is still running on $(hostname)"
   # If the SSH connection ended during the wait, this write fails and ends the script.

@@ -59,8 +59,8 @@ image_remedy() {
   remedy "$1" "write a mirror, or a user and a password, in kubernetes.registries[\"$host\"]"
 }
 
-# absent_image: finds the first image that prepare.sh began to pull and that cannot be pulled.
-# Prints "; " and the error of this image, or nothing.
+# Finds the first image that prepare.sh began to pull and that cannot be pulled. Prints "; " and the
+# error of this image, or nothing.
 absent_image() {
   local image
   [[ -e $volatile/images ]] || return 0
@@ -72,8 +72,8 @@ absent_image() {
   done <"$volatile/images"
 }
 
-# kubeadm_fault: prints ": " and kubeadm's error in this run, or nothing. Adds a remedy if the error
-# is about an image.
+# Prints ": " and kubeadm's error in this run, or nothing. Adds a remedy if the error is about an
+# image.
 kubeadm_fault() {
   local said
   said=$(because kubeadm)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stands for `pulumi`: answers from the files in $FAKE_ENGINE. What an operation does is engine-stub.mjs, where a test
-# says that it does anything.
+# Replaces `pulumi` in tests: answers from the files in $FAKE_ENGINE. engine-stub.mjs runs an
+# operation for which a test has written a file in `runs`.
 set -eu
 here=${FAKE_ENGINE:?}
 printf '%s\n' "$*" >>"$here/calls"

@@ -2,7 +2,8 @@
 # Makes this machine a control plane of the cluster, or checks that it is a control plane. Prints
 # facts that other machines need.
 # Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. Only with
-# `create` may the machine start a new cluster: a recreated machine joins the others or fails.
+# `create` may the machine start a new cluster: a recreated machine joins the other control planes
+# or fails.
 # Result: {"caCertHash", "kubeconfig" (base64), "name", "node", "uid", "kubernetes" (its version)}.
 # States: control plane -> print the facts; kubeadm running -> wait for it; kubeadm init failed, but
 # its API server answers -> run the rest of kubeadm init; failed in another way -> reset the machine
@@ -30,7 +31,7 @@ control_plane() {
   if is_member; then write_encryption plain; else become_member; fi
   keep_frozen
   resolve_api "$ADDRESS"
-  # Comes before all requests to the API server, which does not answer if its certificates have
+  # Runs before all requests to the API server, which does not answer if its certificates have
   # expired.
   keep_certificates
   await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
@@ -52,8 +53,8 @@ control_plane() {
   # Repeats until the API server answers: the result must never have an empty name or UID.
   poll 60 facts || die "the API server of $NODE_NAME does not return the name of the cluster"
   keep_growable
-  # Undoes an interrupted teardown, in case its control plane does not exist any more. A new cluster
-  # needs no such repair.
+  # Undoes an interrupted teardown, because the control plane that ran the teardown may not exist
+  # any more. A new cluster needs no such repair.
   [[ -n $began ]] || take_back
   own_step afterKubeadm "$AFTER_KUBEADM"
   printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s", "kubernetes": "%s"}\n' \
@@ -62,9 +63,9 @@ control_plane() {
 
 is_member() { [[ -e $state/init.done ]] || { [[ -e $state/join.done ]] && ! left; }; }
 
-# Succeeds if this machine has left the cluster but shall be a control plane again. Its etcd member
-# was removed, so its API server never answers. Without an answer of another control plane, the
-# machine counts as a member.
+# Succeeds if this machine has left the cluster and must join again. The cluster has removed the
+# etcd member of this machine, so its API server never answers. If no other control plane answers,
+# the machine counts as a member.
 left() {
   local code=0
   [[ $occasion == create && -n $PEERS ]] || return 1
@@ -73,7 +74,7 @@ left() {
 }
 
 # Sets `name`, `uid` and `endpoint` from the cluster, with one request. The name in the settings may
-# differ, but load balancers are found by the name with which the cluster was created.
+# differ, but the names of load balancers contain the name with which the cluster was created.
 facts() {
   local said
   said=$(kubectl_admin -n kube-system get namespace/kube-system configmap/kubeadm-config \
@@ -82,7 +83,7 @@ facts() {
   [[ -n $name && -n $uid ]]
 }
 
-# field NAME DOCUMENT: prints the value of a field. The value is one word, quoted or not.
+# field NAME DOCUMENT: prints the value of a field. The value is one word, with or without quotes.
 field() { sed -n "s/^$1: *\"\{0,1\}\([][A-Za-z0-9.:-]*\)\"\{0,1\}\$/\1/p" <<<"$2"; }
 
 become_member() {
@@ -110,7 +111,7 @@ begin_cluster() {
       clean_up_after init "$unusable"
       write "$begun" 0600 "$(settings_of_init)"
     fi
-    # Deletes records of a cluster that never started. The settings may have changed since.
+    # Deletes records of a cluster that never started, because the settings may have changed.
     rm -f "$state"/kept-*
     freeze
     write_encryption encrypts
@@ -128,8 +129,8 @@ begin_cluster() {
   rm -f "$begun"
   began=before
   poll 60 forget_tokens || die "the API server does not answer after kubeadm init"
-  # If another run started kubeadm init, the settings of that run may have been others, so nothing
-  # is recorded.
+  # Records nothing if another run started kubeadm init, because that run may have had other
+  # settings.
   if [[ $started == yes ]]; then
     began=now
     keep_configuration
@@ -141,13 +142,14 @@ begin_cluster() {
 # all kubelets. kubeadm init sets this field if this machine runs systemd-resolved, and uploads it
 # to the cluster. On machines without systemd-resolved, no pod would then start.
 without_resolver() {
-  # Contains no semicolon: systemd warns about a semicolon in a unit's command at each reload.
+  # The command contains no semicolon: systemd warns about a semicolon in a unit's command at each
+  # reload.
   printf "(! grep -q '^resolvConf:' %s || kubeadm init phase upload-config kubelet --config %s)" "$kubelet_file" "$1"
 }
 
-# came_up: succeeds if an earlier kubeadm init with the same settings failed, but its API server
-# answers now. kubeadm init can then run again, because it keeps existing certificates and
-# kubeconfigs and creates or updates everything else. Otherwise sets `unusable` to the reason.
+# Succeeds if an earlier kubeadm init with the same settings failed, but its API server answers now.
+# kubeadm init can then run again, because kubeadm keeps existing certificates and kubeconfigs and
+# creates or updates everything else. Otherwise sets `unusable` to the reason.
 came_up() {
   unusable=''
   half_done && [[ -e $begun ]] || return 1
@@ -163,9 +165,9 @@ answers_first() {
   [[ $(timeout "$((20 * factor))" kubectl --kubeconfig "$first_admin" --server "https://$ADDRESS:6443" get --raw /readyz) == ok ]]
 }
 
-# Prints a digest, because the settings include the encryption key. Leaves out times and patches
-# that follow timeoutFactor, so that a kubeadm init on a slow machine can continue with a larger
-# factor.
+# Prints a digest of the settings of kubeadm init. The settings include the encryption key, so the
+# file does not contain them. Ignores times and patches that depend on timeoutFactor, so that
+# kubeadm init on a slow machine can continue with a larger factor.
 settings_of_init() {
   printf '%s\n' "$KUBEADM_INIT" "$CONFIGURATION_FILES" "$PATCHES" "$ENCRYPTION" |
     sed -E '/- name: (leader-elect-|node-monitor-grace-period|etcd-(health|ready)check-timeout)/ { N; d; }; /^node(LeaseDurationSeconds|StatusUpdateFrequency):/d; /^patches:$/ { N; d; }; /^kube-[a-z-]*-slow\+/d; /^$/d' | sha256sum
@@ -193,16 +195,16 @@ join_cluster() {
     say "$NODE_NAME: its join token was not deleted; the token expires by itself"
 }
 
-# The control plane that issues the token first removes this machine's former etcd member. Only then
-# may clean_up_after delete the local etcd data.
+# Starts kubeadm join. The control plane that issues the token first removes the former etcd member
+# of this machine. Only after that may clean_up_after delete the local etcd data.
 start_join() {
-  # Waits 120 s for each control plane: a slow control plane continues after the time, and a second
-  # control plane that is asked meanwhile would replace the uploaded certificates with another
-  # key's.
+  # Waits 120 s for each control plane. A slow control plane continues its work after a shorter
+  # limit, and a request to a second control plane would upload the certificates with another key.
   poll 300 ask_for_token 120 ||
     die "no other control plane issues join credentials for $NODE_NAME; start enough control planes for a majority of etcd and run up again"
   same_authority
-  # With admin.conf, kubeadm reset would ask the local API server, which has no etcd any more.
+  # Deletes admin.conf: with admin.conf, kubeadm reset would ask the local API server, which has no
+  # etcd any more.
   rm -f "$state/join.done" "$state"/kept-{version,upgraded} "$admin"
   clean_up_after join
   resolve_api "$asked"
@@ -220,17 +222,17 @@ same_authority() {
     die "the control plane at $asked belongs to another cluster than the one that this stack made"
 }
 
-# Refuses several control planes in a cluster of the first release, whose kubelets use the address
-# of one machine.
+# Refuses several control planes in a cluster that the first release created, because the kubelets
+# of such a cluster use the address of one machine.
 keep_growable() {
   [[ -n $PEERS ]] || return 0
   [[ $endpoint == "$API_NAME":* ]] ||
     die_as INVALID_CONFIG "controlPlane.count: this cluster was made with its API at $endpoint and cannot have several control planes; write 1, or make a new cluster"
 }
 
-# Lets pods and load balancers use this control plane, or keeps both away. kubeadm keeps both away
-# with a taint and a label. Restores taint and label only if this function removed them, so that
-# manual changes stay.
+# Allows or prevents users' pods and load balancers on this control plane. kubeadm prevents both
+# with a taint and a label. Restores the taint and the label only if this function removed them, so
+# that manual changes remain.
 take_pods() {
   local taint=node-role.kubernetes.io/control-plane label=node.kubernetes.io/exclude-from-external-load-balancers now
   local taken=$state/schedulable

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Makes this machine a node of the cluster, or checks that it is a node.
-# Result: {"node": NAME, "kubernetes": VERSION}. In a cluster with a pod network, the result comes
-# when the node is Ready.
+# Result: {"node": NAME, "kubernetes": VERSION}. In a cluster with a pod network, the script prints
+# the result when the node is Ready.
 # States: joined this cluster -> no join; kubeadm running -> wait for it; kubeadm failed, or joined
 # another cluster -> reset the machine and join; nothing -> kubeadm join.
 # Values: see joinVariables in kubeadm/node-scripts.ts.
@@ -38,7 +38,7 @@ join_cluster() {
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join failed on $NODE_NAME$(kubeadm_fault)"
-  # kubeadm join has applied the cluster's kubelet configuration. If another run started kubeadm
+  # Records the kubelet configuration that kubeadm join has applied. If another run started kubeadm
   # join, the configuration may have changed since.
   [[ $started == no ]] || keep kubelet "$KUBELET_CONFIGURATION"
 }
@@ -50,8 +50,8 @@ converge_kubelet() {
   keep kubelet "$KUBELET_CONFIGURATION"
 }
 
-# Refuses an upgrade before the control planes have the version. The order of a complete run ensures
-# this, but not of a run for some resources only.
+# Refuses an upgrade until the control planes have the version. A complete run ensures this order,
+# but a run for selected resources does not.
 may_begin() {
   cluster_has_version ||
     die "the control planes are not of version $KUBERNETES_VERSION yet, and no kubelet may be newer; run up for the whole cluster"
@@ -61,7 +61,7 @@ kubeadm_upgrades() {
   run_kubeadm_upgrade node || die "kubeadm upgrade node failed on $NODE_NAME$(kubeadm_fault)"
 }
 
-# Lets a control plane drain the node, because a worker may not.
+# Asks a control plane to drain the node, because a worker's credentials do not allow a drain.
 retires() {
   local said code=0
   said=$(ask_peers 900 retire) || code=$?
@@ -86,8 +86,8 @@ start_join() {
   [[ $authority == "$CA_CERT_HASH" ]] ||
     die "the control plane at $asked belongs to another cluster than the one that this stack made"
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
-  # Records the configuration as unfinished until this run has seen the end of the join: a later run
-  # may have another configuration.
+  # Records the configuration as unfinished until this run has seen the join finish, because a later
+  # run may have another configuration.
   begin kubelet
   rm -f "$state"/kept-{version,upgraded}
   say "$NODE_NAME: kubeadm join"

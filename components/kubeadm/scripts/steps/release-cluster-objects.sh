@@ -14,9 +14,9 @@ teardown() {
     return
   fi
   begin_release nothing
-  # Deletes volumes last, so that a cluster whose load balancers cannot be deleted keeps its data.
-  # 900 s: the cloud controller waits up to 5 minutes for each answer of Octavia, and up to 5
-  # minutes before it asks again.
+  # Deletes load balancers first, so that a cluster whose load balancers cannot be deleted keeps its
+  # volumes. 900 s: the cloud controller waits up to 5 minutes for each answer of Octavia, and up to
+  # 5 minutes before it repeats a request.
   dwindle "load balancers" 900 release_balancers || blocked "load balancers"
   # 420 s are longer than the 6 minutes after which Kubernetes detaches volumes from a node that is
   # not Ready.
@@ -24,8 +24,8 @@ teardown() {
   end_release
 }
 
-# Deletes load balancers. As soon as the first load balancer is gone, also deletes volumes: load
-# balancers and volumes need not wait for each other.
+# Deletes load balancers. After the first load balancer is deleted, also deletes volumes, because
+# load balancers and volumes do not depend on each other.
 release_balancers() {
   local balancers those still=0
   release_services
@@ -56,8 +56,8 @@ release_volumes() {
   ((still < 10)) || release_from_the_dead
 }
 
-# Template of the lines. Leaves out Available volumes: they never had a claim, and Kubernetes does
-# not delete them. A pod has a line for each of its claims.
+# Template of the lines. Excludes Available volumes, which never had a claim and which Kubernetes
+# does not delete. Prints one line for each claim of a pod.
 readonly held='
 {{- if eq .kind "PersistentVolume"}}{{if .spec.csi}}
   {{- if and (eq .spec.csi.driver "cinder.csi.openstack.org") (eq .spec.persistentVolumeReclaimPolicy "Delete") (ne .status.phase "Available")}}volume '$where' '$finalizers'{{end}}
@@ -89,11 +89,11 @@ doomed() {
 # of KIND: prints the objects of this kind in `seen`, each object once.
 of() { awk -v kind="$1" '$1 == kind && !said[$3 " " $4]++' <<<"$seen"; }
 
-# Deletes pods and volume attachments by force on nodes that are missing or not Ready: such a node
-# ends no pod and unmounts no volume. If the node still runs, only data of volumes that are deleted
-# anyway can be lost; kept volumes and their pods are not touched. Also deletes pods of Deployments
-# in kube-system on such nodes, because the storage driver would otherwise move to another node only
-# after minutes.
+# Deletes volume attachments, and force-deletes pods, on nodes that are missing or not Ready: such a
+# node stops no pod and unmounts no volume. If the node still runs, only volumes that are being
+# deleted can lose data; kept volumes and their pods do not change.
+# Also deletes pods of Deployments in kube-system on such nodes, because otherwise the storage
+# driver would move to another node only after minutes.
 release_from_the_dead() {
   local ready driver
   ready=$(look nodes '{{range .status.conditions}}{{if and (eq .type "Ready") (eq .status "True")}}{{$one.metadata.name}} {{end}}{{end}}') || return 0

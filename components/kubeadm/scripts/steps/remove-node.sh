@@ -2,8 +2,8 @@
 # Runs on a control plane before the server of another machine is deleted. Drains the machine's
 # node, waits until volumes are detached, and removes the machine's etcd member if it has one.
 # Result: {"left": "drained" | "nothing"}.
-# States: node Ready -> drained; no node, node of another server, or node not Ready (its pods would
-# never end) -> nothing.
+# States: node Ready -> drained; no node, node of another server, or node not Ready (kubelet would
+# never stop its pods) -> nothing.
 # If a node cannot be drained, the script makes it schedulable again, and the machine keeps its
 # server. The script does not delete the Node object: after an interrupted run the machine may stay
 # in the cluster, and its kubelet would not register again. The cloud controller deletes the Node
@@ -68,8 +68,8 @@ remove_member() {
   }
 }
 
-# Tries once to remove the etcd member; the caller repeats this. etcd may refuse for some seconds
-# under load, or after another member was removed. Sets `refusal` to the reason.
+# Tries once to remove the etcd member; the caller repeats the attempt. etcd may refuse for some
+# seconds under load, or after another member was removed. Sets `refusal` to the reason.
 forgotten() {
   local id
   refusal="does not say who its members are, so $NODE_NAME cannot leave; bring a majority of the control planes up"
@@ -84,6 +84,6 @@ etcdctl() {
     --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
 }
 
-# The lock has the leaving machine's name: several machines may leave at the same time, and other
-# scripts need not wait.
+# The name of the leaving machine is in the lock's name, because several machines may leave at the
+# same time, and other scripts need not wait.
 run_step "leave-$NODE_NAME" leave "leave-$NODE_NAME"

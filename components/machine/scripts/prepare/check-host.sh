@@ -7,9 +7,9 @@
 # an emulated processor.
 readonly slow_loop=100 slowest_factor=5
 
-# timeouts: writes the factor that multiplies every time limit on this machine: TIMEOUT_FACTOR, or
-# more on a slow machine, which it then reports. Measures the speed only once, before Kubernetes uses
-# the processor.
+# Writes the factor that multiplies every time limit on this machine: TIMEOUT_FACTOR, or a larger
+# factor on a slow machine, which the function then reports. Measures the speed only once, before
+# Kubernetes uses the processor.
 timeouts() {
   local took measured=1
   if [[ -e $state/measured-factor ]]; then
@@ -24,7 +24,8 @@ timeouts() {
   factor=$TIMEOUT_FACTOR
   if ((measured > factor)); then
     factor=$measured
-    # Flags are the same on all machines, and are known before a machine measures its speed.
+    # A measured factor cannot change flags, which are the same on all machines and are known before
+    # a machine measures its speed.
     printf 'note: %s is slow (measured factor %s): its own time limits are %s times as long, but leases, probes and flags of Kubernetes follow only timeoutFactor, which is %s; write timeoutFactor: %s\n' \
       "$(hostname)" "$measured" "$measured" "$TIMEOUT_FACTOR" "$measured" >&3
   fi
@@ -47,22 +48,23 @@ print(round(1000 * min(loop() for _ in range(5))))
 # and signatures less.
 readonly clock_bears=60
 
-# check_clock: compares the clock once with the time of the package server, because with a wrong
-# clock the machine refuses the server's certificate. A server that does not answer, or sends no
-# time, is no error here: the later download reports the server.
+# Compares the clock once with the time of the package server, because a machine with a wrong clock
+# refuses the server's certificate. Ignores a server that does not answer or sends no time, because
+# the later download reports such a server.
 check_clock() {
   if lives || [[ -e $state/clock-compared ]]; then return; fi
   if compare_clock; then touch "$state/clock-compared"; fi
 }
 
-# compare_clock: dies if the clock is wrong and no time service has set it. Fails if there is no
-# time to compare with.
+# Dies if the clock is wrong and no time service has set the clock. Fails if the package server
+# sends no time.
 compare_clock() {
   local off word
   off=$(clock_off) || return 1
   ((${off#-} > clock_bears)) || return 0
   say "$(hostname): its clock is wrong by ${off#-} s; waiting until it is set"
-  # A time service that has just reached its server may set the clock within this time.
+  # Waits, because a time service that has just reached its server may set the clock within this
+  # time.
   poll 60 clock_set || :
   off=$(clock_off) || return 0
   ((${off#-} > clock_bears)) || return 0
@@ -76,8 +78,8 @@ compare_clock() {
   die "the clock of $(hostname) is ${off#-} s $word, and no time service has set it: every certificate would be refused; let the machine reach a time server (UDP port 123), or have cloudInit name one that it reaches (\`ntp: {servers: [...]}\`) and raise the generation of the machine; then run up again"
 }
 
-# clock_off: prints the seconds by which this clock is ahead; negative if it is behind. A cache
-# sends the Date of the origin server, and in Age the seconds since it received the answer.
+# Prints the seconds by which this clock is ahead; negative if it is behind. A cache sends the Date
+# of the origin server, and in Age the seconds since it received the answer.
 clock_off() {
   local answer date now age
   answer=$(time_at "$PACKAGES_URL") || return 1
@@ -95,8 +97,8 @@ clock_set() { [[ $(timedatectl show --value -p NTPSynchronized) == yes ]]; }
 # of which containerd also keeps a compressed copy.
 readonly room_for_packages=512 room_for_images=1024
 
-# check_room: dies without enough disk space, before apt and containerd fail halfway. A prebaked
-# image needs no further space.
+# Dies if the disks have too little free space, before apt or containerd would fail. Skips a
+# prebaked image, which needs no further space.
 check_room() {
   local root images
   if lives || installed; then return; fi

@@ -1,20 +1,20 @@
 # shellcheck shell=bash
-# Installs containerd from the machine's repositories. If they do not have it, uses another
-# repository for this package only. Library of prepare.sh.
+# Installs containerd from the machine's repositories. If these repositories do not have the series,
+# uses another repository for this package only. Library of prepare.sh.
 # Values: CONTAINERD_SERIES, CONTAINERD_SOURCE, CONTAINERD_KEY, CONTAINERD_KEY_FINGERPRINT.
 #
-# The machine never lists the other repository as a source: apt reads it with separate lists, so
-# that its other packages replace nothing, neither now nor in later updates. apt's preferences
-# cannot ensure this, because they identify a repository by its host, and a mirror offers the
-# distribution on the same host.
+# The machine never lists the other repository as a source. apt reads this repository with separate
+# lists, so that other packages of the repository never replace a package, neither now nor in later
+# updates. Preferences of apt cannot ensure this: a preference identifies a repository by its host,
+# and a mirror offers the distribution on the same host.
 
 readonly containerd_keyring=/etc/apt/keyrings/stackadm-containerd.asc containerd_apart=/var/cache/stackadm/containerd
 
-# pin_containerd: adds the package, or the file of the package, to `pinned`.
+# Adds the package, or the file of the package, to `pinned`.
 pin_containerd() {
   local source key
   if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
-  # A repository that does not answer is no error, because another repository may have the package.
+  # Continues if a repository does not answer, because another repository may have the package.
   apt_update || say "$(hostname): not all of its package lists can be fetched$(because apt)"
   if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
   source=$(filled "$CONTAINERD_SOURCE")

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Writes containerd's settings of registries. Library of prepare.sh.
+# Writes containerd's registry settings. Library of prepare.sh.
 # Values: REGISTRIES, a line "NAME BASE64" for each file in containerd's registry directory;
 # REGISTRY_AUTH, the part of config.toml with passwords.
 
 readonly certificates=/etc/containerd/certs.d written_registries=$state/registries
 
-# registries: writes the files of the registry directory. containerd reads these files again for
-# every pull, so it is not restarted.
+# Writes the files of the registry directory. containerd reads these files for every pull, so no
+# restart is necessary.
 registries() {
   local name data
   while read -r name data; do
@@ -16,8 +16,7 @@ registries() {
   awk 'NF { print $1 }' <<<"$REGISTRIES" | write "$written_registries"
 }
 
-# forget_registries: deletes files that an earlier run wrote and that REGISTRIES does not contain
-# any more.
+# Deletes files that an earlier run wrote and that REGISTRIES does not contain any more.
 forget_registries() {
   local name
   [[ -e $written_registries ]] || return 0

@@ -63,13 +63,12 @@ version_of() {
   esac || :
 }
 
-# lives: succeeds if this machine is part of a cluster or of its etcd. Kubernetes on such a machine
-# changes its version only at the machine's turn in a rolling upgrade (upgrade-node.sh, etcd's
-# etcd-member.sh).
+# Succeeds if this machine is part of a cluster or of its etcd. Such a machine changes the version
+# of Kubernetes only at its turn in a rolling upgrade (upgrade-node.sh, upgrade-etcd.sh).
 lives() { [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]]; }
 
-# not_back: dies if the wanted version is earlier than the present version, because etcd's data and
-# the cluster's objects may need the present version. On a control plane, the API server may already
+# Dies if the wanted version is earlier than the present version, because etcd's data and the
+# cluster's objects may need the present version. On a control plane, the API server may already
 # have a later version than kubelet.
 not_back() {
   local api=/etc/kubernetes/manifests/kube-apiserver.yaml newest
@@ -88,5 +87,5 @@ kubeadm_images() {
 
 readonly containerd_file=/etc/containerd/config.toml
 
-# present_pause: prints the pause image in containerd's configuration.
+# Prints the pause image in containerd's configuration.
 present_pause() { sed -n 's/^  sandbox = "\(.*\)"$/\1/p' "$containerd_file" | grep .; }

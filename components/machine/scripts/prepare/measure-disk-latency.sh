@@ -5,8 +5,8 @@
 # Milliseconds within which 99 of 100 writes should be durable, as etcd recommends.
 readonly fast_enough=10
 
-# measure_disk: reports a slow disk, but does not refuse the machine. Runs before other programs
-# write to the disk, and never while etcd runs.
+# Reports a slow disk, but does not refuse the machine. Runs before other programs write to the
+# disk, and never while etcd runs.
 measure_disk() {
   local slowest
   [[ -n $ETCD_DISK && ! -d $ETCD_DISK/member ]] || return 0

@@ -17,9 +17,9 @@ volumes() {
   done
 }
 
-# same_server ID: dies if the root volume belongs to another server. If a user deletes a server
-# outside the program, the next server boots from the former server's root volume, which contains a
-# node that does not exist any more.
+# same_server ID: dies if the root volume belongs to another server. After a user deletes a server
+# outside of this program, the next server boots from the former root volume, which contains a node
+# that does not exist any more.
 same_server() {
   local file=$state/server
   if [[ -e $file && $(<"$file") != "$SERVER_ID" ]]; then
@@ -57,8 +57,7 @@ UNIT
   chmod "$mode" "$path"
 }
 
-# find_volume: sets `device` to the device whose serial number is the volume's ID, as Cinder CSI
-# does.
+# Sets `link` and `device` to the device whose serial number is the volume's ID, as Cinder CSI does.
 find_volume() {
   local name
   udevadm trigger --subsystem-match=block || :
@@ -69,12 +68,12 @@ find_volume() {
   return 1
 }
 
-# fill_volume: formats an empty volume under a temporary label, and copies the image's files to the
-# volume. Then sets the final label. Never formats a volume that has the final label or that the
-# machine has recorded.
+# Formats an empty volume under a temporary label, and copies the image's files to the volume. Then
+# sets the final label. Never formats a volume that has the final label or that the machine has
+# recorded.
 fill_volume() {
   local code=0 label=stackadm-$purpose found done=$state/volumes/$id
-  # blkid also returns 2 for a device that it cannot read, so a test for reading comes first.
+  # Reads from the device first, because blkid also returns 2 for a device that it cannot read.
   timeout "$((60 * factor))" dd if="$device" of=/dev/null bs=1M count=4 || die "the volume $id for $path cannot be read on $(hostname)"
   found=$(blkid -p -o value -s LABEL "$device") || code=$?
   case $code:$found in
@@ -92,8 +91,7 @@ fill_volume() {
   write "$done" 0644 "$path"$'\n'
 }
 
-# bring_over: copies the files that a prebaked image has at the mount point, for example container
-# images.
+# Copies the files that a prebaked image has at the mount point, for example container images.
 bring_over() {
   local inside=$volatile/volume copied=yes
   [[ -n $(ls -A "$path") ]] || return 0

@@ -46,8 +46,8 @@ wait_for_cloud_init() {
     0) ;;
     2) say "$(hostname): cloud-init ended with warnings: $(cloud-init status --long | tr '\n' ' ')" ;;
     124) die "cloud-init did not end within $((20 * factor)) minutes on $(hostname); where it is slow, write a larger timeoutFactor" ;;
-    # Matters only at the first boot, when cloud-init sets the machine up. At a later boot, the
-    # cloud's metadata may have been missing.
+    # Dies only at the first boot, when cloud-init sets up the machine. At a later boot, the
+    # metadata of the cloud may have been unavailable.
     *)
       lives || die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')"
       say "$(hostname): cloud-init failed at the last boot: $(cloud-init status --long | tr '\n' ' ')"
@@ -55,7 +55,7 @@ wait_for_cloud_init() {
   esac
 }
 
-# has_apt: dies without apt, from which all packages come. A prebaked image needs no apt.
+# Dies if the system has no apt, which installs all packages. A prebaked image needs no apt.
 has_apt() {
   local system
   if command -v apt-get || installed || lives; then return; fi
@@ -63,7 +63,7 @@ has_apt() {
   die "$(hostname) runs ${system:-a system without a name}, which is not supported: it has no apt; choose an image of Debian 12 or 13, or of Ubuntu 22.04, 24.04 or later"
 }
 
-# second_interface: checks the interface that second-interface.sh has configured at boot.
+# Checks the interface that second-interface.sh has configured at boot.
 second_interface() {
   local device
   [[ -n $ADMIN_ADDRESS ]] || return 0
@@ -74,13 +74,13 @@ second_interface() {
     die "$(hostname) has a default route through its interface in network.admin, $device; choose an image in which nothing else configures it"
 }
 
-# restart_network: lets systemd-networkd read its files before the pod network sets routes.
+# Lets systemd-networkd read its files before the pod network sets routes.
 restart_network() {
   systemctl restart systemd-networkd ||
     die "systemd-networkd does not start again on $(hostname); journalctl -u systemd-networkd there says why"
 }
 
-# waits: succeeds if the machine waits for its turn in a rolling upgrade, with its present version.
+# Succeeds if the machine waits for its turn in a rolling upgrade, with its present version.
 waits() { lives && ! is_now kubelet; }
 
 settings() {
@@ -112,7 +112,7 @@ at_least() {
   printf '%s = %s' "$1" "$((now > $2 ? now : $2))"
 }
 
-# no_swap: turns off swap, with which kubelet does not start, now and at the next boot.
+# Turns off swap, now and at the next boot, because kubelet does not start with swap.
 no_swap() {
   local unit entry='^[[:space:]]*[^#[:space:]][^[:space:]]*[[:space:]]+[^[:space:]]+[[:space:]]+swap([[:space:]]|$)'
   while read -r unit _; do
@@ -155,9 +155,8 @@ list_packages() {
   apt_update_own || die "kubernetes.packages.url: $(hostname) cannot list the packages of $(shown "$PACKAGES_URL")$(apt_fault kubernetes.packages.url)"
 }
 
-# fetch_packages: downloads all packages for the machine's turn in a rolling upgrade. If a download
-# fails on one machine, no machine is upgraded. On a system without apt, the user installs the
-# packages.
+# Downloads all packages for the machine's turn in a rolling upgrade. If a download fails on one
+# machine, no machine is upgraded. On a system without apt, the user installs the packages.
 fetch_packages() {
   local pinned=()
   command -v apt-get || return 0
@@ -182,7 +181,7 @@ installed() {
     has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
 
-# has_containerd: succeeds if any version of containerd with the wanted major version is installed.
+# Succeeds if any version of containerd with the wanted major version is installed.
 has_containerd() {
   local major=${CONTAINERD_SERIES#<=}
   containerd --version | grep -Eq " v?${major%%.*}\."
@@ -192,7 +191,8 @@ runtime() {
   local pause config restart
   pause=$(pause_image) || die "kubeadm names no pause image$(because kubeadm)"
   config=${CONTAINERD_CONFIG//@PAUSE@/$pause}
-  # A lower score needs a capability that a system container does not have.
+  # Restricts the OOM score in a system container, because a lower score needs a capability that the
+  # container does not have.
   if systemd-detect-virt -qc; then config=${config/restrict_oom_score_adj = false/restrict_oom_score_adj = true}; fi
   containerd_config "$config"
   restart=$changed
@@ -205,14 +205,14 @@ runtime() {
   poll 60 crictl version || die "containerd on $(hostname) does not answer within $((60 * factor)) s; journalctl -u containerd there says why"
 }
 
-# pause_image: prints the pause image for containerd's configuration. Until the machine's turn in a
-# rolling upgrade, prints the image that containerd uses now.
+# Prints the pause image for containerd's configuration. Until the machine's turn in a rolling
+# upgrade, prints the image that containerd uses now.
 pause_image() {
   if waits; then present_pause; else kubeadm_images | grep /pause:; fi
 }
 
-# registration: sets taints with which the node registers, so that no pod starts on it before its
-# time. kubelet reads these taints only when it registers, so a running kubelet is not restarted.
+# Sets the taints with which the node registers, so that no pod starts on the node too early.
+# kubelet reads these taints only when the node registers, so a running kubelet is not restarted.
 registration() {
   local file=/etc/default/kubelet
   if [[ -n $REGISTER_TAINTS ]]; then
@@ -222,10 +222,10 @@ registration() {
   fi
 }
 
-# guard: keeps pods away from the instance metadata, which contain the machine's host key, and from
-# SSH, etcd, kubelets and internal ports of the control plane. Security groups cannot distinguish a
-# pod from its node, so each machine filters the traffic of its pods. Pods on the host network are
-# not filtered.
+# Blocks traffic from pods to the instance metadata, which contain the host key of the machine, and
+# to SSH, etcd, kubelets and internal ports of the control plane. Security groups cannot distinguish
+# a pod from its node, so each machine filters the traffic of its pods. Does not filter pods on the
+# host network.
 guard() {
   write /usr/local/sbin/stackadm-guard 0755 <<'GUARD'
 #!/bin/sh
@@ -249,9 +249,10 @@ for ports in 22 2379:2381 10250 10257:10259; do
     drop ip6tables INPUT -s fe80::/10 -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
 done
 GUARD
-  # kubelet must not run if the guard fails, because only kubelet starts pods. systemd repeats an
-  # ExecStartPre together with kubelet. If the guard were a required unit, its failure would stop
-  # kubelet permanently, and its restart would restart kubelet.
+  # Runs the guard as ExecStartPre of kubelet: only kubelet starts pods, so kubelet must not run if
+  # the guard fails. systemd repeats an ExecStartPre together with kubelet. If the guard were a
+  # required unit, its failure would stop kubelet permanently, and its restart would restart
+  # kubelet.
   write /etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf 0600 <<GUARD
 [Service]
 ExecStartPre=/usr/local/sbin/stackadm-guard $POD_RANGE $NODE_RANGE
@@ -262,7 +263,7 @@ GUARD
     die "iptables on $(hostname) cannot keep pods away from the machines' own ports"
 }
 
-# forget_first_guard: deletes the unit of the first release, which only protected the metadata.
+# Deletes the unit of the first release, which blocked access to the instance metadata only.
 forget_first_guard() {
   local unit=/etc/systemd/system/stackadm-guard-metadata.service
   [[ -e $unit ]] || return 0
@@ -270,8 +271,8 @@ forget_first_guard() {
   rm -f "$unit" /usr/local/sbin/stackadm-guard-metadata
 }
 
-# pull_images: pulls images in the background. Nothing waits for the end; kubelet uses the images
-# that are there.
+# Pulls images in the background. No step waits for the end, and kubelet uses the images that are
+# present.
 pull_images() {
   local images
   # Empty if the user has replaced each image.
@@ -282,8 +283,8 @@ pull_images() {
   start_unit pull 900 xargs -a "$volatile/images" -P 3 -n 1 timeout "$((300 * factor))" crictl pull
 }
 
-# early_images: prints images of kubeadm's list. Before the machine's turn in a rolling upgrade,
-# kubeadm has the former version and knows only the new tags that equal the version (kube-*).
+# Prints images from kubeadm's list. Before the machine's turn in a rolling upgrade, kubeadm has the
+# former version, so only the tags that equal the version (kube-*) are right.
 early_images() {
   local wanted=.
   if waits; then wanted=/kube-; fi

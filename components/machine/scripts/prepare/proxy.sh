@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # Sets the proxy through which this machine reaches outside addresses. Library of prepare.sh. Only
 # root can read the files, because a URL may contain a password. No command gets such a URL in its
-# environment or arguments. kubeadm gets no proxy, because kubeadm would pass it on to the control
-# plane's pods. kubelet contacts no outside address.
+# environment or arguments.
+# kubeadm gets no proxy, because kubeadm would pass the proxy to the pods of the control plane.
+# kubelet contacts no outside address.
 # Value: PROXY, a line "NAME BASE64" for each file.
 
 readonly proxy_home=$state/proxy proxy_for_apt=/etc/apt/apt.conf.d/95stackadm-proxy
@@ -10,7 +11,7 @@ readonly proxy_for_containerd=/etc/systemd/system/containerd.service.d/20-stacka
 
 proxy_file() { awk -v name="$1" '$1 == name { print $2 }' <<<"$PROXY" | base64 -d; }
 
-# fetch_by_proxy: writes the files for apt and curl. Runs before any download.
+# Writes the files for apt and curl. Runs before any download.
 fetch_by_proxy() {
   local scheme
   # An early release had one file for both schemes.
@@ -24,16 +25,16 @@ fetch_by_proxy() {
 }
 
 # time_at URL: prints the headers that the host of the URL sends. Does not check the certificate,
-# because with a wrong clock every certificate is refused. Requests only the root of the host,
-# because the rest of the URL may contain a password or a token.
+# because a machine with a wrong clock refuses every certificate. Requests only the root of the
+# host, because the rest of the URL may contain a password or a token.
 time_at() {
   local options=(--head --insecure --silent --max-time 10)
   if [[ -n $PROXY ]]; then options+=(--config "$proxy_home/curl-${1%%:*}"); fi
   curl "${options[@]}" "$(sed -E 's|^([A-Za-z]+://)([^/?#]*@)?([^/?#]*).*|\1\3/|' <<<"$1")"
 }
 
-# containerd_by_proxy: writes containerd's proxy variables to a file, because all users can read the
-# variables in a unit. Sets `changed`.
+# Writes containerd's proxy variables to a file, because all users can read the variables in a unit.
+# Sets `changed`.
 containerd_by_proxy() {
   local text first
   changed=no

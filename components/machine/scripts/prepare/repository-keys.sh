@@ -4,22 +4,25 @@
 
 readonly keyring=/etc/apt/keyrings/stackadm.asc package_list=/etc/apt/sources.list.d/stackadm.list
 
-# list_repository: writes the source list. Only root may read the list if the repository's URL
-# contains a user and a password. An early release let every user read the list.
+# Writes the source list. Only root may read the list if the repository's URL contains a user and a
+# password.
 list_repository() {
   printf 'deb [signed-by=%s] %s /\n' "$keyring" "$PACKAGES_URL" |
     write "$package_list" "$(if has_login <<<"$PACKAGES_URL"; then printf 0600; else printf 0644; fi)"
 }
 
+# Makes a list with a password readable only for root, because an early release let every user read
+# the list.
 close_list() {
   if [[ -e $package_list ]] && has_login <"$package_list"; then chmod 0600 "$package_list"; fi
 }
 
-# has_login: succeeds if a URL on standard input contains a user.
+# Succeeds if a URL on standard input contains a user.
 has_login() { grep -q '://[^/[:space:]]*@'; }
 
-# trust_packages: the repository of an old minor version keeps its last copy of the key, which
-# expires. The repository of a newer minor version has the same key with a later expiry.
+# Installs the key of the repository for Kubernetes. The repository of an old minor version keeps
+# its last copy of the key, which expires. The repository of a newer minor version has the same key
+# with a later expiry date.
 trust_packages() {
   trusted_key kubernetes.packages.url "$PACKAGES_URL" "${PACKAGES_URL}Release.key" "$PACKAGES_KEY_FINGERPRINT" "$keyring" \
     "${NEWEST_PACKAGES_URL:+${NEWEST_PACKAGES_URL}Release.key}"
@@ -50,8 +53,8 @@ trusted_key() {
   rm -rf "$home"
 }
 
-# later_key ADDRESS FINGERPRINT FILE: downloads a copy of the key. Fails if the copy has expired,
-# too.
+# later_key ADDRESS FINGERPRINT FILE: downloads a later copy of the key. Fails if this copy has
+# expired, too.
 later_key() {
   [[ -n $1 ]] && fetch_key "$1" "$3" && grep -qxF "$2" <<<"$(primary_keys <"$3")" || return 1
   ! expiry "$2" <"$3"
@@ -72,8 +75,8 @@ fetch_key() {
   return 1
 }
 
-# elsewhere ADDRESS: prints " from" and the URL at which the redirects ended, if that is not
-# ADDRESS.
+# elsewhere ADDRESS: prints " from" and the URL at which the redirects ended. Prints nothing if this
+# URL is ADDRESS.
 elsewhere() { [[ $ended == "$1" ]] || printf ' from %s' "$(shown "$ended")"; }
 
 # fetch ADDRESS FILE: downloads a file. Follows at most 5 redirects, each through the proxy for the
@@ -86,14 +89,14 @@ fetch() {
   options+=(--proto '=http,https' --output "$2" --write-out '%{http_code} %{redirect_url}\n%{errormsg}')
   until ((hops++ > 5)); do
     code=0
-    # For an empty answer, curl creates no file.
+    # Creates the file, because curl creates no file for an empty answer.
     : >"$2"
     address=("$ended")
     # All users of the machine can read the arguments of a command, so a URL with a password is not
     # an argument.
     if has_login <<<"$ended"; then address=(--config -); fi
     answer=$(curl "${options[@]}" ${PROXY:+--config "$proxy_home/curl-${ended%%:*}"} "${address[@]}" <<<"url = $ended") || code=$?
-    # Otherwise `remedy` would take "after 404 ms" for an HTTP status.
+    # Removes times such as "after 404 ms", which `remedy` would read as an HTTP status.
     said=$(tail -n +2 <<<"$answer" | sed 's/ after [0-9]* ms//')
     read -r answer next <<<"${answer%%$'\n'*}"
     case $code in
@@ -110,15 +113,15 @@ fetch() {
   return 1
 }
 
-# refused_redirect ADDRESS: prints why `ended` must not redirect to ADDRESS; prints nothing if it
-# may.
+# refused_redirect ADDRESS: prints why `ended` must not redirect to ADDRESS. Prints nothing if the
+# redirect is allowed.
 refused_redirect() {
   if [[ $1 == https:* ]] || [[ $1 == http:* && $ended == http:* ]]; then return 0; fi
   printf 'a redirect to %s, which is not encrypted or no web address' "$(shown "$1")"
 }
 
-# no_file FILE: prints what the server sent instead of a file; prints nothing if FILE looks like a
-# file.
+# no_file FILE: prints what the server sent instead of a file. Prints nothing if FILE looks like a
+# normal file.
 no_file() {
   if [[ ! -s $1 ]]; then
     printf 'an empty answer'
@@ -127,8 +130,8 @@ no_file() {
   fi
 }
 
-# primary_keys: prints the fingerprints of the keys on standard input, without subkeys. Prints
-# nothing if there are no keys.
+# Prints the fingerprints of the keys on standard input, without subkeys. Prints nothing if there
+# are no keys.
 primary_keys() {
   list_keys | awk -F: '$1 == "pub" { primary = 1 } $1 == "fpr" && primary { print $10; primary = 0 }'
 }
@@ -144,5 +147,5 @@ expiry() {
 
 list_keys() { gpg --homedir "$volatile" --batch --no-autostart --show-keys --with-colons || :; }
 
-# only_pinned_trusted: fails if the keyring contains other keys, which an early release trusted.
+# Fails if the keyring contains other keys, which an early release trusted.
 only_pinned_trusted() { [[ ! -e $keyring || $(primary_keys <"$keyring") == "$PACKAGES_KEY_FINGERPRINT" ]]; }

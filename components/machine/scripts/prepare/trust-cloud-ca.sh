@@ -5,8 +5,8 @@
 
 readonly cloud_authority=/usr/local/share/ca-certificates/stackadm-cloud.crt
 
-# trust_cloud: runs before any download. Running programs, for example containerd, use the CA only
-# after a restart.
+# Installs the CA, or removes a former CA. Runs before any download. Running programs, for example
+# containerd, use the CA only after a restart.
 trust_cloud() {
   local todo=trust
   if [[ -n $CLOUD_AUTHORITY ]]; then

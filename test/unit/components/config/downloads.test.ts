@@ -28,8 +28,8 @@ describe("kubernetes.registries", () => {
       [{ "r.example": { mirrors: ["m.example"] } }, /mirrors\.0: .*begins with http/],
       [{ "r.example": { mirrors: ["https://m.example/"] } }, /mirrors\.0: .*slash/],
       [{ "r.example": { ca: "/etc/ca.pem" } }, /\.ca: .*PEM/],
-      [{ "r.example": { user: "me" } }, /\.password: is missing beside user/],
-      [{ "r.example": { password: "x" } }, /\.user: is missing beside password/],
+      [{ "r.example": { user: "me" } }, /\.password: is missing, although user is set/],
+      [{ "r.example": { password: "x" } }, /\.user: is missing, although password is set/],
       [{ "r.example": { user: "me", password: "" } }, /\.password: /],
       [
         {
