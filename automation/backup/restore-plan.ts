@@ -166,7 +166,7 @@ interface Choice {
  */
 function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachines): Choice {
   const of = (one: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(one.name));
-  const nobody = (problem: string): Choice => ({ machines: [], unpack: [], problems: [problem] });
+  const refused = (problem: string): Choice => ({ machines: [], unpack: [], problems: [problem] });
   const archive = backup.archives.find(({ machine }) =>
     machines.some(({ name }) => name === machine),
   );
@@ -181,7 +181,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachine
   const machine = machines.find(({ name }) => name === archive?.machine);
   const other = machines.find((one) => isOther(one) && (placed.length > 0 || one !== machine));
   if (other)
-    return nobody(
+    return refused(
       `${other.name} has the files of another backup, whose restore did not finish: name that backup, or delete the server.`,
     );
   if (placed.length > 0)
@@ -195,9 +195,9 @@ function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachine
     };
   const names = machines.map(({ name }) => name).join(", ");
   if (!archive || !machine)
-    return nobody(`No machine is ${what} any more, and the backup has no archive of ${names}.`);
+    return refused(`No machine is ${what} any more, and the backup has no archive of ${names}.`);
   if (of(machine)?.prepared !== true)
-    return nobody(
+    return refused(
       `No machine is ${what} any more: run \`npx stackadm up --refresh\`, which recreates ${machine.name} and ends with an error. Then run the same command again.`,
     );
   const { file, sha256 } = archive;
@@ -211,13 +211,13 @@ function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachine
  */
 function keepsEtcdData({ seen }: FoundMachines, members: Choice, serving: Choice): boolean {
   const of = ({ name }: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(name));
-  const anew = new Set(serving.unpack.map(({ machine }) => machine));
+  const restored = new Set(serving.unpack.map(({ machine }) => machine));
   return (
     members !== serving &&
     members.unpack.length === 0 &&
     members.machines.some((one) => of(one)?.majority) &&
     // Each API server's machine gets files in this restore, or got files in an interrupted restore.
-    serving.machines.every((one) => anew.has(one) || of(one)?.unpacked !== "")
+    serving.machines.every((one) => restored.has(one) || of(one)?.unpacked !== "")
   );
 }
 

@@ -139,7 +139,7 @@ export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
     .filter((one) => rangesOverlap(place.range, of.network[one]))
     .map((one) => `overlaps network.${one} (${of.network[one]}); write another range`);
   const small =
-    prefixLengthOf(place.range) > 29 ? ["has room for nobody; write at most a /29"] : [];
+    prefixLengthOf(place.range) > 29 ? ["is too small; write a /29 or a larger range"] : [];
   const explicit = (["networkId", "subnetId", "floatingNetworkId"] as const).filter(
     (key) => written[key] !== undefined,
   );
