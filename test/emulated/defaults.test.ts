@@ -87,7 +87,7 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
     for (const machine of ["general-0", "control-plane-0"]) {
       await stack.reboot(machine);
       await traffic.readyAfterBoot(machine);
-      const seconds = await traffic.proveAgain();
+      const seconds = await traffic.proveAfterReboot();
       process.stderr.write(`Pods had traffic ${seconds} s after they were ready on ${machine}.\n`);
     }
   });

@@ -30,7 +30,8 @@ describe("a cluster of a container and a worker with a kernel of its own, on the
 
   it("carries traffic between the two, and keeps what must be closed closed", async () => {
     await traffic.run();
-    await traffic.prove();
+    const seconds = await traffic.prove();
+    process.stderr.write(`Pods had traffic ${seconds} s after they were ready.\n`);
   });
 
   it("goes away and leaves nothing", () => stack.destroyAndLookAround());

@@ -62,7 +62,7 @@ const objects = (agnhost: string): object[] => [
 ];
 
 /** Policy that denies all connections to the pods of the namespace. */
-const closed = {
+const denyAll = {
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
   metadata: { name: "closed", namespace },
@@ -137,10 +137,11 @@ export class Traffic {
   }
 
   /**
-   * Requires that every pod reaches the open targets and `outside` (host:port), and not the closed
-   * ones.
+   * Waits until every pod reaches the open targets and `outside` (host:port), requires that none
+   * reaches the closed ones, and returns the seconds of the wait. Pods may be ready before
+   * kube-router and kube-proxy have written the rules of their nodes.
    */
-  async prove(outside: readonly string[] = []): Promise<void> {
+  async prove(outside: readonly string[] = [], limitMs = 3 * minutes): Promise<number> {
     const pods = await this.pods();
     assert.ok(pods.length >= 2, JSON.stringify(pods));
     assert.equal(new Set(pods.map(({ node }) => node)).size, pods.length);
@@ -148,44 +149,49 @@ export class Traffic {
       ...pods.flatMap(({ address, host }) => [`${address}:8080`, `${host}:30080`]),
       ...["net.traffic:80", "kubernetes.default.svc.cluster.local:443", ...outside],
     ];
-    const shut = [
+    const closed = [
       ...pods.flatMap(({ host }) => [`${host}:10250`, `${host}:22`]),
       ...["169.254.169.254:80"],
     ];
+    const began = Date.now();
+    for (const from of pods) await this.#waitUntilOpen(from, open, began + limitMs);
+    const seconds = Math.round((Date.now() - began) / 1000);
     for (const from of pods) {
-      const place = `from ${from.name} on ${from.node}`;
-      assert.deepEqual(await this.answering(from, open), open, place);
       // The open target shows that a connection has enough time next to the others.
       const [control = ""] = open;
-      const found = await this.#answeringAtOnce(from, [control, ...shut]);
-      assert.deepEqual(found, [control], place);
+      const found = await this.#answeringAtOnce(from, [control, ...closed]);
+      assert.deepEqual(found, [control], `from ${from.name} on ${from.node}`);
     }
+    return seconds;
   }
 
   /**
-   * Waits until `prove` succeeds after a reboot, and returns the seconds. Pods may be ready before
-   * kube-router and kube-proxy are. Both exit while the API server starts, and kubelet waits up to 5
-   * minutes before it starts such a container again.
+   * Waits until `prove` succeeds after a reboot, and returns the seconds. kube-router and kube-proxy
+   * exit while the API server starts, and kubelet waits up to 5 minutes before it starts such a
+   * container again.
    */
-  async proveAgain(): Promise<number> {
-    const began = Date.now();
+  proveAfterReboot(): Promise<number> {
+    return this.prove([], 12 * minutes);
+  }
+
+  async #waitUntilOpen(from: NetPod, targets: readonly string[], deadline: number): Promise<void> {
     for (;;) {
-      try {
-        await this.prove();
-        return Math.round((Date.now() - began) / 1000);
-      } catch (error) {
-        if (Date.now() - began > 12 * minutes)
-          throw new Error(await this.#networkState(), { cause: error });
-        await delay(5_000);
+      const found = await this.answering(from, targets);
+      if (found.length === targets.length) return;
+      if (Date.now() > deadline) {
+        process.stderr.write(`${await this.#networkState()}\n`);
+        assert.deepEqual(found, targets, `from ${from.name} on ${from.node}`);
       }
+      await delay(5_000);
     }
   }
 
   /** Returns the routes and NodePort rules of each node, and the state and logs of its network pods. */
   async #networkState(): Promise<string> {
     const ask = "ip route; iptables-save -t nat | grep -w 30080 || echo no rule for the NodePort";
+    const machines = (await this.pods()).map(({ node }) => node.slice(this.stack.name.length + 1));
     const lines = await Promise.all(
-      ["control-plane-0", "general-0"].map((machine) => this.stack.on(machine, ask)),
+      machines.map(async (machine) => `${machine}:\n${await this.stack.on(machine, ask)}`),
     );
     const queries = [
       "-n kube-system get pods -o wide",
@@ -208,7 +214,7 @@ export class Traffic {
     };
     const every = pods.length * (pods.length - 1);
     assert.equal(await reached(), every);
-    await this.stack.kubectl(applied(manifestOf([closed])));
+    await this.stack.kubectl(applied(manifestOf([denyAll])));
     try {
       await untilTrue("the policy holds", 2 * minutes, async () => (await reached()) === 0);
     } finally {
