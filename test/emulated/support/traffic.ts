@@ -176,11 +176,16 @@ export class Traffic {
 
   async #waitUntilOpen(from: NetPod, targets: readonly string[], deadline: number): Promise<void> {
     for (;;) {
-      const found = await this.answering(from, targets);
-      if (found.length === targets.length) return;
-      if (Date.now() > deadline) {
-        process.stderr.write(`${await this.#networkState()}\n`);
+      try {
+        const found = await this.answering(from, targets);
         assert.deepEqual(found, targets, `from ${from.name} on ${from.node}`);
+        return;
+      } catch (error) {
+        // After a reboot, the API server or kubelet may also refuse to run the command in the pod.
+        if (Date.now() > deadline) {
+          process.stderr.write(`${await this.#networkState()}\n`);
+          throw error;
+        }
       }
       await delay(5_000);
     }
