@@ -33,8 +33,8 @@ interface Place {
 }
 
 /**
- * Returns the numbers of SSH connections and scripts so far on each machine; none if there is no
- * cluster.
+ * Returns the numbers of SSH connections and scripts so far on each machine. Returns none if there
+ * is no cluster.
  */
 async function onMachines({ service }: LabCluster): Promise<Figures> {
   const outputs = await service.outputs(clusterName).catch(() => undefined);

@@ -1,12 +1,12 @@
 /*
- * Measures where an `up` with nothing to do spends its time: the installed command line, the real
- * engine with its plugins, a cloud and a cluster that answer at once. Not a test: it fails only if
- * something is changed.
+ * Measures where an `up` with nothing to do spends its time. Runs the installed command line and
+ * the real engine with its plugins, against a cloud and a cluster that answer at once. Not a test:
+ * it fails only if something is changed.
  *
  *   npx tsx packages/bench/no-op.ts [--runs 3] [--record] [checkout ...]
  *
- * Several checkouts are measured alternately, within the same minutes; ratios are relative to the
- * first. Prints a line of JSON for each command; `--record` appends them to
+ * Several checkouts are measured alternately, within the same minutes. Ratios are relative to the
+ * first checkout. Prints a line of JSON for each command; `--record` appends them to
  * packages/bench/records.jsonl.
  */
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,6 +1,6 @@
 /*
- * Compares `up`, one more worker and `destroy` with a lower bound: runs the command line on the lab
- * and, alternating with it, builds the same cluster by bare API calls in the best possible order
+ * Compares `up`, one more worker and `destroy` with a lower bound. Runs the command line on the
+ * lab. Alternately, builds the same cluster by bare API calls in the best possible order
  * (support/bare/), with the same scripts and manifests. Not a test. Needs the lab, and nothing else
  * may run on it.
  *
@@ -110,7 +110,7 @@ async function measure(options: ReturnType<typeof read>): Promise<void> {
   const cluster = await labCluster(clusterName, benchCluster(controlPlanes, workers));
   const initially = await takeInventory(cluster.cloud);
   try {
-    // Compiles the sources if needed, so that the first measured run does not.
+    // Compiles the sources if needed, so that the first measured run does not compile them.
     await ours(cluster, ["env"]);
     const ways = await waysOf(cluster, initially, options);
     const columns = ways.map((way) => ({ way, runs: [] as Figures[] }));

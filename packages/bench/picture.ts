@@ -11,7 +11,7 @@ import { figuresTable, readRecords, type BenchRecord } from "./support/records.j
 
 const place = (name: string): string => join(__dirname, name);
 
-/** Returns the last record of each benchmark and its options. */
+/** Returns the last record for each benchmark and its options. */
 const latest = (records: readonly BenchRecord[]): readonly BenchRecord[] => [
   ...new Map(records.map((one) => [`${one.bench} ${JSON.stringify(one.options)}`, one])).values(),
 ];

@@ -1,8 +1,8 @@
 /*
- * Measures how an `up` grows with the number of machines: the installed command line and the real
- * engine with its plugins, against a fake cloud, fake machines and a fake cluster (support/scale/).
- * Runs `up`, an `up` with nothing to do, one with one more worker, and one `preview` of 3 + 100
- * machines without a state. Not a test.
+ * Measures how the time of an `up` grows with the number of machines. Runs the installed command
+ * line and the real engine with its plugins, against a fake cloud, fake machines and a fake cluster
+ * (support/scale/). Runs `up`, an `up` with nothing to do, an `up` with one more worker, and one
+ * `preview` of 3 + 100 machines without a state. Not a test.
  *
  *   npx tsx packages/bench/scale.ts [--counts 50,100,200,500] [--control-planes 3] [--record]
  *
@@ -21,8 +21,8 @@ import type { Figures } from "./support/statistics.js";
 /** Number of workers in the preview without a state. */
 const previewed = 100;
 /**
- * Milliseconds between two reads of the process list; longer than the default, because there are
- * many processes and they run long.
+ * Interval between two reads of the process list, in milliseconds. Longer than the default, because
+ * there are many processes and they run long.
  */
 const interval = 200;
 
@@ -38,7 +38,7 @@ interface Measured {
   readonly stateSize: () => number;
 }
 
-/** Calls `work` with an installation that has no cluster yet, and with its own fakes. */
+/** Calls `work` with an installation that has no cluster yet, and with fakes of its own. */
 async function within<T>(
   controlPlanes: number,
   workers: number,

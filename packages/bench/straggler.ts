@@ -1,6 +1,6 @@
 /*
- * Measures what one machine that boots late costs the others: an `up` in which a worker's boot
- * takes 60 s longer, alternating with the same `up` without the delay. Not a test. Needs the lab,
+ * Measures what one machine that boots late costs the others. Runs an `up` in which a worker's boot
+ * takes 60 s longer and, alternately, the same `up` without the delay. Not a test. Needs the lab,
  * and nothing else may run on it.
  *
  *   npx tsx packages/bench/straggler.ts [--runs 3] [--later 60] [--record]
@@ -26,7 +26,7 @@ const pool = "late";
  */
 const described = benchCluster(1, 2);
 
-/** Returns the workers for the stack file; the additional one boots `later` seconds later. */
+/** Returns the workers for the stack file. The additional worker boots `later` seconds later. */
 function workersWith(later: number) {
   const sleep = { cloudInit: [`#cloud-boothook\n#!/bin/sh\nsleep ${later}\n`] };
   const late = { flavor: "k8s-worker", count: 1, ...(later > 0 && sleep) };
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   const cluster = await labCluster(clusterName, { ...described, workers: workersWith(0) });
   const initially = await takeInventory(cluster.cloud);
   try {
-    // Compiles the sources if needed, so that the first measured run does not.
+    // Compiles the sources if needed, so that the first measured run does not compile them.
     await ours(cluster, ["env"]);
     const columns = [
       { name: "all alike", later: 0, runs: [] as Figures[] },

@@ -1,10 +1,11 @@
 /*
  * Compares CPU time and memory of Terraform and of the command line for the same cluster of many
- * machines, alternately, against a fake cloud, fake machines and a fake cluster (support/scale/):
- * creation takes no time there, so only the tools are measured. Runs `up`, and an `up` with nothing
- * to do. Not a test. Needs Go; Terraform is built at the first run.
+ * machines. Alternates between both, against a fake cloud, fake machines and a fake cluster
+ * (support/scale/). Creation takes no time there, so only the tools are measured. Runs `up`, and an
+ * `up` with nothing to do. Not a test. Needs Go. Terraform is built at the first run.
  *
- *   npx tsx packages/bench/terraform-large-cluster.ts [--workers 50] [--control-planes 3] [--runs 1] [--record]
+ *   npx tsx packages/bench/terraform-large-cluster.ts [--workers 50] [--control-planes 3] [--runs
+ *   1] [--record]
  *
  * Ratios are relative to Terraform. The last line is JSON; `--record` appends it to
  * packages/bench/records.jsonl.
@@ -31,8 +32,8 @@ import { draw, registered } from "./support/terraform/program.js";
 import { terraformTools, type TerraformTools } from "./support/terraform/tools.js";
 
 /**
- * Milliseconds between two reads of the process list; longer than the default, because there are
- * many processes and they run long.
+ * Interval between two reads of the process list, in milliseconds. Longer than the default, because
+ * there are many processes and they run long.
  */
 const interval = 200;
 
@@ -41,7 +42,7 @@ interface Size {
   readonly workers: number;
 }
 
-/** Runs an `up`, and another one with nothing to do. */
+/** Runs an `up`, and a second `up` with nothing to do. */
 async function both(site: Site, up: () => Promise<Ran>): Promise<Figures> {
   const figures: Record<string, number> = {};
   for (const what of ["", "nothing to do: "]) {

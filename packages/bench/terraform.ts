@@ -1,15 +1,16 @@
 /*
  * Compares the command line on the lab with Terraform and its OpenStack provider, alternately, for
- * the same cluster. The Terraform configuration is written from what the program registers
- * (support/terraform/). Measures `up`, an `up` with nothing to do, one more worker, and `destroy`.
- * Not a test. Needs the lab, and nothing else may run on it; Terraform is built at the first run.
+ * the same cluster. The Terraform configuration is written from the resources that the program
+ * registers (support/terraform/). Measures `up`, an `up` with nothing to do, one more worker, and
+ * `destroy`. Not a test. Needs the lab, and nothing else may run on it. Terraform is built at the
+ * first run.
  *
  *   npx tsx packages/bench/terraform.ts [--runs 3] [--control-planes 1] [--workers 2] [--latency 0]
  *       [--server-latency 0] [--stages] [--record]
- *   npx tsx packages/bench/terraform.ts --dry-run     # writes and plans the configuration, creates nothing
+ *   npx tsx packages/bench/terraform.ts --dry-run     # only writes and plans the configuration
  *
- * `--latency` delays each call to the cloud, in milliseconds; `--server-latency` delays each
- * server, in seconds; `--stages` makes Terraform wait after each step for all machines. Ratios are
+ * `--latency` delays each call to the cloud, in milliseconds. `--server-latency` delays each
+ * server, in seconds. `--stages` makes Terraform wait after each step for all machines. Ratios are
  * relative to Terraform. The last line is JSON; `--record` appends it to
  * packages/bench/records.jsonl.
  */
@@ -49,7 +50,7 @@ type Options = ReturnType<typeof read>;
 /** Implementation that is measured: creates, changes and destroys a cluster. */
 interface Way {
   readonly name: string;
-  /** Writes the wanted number of workers. Not measured: this is the user's work. */
+  /** Writes the wanted number of workers. This is the user's work, so it is not measured. */
   readonly describe: (workers: number) => Promise<void>;
   /** Changes the cluster to this number of workers and waits for the state in which `up` ends. */
   readonly up: (workers: number) => Promise<unknown>;
@@ -68,9 +69,7 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/**
- * Returns the implementation with Terraform. Each cluster has its own folder, state and identity.
- */
+/** Returns the Terraform implementation. Each cluster has its own folder, state and identity. */
 async function terraformWay(
   { env, options, cluster }: Place,
   tools: TerraformTools,
@@ -139,8 +138,8 @@ async function once({ name, ...way }: Way, workers: number): Promise<Figures> {
 }
 
 /**
- * Returns the delay of a call in milliseconds. Delaying the call that creates a server delays the
- * server.
+ * Returns the delay of a call in milliseconds. To delay a server, the call that creates it is
+ * delayed.
  */
 const late =
   ({ latency, serverLatency }: Options) =>
@@ -148,7 +147,7 @@ const late =
     latency + (method === "POST" && path.endsWith("/servers") ? serverLatency * 1000 : 0);
 
 /**
- * Returns the environment that reaches the cloud, through a proxy if a delay is wanted, and a
+ * Returns the environment with access to the cloud, through a proxy if a delay is wanted, and a
  * function that closes the proxy.
  */
 async function reached(
@@ -161,7 +160,7 @@ async function reached(
   return { env: countedCloudEnvironment(env), close: () => proxy.close() };
 }
 
-/** Refuses a run that left objects behind, because it cannot be compared. */
+/** Refuses a run that left objects in the cloud, because it cannot be compared with other runs. */
 async function requireNothingLeft(
   { cloud }: LabCluster,
   initially: readonly CloudObject[],
@@ -179,7 +178,7 @@ async function measure(options: Options): Promise<void> {
   const { env, close } = await reached(cluster, options);
   const place: Place = { cluster, env, options };
   try {
-    // Compiles the sources if needed, before anything is measured.
+    // Compiles the sources if needed, before the first measurement.
     await ours(cluster, ["env"], env);
     const tools = await terraformTools(folder);
     const columns = { Terraform: [] as Figures[], stackadm: [] as Figures[] };
@@ -208,7 +207,7 @@ async function measure(options: Options): Promise<void> {
 }
 
 /**
- * Writes the configuration, and runs `terraform plan` against a cloud that allows only signing in.
+ * Writes the configuration, and runs `terraform plan` against a cloud that only accepts sign-ins.
  */
 async function rehearse(options: Options): Promise<void> {
   const spec = specOf(benchCluster(options.controlPlanes, options.workers));

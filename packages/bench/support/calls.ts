@@ -20,7 +20,7 @@ export function kindOf({ method, url, upstream }: SeenCall): string {
 const writes = (call: SeenCall): boolean =>
   call.method !== "GET" && call.method !== "HEAD" && !call.url.includes("/auth/tokens");
 
-/** Returns the number of calls of each kind, the most frequent first, and totals. */
+/** Returns the number of calls of each kind, in descending order, and totals. */
 export function countCalls(calls: readonly SeenCall[]): Figures {
   const own = calls.filter((call) => call.own);
   const kinds = new Map<string, number>();

@@ -105,7 +105,7 @@ users:
   };
 }
 
-/** Adds the answers that the OpenStack plugin needs in addition to the preflight's. */
+/** Adds the answers that the OpenStack plugin needs but the preflight does not. */
 function answerPlugin(cloud: FakeCloud): void {
   const flavor = (id: string) => ({ id, name: id, vcpus: 2, ram: 2048, disk: 20 });
   const flavors = ["k8s-control-plane", "k8s-worker"];

@@ -3,8 +3,8 @@ import { parse } from "yaml";
 import { toYaml } from "../../../base/yaml.js";
 
 /**
- * Returns an environment that names the cloud behind the proxy `counted`: under the lab's name, the
- * command line would find the lab itself.
+ * Returns an environment with the cloud behind the proxy `counted`. With the lab's own cloud name,
+ * the command line would connect to the lab directly.
  */
 export function countedCloudEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const file = env["OS_CLIENT_CONFIG_FILE"] ?? "";

@@ -25,7 +25,7 @@ const parts = [
   ...["automation/cli/stackadm.mjs", "automation/cli/start.mjs"],
 ];
 
-/** Returns this process's environment without variables that name a cloud or a backend. */
+/** Returns the environment of this process without the variables that name a cloud or a backend. */
 const elsewhere = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(OS|PULUMI|STACKADM)_/.test(name)),
@@ -44,7 +44,10 @@ export interface Place {
   readonly args: Living["args"];
 }
 
-/** Checkout, installed as on a user's machine, with its own home directory and state. */
+/**
+ * Checkout with the program installed as on a user's machine, with its own home directory and
+ * state.
+ */
 export class Installation {
   private readonly home = mkdtempSync(join(tmpdir(), "stackadm-bench-"));
   private readonly place = join(this.home, "package");
@@ -53,7 +56,7 @@ export class Installation {
   private constructor(
     readonly checkout: string,
     place: Place,
-    /** Milliseconds between two reads of the process list. */
+    /** Interval between two reads of the process list, in milliseconds. */
     private readonly interval?: number,
   ) {
     mkdirSync(this.place);
@@ -87,7 +90,7 @@ export class Installation {
     const made = await Installation.empty(checkout, living);
     try {
       await made.hold(living);
-      // Writes the outputs to the state, and reads every file once, before anything is measured.
+      // Writes the outputs to the state and reads every file once, before any measurement.
       await made.stackadm("up");
     } catch (error) {
       made.remove();
@@ -126,8 +129,8 @@ export class Installation {
   }
 
   /**
-   * Deletes the cache of the last successful `up`, which another machine would not have: the next
-   * run asks the cloud.
+   * Deletes the cache of the last successful `up`. Another machine would not have this cache. So
+   * the next run sends its requests to the cloud.
    */
   forget(): void {
     const work = join(this.home, "state", "stackadm", "work");
@@ -148,7 +151,7 @@ export class Installation {
   }
 
   /**
-   * Deletes this package's commands from the toolchain's cache, which has a directory for each
+   * Deletes this package's commands from the toolchain's cache. The cache has a directory for each
    * place of a package.
    */
   private forgetTools(): void {
@@ -161,7 +164,7 @@ export class Installation {
     }
   }
 
-  /** Imports a state that contains the cluster as if it had been created. */
+  /** Imports a state that contains the cluster, as if this installation had created it. */
   private async hold(living: Living): Promise<void> {
     // Creates the stack, the SSH key and the salt of the secrets.
     await this.stackadm("preview");
@@ -170,7 +173,7 @@ export class Installation {
     const { facts: cloud, answers, args } = living;
     const cluster = { args: { ...args, ssh: { publicKey } }, cloud };
     const state = await recordedState(cluster, { answers, scripts: true });
-    // Replaces the cloud of the tests by this one.
+    // Replaces the cloud that the tests use by this cloud.
     const { region, projectId } = cloud.scope;
     const here = state
       .replaceAll('"region-one"', `"${region}"`)

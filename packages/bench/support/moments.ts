@@ -3,14 +3,14 @@ import { KubernetesApi, readKubeAccess } from "../../../automation/verify/kubern
 
 /** Work on one resource. Times are milliseconds since 1970. */
 export interface Work {
-  /** Type of the resource; only its last part is read: `Instance`, `Port`. */
+  /** Type of the resource. Only its last part is read: `Instance`, `Port`. */
   readonly type: string;
   readonly name: string;
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** Seconds since the start, by what was reached. */
+/** Map from a moment's name to the seconds since the start. */
 export type Moments = Readonly<Record<string, number>>;
 
 type Which = (one: Work) => boolean;
@@ -28,7 +28,7 @@ const step =
 const inCloud: Which = isKind("Network", "Router", "SecGroup", "Port", "Instance", "FloatingIp");
 
 /**
- * Moments: name, resources, and function that takes the first start, the last start or the last
+ * Moments: name, resources, and a function that selects the first start, the last start or the last
  * end.
  */
 const rows: readonly (readonly [string, Which, (times: readonly Work[]) => number])[] = [
@@ -46,7 +46,7 @@ const last = (all: readonly Work[], which: "startedAt" | "endedAt"): number =>
 
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;
 
-/** Returns when each moment was reached, by the times recorded for the work. */
+/** Returns when each moment was reached, calculated from the times recorded for the work. */
 export function momentsOf(work: readonly Work[], beganAt: number): Moments {
   const found = rows.flatMap(([name, which, when]) => {
     const mine = work.filter(which);
@@ -68,7 +68,7 @@ const conditioned = z.looseObject({
 });
 type Conditioned = z.infer<typeof conditioned>;
 
-/** Returns when the last of the objects became ready; undefined if none is. */
+/** Returns when the last object became ready. Returns undefined if no object is ready. */
 function readyAt(all: readonly Conditioned[]): number | undefined {
   const times = all.flatMap(({ status }) =>
     status.conditions
@@ -85,7 +85,7 @@ function listing(kubeconfig: string): (path: string) => Promise<Conditioned[]> {
   return async (path) => listOf(conditioned).parse(await api.get(path)).items;
 }
 
-/** Returns when each node became ready, by its name. */
+/** Returns a map from each node's name to the time when it became ready. */
 export async function nodesReady(kubeconfig: string, beganAt: number): Promise<Moments> {
   const nodes = await listing(kubeconfig)("/api/v1/nodes");
   return Object.fromEntries(
@@ -94,7 +94,7 @@ export async function nodesReady(kubeconfig: string, beganAt: number): Promise<M
 }
 
 /**
- * Returns when the cluster's parts became ready, as the Kubernetes API reports it, in whole
+ * Returns when the cluster's parts became ready. The Kubernetes API reports these times in whole
  * seconds.
  */
 export async function momentsInside(kubeconfig: string, beganAt: number): Promise<Moments> {

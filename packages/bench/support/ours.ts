@@ -11,7 +11,7 @@ const eventSchema = z.object({
   name: z.string(),
 });
 
-/** Recorder of the engine's work, read from the lines that `--json` prints. */
+/** Recorder of the engine's work. It reads the lines that `--json` prints. */
 class Watch {
   readonly work: Work[] = [];
   readonly #began = new Map<string, number>();
@@ -35,7 +35,7 @@ class Watch {
 /**
  * Runs the command line as a user does, until it exits.
  *
- * @param changes changes of the stack file's cluster
+ * @param changes changes to the cluster in the stack file
  */
 export async function ours(
   cluster: LabCluster,

@@ -15,7 +15,8 @@ const plugins = {
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
 /**
- * Returns the figures of one `up` or `preview`: milliseconds, or numbers where the name says so.
+ * Returns the figures of one `up` or `preview`. The figures are milliseconds, unless their name
+ * says that they are counts.
  */
 export function figuresOfRun({ wall, processes }: Ran, cloudCalls: number): Figures {
   const find = (pattern: RegExp): Seen | undefined =>

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * Process that a command started. Times are milliseconds since the command's start, as exact as the
- * interval between two reads.
+ * Process that a command started. Times are milliseconds since the command's start. They are as
+ * exact as the interval between two reads.
  */
 export interface Seen {
-  /** Command line of the process; paths are shortened to their last two parts. */
+  /** Command line of the process. Paths are shortened to their last two parts. */
   readonly what: string;
   readonly from: number;
   readonly to: number;
@@ -16,9 +16,9 @@ export interface Seen {
   readonly peak: number;
 }
 
-/** Milliseconds between two reads of the process list. */
+/** Interval between two reads of the process list, in milliseconds. */
 const often = 15;
-/** Milliseconds in one unit of CPU time: every Linux counts 100 a second. */
+/** Milliseconds in one unit of CPU time. Every Linux counts 100 units a second. */
 const tick = 10;
 
 function read(path: string): string {
@@ -47,9 +47,9 @@ const peakOf = (pid: string): number =>
 
 /**
  * Returns the processes that had the mark in their environment, recorded until the promise settles.
+ * Does not see processes that are shorter than the interval, nor the last moments of each process.
  *
- * @param interval milliseconds between two reads; shorter processes and the last moments of each
- * process are not seen
+ * @param interval milliseconds between two reads
  */
 export async function watchProcesses(
   mark: string,

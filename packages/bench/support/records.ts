@@ -5,23 +5,24 @@ import { formatTable } from "../../../base/terminal/table.js";
 import { run } from "../../../base/run-command.js";
 import { least, rowsOf, type Figures } from "./statistics.js";
 
-/** Figures of each run of one thing that was measured. */
+/** Figures of each run of one measured variant. */
 export interface Column {
   readonly name: string;
   readonly runs: readonly Figures[];
 }
 
 /**
- * Figures of one command: columns that were measured alternately. Ratios are relative to the first.
+ * Figures of one command. Its columns were measured alternately, and ratios are relative to the
+ * first column.
  */
 export interface BenchComparison {
   readonly bench: string;
-  /** Options that have to be equal for two measurements to be compared. */
+  /** Options that must be equal in two measurements that are compared. */
   readonly options: Readonly<Record<string, string | number>>;
   readonly columns: readonly Column[];
 }
 
-/** Measurement with its time, commit and machine, as records.jsonl keeps it. */
+/** Measurement with its time, commit and machine, as in records.jsonl. */
 export interface BenchRecord extends BenchComparison {
   readonly at: string;
   readonly commit: string;
@@ -53,8 +54,8 @@ async function record(measurement: BenchComparison): Promise<BenchRecord> {
 }
 
 /**
- * Returns a table with the least and the median of every figure, and each column's ratio to the
- * first.
+ * Returns a table with the minimum and the median of every figure, and each column's ratio to the
+ * first column.
  */
 export function figuresTable({ bench, columns }: BenchComparison): string {
   const heads = columns.flatMap(({ name }, index) => [name, ...(index === 0 ? [] : ["RATIO"])]);
@@ -63,8 +64,8 @@ export function figuresTable({ bench, columns }: BenchComparison): string {
 }
 
 /**
- * Returns a table that compares the least of every figure with that of a record. Columns that the
- * record does not contain are left out.
+ * Returns a table that compares the minimum of every figure with the minimum in a record. Leaves
+ * out columns that the record does not contain.
  */
 export function comparison(now: BenchComparison, before: BenchRecord): string {
   const rows = now.columns.flatMap(({ name, runs }) => {
@@ -85,8 +86,8 @@ export function comparison(now: BenchComparison, before: BenchRecord): string {
 }
 
 /**
- * Prints the measurement, its comparison with the last comparable record and a line of JSON;
- * appends it to the records if `keep` is set.
+ * Prints the measurement, its comparison with the last comparable record, and a line of JSON.
+ * Appends the measurement to the records if `keep` is set.
  */
 export async function report(measurement: BenchComparison, keep: boolean): Promise<void> {
   const before = readRecords().findLast((one) => comparable(one, measurement));

@@ -14,8 +14,8 @@ export type Figures = Readonly<Record<string, number>>;
 const shown = (value: number): string => String(Math.round(value * 10) / 10);
 
 /**
- * Returns a row for every figure: the least and the median of each column, and the ratio of its
- * least to the first column's.
+ * Returns a row for every figure: the minimum and the median of each column, and the ratio of its
+ * minimum to the minimum of the first column.
  */
 export function rowsOf(columns: readonly (readonly Figures[])[]): string[][] {
   const names = [...new Set(columns.flatMap((runs) => runs.flatMap(Object.keys)))];

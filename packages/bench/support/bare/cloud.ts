@@ -8,8 +8,7 @@ import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
 import type { Fields, Made } from "../../../../test/support/graph/graph.js";
 
 /**
- * API call that creates an object, and the function that takes outputs for the program from its
- * answer.
+ * API call that creates an object, and function that reads the program's outputs from the answer.
  */
 interface Creation {
   readonly service: ServiceType;
@@ -17,27 +16,28 @@ interface Creation {
   /** Key of the object in the request's and the answer's JSON. */
   readonly key: string;
   readonly body: Fields;
-  /** Fields of the request next to the object. */
+  /** Fields of the request outside the object. */
   readonly beside?: Fields;
   readonly outputs?: (made: Fields) => Fields;
 }
 
-/** Returns an input that is a list of texts; the APIs have other names for these inputs. */
+/** Returns an input that is a list of strings. The APIs have other names for these inputs. */
 const texts = (inputs: Fields, key: string): readonly string[] =>
   Array.isArray(inputs[key]) ? (inputs[key] as string[]) : [];
 const items = (inputs: Fields, key: string): readonly Fields[] =>
   Array.isArray(inputs[key]) ? (inputs[key] as Fields[]) : [];
 
 /**
- * Inputs that the creating call does not need: `pool` is the external network that `valueSpecs`
- * names already, `noSecurityGroups` equals an empty list.
+ * Inputs that the creating call does not need. `pool` is the external network, which `valueSpecs`
+ * also names. `noSecurityGroups` means the same as an empty list.
  */
 const implied: readonly string[] = [
   ...["pool", "noSecurityGroups", "forceDestroy", "tags", "powerState"],
 ];
 
 /**
- * Refuses inputs that `make` did not read, so that the bare calls create the same as the program.
+ * Refuses inputs that `make` did not read. The bare calls must create the same objects as the
+ * program.
  */
 function requireAllRead<T>(type: string, inputs: Fields, make: (inputs: Fields) => T): T {
   const read = new Set(implied);
@@ -58,7 +58,7 @@ function requireAllRead<T>(type: string, inputs: Fields, make: (inputs: Fields) 
 const underscored = (key: string): string =>
   key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Returns those of the named inputs that have a value, in the spelling of the APIs. */
+/** Returns the named inputs that have a value, with the keys in the spelling of the APIs. */
 const some = (inputs: Fields, ...keys: readonly string[]): Fields =>
   Object.fromEntries(
     keys.filter((key) => inputs[key] !== undefined).map((key) => [underscored(key), inputs[key]]),
@@ -108,8 +108,7 @@ function server(inputs: Fields): Creation {
       user_data: Buffer.from(String(inputs["userData"])).toString("base64"),
     },
     beside: hints === undefined ? {} : { "os:scheduler_hints": { group: hints } },
-    // Returns the requested zone, because the call's answer does not contain the scheduler's choice
-    // yet.
+    // Returns the requested zone, because the answer does not contain the scheduler's choice yet.
     outputs: () => ({ availabilityZone: inputs["availabilityZone"] ?? "nova" }),
   };
 }
@@ -120,8 +119,8 @@ const rule = (inputs: Fields): Fields => ({
 });
 
 /**
- * API calls by resource type. A type that is missing here is an error, so that no resource is left
- * out.
+ * API calls by resource type. A resource type without a call causes an error, so that no resource
+ * is left out.
  */
 const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) => Creation>> = {
   "openstack:networking/network:Network": (inputs) => ({
@@ -196,12 +195,18 @@ const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) =
     ),
 };
 
-/** Milliseconds for which rules are collected before one call for each group creates them. */
+/**
+ * Time in milliseconds for which rules are collected before one call for each group creates them.
+ */
 const gathering = 20;
-/** Retries of a call while a load balancer is busy: it takes one change at a time. */
+/**
+ * Retries of a call while a load balancer is busy. A load balancer accepts one change at a time.
+ */
 const again = { times: 600, milliseconds: 100 };
 
-/** Cloud client that creates each object by one call; tags of network objects need another call. */
+/**
+ * Cloud client that creates each object by one call. Tags of network objects need a second call.
+ */
 export class BareCloud {
   #rules: { readonly body: Fields; readonly made: () => void }[] = [];
   #flushed: Promise<void> | undefined;
@@ -247,8 +252,8 @@ export class BareCloud {
   }
 
   /**
-   * Creates all rules collected so far, by one call for each group: Neutron's bulk call takes the
-   * rules of only one group.
+   * Creates all rules collected so far, by one call for each group. Neutron's bulk call accepts
+   * only the rules of one group.
    */
   async #flush(): Promise<void> {
     await pause(gathering);

@@ -7,7 +7,10 @@ import {
 import { sendHttpRequest, type HttpAnswer } from "../../../../openstack/http/http-exchange.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";
 
-/** Milliseconds: for how long a failing request is repeated, and between two attempts. */
+/**
+ * Times in milliseconds: how long a failing request is retried (`patience`), and the pause between
+ * two attempts (`pause`).
+ */
 const times = { patience: 60_000, pause: 100 };
 
 interface Named {
@@ -17,8 +20,8 @@ interface Named {
 }
 
 /**
- * Returns the plural of a kind as the API's paths contain it; all kinds that are applied here are
- * regular.
+ * Returns the plural of a kind, as the API's paths contain it. All kinds that are applied here have
+ * regular plurals.
  */
 const plural = (kind: string): string => {
   const word = kind.toLowerCase();
@@ -35,8 +38,8 @@ export function pathOf(object: Fields): string {
 }
 
 /**
- * Reports whether a repetition cannot help. Other errors may disappear: the namespace, the kind or
- * the API itself may not exist yet.
+ * Returns whether a retry cannot help. Other errors may disappear: the namespace, the kind or the
+ * API itself may not exist yet.
  */
 const isWrong = ({ status }: HttpAnswer): boolean => [400, 401, 409, 422].includes(status);
 

@@ -10,12 +10,16 @@ import {
 } from "../../../../openstack/inventory/inventory.js";
 import { beginDeletion } from "../../../../openstack/inventory/marked-objects.js";
 
-/** Milliseconds: between two reads, and for how long an object may be in use or being deleted. */
+/**
+ * Times in milliseconds: the interval between two reads, and how long an object may be in use or
+ * being deleted (`patience`).
+ */
 const times = { interval: 300, patience: 120_000 };
 
 /**
- * Kinds that can be deleted at once; `chains` lists kinds that can be deleted only one after
- * another. A network's deletion includes its subnets, a router's deletion its interfaces.
+ * Kinds that can be deleted at once. `chains` lists the kinds that can be deleted only one after
+ * another. The deletion of a network includes its subnets, and the deletion of a router its
+ * interfaces.
  */
 const atOnce: readonly Kind[] = [
   ...(["application credential", "load balancer", "server", "floating IP"] as const),
@@ -27,15 +31,15 @@ const chains: readonly (readonly (readonly Kind[])[])[] = [
 ];
 
 /**
- * Reports whether the object has to be deleted itself: ports of routers and of DHCP are deleted
+ * Returns whether the object needs a deletion of its own. Ports of routers and of DHCP are deleted
  * with their owners.
  */
 const ownPort = ({ kind, owner }: CloudObject): boolean =>
   kind !== "port" || owner === "" || owner.startsWith("compute:");
 
 /**
- * Begins a deletion and repeats failing calls: Cinder releases a volume a moment after its server
- * is gone, and reports this by errors other than a conflict.
+ * Begins a deletion, and retries calls that fail. Cinder releases a volume a moment after its
+ * server is gone. Until then, Cinder answers with errors other than a conflict.
  */
 async function begin(client: CloudClient, object: CloudObject): Promise<void> {
   const end = Date.now() + times.patience;
@@ -51,7 +55,7 @@ async function begin(client: CloudClient, object: CloudObject): Promise<void> {
 }
 
 /**
- * Deletes all objects added since the inventory `initially`, as many at a time as their order
+ * Deletes all objects added since the inventory `initially`, in parallel as far as their order
  * allows.
  */
 export async function bareDestroy(
@@ -78,7 +82,7 @@ export async function bareDestroy(
   };
   const left = async (): Promise<readonly CloudObject[]> =>
     compareInventories(initially, await takeInventory(client)).added;
-  // Repeats the deletion, because a controller may have created something before its server was
+  // Retries the deletion, because a controller may have created an object before its server was
   // gone.
   do {
     await together(atOnce);

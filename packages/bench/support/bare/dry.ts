@@ -18,7 +18,7 @@ const lists: Readonly<Record<string, object>> = {
   "/networks": { networks: [{ id: "e", name: "public" }] },
 };
 
-/** Fake cloud that creates nothing: it answers every request as if the object existed. */
+/** Fake cloud that creates nothing. It answers every request as if the object existed. */
 export class DryCloud implements CloudClient {
   #made = 0;
   readonly projectId = "project";
@@ -74,7 +74,9 @@ export class DryCloud implements CloudClient {
   }
 }
 
-/** Returns hands that only print each action, in the order in which it would happen. */
+/**
+ * Returns functions that only print each action, in the order in which the actions would happen.
+ */
 export function dryHands(say: (line: string) => void): Hands {
   const cloud = new BareCloud(new DryCloud(say));
   const { outputs = {} } = cloudAnswers;

@@ -6,12 +6,12 @@ import { openTcpConnection, logIn } from "../../../../base/ssh-client.js";
 import type { Hop, Script } from "./run.js";
 
 /**
- * Milliseconds: for how long a machine is dialled, duration of one attempt, and time between two
- * attempts.
+ * Times in milliseconds: how long a machine is dialled (`patience`), the duration of one attempt
+ * (`dial`), and the time between two attempts (`pause`).
  */
 const times = { patience: 300_000, dial: 700, pause: 100 };
 
-/** Returns the promise's value, or throws after the duration of one dial. */
+/** Returns the promise's value. Throws if it takes longer than one attempt to dial. */
 async function soon<T>(promise: Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = pause(times.dial, undefined, { signal: over.signal }).then(() => {
@@ -26,8 +26,8 @@ async function soon<T>(promise: Promise<T>): Promise<T> {
 }
 
 /**
- * Opens a TCP connection with a short timeout: the kernel would wait a second before it repeats the
- * first packet to a machine that was not up yet.
+ * Opens a TCP connection with a short timeout. If the machine is not up yet, the kernel would wait
+ * a second before it repeats the first packet.
  */
 const dial = (host: string, port: number): Promise<Duplex> =>
   new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ const dial = (host: string, port: number): Promise<Duplex> =>
     });
   });
 
-/** Returns the standard output of a script; throws if it exits with an error. */
+/** Returns the standard output of a script. Throws if the script exits with an error. */
 const runOn = (client: Client, command: string, input: string): Promise<string> =>
   new Promise((resolve, reject) => {
     client.exec(command, (error, channel) => {
@@ -84,7 +84,10 @@ export class BareMachines {
     this.#clients.clear();
   }
 
-  /** Returns the connection to a machine, by its host key: a machine may have several addresses. */
+  /**
+   * Returns the connection to a machine. Connections are found by host key, because a machine may
+   * have several addresses.
+   */
   #client(hop: Hop): Promise<Client> {
     const known = this.#clients.get(hop.hostKey);
     if (known) return known;

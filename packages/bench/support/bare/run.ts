@@ -11,10 +11,10 @@ import { value } from "../../../../test/support/graph/output-value.js";
 import type { Work } from "../moments.js";
 
 /*
- * Runs the program without an engine: each registered resource is created by a bare call as soon as
- * its inputs are known, and counts as created when the call is answered. Nothing waits until a
- * server is ACTIVE or a pod is ready, except for resources that need it. So calls, scripts and
- * manifests are the program's own, in the best order that their dependencies allow.
+ * Runs the program without an engine. A bare call creates each registered resource as soon as its
+ * inputs are known, and the resource counts as created when the call is answered. Nothing waits
+ * until a server is ACTIVE or a pod is ready, except for resources that need it. So calls, scripts
+ * and manifests are the program's own, in the best order that their dependencies allow.
  */
 
 /** SSH connection as the program describes it to the command plugin. */
@@ -38,18 +38,19 @@ export interface Script {
 export interface Hands {
   /** Creates an OpenStack resource. */
   cloud(type: string, inputs: Fields): Promise<Made>;
-  /** Runs a script on a machine; returns its standard output. */
+  /** Runs a script on a machine and returns its standard output. */
   machine(script: Script): Promise<string>;
-  /** Runs a command on this host; returns its standard output. */
+  /** Runs a command on this host and returns its standard output. */
   here(command: string): Promise<string>;
-  /** Sets the administrator's kubeconfig; called before the first object. */
+  /** Sets the administrator's kubeconfig. Called before the first object is created. */
   cluster(kubeconfig: string): void;
   /** Applies a manifest. */
   put(object: Fields): Promise<void>;
 }
 
 /**
- * Outputs of the program, except the addresses of the sample Services, which nothing waited for.
+ * Outputs of the program, except the addresses of the sample Services. The bare run does not wait
+ * for these addresses.
  */
 export interface BareOutputs {
   readonly kubeconfig: string;
@@ -65,7 +66,7 @@ export interface BareRun {
   readonly work: readonly Work[];
 }
 
-/** Returns the value with its secrets in clear. */
+/** Returns the value with its secrets in plain text. */
 export function open(inputs: unknown): unknown {
   if (isSecret(inputs)) return open((inputs as { value: unknown }).value);
   if (Array.isArray(inputs)) return inputs.map(open);
@@ -109,9 +110,9 @@ const withoutScripts = (dependsOn: DependsOn): DependsOn =>
   Array.isArray(dependsOn) ? dependsOn.filter((one) => !(one instanceof RemoteScript)) : dependsOn;
 
 /**
- * Removes dependencies that only delay: scripts that run only at deletion depend on nothing, and
- * nothing depends on what they waited for. Kubernetes objects do not wait for machines: the API
- * accepts them earlier.
+ * Removes dependencies that only cause a delay. Scripts that run only at deletion get no
+ * dependencies, so resources that depend on them do not wait either. Kubernetes objects do not wait
+ * for machines, because the API accepts objects earlier.
  */
 const withoutBarriers: pulumi.ResourceTransformation = ({ type, props, opts }) => {
   const { create } = props as { readonly create?: unknown };
@@ -136,7 +137,7 @@ export type Known = Map<string, Made>;
 /**
  * Creates the cluster of a specification.
  *
- * @param known resources that exist already and are not changed; created ones are added
+ * @param known resources that exist already and are not changed; the new resources are added
  */
 export async function runBare(
   spec: ClusterSpec,

@@ -39,8 +39,8 @@ export interface BareUp {
 }
 
 /**
- * Creates the cluster and waits for the state in which `up` ends: nodes are Ready, the Services
- * answer, the claim's data was read back. Resources in `known` are not created again.
+ * Creates the cluster and waits for the state in which `up` ends: the nodes are Ready, the Services
+ * answer, and the data in the claim was read back. Does not create the resources in `known` again.
  */
 export async function bareUp(
   spec: ClusterSpec,

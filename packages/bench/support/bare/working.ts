@@ -3,12 +3,12 @@ import { failedChecks, verifyCluster } from "../../../../automation/verify/verif
 import { BareCluster } from "./cluster.js";
 import type { BareOutputs } from "./run.js";
 
-/** Milliseconds within which everything has to work after all calls are made. */
+/** Time limit in milliseconds for everything to work after all calls are made. */
 const patience = 300_000;
 
 /**
- * Waits for the state in which `up` ends: nodes are Ready, the Services answer, the claim's data
- * was read back.
+ * Waits for the state in which `up` ends: the nodes are Ready, the Services answer, and the data in
+ * the claim was read back.
  */
 export async function untilWorking(
   outputs: BareOutputs,

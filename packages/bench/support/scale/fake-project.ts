@@ -17,7 +17,7 @@ export interface Host {
   readonly hostKey: string;
 }
 
-/** Addresses at which clients outside reach the machines and the API's load balancer. */
+/** Addresses at which outside clients reach the machines and the load balancer of the API. */
 export interface Outside {
   readonly machines: string;
   readonly balancer: string;
@@ -25,7 +25,7 @@ export interface Outside {
 
 const keysSchema = z.object({ ssh_keys: z.object({ ed25519_private: z.string() }) });
 
-/** Collections by the last part of their path, with the name of one object. */
+/** Map from the last part of a collection's path to the name of one object. */
 const collections: Readonly<Record<string, string>> = {
   networks: "network",
   subnets: "subnet",
@@ -48,14 +48,14 @@ const list = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? (value as readonly Fields[]) : [];
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Returns an address of 10.0.0.0/16 by its number, counted from 0. */
+/** Returns the address of 10.0.0.0/16 with this number, counted from 0. */
 const addressAt = (number: number): string =>
   `10.0.${String(1 + Math.floor(number / 250))}.${String(1 + (number % 250))}`;
 
 /**
  * Project in which every requested object exists at once: networks, servers, load balancers,
- * credentials, with what OpenStack's provider and the program request. Nothing is validated, and a
- * server is only a record.
+ * credentials, and everything else that OpenStack's provider and the program request. Validates
+ * nothing. A server is only a record.
  */
 export class FakeProject {
   readonly #objects = new Map<string, Map<string, Fields>>();
@@ -82,7 +82,7 @@ export class FakeProject {
     return this.hostAt(text(mine?.["fixed_ip_address"]));
   }
 
-  /** Returns the services' answer; undefined if the path names none of their objects. */
+  /** Returns the answer of the services, or undefined if the path names none of their objects. */
   answer({ method, path, body }: SeenRequest): FakeAnswer | undefined {
     const { pathname, searchParams } = new URL(path, "http://fake");
     const words = pathname.split("/").filter((word) => word !== "" && !/^v\d[\d.]*$/.test(word));
@@ -229,7 +229,7 @@ export class FakeProject {
     };
   }
 
-  /** Reports whether the port belongs to a load balancer, by its description. */
+  /** Returns whether the port belongs to a load balancer, according to its description. */
   #balancerAt(port: string): boolean {
     return text(this.#all("network/ports").get(port)?.["description"]).startsWith("Load balancer");
   }
@@ -265,7 +265,7 @@ export class FakeProject {
     };
   }
 
-  /** Returns an object of the API's load balancer; there is one object of each kind. */
+  /** Returns an object of the API's load balancer. There is one object of each kind. */
   #balancing(asked: Fields): Fields {
     const those = (kind: string): readonly Fields[] =>
       [...this.#all(`load-balancer/lbaas/${kind}`).keys()].map((one) => ({ id: one }));

@@ -1,7 +1,7 @@
 import type { Ran } from "../installation.js";
 import type { Figures } from "../statistics.js";
 
-/** Patterns that find a part's processes by their command line. */
+/** Patterns that match the command lines of a part's processes. */
 const parts = {
   engine: /pulumi (up|preview) /,
   program: /engine\/worker/,
@@ -15,7 +15,7 @@ type Part = keyof typeof parts;
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
 /**
- * Returns a run's time, CPU time (ms) and memory (kB), in total and per machine; for figures per
+ * Returns time, CPU time (ms) and memory (kB) of a run, in total and per machine. For figures per
  * machine, the ratio to the first column is the ratio to linear growth.
  */
 export function scaleFigures({ wall, processes }: Ran, machines: number): Figures {
@@ -44,13 +44,15 @@ export function scaleFigures({ wall, processes }: Ran, machines: number): Figure
   };
 }
 
-/** Patterns of the processes that decide and keep the state (`core`), and of their plugins. */
+/**
+ * Patterns of the processes that compute changes and keep the state (`core`), and of their plugins.
+ */
 const roles = {
   core: /pulumi (up|preview) |engine\/worker|cli\/(stackadm|start)|terraform[-\w.]* apply/,
   plugins: /pulumi-resource-|(command|kubernetes)\/main\.js|terraform-provider/,
 } as const;
 
-/** Returns what a run of Terraform or of the command line took. */
+/** Returns the time, CPU time and memory of a run of Terraform or of the command line. */
 export function peerFigures({ wall, processes }: Ran): Figures {
   const of = (role: keyof typeof roles) => processes.filter(({ what }) => roles[role].test(what));
   const cpu = (those: Ran["processes"]): number => sum(those.map((one) => one.cpu)) / 1000;

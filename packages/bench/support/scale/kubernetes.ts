@@ -22,7 +22,7 @@ const kinds: readonly (readonly [
 
 const base64 = (file: string): string => readFileSync(file).toString("base64");
 
-/** Creates key and certificate of a server at this address, as files in the directory. */
+/** Creates the key and the certificate of a server at this address, as files in the directory. */
 function selfSigned(
   directory: string,
   address: string,

@@ -13,15 +13,16 @@ export interface MachinesOptions {
 }
 
 /**
- * SSH servers of fake machines: each has the host key of its user data, accepts every public key,
- * forwards to the others, and runs nothing. Scripts, sent or copied, are answered at once.
+ * SSH servers of fake machines. Each server has the host key from its user data, accepts every
+ * public key and forwards connections to the other machines. It runs nothing: scripts, sent or
+ * copied, are answered at once.
  */
 export class FakeMachines {
   /** Number of scripts received. */
   scripts = 0;
   /**
-   * Output of the last script on each machine, which a later command reads there if the script was
-   * copied.
+   * Output of the last script on each machine. If the script was copied, a later command reads the
+   * output from the machine.
    */
   readonly #said = new Map<string, object>();
   readonly #servers = new Map<string, Server>();
@@ -63,7 +64,7 @@ export class FakeMachines {
     });
     client.on("session", (acceptSession) => {
       const session = acceptSession();
-      // Terraform requests a terminal for scripts that it has copied.
+      // Terraform requests a terminal for scripts that it has copied to the machine.
       session.on("pty", (accept) => {
         accept();
       });
@@ -82,12 +83,12 @@ export class FakeMachines {
     const parts: Buffer[] = [];
     channel.on("error", () => undefined);
     channel.on("data", (part: Buffer) => parts.push(part));
-    // The scp client waits for a zero byte before, within and after a file.
+    // The scp client waits for a zero byte before, within and after each file.
     const copied = /^'?scp\b/.test(command);
     if (copied) channel.write("\0\0\0");
     channel.once("end", () => {
       const script = Buffer.concat(parts).toString("utf8");
-      // Terraform finally overwrites the copied file with an empty one, which is not counted.
+      // Finally, Terraform overwrites the copied file with an empty file, which is not counted.
       if (copied ? !/^C\d+ 0 /.test(script) : command.startsWith("sudo ")) this.#take(host, script);
       if (!copied) channel.write(`${JSON.stringify(this.#said.get(host.serverId) ?? {})}\n`);
       channel.exit(0);

@@ -1,6 +1,6 @@
 /*
- * Runs all fakes in a separate process: an OpenStack, machines that are only SSH servers, and the
- * API of their cluster. Sends its addresses at the start, and its usage on each request.
+ * Runs all fakes in a separate process: an OpenStack cloud, machines that are only SSH servers, and
+ * the API of their cluster. Sends its addresses at the start, and its usage on each request.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ const external = { id: "e", name: "public", subnets: [], "router:external": true
 const image = { id: "i", name: "debian-12", status: "active", min_disk: 0, min_ram: 0 };
 
 /**
- * Adds answers about the cloud that are no objects of the project, with quotas that are larger than
+ * Adds the answers about the cloud that are not objects of the project. The quotas are larger than
  * in other tests.
  */
 function furnish(cloud: FakeCloud): void {
@@ -60,7 +60,7 @@ function furnish(cloud: FakeCloud): void {
   }
 }
 
-/** Returns the output of a machine's script, by the script's input. */
+/** Returns the output of a machine's script. The script is identified by its input. */
 function answerOf(host: Host, input: string, cluster: FakeKubernetes): object {
   const init = /^KUBEADM_INIT='(.?)/m.exec(input)?.[1];
   const joins = /^KUBEADM_JOIN=/m.test(input);

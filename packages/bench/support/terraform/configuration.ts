@@ -7,7 +7,7 @@ import { provider } from "./tools.js";
 
 export interface ConfigurationOptions {
   /**
-   * Makes each step wait until the step before it is done on all machines, as with `count` and
+   * Makes each step wait until the previous step is done on all machines, as with `count` and
    * `for_each`.
    * @default each machine continues on its own, which is faster for Terraform
    */
@@ -20,8 +20,8 @@ const isScript = ({ type }: Row): boolean => type === "command:remote:Command";
 const isCopy = ({ type }: Row): boolean => type === "command:remote:CopyToRemote";
 const isStep = (row: Row): boolean => isScript(row) && "create" in row.inputs;
 /**
- * Reports whether the row makes the cluster release what it created in the cloud. Scripts that
- * drain single machines are not needed for a destroy.
+ * Returns whether the row is the script that deletes the cloud objects which the cluster created.
+ * Scripts that drain single machines are not needed for a destroy.
  */
 const isFarewell = ({ name, ...row }: Row): boolean =>
   isScript({ name, ...row }) && name.endsWith("-teardown");
@@ -35,7 +35,7 @@ const is =
 
 const objectsAddress = "terraform_data.objects";
 
-/** Returns the address of a row's resource in Terraform; undefined if it has none. */
+/** Returns the Terraform address of a row's resource, or undefined if the row has none. */
 function nameOf(row: Row): string | undefined {
   if (isCloud(row)) return addressOf(row);
   if (isObject(row)) return objectsAddress;
@@ -55,22 +55,24 @@ class ResourceOrder {
 
   before(row: Row): readonly string[] {
     const own = this.#needs(row);
-    // The cluster releases its objects while all of its machines exist and reach each other.
+    // The teardown script needs all machines and the firewall rules between them. Terraform
+    // destroys a resource before its dependencies, so the script depends on every join and every
+    // rule.
     if (isFarewell(row))
       return names([...own, ...this.rows.filter((one) => is("join")(one) || isRule(one))]);
     return names(this.stages && isStep(row) ? [...own, ...this.#stage(row)] : own);
   }
 
   /**
-   * Returns the rows on which a row depends; those of a copy of scripts in place of the copy, since
-   * Terraform's steps send their own text.
+   * Returns the rows on which a row depends. Replaces a copy of scripts by the copy's own
+   * dependencies, because Terraform's steps send the script text themselves.
    */
   #needs(row: Row): readonly Row[] {
     const own = row.dependencies.flatMap((urn) => this.#byUrn.get(urn) ?? []);
     return own.flatMap((one) => (isCopy(one) ? this.#needs(one) : one));
   }
 
-  /** Returns the rows that have to be done on all machines before this one. */
+  /** Returns the rows that must be done on all machines before this row. */
   #stage(row: Row): readonly Row[] {
     const steps = this.rows.filter(isStep);
     if (is("prepare")(row)) return this.rows.filter(({ type }) => type.endsWith(":Instance"));
@@ -128,8 +130,8 @@ function grouped(all: readonly (readonly [string, unknown])[]): Fields {
 }
 
 /**
- * Returns the Terraform configuration of what the program registers: `main.tf.json` and the files
- * next to it.
+ * Returns the Terraform configuration of the resources that the program registers: `main.tf.json`
+ * and the files next to it.
  */
 export function configurationOf(
   made: Registered,
@@ -146,14 +148,14 @@ export function configurationOf(
         openstack: { source: `${provider.host}/${provider.path}`, version: provider.version },
       },
     },
-    // All settings of the provider are in the environment.
+    // The environment contains all settings of the provider.
     provider: { openstack: {} },
     locals: {
       objects: references.template(JSON.stringify({ apiVersion: "v1", kind: "List", items })),
     },
     resource: resourcesOf(made, { references, drawn, files }, order),
     output: {
-      // The kubeconfig is not known to Terraform itself.
+      // Terraform itself does not know the kubeconfig.
       cluster: {
         value: references.render({ ...outputs, kubeconfig: undefined }),
         sensitive: true,

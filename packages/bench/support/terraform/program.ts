@@ -27,8 +27,8 @@ export const draw = (): Drawn => ({
 });
 
 /**
- * Resources and outputs that the program registers. Values that are known only later are
- * placeholders for Terraform expressions.
+ * Resources and outputs that the program registers. Placeholders for Terraform expressions stand
+ * for values that are known only later.
  */
 export interface Registered {
   /** Registered resources, with secrets in clear. */
@@ -42,16 +42,16 @@ const mtu = 1437;
 const hash = `sha256:${"c0ffee11".repeat(8)}`;
 
 /**
- * Returns the path of the file with the output of a step's script, written as soon as the step is
- * created: provisioners return nothing.
+ * Returns the path of the file with the output of a step's script. The file is written as soon as
+ * the step is created, because provisioners return nothing.
  */
 export const resultOf = (step: string): string => `results/\${${step}.id}.json`;
 
 type Outputs = NonNullable<GraphOptions["outputs"]>;
 
 /**
- * Returns the output of a script; that of `kubeadm init` contains placeholders for the values that
- * other machines need.
+ * Returns the output of a script. The output of `kubeadm init` contains placeholders for the values
+ * that other machines need.
  */
 const said =
   (references: References): Outputs[string] =>

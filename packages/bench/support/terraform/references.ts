@@ -2,9 +2,9 @@
 const usual = /^(?:ref\.[\w-]+\.\w+|198\.18\.\d+\.\d+)$/;
 
 /**
- * Placeholders for values that Terraform knows only later: a word, a number or an address that
- * passes the program's own checks. In the program's results they are replaced by Terraform
- * expressions.
+ * Placeholders for values that Terraform knows only later. A placeholder is a word, a number or an
+ * address that passes the program's own checks. In the program's results, Terraform expressions
+ * replace the placeholders.
  */
 export class References {
   readonly #expressions = new Map<string, string>();
@@ -13,7 +13,7 @@ export class References {
   #addresses = 0;
   #pattern: RegExp | undefined;
 
-  /** Registers `text` as the placeholder of an expression. */
+  /** Registers `text` as the placeholder for an expression. */
   stand(text: string, expression: string): string {
     this.#expressions.set(text, expression);
     if (!usual.test(text)) this.#others.add(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
@@ -22,8 +22,8 @@ export class References {
   }
 
   /**
-   * Returns an address as the placeholder of an expression, from the network reserved for
-   * benchmarks (RFC 2544).
+   * Returns an address as the placeholder for an expression. The address is in the network reserved
+   * for benchmarks (RFC 2544).
    */
   address(expression: string): string {
     this.#addresses += 1;
@@ -31,7 +31,7 @@ export class References {
     return this.stand(`198.18.${String(high)}.${String(low)}`, expression);
   }
 
-  /** Returns a pattern that finds placeholders, but not within a number or base64. */
+  /** Returns a pattern that matches placeholders, but not within a number or base64. */
   #search(): RegExp {
     const any = [usual.source.slice(1, -1), ...this.#others].join("|");
     return new RegExp(`(?<![\\w+])(?:${any})(?![\\w+])`, "g");
@@ -49,7 +49,7 @@ export class References {
     return found;
   }
 
-  /** Returns the value with each text in it as a Terraform template. */
+  /** Returns the value with each string in it as a Terraform template. */
   render(value: unknown): unknown {
     if (typeof value === "string") return this.template(value);
     if (typeof value === "number")

@@ -1,8 +1,8 @@
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";
 
 /**
- * Terraform's name of each type. A type that is missing here is an error, so that no resource is
- * left out.
+ * Map from a resource type to its name in Terraform. A type without a name causes an error, so that
+ * no resource is left out.
  */
 const types: Readonly<Record<string, string>> = {
   "openstack:networking/network:Network": "openstack_networking_network_v2",
@@ -33,13 +33,13 @@ const singular: Readonly<Record<string, string>> = {
   allocationPools: "allocation_pool",
 };
 
-/** Lists of one element, which are text in the inputs of the Pulumi plugin. */
+/** Lists of one element. The inputs of the Pulumi plugin have a string instead. */
 const lists: readonly string[] = ["policies"];
 
 const named = (key: string): string =>
   singular[key] ?? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Inputs that are maps, whose keys are not translated. */
+/** Inputs that are maps. Their keys are not translated. */
 const maps: readonly string[] = ["metadata", "valueSpecs"];
 
 const translated = (value: unknown): unknown => {
@@ -56,10 +56,10 @@ const inputsOf = (inputs: Fields): Fields =>
     ]),
   );
 
-/** Returns the name with characters that Terraform allows. */
+/** Returns the name with only the characters that Terraform allows. */
 export const labelOf = (name: string): string => name.replace(/[^\w-]/g, "_");
 
-/** Returns the address of a resource in Terraform; throws if its type is unknown. */
+/** Returns the Terraform address of a resource. Throws if the type is unknown. */
 export function addressOf({ type, name }: Pick<Row, "type" | "name">): string {
   const known = types[type];
   if (known === undefined)
@@ -69,7 +69,7 @@ export function addressOf({ type, name }: Pick<Row, "type" | "name">): string {
   return `${known}.${labelOf(name)}`;
 }
 
-/** Returns the resource in Terraform's spelling; texts are unchanged. */
+/** Returns the resource in Terraform's spelling. Strings are unchanged. */
 export const resourceOf = ({ inputs, ignoreChanges }: Pick<Row, "inputs" | "ignoreChanges">) => ({
   ...inputsOf(inputs),
   ...(ignoreChanges.length > 0 && { lifecycle: { ignore_changes: ignoreChanges.map(named) } }),

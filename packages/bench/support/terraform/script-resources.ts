@@ -9,15 +9,15 @@ import type { References } from "./references.js";
 import { labelOf } from "./resources.js";
 
 /*
- * Renders the program's scripts for Terraform: a `terraform_data` resource for each, whose
- * provisioner sends the script over SSH. A script's output returns in a file, because provisioners
- * return nothing.
+ * Renders the program's scripts for Terraform. Each script is a `terraform_data` resource with a
+ * provisioner that sends the script over SSH. A file contains the script's output, because
+ * provisioners return nothing.
  */
 
-/** Files next to the configuration, by their paths. */
+/** Map from a path to the content of a file next to the configuration. */
 export type Files = Map<string, string>;
 
-/** Inputs for rendering steps, and the files that they add. */
+/** Inputs for rendering steps, and the files that the steps add. */
 export interface Bench {
   readonly references: References;
   readonly drawn: Drawn;
@@ -33,8 +33,8 @@ const fed = (command: string, input: string, into = "/dev/null"): string =>
 
 export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
   const to = { type: "ssh", host, user, agent: true };
-  // With a bastion, Terraform expects the host key of the machine behind it, so neither key can be
-  // verified.
+  // With a bastion, Terraform expects the host key of the machine behind the bastion. So Terraform
+  // can verify neither key.
   return proxy
     ? { ...to, bastion_host: proxy.host, bastion_user: proxy.user }
     : { ...to, host_key: hostKey };
@@ -42,7 +42,9 @@ export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
 
 const hopOf = ({ inputs }: Row): Hop => inputs["connection"] as Hop;
 
-/** Returns the script's values, and the name of a file, shared by rows, with its text. */
+/**
+ * Returns the script's values, and the name of a file with the script's text. Rows share the file.
+ */
 function split(
   { inputs }: Row,
   { files }: Bench,
@@ -54,11 +56,11 @@ function split(
 }
 
 /**
- * Join certificate of a machine. It contains the server's ID, so it is signed when the server
- * exists.
+ * Join certificate of a machine. It contains the server's ID, so it is signed after the server is
+ * created.
  */
 interface Certificate {
-  /** Values of the script; the certificate is read from its file. */
+  /** Values of the script. The certificate is read from its file. */
   readonly values: string;
   readonly provisioners: readonly Fields[];
 }
@@ -100,7 +102,7 @@ function fetched(row: string, { host, user, hostKey }: Hop, { files, references 
   };
 }
 
-/** Returns the resource of a row that runs at creation. */
+/** Returns the Terraform resource of a script that runs at creation. */
 export function stepOf(row: Row, bench: Bench): Fields {
   const { references } = bench;
   const label = labelOf(row.name);
@@ -124,7 +126,10 @@ export function stepOf(row: Row, bench: Bench): Fields {
   };
 }
 
-/** Returns the resource of a row that runs at deletion, when it can read only its own values. */
+/**
+ * Returns the Terraform resource of a script that runs at deletion. A destroy-time provisioner can
+ * refer only to `self`, so the resource stores the host and the script's values in `input`.
+ */
 export function farewellOf(row: Row, bench: Bench): Fields {
   const { references } = bench;
   const { values, file, command } = split(row, bench);
@@ -147,8 +152,8 @@ const applying = `sudo -n timeout 120 sh -c 'until kubectl --kubeconfig /etc/kub
 apply --server-side --force-conflicts -f objects.json; do sleep 1; done'`;
 
 /**
- * Returns the resource that applies all objects by `kubectl apply` on the first control plane;
- * repeats it, because the API fails while etcd adds members.
+ * Returns the resource that applies all objects by `kubectl apply` on the first control plane.
+ * Retries the command, because the API fails while etcd adds members.
  */
 export const objectsOf = (hop: Hop, { references }: Bench): Fields => ({
   triggers_replace: ["${sha256(local.objects)}"],

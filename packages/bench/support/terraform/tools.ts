@@ -6,8 +6,8 @@ import { silentProgress } from "../../../../base/progress.js";
 import { makeWithGo, type GoBuild } from "../../../toolchain/make.js";
 
 /**
- * Address of the provider. The host is never contacted: the provider is in a mirror on this
- * machine.
+ * Address of the provider. Terraform never contacts the host, because a mirror on this machine
+ * contains the provider.
  */
 export const provider = {
   host: "bench.stackadm.example",

@@ -32,7 +32,7 @@ export class TerraformDirectory {
     await this.terraform("init", "-input=false");
   }
 
-  /** Checks the configuration with `terraform validate`; throws its errors. */
+  /** Checks the configuration with `terraform validate`. Throws if there are errors. */
   async validate(): Promise<string> {
     return this.terraform("validate");
   }
@@ -75,7 +75,7 @@ export class TerraformDirectory {
       accept: [0, 1],
     });
     if (code === 0) return stdout;
-    // Scripts print to the standard output, Terraform prints its errors to the standard error.
+    // Scripts print to the standard output. Terraform prints its errors to the standard error.
     throw new Error(`terraform ${args[0] ?? ""}:\n${stdout.slice(-3000)}\n${stderr.slice(-3000)}`);
   }
 }

@@ -130,7 +130,7 @@ describe("Terraform's account of what the program registers", () => {
     for (const [type, some] of Object.entries(before.resource))
       for (const [label, was] of Object.entries(some)) {
         const now = after.resource[type]?.[label];
-        // Provisioners run once, and a changed order causes no action.
+        // Provisioners run once. A different order causes no action.
         const compared = (resource: Resource | undefined) => ({
           ...resource,
           provisioner: undefined,
@@ -140,7 +140,7 @@ describe("Terraform's account of what the program registers", () => {
       }
     const count = ({ resource }: Main): number =>
       Object.values(resource).flatMap(Object.keys).length;
-    // The added resources are port, server, preparation and join.
+    // The new worker adds a port, a server, its preparation and its join.
     assert.equal(count(after) - count(before), 4);
   });
 

@@ -7,7 +7,10 @@ import type { Fields } from "../../../../test/support/graph/graph.js";
 
 const outside = { machines: "203.0.113.1", balancer: "203.0.113.2" };
 
-/** Returns a fake project and functions that send requests to it; `ask` returns the body. */
+/**
+ * Returns a fake project and functions that send requests to it. `ask` returns the body of the
+ * answer.
+ */
 function project() {
   const fake = new FakeProject(outside, { id: "e", name: "public" });
   const ask = (method: string, path: string, body?: unknown): Fields =>
