@@ -9,18 +9,21 @@ export interface Certified {
   readonly privateKey: string;
 }
 
-/** Certificate and key of a server, and the authority that signed it; all PEM. */
+/**
+ * Certificate and key of a server, and the certificate of the authority that signed it. All are
+ * PEM.
+ */
 export interface ServerTls extends Certified {
-  /** Certificate of the authority that signed the server's. */
+  /** Certificate of the authority that signed the server's certificate. */
   readonly authority: string;
 }
 
-/** Validity in days: ten years, so that a golden cloud that is kept never expires. */
+/** Validity in days: ten years, so that a golden cloud in the store does not expire. */
 const days = "3650";
 
 /**
- * Returns openssl's configuration, with every extension that RFC 5280 requires: some clients refuse
- * certificates without them.
+ * Returns openssl's configuration with every extension that RFC 5280 requires. Some clients refuse
+ * certificates without these extensions.
  */
 const configuration = (names: readonly string[]): string => `[req]
 distinguished_name = name
@@ -47,7 +50,7 @@ interface Wanted {
    * Names in the form of openssl's configuration files: `IP:172.29.0.2`, `DNS:registry.example`.
    */
   readonly names: readonly string[];
-  /** Authority that signs. @default the certificate signs itself */
+  /** Authority that signs the certificate. @default the certificate signs itself */
   readonly authority?: Certified;
 }
 
@@ -83,8 +86,8 @@ export const newCertificate = (
 ): Promise<Certified> => certify({ section: "server", names, authority });
 
 /**
- * Creates a certificate for an IPv4 address, and the authority that signs it. The authority's key
- * is discarded: it signs nothing else.
+ * Creates a certificate for an IPv4 address, and the authority that signs it. Discards the
+ * authority's key, because it signs nothing else.
  */
 export async function newServerTls(address: string): Promise<ServerTls> {
   const authority = await newAuthority();

@@ -5,17 +5,17 @@ import { externalNetworkName, servicesNetworkName, tenant } from "./cloud/offeri
 import type { LabSecrets } from "./cloud/secrets.js";
 import type { LabPaths, LabSettings } from "./settings.js";
 
-/** Names and files that a user of the lab needs. */
+/** Names and files for users of the lab. */
 export interface LabFacts {
   /** Name of the cloud in `cloudsFile`, for the unprivileged tenant. */
   readonly cloud: string;
-  /** Name of the same cloud over TLS, whose certificate the lab's own authority signed. */
+  /** Name of the same cloud over TLS. The lab's own authority signed its certificate. */
   readonly tlsCloud: string;
   /** Path of clouds.yaml, mode 0600. */
   readonly cloudsFile: string;
   /** Path of clouds.yaml for the cloud's administrator; for tests only. */
   readonly adminCloudsFile: string;
-  /** Path of the site's defaults: repositories, kubelet and load balancer settings. */
+  /** Path of the site's defaults: repositories, and settings of kubelet and load balancers. */
   readonly siteFile: string;
   /** Name of the podman container that runs the cloud. */
   readonly container: string;
@@ -55,8 +55,8 @@ const entry = (settings: LabSettings, { name, password }: User, transport: Trans
 });
 
 /**
- * Renders a clouds.yaml with one cloud in plain HTTP and over TLS, for a user in the project of the
- * same name.
+ * Renders a clouds.yaml that contains one cloud in plain HTTP and over TLS, for a user in the
+ * project with the same name as the user.
  */
 export const renderClouds = (settings: LabSettings, user: User, authorityFile: string): string =>
   toYaml({
@@ -67,7 +67,8 @@ export const renderClouds = (settings: LabSettings, user: User, authorityFile: s
   });
 
 /**
- * Fingerprints of the keys that sign instead of upstream, whose private keys the lab does not have.
+ * Fingerprints of the keys that sign the repositories. The lab's keys replace upstream's keys,
+ * because the lab does not have upstream's private keys.
  */
 export interface SiteKeys {
   readonly kubernetes: string;
@@ -75,8 +76,8 @@ export interface SiteKeys {
 }
 
 /**
- * Settings that only system containers need: they show the host's kernel, memory and swap, and boot
- * in seconds or not at all.
+ * Settings that only system containers need. System containers show the host's kernel, memory and
+ * swap. They boot in seconds or not at all.
  */
 const ofContainers = {
   kubernetes: {
@@ -96,7 +97,7 @@ const ofContainers = {
 const inner = (value: object): string => toYaml(value).replace(/^.*\n/, "");
 
 /**
- * Renders the defaults of this site, which are merged under the stack's `cluster` object.
+ * Renders the defaults of this site. They are merged under the stack's `cluster` object.
  *
  * @param containers adds the settings that system containers need; virtual machines use the
  * program's defaults. @default true

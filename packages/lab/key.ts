@@ -11,6 +11,6 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** Returns the name of what is built from these inputs: 12 hex digits of SHA-256. */
+/** Returns the name of a build with these inputs: 12 hex digits of SHA-256. */
 export const inputKey = (...inputs: readonly unknown[]): string =>
   createHash("sha256").update(canonical(inputs)).digest("hex").slice(0, 12);

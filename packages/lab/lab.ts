@@ -34,13 +34,13 @@ export interface LabUpOptions {
    */
   readonly kubernetes?: string;
   readonly progress: Progress;
-  /** Signal that stops the work; everything that was started is removed. */
+  /** Signal that stops the work. Everything that was started is removed. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Folder of the drivers, copied into the cloud. It is next to this file: for commands, the copy
- * that the last compilation made in `dist/`; for tests, which run from the sources, `drivers/`.
+ * Folder of the drivers, which is copied into the cloud. It is next to this file. Commands use the
+ * copy that the last compilation made in `dist/`. Tests run from the sources and use `drivers/`.
  */
 const drivers = join(__dirname, "drivers");
 
@@ -51,13 +51,14 @@ interface Work extends LabUpOptions {
 }
 
 /**
- * Starts the lab. Does nothing if a healthy one runs; otherwise starts a new cloud from the golden
- * one, which is built first if there is none. Can be interrupted and repeated.
+ * Starts the lab. If a healthy lab runs, only updates its repositories and its site file. Otherwise
+ * builds the golden cloud, if it does not exist, and starts a cloud from a snapshot of it. An
+ * interrupted call can be repeated.
  */
 export async function labUp(options: LabUpOptions): Promise<LabFacts> {
   const wanted = labSettings();
   const paths = labPaths(wanted.name);
-  // Before the lock, which would create the folder readable for all users.
+  // Creates the folder before the lock, which would create it readable for all users.
   await mkdir(paths.cache, { recursive: true, mode: 0o700 });
   return withLock(paths.lock, { purpose: "lab up" }, async () => {
     const state = await readState(paths);
@@ -81,7 +82,7 @@ async function start(work: Work): Promise<LabFacts> {
   await prepareHost(work);
   try {
     await openStore(paths);
-    // In parallel, because the first uses network and disk, the second the CPU.
+    // Runs both in parallel, because the first uses network and disk, the second the CPU.
     const [golden, site] = await runTogether(
       (stop) => ensureGolden({ ...work, signal: stop }),
       (stop) => ensureSite({ ...work, signal: stop }),
@@ -98,7 +99,7 @@ async function start(work: Work): Promise<LabFacts> {
   }
 }
 
-/** Checks the host, and removes what an earlier lab left on it. */
+/** Checks the host and removes the remains of an earlier lab. */
 async function prepareHost({ paths, settings, progress }: Work): Promise<void> {
   await withStep(progress, "Check this host", 3, async (step) => {
     await checkHost(paths);
@@ -120,9 +121,9 @@ async function destroy(paths: LabPaths): Promise<void> {
 export const extraNames = [...registryExtras, machinesExtra] as const;
 
 /**
- * Adds optional parts to the lab; the first call builds them. Container images are added whether or
- * not the lab runs, images of virtual machines only to a running lab. Returns manifests that belong
- * to the images.
+ * Adds optional parts to the lab. The first call builds them. Container images are added whether or
+ * not the lab runs. Images of virtual machines are added only to a running lab. Returns the
+ * manifests that belong to the images.
  */
 export async function labAdd(
   name: ExtraName | typeof machinesExtra,

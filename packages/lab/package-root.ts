@@ -1,6 +1,9 @@
 import { basename, resolve } from "node:path";
 
-/** Returns the root folder of this package, from its sources and from the compiled files in dist. */
+/**
+ * Returns the root folder of this package, both from the sources and from the compiled files in
+ * dist.
+ */
 export function packageRoot(): string {
   const compiled = resolve(__dirname, "..", "..");
   return basename(compiled) === "dist" ? resolve(compiled, "..") : __dirname;

@@ -2,14 +2,14 @@
 export const suite = "bookworm";
 
 /**
- * Source packages that the cloud takes from backports. With this qemu, starting and switching
- * processes is three times as fast.
+ * Source packages that the cloud takes from backports. With this qemu, processes start and switch
+ * three times as fast.
  */
 export const debianBackportSources: readonly string[] = ["qemu", "seabios"];
 
 /**
  * Debian packages of the cloud. The packages nova-compute, cinder-api, cinder-volume and
- * octavia-api are left out, because they install libvirt, lvm2 and tgt; their code is in the
+ * octavia-api are left out, because they install libvirt, lvm2 and tgt. Their code is in the
  * python3-* packages.
  */
 export const cloudPackages: readonly string[] = [

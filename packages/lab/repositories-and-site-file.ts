@@ -15,7 +15,7 @@ export interface SiteOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the repositories of the lab: built at the first call, later from the cache. */
+/** Returns the repositories of the lab. The first call builds them, later calls use the cache. */
 export const ensureSite = ({
   kubernetes,
   progress,

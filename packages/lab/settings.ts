@@ -12,12 +12,15 @@ import {
 /** Network between the host and the cloud. */
 export interface HostLabNetwork {
   readonly cidr: string;
-  /** Address of the host in the network: the first one. */
+  /** Address of the host in the network: the first address. */
   readonly host: string;
   readonly prefixLength: number;
 }
 
-/** Network that is an external network of the cloud; `first` and `last` limit its floating IPs. */
+/**
+ * Network that is an external network of the cloud. Its floating IPs are between `first` and
+ * `last`.
+ */
 export interface LabExternalNetwork extends HostLabNetwork {
   readonly first: string;
   readonly last: string;
@@ -29,11 +32,11 @@ export interface Zone {
   readonly host: string;
 }
 
-/** Settings of the cloud that are fixed before it exists. Change: builds a new cloud. */
+/** Settings of the cloud that are fixed before the cloud exists. Change: builds a new cloud. */
 export interface LabSettings {
   /**
-   * Name of the container, the network namespace and the control group, and comment of the packet
-   * filter rules.
+   * Name of the container, the network namespace and the control group, and the comment of the
+   * packet filter rules.
    */
   readonly name: string;
   /** Host ends of the veth pairs. */
@@ -48,7 +51,7 @@ export interface LabSettings {
   readonly external: LabExternalNetwork;
   /** Second external network, for the floating IPs of Services. */
   readonly services: LabExternalNetwork;
-  /** MTU of all these networks in bytes, and so the maximum of tenant networks. */
+  /** MTU of all these networks in bytes, and so the maximum MTU of tenant networks. */
   readonly mtu: number;
   readonly zones: readonly Zone[];
 }
@@ -80,8 +83,8 @@ function externalNetwork(cidr: string, setting: string): LabExternalNetwork {
 }
 
 /**
- * Returns the lab's name, and its interfaces' names, which contain it; the kernel allows 15
- * characters.
+ * Returns the lab's name and the names of its interfaces, which contain the lab's name. The kernel
+ * allows 15 characters.
  */
 function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "devices"> {
   const name = labName(env);
@@ -102,10 +105,10 @@ function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "dev
 }
 
 /**
- * Returns the lab's settings. `STACKADM_LAB_MANAGEMENT`, `STACKADM_LAB_EXTERNAL` and
- * `STACKADM_LAB_SERVICES` (a /24 each) choose other networks if the defaults collide with something
- * on the host. `STACKADM_LAB_NAME`, with its own networks, adds a second lab; both labs share only
- * the Kubernetes builds.
+ * Returns the lab's settings. If the defaults collide with networks of the host,
+ * `STACKADM_LAB_MANAGEMENT`, `STACKADM_LAB_EXTERNAL` and `STACKADM_LAB_SERVICES` (a /24 each)
+ * choose other networks. `STACKADM_LAB_NAME`, with networks of its own, adds a second lab. Both
+ * labs share only the Kubernetes builds.
  */
 export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
   const { at: managementAt, ...management } = network(
@@ -145,15 +148,17 @@ export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
 }
 
 export interface LabPaths {
-  /** Folder of the caches, kept by `lab down`. */
+  /** Folder of the caches. `lab down` does not delete it. */
   readonly cache: string;
-  /** Sparse file with the btrfs that contains package trees, golden clouds and the running one. */
+  /**
+   * Sparse file with the btrfs that contains package trees, golden clouds and the running cloud.
+   */
   readonly storeFile: string;
-  /** Mount point of that file while the lab is used. */
+  /** Mount point of `storeFile` while the lab is used. */
   readonly store: string;
   /**
    * File with the paths of the store that this lab has mounted, which may be in another cache
-   * folder; deleted when the store is unmounted.
+   * folder. The file is deleted when the store is unmounted.
    */
   readonly mounted: string;
   readonly images: string;
@@ -163,8 +168,8 @@ export interface LabPaths {
   readonly goldens: string;
   readonly lock: string;
   /**
-   * Folder with the host's settings before the first lab raised them; shared by all labs, deleted
-   * by the last one.
+   * Folder with the host's settings before the first lab raised them. All labs share it, and the
+   * last lab deletes it.
    */
   readonly kernelSettings: string;
   /** Folder of the kernel's settings. */
@@ -173,9 +178,9 @@ export interface LabPaths {
   readonly namespaces: string;
   /** Folder with an entry per network interface. */
   readonly interfaces: string;
-  /** Folder of what is built for Kubernetes, served from inside the cloud. */
+  /** Folder of the Kubernetes packages and images. The cloud serves it. */
   readonly site: string;
-  /** Folder with the facts of the running lab, deleted by `lab down`. */
+  /** Folder with the facts of the running lab. `lab down` deletes it. */
   readonly state: string;
   readonly stateFile: string;
   readonly cloudsFile: string;

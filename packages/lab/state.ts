@@ -6,7 +6,7 @@ import { labSettings, type LabPaths, type LabSettings } from "./settings.js";
 const network = z.object({ cidr: z.string(), host: z.string(), prefixLength: z.number() });
 const externalNetwork = network.extend({ first: z.string(), last: z.string() });
 
-/** State of the running lab that is needed to check and to remove it. */
+/** State of the running lab that is needed to check the lab and to remove it. */
 const schema = z.object({
   /** Key of the golden cloud from which the lab was started. */
   key: z.string(),
@@ -26,7 +26,10 @@ const schema = z.object({
 
 export type RunningLabRecord = z.infer<typeof schema>;
 
-/** Returns the running lab's state; undefined if there is none, or if another version wrote it. */
+/**
+ * Returns the running lab's state. Returns undefined if there is no state, or if another version
+ * wrote it.
+ */
 export async function readState(paths: LabPaths): Promise<RunningLabRecord | undefined> {
   try {
     return schema.parse(JSON.parse(await readFile(paths.stateFile, "utf8")));
@@ -40,7 +43,8 @@ export const writeState = (paths: LabPaths, state: RunningLabRecord): void => {
 };
 
 /**
- * Returns the settings with which the lab was started; without a state, those of the environment.
+ * Returns the settings with which the lab was started. Without a state, returns the settings in the
+ * environment.
  */
 export const settingsOf = (state: RunningLabRecord | undefined): LabSettings =>
   state?.settings ?? labSettings();

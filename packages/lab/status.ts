@@ -15,18 +15,18 @@ import { readState, settingsOf, type RunningLabRecord } from "./state.js";
 export interface LabStatus {
   /**
    * State of the lab. `busy`: another process is starting or destroying it. `broken`: parts of a
-   * lab are on the host, but it cannot be used; `lab up` or `lab down` repairs that.
+   * lab are on the host, but it cannot be used, and `lab up` or `lab down` repairs it.
    */
   readonly state: "up" | "down" | "busy" | "broken";
-  /** Problems, one sentence each; empty when the lab is up or down. */
+  /** Problems, one sentence each. The list is empty when the lab is up or down. */
   readonly problems: readonly string[];
   /** Facts of a lab that is up. */
   readonly facts?: LabFacts;
   /** Key of the golden cloud from which the lab was started. */
   readonly key?: string;
   /**
-   * False when the repository's files would give another cloud; `lab down` and `lab up` change to
-   * it.
+   * Whether the repository's files would give the same cloud. If false, `lab down` and `lab up`
+   * change to the new cloud.
    */
   readonly current?: boolean;
   readonly startedAt?: string;
@@ -36,7 +36,10 @@ export interface LabStatus {
   readonly versions?: Readonly<Record<string, string>>;
 }
 
-/** Returns the units that are not active, from `systemctl is-active` for the same names. */
+/**
+ * Returns the units that are not active, from the output of `systemctl is-active` for the same
+ * names.
+ */
 export const inactiveUnits = (names: readonly string[], output: string): string[] => {
   const states = output.trim().split("\n");
   return names
@@ -45,7 +48,7 @@ export const inactiveUnits = (names: readonly string[], output: string): string[
     .map(({ name, state }) => `${name} is ${state}`);
 };
 
-/** Returns what prevents a started lab from being used. Takes about half a second. */
+/** Returns the problems that make a started lab unusable. Takes about half a second. */
 export async function labProblems(state: RunningLabRecord): Promise<string[]> {
   const { settings } = state;
   const container = await containerState(settings.name);
@@ -75,8 +78,8 @@ async function openStackVersions(paths: LabPaths, key: string): Promise<Record<s
 const lockHolder = z.object({ pid: z.number(), purpose: z.string() });
 
 /**
- * Returns a sentence about the process that works on the lab now, from the content of its lock;
- * undefined if there is none.
+ * Returns a sentence about the process that works on the lab now, from the content of its lock.
+ * Returns undefined if no process does.
  */
 export function workOf(lock: string, alive: (pid: number) => boolean): string | undefined {
   try {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Entry of `npx stackadm-lab ...`. An installed package has compiled files; a checkout compiles its
-// sources first.
+// Entry point of `npx stackadm-lab ...`. An installed package has compiled files. A checkout
+// compiles its sources first.
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";

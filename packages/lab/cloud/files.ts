@@ -126,8 +126,8 @@ function baseFiles(inputs: CloudInputs): CloudFile[] {
       content: "[Journal]\nStorage=persistent\nSystemMaxUse=200M\nRateLimitBurst=0\n",
     },
     { path: "/etc/mysql/mariadb.conf.d/90-lab.cnf", content: databaseServer },
-    // Written before the first boot: if the node is renamed later, rabbitmqctl and the service's
-    // stop hang for a minute.
+    // Sets the node name before the first boot. If the node is renamed later, rabbitmqctl and the
+    // stop of the service hang for a minute.
     {
       path: "/etc/rabbitmq/rabbitmq-env.conf",
       content: "NODENAME=rabbit@localhost\nNODE_IP_ADDRESS=127.0.0.1\n",
@@ -183,5 +183,5 @@ export const cloudLinks = (): CloudLink[] => [
   { path: "/etc/systemd/system/default.target", target: "/lib/systemd/system/multi-user.target" },
 ];
 
-/** Files of Debian's packages that the cloud must not have. */
+/** Files of Debian's packages that are removed from the cloud. */
 export const removedFiles: readonly string[] = ["/etc/nginx/sites-enabled/default"];

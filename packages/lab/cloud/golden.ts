@@ -34,7 +34,10 @@ export interface GoldenBuild {
   readonly signal?: AbortSignal;
 }
 
-/** Golden cloud: configured, and booted once. Every lab starts from a snapshot of its root. */
+/**
+ * Golden cloud: a cloud that was configured and booted once. Every lab starts from a snapshot of
+ * its root.
+ */
 export interface Golden {
   readonly key: string;
   readonly root: string;
@@ -42,16 +45,16 @@ export interface Golden {
 }
 
 /**
- * Revision of the steps in this file. Change: raise it when the steps give another cloud from the
- * same inputs.
+ * Revision of the steps in this file. Change: raise it when the steps produce a different cloud
+ * from the same inputs.
  */
 const revision = 1;
 
 const treeKey = (): string => inputKey(suite, cloudPackages, debianBackportSources, revision);
 
 /**
- * Returns the key of the golden cloud: a digest of everything that decides its content, except
- * passwords and the drivers' code. Of `paths`, only the front's authority counts.
+ * Returns the key of the golden cloud: a digest of everything that determines its content, except
+ * passwords and the drivers' code. Of `paths`, only the front's authority is included.
  */
 export const goldenKey = (settings: LabSettings, paths: LabPaths): string =>
   inputKey(
@@ -82,8 +85,8 @@ export async function keptGolden(
  */
 export async function ensureGolden(build: GoldenBuild): Promise<Golden> {
   const { progress, paths, signal } = build;
-  // Before the first key is computed: the keys of images and clouds include the authority that they
-  // trust.
+  // Creates the authority before the first key is computed. The keys of images and clouds include
+  // the authority that they trust.
   await ensureFrontCertificate(paths);
   const kept = await keptGolden(build.settings, paths);
   if (kept) return kept;
@@ -187,8 +190,8 @@ async function stopServices(name: string): Promise<void> {
 }
 
 /**
- * Unpacks the image for Nova, which otherwise unpacks it for the first server: so that server
- * starts as fast as the others.
+ * Unpacks the image for Nova. Otherwise Nova unpacks it for the first server, which then starts
+ * later than the others.
  */
 async function prepareImageTree(paths: LabPaths, root: string): Promise<void> {
   const tree = join(root, "srv/lab/nova/base", imageId);

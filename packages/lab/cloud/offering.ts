@@ -5,14 +5,16 @@ import type { LabSecrets } from "./secrets.js";
 
 /** Project and user of the tenant. */
 export const tenant = "demo";
-/** Roles of the tenant's user: Barbican accepts secrets only from the role `creator`. */
+/** Roles of the tenant's user. Barbican accepts secrets only from the role `creator`. */
 const roles = ["member", "creator"];
 export const imageName = "debian-12";
 export const externalNetworkName = "public";
 /** Name of the second external network, for stacks that use separate floating IPs for Services. */
 export const servicesNetworkName = "services";
 
-/** ID of the image; fixed, so that its unpacked tree can be prepared before Nova asks for it. */
+/**
+ * ID of the image. It is fixed, so that the unpacked tree can be prepared before Nova requests it.
+ */
 export const imageId = "6f1c7c52-0d5e-4f5e-9d0b-4c9c5f1d0d12";
 
 const flavor = (name: string, vcpus: number, ram: number, disk: number) => ({
@@ -22,7 +24,7 @@ const flavor = (name: string, vcpus: number, ram: number, disk: number) => ({
   disk,
 });
 
-/** Returns the services of the catalog with their addresses in each region. */
+/** Returns the services in the catalog with their addresses in each region. */
 const catalog = (settings: LabSettings) => {
   const at = (transports: readonly Transport[], port: number, path = "") => ({
     urls: Object.fromEntries(
@@ -34,7 +36,7 @@ const catalog = (settings: LabSettings) => {
   });
   const both = ["http", "https"] as const;
   return [
-    // keystone-manage has created its service and plain HTTP address already.
+    // keystone-manage has already created the service and its plain HTTP address.
     { type: "identity", name: "keystone", ...at(["https"], ports.identity, "/v3") },
     { type: "image", name: "glance", ...at(both, ports.image) },
     { type: "placement", name: "placement", ...at(both, ports.placement) },
@@ -48,8 +50,8 @@ const catalog = (settings: LabSettings) => {
 };
 
 /**
- * Quotas of the tenant; -1 is unlimited. Sufficient for the largest example, small enough for tests
- * to exceed.
+ * Quotas of the tenant; -1 means unlimited. They are sufficient for the largest example, but small
+ * enough for tests to exceed.
  */
 const quotas = {
   compute: {

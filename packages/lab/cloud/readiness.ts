@@ -25,13 +25,13 @@ export const apiPorts = {
 export interface Worker {
   readonly name: string;
   readonly up: boolean;
-  /** Time of the last report, milliseconds since the epoch. */
+  /** Time of the last report, in milliseconds since the epoch. */
   readonly reported: number;
 }
 
 /**
- * Parses a time of the APIs: UTC, with or without "T" and fraction. Returns milliseconds, 0 if
- * there is none.
+ * Parses a UTC time from the APIs, with or without "T" and fraction. Returns milliseconds, or 0 if
+ * there is no time.
  */
 export const utc = (text: string | null | undefined): number =>
   text ? Date.parse(`${text.replace(" ", "T").replace(/Z$/, "")}Z`) : 0;
@@ -76,7 +76,7 @@ export const knownBackends = (body: { pools: { name: string }[] }, now: number):
     reported: now,
   }));
 
-/** Returns the names of the workers that a complete cloud has. */
+/** Returns the names of the workers in a complete cloud. */
 export function expectedWorkers({ hostname, zones }: LabSettings): string[] {
   return [
     `nova-conductor ${hostname}`,
@@ -92,8 +92,8 @@ export function expectedWorkers({ hostname, zones }: LabSettings): string[] {
 }
 
 /**
- * Returns the expected workers that are not up, or have not reported since `since`: a golden
- * cloud's databases still contain reports of its first boot.
+ * Returns the expected workers that are not up, or have not reported since `since`. The databases
+ * of a golden cloud still contain reports of its first boot.
  */
 export const lateWorkers = (
   expected: readonly string[],
@@ -123,7 +123,7 @@ const answers = (host: string, port: number): Promise<boolean> =>
     });
   });
 
-/** Returns the names of the APIs that accept no connection. */
+/** Returns the names of the APIs that do not accept connections. */
 export async function silentApis({ management }: LabSettings): Promise<string[]> {
   const found = await Promise.all(
     Object.entries(apiPorts).map(async ([name, port]) => ({
@@ -164,7 +164,10 @@ async function get<T>({ token }: Login, url: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** Returns the names of everything that is not ready yet; empty when the cloud can be used. */
+/**
+ * Returns the names of everything that is not ready yet. The list is empty when the cloud can be
+ * used.
+ */
 async function late(settings: LabSettings, password: string, since: number): Promise<string[]> {
   const silent = await silentApis(settings);
   if (silent.length > 0) return silent;
@@ -192,8 +195,7 @@ async function late(settings: LabSettings, password: string, since: number): Pro
 }
 
 /**
- * Milliseconds after which a start has failed. A start with a warm cache takes 40 s on two idle
- * cores.
+ * Time limit of a start, in milliseconds. A start with a warm cache takes 40 s on two idle cores.
  */
 const patience = 300_000;
 

@@ -1,8 +1,10 @@
 export type IniValue = string | number | boolean;
-/** Configuration of an OpenStack service (oslo.config): section -> key -> value. */
+/**
+ * Configuration of an OpenStack service (oslo.config). A map from a section to its keys and values.
+ */
 export type Ini = Readonly<Record<string, Readonly<Record<string, IniValue>>>>;
 
-/** Renders sections and keys in their order; booleans are written in lower case. */
+/** Renders sections and keys in their order. Booleans are written in lower case. */
 export function renderIni(ini: Ini): string {
   return Object.entries(ini)
     .map(([section, values]) => {

@@ -8,7 +8,7 @@ export const tlsFiles = {
   privateKey: "/etc/lab/tls/server.key",
 };
 
-/** Returns nginx's server of the signed apt repositories, on a separate port, read-only. */
+/** Returns nginx's server for the signed apt repositories, on a separate port, read-only. */
 export const packageSite = ({ management }: LabSettings): string => `server {
   listen ${management.cloud}:${ports.packages};
   root /srv/site/packages;
@@ -26,8 +26,8 @@ const tlsServer = ({ management }: LabSettings, port: number): string => `server
 `;
 
 /**
- * Returns nginx's TLS servers in front of the APIs. They pass the requested host and scheme on,
- * because the services put them into addresses in their answers.
+ * Returns nginx's TLS servers in front of the APIs. They pass on the requested host and scheme,
+ * because the services use these in the addresses of their answers.
  */
 export const tlsSite = (settings: LabSettings): string => `ssl_certificate ${tlsFiles.certificate};
 ssl_certificate_key ${tlsFiles.privateKey};
@@ -38,12 +38,13 @@ proxy_set_header Host $http_host;
 proxy_set_header X-Forwarded-Proto $scheme;
 ${apis.map((port) => tlsServer(settings, port)).join("")}`;
 
-/** Returns the address of the registry, in plain HTTP. */
+/** Returns the address of the registry in plain HTTP. */
 export const registryAddress = ({ management }: LabSettings): string =>
   `http://${management.cloud}:${ports.registry}`;
 
 /**
- * Returns the configuration of Debian's docker-registry for the folder that is built on the host.
+ * Returns the configuration of Debian's docker-registry for the storage folder that is built on the
+ * host.
  */
 export const registryConfiguration = ({ management }: LabSettings): string =>
   toYaml({

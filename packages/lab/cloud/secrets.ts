@@ -3,19 +3,19 @@ import type { LabPaths, LabSettings } from "../settings.js";
 import { certifyFront } from "../front/authority.js";
 import { newServerTls, type Certified, type ServerTls } from "../certificates.js";
 
-/** Passwords that the services use among each other, and of the cloud's users. */
+/** Passwords of the cloud's users, and passwords between the services. */
 export interface LabPasswords {
   readonly database: string;
   readonly bus: string;
-  /** Password of the service user `svc`, with which the services call each other. */
+  /** Password of the service user `svc`, as which the services call each other. */
   readonly service: string;
-  /** Secret shared by Nova and Neutron's metadata agent. */
+  /** Secret that Nova shares with Neutron's metadata agent. */
   readonly metadata: string;
   readonly admin: string;
   readonly demo: string;
 }
 
-/** Secrets of one golden cloud: created with it, kept next to it in a file of mode 0600. */
+/** Secrets of one golden cloud. They are created with the cloud and kept in a file of mode 0600. */
 export interface LabSecrets extends LabPasswords {
   /** Key with which Barbican encrypts its secrets. */
   readonly secretsKey: string;
@@ -26,8 +26,8 @@ export interface LabSecrets extends LabPasswords {
 }
 
 /**
- * Returns a password of letters and digits only, because it is used in URLs, INI files and SQL: 24
- * characters, at least 120 bits.
+ * Returns a password of 24 letters and digits (at least 120 bits). Other characters are not
+ * allowed, because the password is used in URLs, INI files and SQL.
  */
 const password = (): string => {
   let text = "";

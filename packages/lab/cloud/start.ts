@@ -35,8 +35,8 @@ export interface CloudStart {
 }
 
 /**
- * Starts a cloud from a snapshot of the golden one and waits until it can be used. An earlier cloud
- * must have been removed completely.
+ * Starts a cloud from a snapshot of the golden cloud and waits until it can be used. An earlier
+ * cloud must have been removed completely.
  */
 export async function startCloud(start: CloudStart): Promise<void> {
   const { golden, settings, paths, drivers, progress, signal } = start;
@@ -44,7 +44,8 @@ export async function startCloud(start: CloudStart): Promise<void> {
   const front = frontFolders(paths);
   await withStep(progress, "Cloud: start", 45, async (step) => {
     await snapshotSubvolume(paths, golden.root, root);
-    // A running cloud must not change or break when a compilation replaces the folder.
+    // Copies the drivers, so that a running cloud does not change or break when a compilation
+    // replaces the folder.
     await cp(drivers, join(root, "opt", "lab"), { recursive: true });
     await mkdir(paths.site, { recursive: true });
     await writeMirrors(settings, paths);
@@ -74,7 +75,7 @@ export async function startCloud(start: CloudStart): Promise<void> {
 
 /**
  * Removes the cloud from the host, however it ended: container, loop devices of volumes, links,
- * rules, file systems. Caches are kept.
+ * rules, file systems. Keeps the caches.
  */
 export async function removeCloud(settings: LabSettings, paths: LabPaths): Promise<void> {
   await removeContainer(settings.name);
@@ -89,13 +90,16 @@ export async function removeCloud(settings: LabSettings, paths: LabPaths): Promi
   }
 }
 
-/** Returns the lab's store, preceded by one that it left mounted in another cache folder. */
+/**
+ * Returns the lab's store. If the lab left a store mounted in another cache folder, that store
+ * comes first.
+ */
 async function stores(paths: LabPaths): Promise<LabPaths[]> {
   const stray = await strayStore(paths);
   return stray ? [stray, paths] : [paths];
 }
 
-/** Returns the names of the lab's remains on the host; empty after `lab down`. */
+/** Returns the names of the lab's remains on the host. The list is empty after `lab down`. */
 export async function remains(settings: LabSettings, paths: LabPaths): Promise<string[]> {
   const places = await stores(paths);
   const inStores = places.map(async (place) => [

@@ -6,7 +6,7 @@ export interface Service {
   readonly name: string;
   readonly command: string;
   /**
-   * Ports that must listen before the service starts: a call to a service that is not there yet
+   * Ports that must listen before the service starts. A call to a service that has not started yet
    * costs a bus timeout of 60 s.
    */
   readonly needs: readonly number[];
@@ -19,7 +19,7 @@ const { database, bus, identity, placement, compute, network } = ports;
 const uwsgi = (address: string, port: number, file: string, processes = 1): string =>
   [
     `/usr/bin/uwsgi --plugin python3 --http-socket ${address}:${port} --wsgi-file ${file}`,
-    // Without --need-app, uwsgi answers 500 after a failed start instead of exiting and being
+    // Without --need-app, uwsgi answers 500 after a failed start. With it, uwsgi exits and is
     // restarted.
     `--master --lazy-apps --need-app --processes ${processes} --buffer-size 65535`,
     "--die-on-term --disable-logging --add-header 'Connection: close'",
@@ -121,8 +121,8 @@ WantedBy=multi-user.target
 export const unitName = (service: Service): string => `os-${service.name}.service`;
 
 /**
- * Units that must not run in the container: it shares the host's kernel, so nothing in it may apply
- * kernel settings or device rules. Debian's OpenStack units are replaced by the lab's.
+ * Units that must not run in the container. It shares the host's kernel, so nothing in it may apply
+ * kernel settings or device rules. The lab's units replace Debian's OpenStack units.
  */
 export const maskedUnits: readonly string[] = [
   ..."systemd-udevd.service systemd-udevd-kernel.socket systemd-udevd-control.socket".split(" "),
@@ -145,8 +145,9 @@ export const maskedUnits: readonly string[] = [
 ];
 
 /**
- * Unit that sets the servers' CPU weight. All servers share one control group, which in version 1
- * would weigh as much as a single process of the services; it gets the weight of eight.
+ * Unit that sets the CPU weight of the servers. All servers share one control group. In version 1,
+ * this group would weigh as much as a single process of the services, so it gets the weight of
+ * eight processes.
  */
 export const serverWeightUnit = `[Unit]
 Description=Processor weight of the servers
@@ -162,7 +163,7 @@ WantedBy=multi-user.target
 `;
 
 /**
- * Drop-in for database, message bus and cache: the container may neither raise limits nor lower OOM
+ * Drop-in for database, message bus and cache. The container may neither raise limits nor lower OOM
  * scores.
  */
 export const baseDropIn = "[Service]\nLimitNOFILE=20000\nOOMScoreAdjust=0\nTimeoutStopSec=20\n";

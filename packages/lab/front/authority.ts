@@ -11,9 +11,9 @@ const files = ({ front }: Pick<LabPaths, "front">) => ({
 });
 
 /**
- * Returns the certificate (PEM) of the authority that signs for the front's hosts, which images
- * have to trust; undefined before the first `lab up`. A new certificate causes a new server image
- * and golden cloud.
+ * Returns the certificate (PEM) of the authority that signs for the front's hosts. Images must
+ * trust this authority. Returns undefined before the first `lab up`. A new certificate causes a new
+ * server image and golden cloud.
  */
 export function frontCertificate(paths: Pick<LabPaths, "front">): string | undefined {
   const { certificate, privateKey } = files(paths);
@@ -23,8 +23,8 @@ export function frontCertificate(paths: Pick<LabPaths, "front">): string | undef
 }
 
 /**
- * Returns the authority's certificate. The first call creates it and keeps it with its key in the
- * lab's cache, readable only by the owner: images trust it for years.
+ * Returns the authority's certificate. The first call creates it. The cache keeps it with its key,
+ * readable only by the owner, because images trust it for years.
  */
 export async function ensureFrontCertificate(paths: Pick<LabPaths, "front">): Promise<string> {
   const kept = frontCertificate(paths);
@@ -36,7 +36,7 @@ export async function ensureFrontCertificate(paths: Pick<LabPaths, "front">): Pr
   return made.certificate;
 }
 
-/** Creates a certificate of that authority for all hosts of the front. */
+/** Creates a certificate for all hosts of the front, signed by the lab's authority. */
 export async function certifyFront(paths: Pick<LabPaths, "front">): Promise<Certified> {
   const certificate = await ensureFrontCertificate(paths);
   const authority = { certificate, privateKey: readFileSync(files(paths).privateKey, "utf8") };

@@ -8,9 +8,9 @@ import type { LabPaths, LabSettings } from "../settings.js";
 import { hostNames } from "./hosts.js";
 import { block, frontServer } from "./nginx.js";
 
-/** Mirrors of Debian that the front passes requests on to. */
+/** Debian mirrors to which the front passes requests on. */
 export interface Mirrors {
-  /** Address of the archive, without a slash at its end. */
+  /** Address of the archive, without a trailing slash. */
   readonly archive: string;
   readonly security: string;
   /** Addresses of the name servers that resolve the mirrors' names. */
@@ -20,7 +20,10 @@ export interface Mirrors {
 /** Folder in the cloud for nginx's cache of the mirrors. */
 export const mirrorCache = "/var/cache/lab-front";
 
-/** Returns the mirrors of the host's apt, or Debian's own if it has none that a proxy can use. */
+/**
+ * Returns the mirrors in the configuration of the host's apt. Returns Debian's own mirrors if the
+ * host has no mirror that a proxy can use.
+ */
 export function mirrorsOf(sources: readonly AptSource[], nameServers: readonly string[]): Mirrors {
   const find = (wanted: string, otherwise: string): string =>
     sources
@@ -33,7 +36,7 @@ export function mirrorsOf(sources: readonly AptSource[], nameServers: readonly s
   };
 }
 
-/** Returns the IPv4 name servers in a resolv.conf that other network namespaces can reach too. */
+/** Returns the IPv4 name servers in a resolv.conf that other network namespaces can also reach. */
 export const nameServersIn = (text: string): string[] =>
   [...text.matchAll(/^nameserver\s+(\S+)/gm)]
     .map(([, address = ""]) => address)
@@ -51,8 +54,8 @@ const passedOn = (name: string, mirror: string): string[] => {
 };
 
 /**
- * Renders nginx's server that passes requests on to Debian's mirrors and caches the answers; empty
- * if the host has no usable name server.
+ * Renders nginx's server that passes requests on to Debian's mirrors and caches the answers.
+ * Renders nothing if the host has no usable name server.
  */
 export function renderMirrors(settings: LabSettings, mirrors: Mirrors): string {
   const { archive, security, nameServers } = mirrors;
@@ -79,7 +82,7 @@ export const frontFolders = ({ front }: LabPaths) => ({
 });
 
 async function nameServers(): Promise<string[]> {
-  // With systemd-resolved on the host's loopback interface, the second file contains its name
+  // If systemd-resolved runs on the host's loopback interface, the second file contains its name
   // servers.
   for (const file of ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"]) {
     const found = nameServersIn(await readFile(file, "utf8").catch(() => ""));
@@ -88,7 +91,7 @@ async function nameServers(): Promise<string[]> {
   return [];
 }
 
-/** Writes the front's configuration that depends on this host. */
+/** Writes the part of the front's configuration that depends on this host. */
 export async function writeMirrors(settings: LabSettings, paths: LabPaths): Promise<void> {
   const { configuration, mirrored } = frontFolders(paths);
   await mkdir(mirrored, { recursive: true });

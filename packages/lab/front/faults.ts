@@ -1,6 +1,6 @@
 /**
- * Faults that a host of the front shows on demand: `limit` (answers 429, only Docker Hub), `html`
- * (answers a page instead of a file).
+ * Faults that a test can switch on for a host of the front: `limit` (answers 429, only Docker Hub),
+ * `html` (answers a page instead of a file).
  */
 export type FrontFault = "html" | "limit";
 
@@ -12,7 +12,7 @@ export const faultFile = (host: string, fault: FrontFault): string =>
   `${faultFolder}/${host}.${fault}`;
 
 /**
- * Returns the path of the file that makes `Release.key` of a minor ("1.36") an expired key, as
- * upstream's keys of ended minors are.
+ * Returns the path of the file that replaces the `Release.key` of a minor ("1.36") by an expired
+ * key, like upstream's keys of ended minors.
  */
 export const expiredKeyFile = (minor: string): string => `${faultFolder}/expired-v${minor}`;

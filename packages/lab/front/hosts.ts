@@ -1,5 +1,5 @@
 /**
- * Public hosts that the front answers for, and the behaviour of each. Facts only: `nginx.ts`
+ * Public hosts that the front answers for, and the behaviour of each host. Facts only: `nginx.ts`
  * renders them.
  */
 
@@ -25,7 +25,8 @@ interface DockerPackages {
 }
 
 /**
- * Host without content and without login that redirects manifests to one host and blobs to another.
+ * Host without content and without login. It redirects manifests to one host and blobs to another
+ * host.
  */
 interface RedirectingRegistry {
   readonly kind: "redirecting-registry";
@@ -35,18 +36,18 @@ interface RedirectingRegistry {
   readonly blobs: string;
 }
 
-/** Host that has manifests, redirects blobs, and requires a token, which every client gets. */
+/** Host that has manifests and redirects blobs. It requires a token, and every client gets one. */
 export interface TokenRegistry {
   readonly kind: "token-registry";
   /** Address of the token service. */
   readonly realm: string;
   readonly service: string;
-  /** Manifests of public images need the token too. */
+  /** Whether manifests of public images also need the token. */
   readonly manifestsNeedToken: boolean;
   /** Answers contain Docker Hub's pull limit. */
   readonly limited: boolean;
   /**
-   * Address of a blob: `{two}` becomes the first two digits of its digest, `{digest}` all of them.
+   * Address of a blob. `{two}` becomes the first two digits of its digest, `{digest}` all digits.
    */
   readonly blobs: string;
 }
@@ -55,7 +56,7 @@ interface Tokens {
   readonly kind: "tokens";
 }
 
-/** Host that has the manifests that a redirecting registry points to. */
+/** Host that has the manifests to which a redirecting registry points. */
 interface Manifests {
   readonly kind: "manifests";
   /** Path that replaces `/v2`. */
@@ -66,7 +67,7 @@ interface Blobs {
 }
 
 /**
- * Mirror of Debian; requests are passed on to the mirrors that the host's own apt uses
+ * Mirror of Debian. The front passes requests on to the mirrors of the host's own apt
  * (`debian-mirror-proxy.ts`).
  */
 interface Mirror {
@@ -89,8 +90,8 @@ const googleRegistry = "europe-west3-docker.pkg.dev";
 const bucket = "prod-registry-k8s-io-eu-central-1.s3.dualstack.eu-central-1.amazonaws.com";
 
 /**
- * Hosts of the front: name -> behaviour. Change: builds a new golden cloud, whose certificate
- * contains all names.
+ * Hosts of the front. A map from a name to its behaviour. Change: builds a new golden cloud, whose
+ * certificate contains all names.
  */
 export const frontHosts: Readonly<Record<string, HostBehaviour>> = {
   "pkgs.k8s.io": {
@@ -143,7 +144,7 @@ export const frontHosts: Readonly<Record<string, HostBehaviour>> = {
   "security.debian.org": { kind: "mirror" },
 };
 
-/** Returns the names of the hosts with this behaviour, or of all. */
+/** Returns the names of the hosts with this behaviour, or of all hosts. */
 export const hostNames = (kind?: HostBehaviour["kind"]): string[] =>
   Object.entries(frontHosts)
     .filter(([, behaviour]) => kind === undefined || behaviour.kind === kind)

@@ -9,7 +9,7 @@ export const frontTlsFiles = {
   privateKey: "/etc/lab/front/server.key",
 };
 
-/** Folder of the configuration that depends on the host; mounted at each start. */
+/** Folder of the configuration that depends on the host. It is mounted at each start. */
 export const hostConfiguration = "/srv/front";
 
 /** Log of the front: one line per request with host, request, status. */
@@ -20,7 +20,7 @@ const folders = {
   blobs: "/srv/site/registry/docker/registry/v2/blobs/sha256",
 };
 
-/** Returns the lines with which every server of the front begins. */
+/** Returns the first lines of every server of the front. */
 export const frontServer = ({ management }: LabSettings, names: readonly string[]): string[] => [
   `listen ${management.front}:443 ssl http2;`,
   `server_name ${names.join(" ")};`,
@@ -32,7 +32,9 @@ export const frontServer = ({ management }: LabSettings, names: readonly string[
 export const block = (lines: readonly string[]): string =>
   `server {\n${lines.map((line) => `  ${line}\n`).join("")}}\n`;
 
-/** Returns locations that answer a page instead of a file, as a proxy or a captive portal does. */
+/**
+ * Returns locations that answer with a page instead of a file, as a proxy or a captive portal does.
+ */
 const html = (name: string): string[] => [
   `if (-f ${faultFile(name, "html")}) { rewrite ^ /front/html last; }`,
   "location = /front/html {",
@@ -51,8 +53,8 @@ function hostServers(settings: LabSettings, places: FrontPlaces): string[] {
 }
 
 /**
- * Renders nginx's servers of the front on its own address. A TLS handshake for another host is
- * refused.
+ * Renders nginx's servers of the front on its own address. They refuse a TLS handshake for another
+ * host.
  *
  * @param registry address of the registry behind the front, like http://172.29.0.2:5001
  */
@@ -74,8 +76,8 @@ export function frontSite(settings: LabSettings, registry: string): string {
 }
 
 /**
- * Renders the settings for dnsmasq of Neutron's DHCP agent: each name has the front's IPv4 address
- * and no other.
+ * Renders the settings for the dnsmasq of Neutron's DHCP agent. Each name has the front's IPv4
+ * address and no other address.
  */
 export const frontNames = ({ management }: LabSettings): string =>
   hostNames()

@@ -5,7 +5,7 @@ import type { HostBehaviour, TokenRegistry } from "./hosts.js";
 export interface FrontPlaces {
   /** Folder with the signed repositories: `v1.36/deb` and `linux/debian`. */
   readonly packages: string;
-  /** Folder with the registry's blobs, by the first two digits of their digests. */
+  /** Folder with the registry's blobs, in subfolders for the first two digits of their digests. */
   readonly blobs: string;
   /** Address of the registry in plain HTTP. */
   readonly registry: string;
@@ -18,7 +18,7 @@ const errorBody = (code: string, message: string): string =>
   `'{"errors":[{"code":"${code}","message":"${message}"}]}'`;
 
 /**
- * Returns a location for a file of the registry's store; the path before its digest does not
+ * Returns a location for a file of the registry's store. The path before the digest does not
  * matter.
  */
 const blobServer = ({ blobs }: FrontPlaces): string[] => [
@@ -115,7 +115,7 @@ function tokenRegistry(name: string, registry: TokenRegistry, places: FrontPlace
   ];
 }
 
-/** Returns a location that gives every client the token of the service in the request. */
+/** Returns a location that gives every client a token for the service in the request. */
 const tokenServer = (path: string): string[] => [
   `location = ${path} {`,
   `  ${json}`,
@@ -124,8 +124,8 @@ const tokenServer = (path: string): string[] => [
 ];
 
 /**
- * Returns the lines of nginx's server for a host; undefined for a mirror, which depends on the
- * lab's host.
+ * Returns the lines of nginx's server for a host. Returns undefined for a mirror, because a mirror
+ * depends on the lab's host.
  */
 export function nginxLocationsOfHost(
   name: string,

@@ -4,14 +4,16 @@ import { Failure } from "../../../base/failures/failure.js";
 
 export interface ContainedOptions {
   readonly onLine?: (line: string) => void;
-  /** Signal that kills the command with all of its processes; the call then waits for their end. */
+  /**
+   * Signal that kills the command with all of its processes. The call then waits until they end.
+   */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Returns arguments that run a command in separate process and mount namespaces: when the command
- * or this process ends, no process and no mount of it remain. For commands that may survive
- * SIGTERM, like mmdebstrap.
+ * Returns arguments that run a command in separate process and mount namespaces. When the command
+ * or this process ends, no process and no mount of the command remains. For commands that may
+ * survive SIGTERM, like mmdebstrap.
  */
 export const containedArguments = (command: string, args: readonly string[]): string[] => [
   ...["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"],
@@ -19,8 +21,8 @@ export const containedArguments = (command: string, args: readonly string[]): st
 ];
 
 /**
- * Runs a command in separate namespaces until it ends. Throws a Failure with its last lines if it
- * fails.
+ * Runs a command in separate namespaces until it ends. If the command fails, throws a Failure with
+ * its last lines.
  */
 export async function runContained(
   command: string,

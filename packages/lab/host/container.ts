@@ -10,16 +10,16 @@ export interface ContainerSpec {
   readonly settings: LabSettings;
   /** Folder of the container's root file system. */
   readonly root: string;
-  /** Read-only mounts: path on the host -> path inside. */
+  /** Read-only mounts. A map from a path on the host to a path in the container. */
   readonly mounts: Readonly<Record<string, string>>;
-  /** Writable mounts: path on the host -> path inside. @default none */
+  /** Writable mounts. A map from a path on the host to a path in the container. @default none */
   readonly writableMounts?: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns the arguments of podman. The runtime is named, and the host's container configuration is
- * neither changed nor needed. Podman's default process limit would apply to the whole cloud, so
- * there is none.
+ * Returns the arguments of podman. They name the runtime, so the host's container configuration is
+ * neither changed nor needed. There is no process limit, because podman's default limit would apply
+ * to the whole cloud.
  */
 export function runArguments({
   settings,
@@ -65,9 +65,9 @@ export const inContainer = (
   );
 
 /**
- * Returns the state ("running", "exited", ...); undefined if podman is missing or knows no such
- * container. Podman learns of a container's end from its monitor; if the monitor was killed too,
- * only the runtime knows.
+ * Returns the state ("running", "exited", ...). Returns undefined if podman is missing or has no
+ * such container. Podman learns from its monitor that a container ended. If the monitor was killed
+ * too, only the runtime knows it.
  */
 export async function containerState(name: string): Promise<string | undefined> {
   if (!isInstalled("podman")) return undefined;
@@ -94,8 +94,8 @@ export async function containerPid(name: string): Promise<number> {
 }
 
 /**
- * Removes the container and its control groups. All processes are killed at once: services with
- * data must have been stopped before.
+ * Removes the container and its control groups. Kills all processes at once, so services with data
+ * must have been stopped before.
  */
 export async function removeContainer(name: string, boundMs?: number): Promise<void> {
   const container = {

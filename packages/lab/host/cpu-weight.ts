@@ -4,18 +4,19 @@ import { join } from "node:path";
 import { takeDown } from "./take-down.js";
 
 /**
- * Weight of the cloud, in programs. Without a service manager, all programs of the host run in the
- * root control group, where the whole cloud, as one group, would count as much as a single program.
+ * Weight of the cloud, as a number of programs. Without a service manager, all programs of the host
+ * run in the root control group. There, the whole cloud is one group and would count as much as a
+ * single program.
  */
 const programs = 8;
 
 /**
- * Reports whether systemd runs the host: then it divides the CPU among slices, and podman's is one
- * of them.
+ * Reports whether systemd manages the host. If so, systemd divides the CPU among slices, and
+ * podman's containers are in one of these slices.
  */
 const hostHasSystemd = (): boolean => existsSync("/run/systemd/system");
 
-/** Returns the lab's parent control group; undefined if systemd owns the tree. */
+/** Returns the lab's parent control group, or undefined if systemd manages the control groups. */
 export const cgroupParent = (name: string, systemd = hostHasSystemd()): string | undefined =>
   systemd ? undefined : name;
 
@@ -28,7 +29,9 @@ export const weightFiles = (name: string, count: number): readonly [string, stri
   [join("/sys/fs/cgroup", name, "cpu.weight"), String(count * 100)],
 ];
 
-/** Sets the weight of the lab's parent group. The container must have been started in it. */
+/**
+ * Sets the weight of the lab's parent group. The container must have been started in this group.
+ */
 export async function raiseCpuWeight(name: string): Promise<void> {
   for (const [file, value] of weightFiles(name, programs)) {
     if (existsSync(file)) await writeFile(file, value);
@@ -51,13 +54,14 @@ export interface RemovalOptions {
   readonly root?: string;
   /** Function that removes one group. @default rmdir */
   readonly remove?: (folder: string) => Promise<unknown>;
-  /** Milliseconds to wait for the processes in a group. @default the limit of `takeDown` */
+  /** Time in milliseconds to wait for the processes in a group. @default the limit of `takeDown` */
   readonly boundMs?: number | undefined;
 }
 
 /**
- * Removes the group with everything below it. Waits, because podman puts the container's monitor
- * into it too, which still runs 'podman container cleanup' when 'podman rm' has returned.
+ * Removes the group with everything below it. Waits for the container's monitor, which podman puts
+ * into the group too. The monitor still runs 'podman container cleanup' when 'podman rm' has
+ * returned.
  */
 export async function removeCgroups(
   name: string,
@@ -83,8 +87,8 @@ const subgroups = async (folder: string): Promise<string[]> => {
 };
 
 /**
- * Removes the subgroups before the group: rmdir needs groups without subgroups, and removes their
- * files.
+ * Removes the subgroups before the group. rmdir requires a group without subgroups, and removes the
+ * group's files.
  */
 async function removeGroup(folder: string, remove: (folder: string) => Promise<unknown>) {
   for (const group of await subgroups(folder)) await removeGroup(group, remove);
@@ -93,7 +97,7 @@ async function removeGroup(folder: string, remove: (folder: string) => Promise<u
 
 /**
  * Returns the processes in a group and below it, as "conmon (process 4711)". Ignores groups and
- * processes that end meanwhile.
+ * processes that end during the call.
  */
 async function processesIn(folder: string): Promise<string[]> {
   const text = (file: string) => readFile(file, "utf8").catch(() => "");

@@ -8,11 +8,11 @@ import type { Step } from "../../../base/progress.js";
 export interface DebianPackagesOptions {
   /** Folder for the files. An existing folder counts as complete. */
   readonly folder: string;
-  /** Names of packages, with `=version` if it has to be that version. */
+  /** Names of packages, with `=version` if a certain version is required. */
   readonly packages: readonly string[];
   /**
-   * Leaves out packages with versions that the mirrors do not have. @default such a package is an
-   * error
+   * Leaves out packages with versions that the mirrors do not have. @default such a package causes
+   * an error
    */
   readonly onlyOffered?: boolean;
   /** Requires valid signatures, even if the host's apt does not. @default the host's settings */
@@ -24,8 +24,8 @@ export interface DebianPackagesOptions {
 }
 
 /**
- * Returns options that make apt-get ignore the host's lists and packages, which may be old or of
- * another release.
+ * Returns options that make apt-get ignore the host's lists and packages. These may be old or
+ * belong to another release.
  */
 export const aptApart = (work: string): string[] =>
   [
@@ -44,7 +44,7 @@ const signedOnly = [
   ...["Acquire::AllowDowngradeToInsecureRepositories", "APT::Get::AllowUnauthenticated"],
 ].flatMap((option) => ["-o", `${option}=false`]);
 
-/** Returns the packages' files (.deb); the first call downloads them. */
+/** Returns the packages' files (.deb). The first call downloads them. */
 export async function downloadDebianPackages(of: DebianPackagesOptions): Promise<string[]> {
   if (!existsSync(of.folder)) await download(of);
   const files = await readdir(of.folder);

@@ -12,7 +12,7 @@ export interface DebianTree {
   /** Existing empty folder. */
   readonly folder: string;
   readonly packages: readonly string[];
-  /** Source packages whose binaries are taken from the release's backports. @default none */
+  /** Source packages whose binaries come from the release's backports. @default none */
   readonly backports?: readonly string[];
   /** Release of Debian. @default the cloud's */
   readonly suite?: string;
@@ -28,16 +28,16 @@ const excluded = [
   "/usr/share/info/*",
 ];
 
-/** Files for apt, by their paths on this host. */
+/** Paths of apt's files on this host. */
 interface AptFiles {
   /** File with apt's configuration. */
   readonly options: string;
-  /** File with apt's preferences, which are copied into the tree. @default none */
+  /** File with apt's preferences, which is copied into the tree. @default none */
   readonly preferences?: string;
 }
 
 /**
- * Returns preferences that prefer the backports of source packages; by default apt does not choose
+ * Returns preferences that prefer the backports of source packages. By default, apt does not choose
  * backports.
  */
 const preferBackports = (sources: readonly string[], suite: string): string =>
@@ -55,7 +55,7 @@ export function bootstrapArguments(
       ? []
       : [`--setup-hook=upload ${preferences} /etc/apt/preferences.d/backports`]),
     ...excluded.map((path) => `--dpkgopt=path-exclude=${path}`),
-    // Skips syncs: the store is a cache, and an unfinished tree is discarded.
+    // Skips syncs, because the store is a cache and an unfinished tree is discarded.
     "--dpkgopt=force-unsafe-io",
     `--include=${packages.join(",")}`,
     ...[suite, folder, ...mirrors],
@@ -63,7 +63,8 @@ export function bootstrapArguments(
 }
 
 /**
- * Returns a line of mmdebstrap, apt or dpkg that shows progress, shortened; otherwise undefined.
+ * Returns a shortened line of mmdebstrap, apt or dpkg if it shows progress. Otherwise returns
+ * undefined.
  */
 export function interesting(line: string): string | undefined {
   const text = line.trim();
@@ -85,7 +86,7 @@ async function writeAptFiles(folder: string, preferences: string | undefined): P
 }
 
 /**
- * Runs mmdebstrap. Returns "no backports" if it failed because the mirror has no backports; throws
+ * Runs mmdebstrap. Returns "no backports" if it failed because the mirror has no backports. Throws
  * on any other failure.
  */
 async function bootstrap(
@@ -118,7 +119,8 @@ async function bootstrap(
 
 /**
  * Fills a folder with a minimal Debian and the packages, from the mirrors of the host's own apt.
- * Mirrors delete the backports of an old release: then the release's own packages are used.
+ * Mirrors delete the backports of an old release. In this case, the release's own packages are
+ * used.
  */
 export async function debianTree(tree: DebianTree): Promise<void> {
   const beat = heartbeat(tree.step);

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { replaceFile } from "../../../base/atomic-files.js";
 
 /**
- * Kernel settings of the whole host that the lab needs: path below /proc/sys -> least value. All
- * servers share the inotify limits: with Debian's 128 instances, kube-proxy on the second
- * Kubernetes node exits with "too many open files".
+ * Kernel settings of the whole host that the lab needs. A map from a path below /proc/sys to the
+ * minimum value. All servers share the inotify limits. With Debian's 128 instances, kube-proxy on
+ * the second Kubernetes node exits with "too many open files".
  */
 export const neededSettings: Readonly<Record<string, number>> = {
   "net/ipv4/ip_forward": 1,
@@ -28,8 +28,8 @@ async function readSettings(root: string): Promise<Record<string, number>> {
 }
 
 /**
- * Folder shared by the labs of this host: `before` has the former values, `labs` an entry for each
- * lab that needs the settings.
+ * Folder shared by the labs of this host. `before` has the original values, `labs` has an entry for
+ * each lab that needs the settings.
  */
 export interface SharedSettings {
   readonly folder: string;
@@ -44,9 +44,7 @@ const placesIn = (folder: string) => ({
   labs: join(folder, "labs"),
 });
 
-/**
- * Raises settings that are too low, and records their former values and the lab that needs them.
- */
+/** Raises settings that are too low. Records their original values and the lab that needs them. */
 export async function raiseKernelSettings(shared: SharedSettings): Promise<void> {
   const { folder, lab, root = "/proc/sys" } = shared;
   const { before, labs } = placesIn(folder);
@@ -71,7 +69,7 @@ export async function restoreKernelSettings(shared: SharedSettings): Promise<voi
   await rm(join(labs, lab), { force: true });
   if (existsSync(labs) && (await readdir(labs)).length > 0) return;
   const text = existsSync(before) ? await readFile(before, "utf8") : "";
-  // Restores the oldest value last: it is the value before any lab.
+  // Restores the oldest value last, because it is the value before any lab.
   for (const line of text.split("\n").reverse()) {
     const [key = "", value = ""] = line.split(" ");
     if (key in neededSettings) await writeFile(join(root, key), value);

@@ -19,8 +19,8 @@ export function memoryGroups(text: string): string[] {
 }
 
 /**
- * Returns the resident memory in MiB, without page cache, from a group's memory.stat; undefined if
- * it is not there.
+ * Returns the resident memory in MiB, without page cache, from a group's memory.stat. Returns
+ * undefined if the file does not contain it.
  */
 export function residentOf(stat: string): number | undefined {
   const bytes = /^(?:total_rss|anon) (\d+)$/m.exec(stat)?.[1];

@@ -11,8 +11,8 @@ export const isMounted = async (folder: string): Promise<boolean> =>
   (await mountPoints(folder)).includes(folder);
 
 /**
- * Unmounts one point. Repeats it, because the kernel releases a killed container's files a little
- * after its last process.
+ * Unmounts one mount point. Retries, because the kernel releases a killed container's files a
+ * little after its last process.
  */
 export const unmount = (point: string): Promise<void> =>
   takeDown({

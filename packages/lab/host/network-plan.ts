@@ -5,8 +5,8 @@ import { cloudDevices, type HostLabNetwork, type LabSettings } from "../settings
 export type Command = readonly [string, ...string[]];
 
 /**
- * Returns commands that create namespace, veth pairs and addresses. The namespace is always new: an
- * old one keeps ebtables chains with which Neutron's agent fails permanently.
+ * Returns commands that create namespace, veth pairs and addresses. The namespace is always new,
+ * because an old namespace keeps ebtables chains with which Neutron's agent fails permanently.
  */
 export function linkCommands(settings: LabSettings): Command[] {
   const { name, devices, management, external, services, mtu } = settings;
@@ -42,8 +42,8 @@ export function linkCommands(settings: LabSettings): Command[] {
 }
 
 /**
- * Returns `iptables` commands that let the cloud and its servers reach other networks, also through
- * a host that forwards nothing by default.
+ * Returns `iptables` commands that let the cloud and its servers reach other networks, even if the
+ * host forwards nothing by default.
  */
 export function filterCommands(settings: LabSettings): Command[] {
   const { name, devices, management, external, services } = settings;
@@ -101,7 +101,7 @@ const isOurs = (devices: Devices, device: string | undefined): boolean =>
 
 /**
  * Returns the routes in the output of `ip -j -4 route show table all`, without the default route
- * and the lab's own.
+ * and the lab's own routes.
  */
 export function usedByRoutes(json: string, devices: Devices): UsedAddresses[] {
   return (JSON.parse(json || "[]") as IpRoute[])
@@ -141,7 +141,7 @@ export function overlap(one: string, other: string): boolean {
   );
 }
 
-/** Returns a sentence for every use that shares addresses with one of the lab's networks. */
+/** Returns a sentence for every use of an address in one of the lab's networks. */
 export function collisions(settings: LabSettings, used: readonly UsedAddresses[]): string[] {
   const networks = [
     { setting: "STACKADM_LAB_MANAGEMENT", cidr: settings.management.cidr },

@@ -42,8 +42,8 @@ const field = (stanza: string, name: string): string[] =>
   new RegExp(`^${name}:\\s*(.+)$`, "im").exec(stanza)?.[1]?.trim().split(/\s+/) ?? [];
 
 /**
- * Returns the binary sources in one file of /etc/apt: one-line style (`deb ...`) or deb822
- * (`.sources`).
+ * Returns the binary sources in one file of /etc/apt. The file has the one-line style (`deb ...`)
+ * or deb822 (`.sources`).
  */
 export function parseAptSources(file: string, text: string): AptSource[] {
   if (file.endsWith(".sources")) {
@@ -83,9 +83,9 @@ const publicSources = (suite: string): AptSource[] => {
 };
 
 /**
- * Returns one-line sources of `suite`, its updates and its security suite, from the mirrors of the
- * host's own apt, or from Debian's public mirrors if the host has none for the suite (it runs
- * another release). Backports are taken from the suite's mirror.
+ * Returns one-line sources for `suite`, its updates and its security suite. Uses the mirrors of the
+ * host's own apt. Uses Debian's public mirrors if the host has no mirror for the suite, because it
+ * runs another release. Backports come from the suite's mirror.
  */
 export function mirrorLines(
   hostSources: readonly AptSource[],
@@ -119,7 +119,7 @@ export async function hostAptSources(): Promise<AptSource[]> {
 }
 
 /**
- * Returns the host's settings for reaching its mirrors (proxy, certificates), as lines of an apt
+ * Returns the host's settings for access to its mirrors (proxy, certificates), as lines of an apt
  * configuration file.
  *
  * @param dump output of `apt-config dump`

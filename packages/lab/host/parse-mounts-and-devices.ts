@@ -19,7 +19,7 @@ export function parseMountinfo(text: string): Mount[] {
 
 /**
  * Returns the mount points at or below a folder in the order of unmounting: the deepest and newest
- * first.
+ * mount first.
  */
 export function mountsBelow(mountinfo: string, folder: string): string[] {
   return parseMountinfo(mountinfo)
@@ -34,7 +34,7 @@ export interface LoopDevice {
   readonly name: string;
   readonly file: string;
   /**
-   * Device number "major:minor" of the file system (on btrfs: of the subvolume) that holds the
+   * Device number "major:minor" of the file system (on btrfs: of the subvolume) that contains the
    * file.
    */
   readonly fileDevice: string;

@@ -17,13 +17,17 @@ export interface HostFacts {
   readonly memory: number;
   /** Free disk space below the cache folder in GiB. */
   readonly disk: number;
-  /** Error of creating a namespace with the links that the cloud needs; undefined if it works. */
+  /**
+   * Error when a namespace with the links that the cloud needs was created. Undefined if it worked.
+   */
   readonly links?: string;
 }
 
-/** MiB of memory: the idle cloud takes up to 4.5 GB, a small cluster in it 3 GB more. */
+/** Required memory in MiB. The idle cloud takes up to 4.5 GB, a small cluster in it 3 GB more. */
 const neededMemory = 6 * 1024;
-/** GiB of disk: package trees, golden cloud, image and a cluster's servers. */
+/**
+ * Required disk space in GiB, for package trees, golden cloud, image and the servers of a cluster.
+ */
 const neededDisk = 15;
 
 /** Returns a sentence for everything that the host lacks. */
@@ -51,7 +55,7 @@ export function missing(host: HostFacts): string[] {
 
 type ProbePaths = Pick<LabPaths, "cache" | "namespaces">;
 
-/** Creates the cloud's kinds of links in a temporary namespace; returns the error. */
+/** Creates the kinds of links that the cloud needs in a temporary namespace. Returns the error. */
 async function tryLinks(paths: ProbePaths): Promise<string | undefined> {
   const name = "stackadm-probe";
   const inside = (...words: string[]) => run("ip", ["-n", name, "link", "add", ...words]);
@@ -76,7 +80,7 @@ export async function readHost(paths: ProbePaths): Promise<HostFacts> {
   const text = (file: string) => readFile(file, "utf8").catch(() => "");
   const root = process.getuid?.() === 0;
   if (root && !(await text("/proc/filesystems")).includes("btrfs")) {
-    // Fails if the kernel has no modules: then `missing` reports it.
+    // Ignores the error if the kernel has no modules: `missing` reports it later.
     await run("modprobe", ["btrfs"], { accept: [0, 1] }).catch(() => undefined);
   }
   const disk = await statfs(paths.cache);

@@ -34,7 +34,7 @@ async function usedByNames(hosts: readonly string[]): Promise<UsedAddresses[]> {
   );
 }
 
-/** Refuses networks of the lab that share addresses with something the host uses. */
+/** Refuses networks of the lab that overlap with addresses in use on the host. */
 export async function checkCollisions(
   settings: LabSettings,
   packageHosts: readonly string[],
@@ -68,8 +68,8 @@ const sharedBy = (
 ): SharedSettings => ({ folder, lab, root });
 
 /**
- * Creates namespace, veth pairs and packet filter rules. Records in the folder `kernelSettings`,
- * for `tearDownNetwork`, which settings of the host were raised.
+ * Creates namespace, veth pairs and packet filter rules. Records which settings of the host were
+ * raised, for `tearDownNetwork`, in the folder `kernelSettings`.
  */
 export async function setUpNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
   await raiseKernelSettings(sharedBy(settings, paths));
@@ -78,7 +78,7 @@ export async function setUpNetwork(settings: LabSettings, paths: KernelPaths): P
   }
 }
 
-/** Returns commands that delete the lab's rules; none if the host has no iptables. */
+/** Returns commands that delete the lab's rules. Returns none if the host has no iptables. */
 async function ruleDeletions(comment: string): Promise<Command[]> {
   if (!isInstalled("iptables")) return [];
   const found: Command[] = [];
@@ -103,7 +103,7 @@ export const removeNamespace = (
   });
 
 /**
- * Unmounts the folder of the namespaces: `ip netns` mounts it on itself at the first use and does
+ * Unmounts the folder of the namespaces. `ip netns` mounts it on itself at the first use and does
  * not unmount it.
  */
 async function unmountNamespaceFolder(folder: string): Promise<void> {
@@ -130,8 +130,8 @@ export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths)
 }
 
 /**
- * Returns the names of what exists of the lab's network, for `lab status` and for the check that
- * `lab down` left nothing.
+ * Returns the names of the remaining parts of the lab's network. `lab status` uses them, and the
+ * check that `lab down` left nothing.
  */
 export async function networkRemains(
   settings: LabSettings,

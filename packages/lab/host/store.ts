@@ -11,13 +11,13 @@ import { isMounted, mountPoints, unmount } from "./mounts.js";
 import { takeDown } from "./take-down.js";
 
 /**
- * Size of the btrfs in bytes. The file is sparse: it grows with what is written, and shrinks with
- * what is deleted.
+ * Size of the btrfs in bytes. The file is sparse: it grows with the data that is written and
+ * shrinks with the data that is deleted.
  */
 const size = 80 * 2 ** 30;
 
 /**
- * Mount options. Without barriers, writes wait only for the host's memory: databases and etcd,
+ * Mount options. Without barriers, writes wait only for the host's memory, so databases and etcd,
  * which sync all the time, do not wait for the disk. A crash of the host may damage the store;
  * `openStore` checks for it.
  */
@@ -34,8 +34,8 @@ export const crashed = (marked: string | undefined, boot: string): boolean =>
   marked !== undefined && marked.trim() !== boot.trim();
 
 /**
- * Mounts the store. Creates it if there is none, and recreates it if a crash of the host damaged
- * it: it contains only caches.
+ * Mounts the store. Creates the store if it does not exist. Recreates it if a crash of the host
+ * damaged it, because it contains only caches.
  */
 export async function openStore(paths: LabPaths): Promise<void> {
   await mkdir(paths.store, { recursive: true, mode: 0o700 });
@@ -52,8 +52,8 @@ export async function openStore(paths: LabPaths): Promise<void> {
   await handle.sync();
   await handle.close();
   await run("mount", ["-o", options, paths.storeFile, paths.store]);
-  // Readable by root only, because the clouds contain passwords; processes inside a cloud do not
-  // use this path.
+  // Makes the folder readable by root only, because the clouds contain passwords. Processes inside
+  // a cloud do not use this path.
   await chmod(paths.store, 0o700);
 }
 
@@ -66,8 +66,8 @@ async function isSound(file: string): Promise<boolean> {
 const mountedStore = z.object({ store: z.string(), storeFile: z.string() });
 
 /**
- * Returns the paths of the store that this lab left mounted when it ran with another cache folder,
- * if there is one.
+ * Returns the paths of the store that this lab left mounted when it ran with another cache folder.
+ * Returns undefined if there is none.
  */
 export async function strayStore(paths: LabPaths): Promise<LabPaths | undefined> {
   const text = await readFile(paths.mounted, "utf8").catch(() => undefined);
@@ -106,7 +106,7 @@ export async function closeStore(paths: LabPaths): Promise<void> {
 
 export const createSubvolume = (path: string) => run("btrfs", ["subvolume", "create", path]);
 
-/** Returns the absolute paths of the subvolumes inside another one. */
+/** Returns the absolute paths of the subvolumes inside another subvolume. */
 async function nested(paths: LabPaths, subvolume: string): Promise<string[]> {
   const { stdout } = await run("btrfs", ["subvolume", "list", paths.store]);
   return parseSubvolumes(stdout)
@@ -114,7 +114,7 @@ async function nested(paths: LabPaths, subvolume: string): Promise<string[]> {
     .filter((path) => path.startsWith(`${subvolume}/`));
 }
 
-/** Deletes a subvolume, if it exists, with the ones inside it. */
+/** Deletes a subvolume, if it exists, with the subvolumes inside it. */
 export async function deleteSubvolume(paths: LabPaths, subvolume: string): Promise<void> {
   await takeDown({
     name: `The btrfs subvolume ${subvolume}`,
@@ -128,13 +128,16 @@ export async function deleteSubvolume(paths: LabPaths, subvolume: string): Promi
   });
 }
 
-/** Creates snapshots of a subvolume and of the ones inside it; they take no time and no space. */
+/**
+ * Creates snapshots of a subvolume and of the subvolumes inside it. Snapshots take no time and no
+ * space.
+ */
 export async function snapshotSubvolume(paths: LabPaths, from: string, to: string): Promise<void> {
   await run("btrfs", ["subvolume", "snapshot", from, to]);
   const inside = await nested(paths, from);
   for (const path of inside.sort((one, other) => one.length - other.length)) {
     const copy = join(to, path.slice(from.length));
-    // In a snapshot, a nested subvolume is an empty folder, which is replaced here.
+    // In a snapshot, a nested subvolume is an empty folder. Replaces this folder by a snapshot.
     await rm(copy, { recursive: true, force: true });
     await run("btrfs", ["subvolume", "snapshot", path, copy]);
   }
@@ -146,8 +149,8 @@ export const listTop = async (paths: LabPaths): Promise<string[]> => {
 };
 
 /**
- * Releases loop devices whose file is in a subvolume: volumes that were never detached from their
- * servers.
+ * Releases loop devices whose file is in a subvolume. They belong to volumes that were never
+ * detached from their servers.
  */
 export async function releaseLoops(subvolume: string): Promise<void> {
   for (const name of await loopsIn(subvolume)) {

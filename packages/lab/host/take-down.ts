@@ -5,12 +5,12 @@ import { Failure } from "../../../base/failures/failure.js";
 export interface Remnant {
   /** Name that can begin a sentence: "The interface labmgmt". */
   readonly name: string;
-  /** Reports whether the part exists; another process may have removed it. */
+  /** Reports whether the part exists. Another process may have removed it. */
   readonly isThere: () => boolean | Promise<boolean>;
   /** Tries once to remove the part. */
   readonly remove: () => Promise<unknown>;
   /**
-   * Reports what prevents the removal, if that can be known. @default the error of the last attempt
+   * Returns the obstacle to the removal, if it can be known. @default the error of the last attempt
    */
   readonly kept?: () => Promise<string | undefined>;
   /** Hint for the user if the removal fails. @default a general sentence */
@@ -22,8 +22,9 @@ const pause = 200;
 
 /**
  * Removes a part of the lab. Processes and the kernel release resources with a delay, and each tool
- * reports this in its own way and in the host's language: any failure is repeated while the part
- * exists, for `boundMs`. Then throws a Failure with the part and what prevents its removal.
+ * reports this in its own way and in the host's language. So any failure is retried while the part
+ * exists, for `boundMs`. Then throws a Failure with the name of the part and the obstacle to its
+ * removal.
  */
 export async function takeDown(what: Remnant, boundMs = 20_000): Promise<void> {
   const deadline = Date.now() + boundMs;

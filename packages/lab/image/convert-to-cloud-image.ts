@@ -9,8 +9,8 @@ import { stockUnits, type ImageFile } from "./stock.js";
 export type Trusted = readonly string[];
 
 /**
- * Turns a Debian tree into a cloud image: adds files and trusted authorities, and deletes what
- * belongs to this host.
+ * Turns a Debian tree into a cloud image. Adds files and trusted authorities, and deletes the files
+ * that belong to this host.
  */
 export async function convertToCloudImage(
   tree: string,

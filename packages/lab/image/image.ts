@@ -18,8 +18,8 @@ const release: Release = { suite, version: "12" };
 
 /**
  * Dependencies of the packages of Kubernetes and containerd, and gnupg, which `prepare` would
- * install: in the image they save every server the download. The published image has none of them;
- * tests on emulated machines show that the program installs what it needs.
+ * install. In the image, they save every server the download. The published image has none of these
+ * packages. Tests on emulated machines show that the program installs the packages that it needs.
  */
 const additions: readonly string[] = [
   ..."conntrack socat ethtool ebtables iptables runc gnupg".split(" "),
@@ -28,7 +28,7 @@ const additions: readonly string[] = [
 /**
  * Packages of the server image. No unit has to be masked, because units that cannot work in a
  * container do not start there: systemd-udevd needs a writable /sys, systemd-timesyncd and
- * fstrim.timer start only outside containers. apt's timers run as on a cloud's machines; each
+ * fstrim.timer start only outside containers. apt's timers run as on the machines of a cloud. Each
  * server adds a random delay, up to 12 h for the lists and up to 1 h for the upgrades, so they do
  * not all start at once.
  */
@@ -40,8 +40,8 @@ const files = (): Readonly<Record<string, ImageFile>> => ({
 });
 
 /**
- * Revision of the steps in this file. Change: raise it when the steps give another image from the
- * same inputs.
+ * Revision of the steps in this file. Change: raise it when the steps produce a different image
+ * from the same inputs.
  */
 const revision = 4;
 

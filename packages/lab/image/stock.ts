@@ -5,8 +5,8 @@ export interface Release {
 }
 
 /**
- * Packages of Debian's published generic cloud image that matter to a cluster's machines, except
- * its kernel. No others, so that the program has to install what it needs.
+ * Packages of Debian's published generic cloud image that a cluster's machines use, without the
+ * kernel. Other packages are left out on purpose: the program must install them itself.
  */
 export const stockPackages: readonly string[] = [
   ..."systemd systemd-sysv systemd-resolved systemd-timesyncd libpam-systemd dbus udev".split(" "),
@@ -16,8 +16,8 @@ export const stockPackages: readonly string[] = [
 ];
 
 /**
- * Units that are enabled in the published image, but not by their packages when they are installed
- * without systemd running.
+ * Units that are enabled in the published image. Their packages do not enable them when they are
+ * installed without a running systemd.
  */
 export const stockUnits: readonly string[] = [
   "systemd-networkd",
@@ -35,7 +35,8 @@ const source = (uri: string, suites: string): string =>
   ].join("\n");
 
 /**
- * Network configuration: DHCP on every card. Configuration by cloud-init, if any, is added to it.
+ * Network configuration: DHCP on every card. If cloud-init configures the network, this
+ * configuration is added to it.
  */
 const network = `network:
     version: 2
@@ -67,11 +68,11 @@ export interface ImageFile {
 }
 
 /**
- * Returns the image's files by their path in it, equal to those of the published image. In the lab,
- * the front answers for the mirrors.
+ * Returns a map from a path in the image to its file. The files are equal to the files of the
+ * published image. In the lab, the front answers for the mirrors.
  */
 export const stockFiles = ({ suite }: Release): Readonly<Record<string, ImageFile>> => ({
-  // Empty, so that the first boot writes it.
+  // The file is empty, so that the first boot writes it.
   "etc/machine-id": { content: "" },
   "etc/default/locale": { content: "LANG=C.UTF-8\n" },
   "etc/netplan/90-default.yaml": { content: network, mode: 0o600 },

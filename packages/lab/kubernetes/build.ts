@@ -34,8 +34,8 @@ export interface KubernetesOptions {
 export interface KubernetesSite {
   readonly version: string;
   /**
-   * Folder with `packages/` (Kubernetes' repositories of all minors, and Docker's) and `registry/`
-   * (storage of docker-registry).
+   * Folder with `packages/` (Kubernetes' repositories of all minors and Docker's repositories) and
+   * `registry/` (storage of docker-registry).
    */
   readonly directory: string;
   /** Path of Kubernetes' repository below `packages/`, such as v1.36/deb. */
@@ -48,9 +48,9 @@ export interface KubernetesSite {
 
 /**
  * Returns the packages and images that nodes of a Kubernetes version install. The first call
- * mirrors upstream's if the settings say so, or builds them from Go modules (about 16 minutes on 2
- * cores); later calls use the cache. Can be interrupted at any time and continues then. A second
- * process waits.
+ * mirrors upstream's files if the settings say so, or builds them from Go modules (about 16 minutes
+ * on 2 cores). Later calls use the cache. An interrupted call can be repeated and continues. A
+ * second process waits.
  */
 export async function ensureKubernetes(options: KubernetesOptions): Promise<KubernetesSite> {
   const release = releaseOf(options.version);
@@ -149,7 +149,7 @@ function readyImages(
 }
 
 /**
- * Returns the repositories' folder in a site; it contains the paths of pkgs.k8s.io and
+ * Returns the repositories' folder in a site. It contains the paths of pkgs.k8s.io and
  * download.docker.com.
  */
 const repositoriesIn = (site: string): string => join(site, "packages");
@@ -169,7 +169,7 @@ interface FillOptions extends Pick<KubernetesOptions, "progress" | "signal"> {
   readonly settings: MirrorSettings | undefined;
 }
 
-/** Mirrors what upstream publishes, if the settings say so, and builds the rest. */
+/** Mirrors upstream's packages and images, if the settings say so, and builds the rest. */
 async function fillSite(
   release: Release,
   cache: string,

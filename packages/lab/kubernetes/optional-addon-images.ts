@@ -24,7 +24,7 @@ import { areStored, writeImages } from "./site/site-images.js";
 
 type Options = Pick<KubernetesOptions, "progress" | "mirror" | "signal">;
 
-/** Manifests of an extra, by what they deploy. */
+/** Manifests of an extra. A map from the name of the deployed program to its manifest. */
 export type ExtraManifests = Readonly<Record<string, PinnedManifest>>;
 
 const keyOf = ({ components, images }: OptionalAddon): string =>
@@ -32,8 +32,8 @@ const keyOf = ({ components, images }: OptionalAddon): string =>
 
 /**
  * Adds an extra's images to the registry that all labs of this host read, and returns its
- * manifests: mirrored or built at the first call, later from the cache. Can be interrupted at any
- * time.
+ * manifests. The first call mirrors or builds the images; later calls use the cache. An interrupted
+ * call can be repeated.
  */
 export async function ensureOptionalAddon(
   name: ExtraName,
@@ -63,8 +63,8 @@ export async function ensureOptionalAddon(
 }
 
 /**
- * Returns the components of the images that are built. Components that only provide manifests are
- * returned without programs, so nothing is compiled.
+ * Returns the components of the images that are built. Returns components that only provide
+ * manifests without their programs, so that nothing is compiled.
  */
 function componentsLeft(
   { components, manifests }: OptionalAddon,

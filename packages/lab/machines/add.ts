@@ -17,9 +17,9 @@ export const machinesExtra = "emulated-machines";
 
 export interface AddMachines {
   readonly paths: LabPaths;
-  /** Folder on the host that is the running cloud's root. */
+  /** Folder on the host that is the root of the running cloud. */
   readonly root: string;
-  /** Authorities of the public hosts that the lab's front answers for. */
+  /** Authorities of the public hosts for which the lab's front answers. */
   readonly trusted: Trusted;
   /** State of the running lab. */
   readonly state: RunningLabRecord | undefined;
@@ -27,9 +27,7 @@ export interface AddMachines {
   readonly signal?: AbortSignal;
 }
 
-/**
- * Adds images to the running lab whose servers are virtual machines; the first call builds them.
- */
+/** Adds images of virtual machines to the running lab. The first call builds them. */
 export async function addMachines(adding: AddMachines): Promise<void> {
   const { paths, root, trusted, state, progress, signal } = adding;
   if (state === undefined)
@@ -45,7 +43,7 @@ export async function addMachines(adding: AddMachines): Promise<void> {
   });
 }
 
-/** Refuses a lab without qemu, which was started from an older golden cloud. */
+/** Refuses a lab without qemu, which was started from an old golden cloud. */
 async function requireQemu(cloud: string): Promise<void> {
   const test = ["test", "-x", "/usr/bin/qemu-system-x86_64"];
   const { code } = await inContainer(cloud, test, { accept: [0, 1] });
@@ -58,7 +56,7 @@ async function requireQemu(cloud: string): Promise<void> {
 }
 
 const script = readFileSync(join(__dirname, "offer.py"), "utf8");
-/** Folder of the images in the cloud; on the host it is below the running cloud's root. */
+/** Folder of the images in the cloud. On the host, it is below the running cloud's root. */
 const folder = "/srv/lab/machines";
 
 /** Adds the images that Glance does not have. */

@@ -28,15 +28,15 @@ export const imageCommands = {
 } as const;
 
 /**
- * Revision of the steps in this file. Change: raise it when the steps give another image from the
- * same inputs.
+ * Revision of the steps in this file. Change: raise it when the steps produce a different image
+ * from the same inputs.
  */
 const revision = 1;
 
 /** Image of virtual machines on this host. */
 export interface MachineImage {
   readonly name: string;
-  /** Digest of everything that decides the image's content. */
+  /** Digest of everything that determines the image's content. */
   readonly key: string;
   readonly version: string;
   readonly commandLine: string;
@@ -70,8 +70,8 @@ export interface ImageBuild {
 }
 
 /**
- * Returns the images of all releases: built at the first call, later from the cache. Deletes images
- * with other keys.
+ * Returns the images of all releases. The first call builds them, later calls use the cache.
+ * Deletes images with other keys.
  */
 export async function ensureMachineImages(build: ImageBuild): Promise<MachineImage[]> {
   const cache = cacheFolder(build.paths);
@@ -120,8 +120,8 @@ async function buildImage(
 }
 
 /**
- * Copies kernel and initrd next to the disk, under names without a version. The tree keeps them
- * too, because they belong to packages.
+ * Copies kernel and initrd next to the disk, under names without a version. The tree keeps its
+ * copies too, because they belong to packages.
  */
 async function moveKernel(tree: string, target: string): Promise<void> {
   const boot = join(tree, "boot");
@@ -138,11 +138,15 @@ async function moveKernel(tree: string, target: string): Promise<void> {
 const mebibyte = 2 ** 20;
 const diskSize = 3072 * mebibyte;
 /**
- * Size of the partition in bytes; the second copy of the partition table needs the last mebibyte.
+ * Size of the partition in bytes. The last mebibyte is left for the second copy of the partition
+ * table.
  */
 const partitionSize = diskSize - 2 * mebibyte;
 
-/** Writes the tree as the only partition of a disk; cloud-init grows it to the flavor's size. */
+/**
+ * Writes the tree as the only partition of a disk. cloud-init grows the partition to the flavor's
+ * size.
+ */
 async function writeDisk(tree: string, target: string, signal?: AbortSignal): Promise<void> {
   const raw = join(target, "disk.raw");
   const file = await open(raw, "w");

@@ -1,6 +1,9 @@
 import { stockFiles, stockPackages, type ImageFile, type Release } from "../image/stock.js";
 
-/** Releases of Debian whose generic cloud image the lab has for virtual machines. */
+/**
+ * Debian releases for which the lab has images of virtual machines, like Debian's generic cloud
+ * image.
+ */
 export const releases: readonly Release[] = [
   { suite: "bookworm", version: "12" },
   { suite: "trixie", version: "13" },
@@ -14,15 +17,16 @@ export const packages: readonly string[] = [
   ...["linux-image-cloud-amd64", "initramfs-tools"],
 ];
 
-/** ID of the root partition; each published image has a different one. */
+/** ID of the root partition. Each published image has a different ID. */
 export const partitionId = "6f1c7c52-0d5e-4f5e-9d0b-4c9c5f1d0d13";
 
 /**
- * Command line of the published image's kernel. There is no GRUB, so Nova passes it to the kernel.
+ * Command line of the published image's kernel. There is no GRUB, so Nova passes the command line
+ * to the kernel.
  */
 export const kernelCommandLine = `root=PARTUUID=${partitionId} ro console=tty0 console=ttyS0,115200 consoleblank=0`;
 
-/** Returns the image's files by their path in it. */
+/** Returns a map from a path in the image to its file. */
 export const files = (release: Release): Readonly<Record<string, ImageFile>> => ({
   ...stockFiles(release),
   "etc/fstab": {

@@ -14,7 +14,7 @@ KEY = 'lab_key'
 
 
 def made(cloud, name, path, disk_format, **properties):
-    """Create a public image from a file; return its ID."""
+    """Create a public image from a file. Return its ID."""
     return cloud.create_image(name, filename=path, disk_format=disk_format, container_format='bare',
                               visibility='public', allow_duplicates=True, wait=True,
                               **properties).id
@@ -27,7 +27,7 @@ def missing(cloud, image):
 
 
 def offer(cloud, image):
-    """Create the image, and delete images that have its name."""
+    """Create the image, and delete the existing images with its name."""
     parts = {part: f"{image['name']}-{part}" for part in ('kernel', 'initrd')}
     for one in list(cloud.image.images()):
         if one.name in (image['name'], *parts.values()):

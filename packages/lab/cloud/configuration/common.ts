@@ -34,7 +34,7 @@ export const apis = [
 /** Protocol of an API's address. */
 export type Transport = "http" | "https";
 
-/** Returns the port at which nginx ends TLS for the API on `port`. */
+/** Returns the port at which nginx terminates TLS for the API on `port`. */
 export const tlsPort = (port: number): number => port + 10_000;
 
 /** Returns the address of the API on `port`, e.g. `https://172.29.0.2:15000/v3`. */
@@ -45,9 +45,9 @@ export const apiUrl = (
   `${transport}://${management.cloud}:${transport === "https" ? tlsPort(port) : port}${path}`;
 
 /**
- * Returns the region of the catalog whose addresses all have this transport. Regions separate them
- * because a client's settings name a region, while the services name their own region and so stay
- * on plain HTTP.
+ * Returns the region of the catalog in which all addresses have this transport. Each transport
+ * needs its own region, because a client selects addresses by the region in its settings. The
+ * services name their own region and so use plain HTTP.
  */
 export const regionOf = ({ region }: LabSettings, transport: Transport): string =>
   transport === "https" ? `${region}-tls` : region;
@@ -60,7 +60,7 @@ export const database = ({ secrets }: CloudInputs, name: string): { connection: 
   connection: `mysql+pymysql://lab:${secrets.database}@127.0.0.1/${name}`,
 });
 
-/** Returns the credentials with which a service calls another one. */
+/** Returns the credentials with which one service calls another. */
 export const serviceLogin = ({ settings, secrets }: CloudInputs) => ({
   auth_type: "password",
   auth_url: identityUrl(settings),
@@ -75,7 +75,7 @@ export const serviceLogin = ({ settings, secrets }: CloudInputs) => ({
 /**
  * Returns the settings with which a service checks its callers' tokens.
  *
- * @param type type of the service in the catalog, by which it finds its access rules
+ * @param type type of the service in the catalog, which selects its access rules
  */
 export const tokenCheck = (inputs: CloudInputs, type: string) => ({
   ...serviceLogin(inputs),
@@ -87,7 +87,7 @@ export const tokenCheck = (inputs: CloudInputs, type: string) => ({
 });
 
 /**
- * Returns the first settings of [DEFAULT] of every service on the message bus; logs go to the
+ * Returns the first settings in [DEFAULT] of every service on the message bus. Logs go to the
  * journal.
  */
 export const busAndLog = ({ secrets }: CloudInputs) => ({
@@ -98,8 +98,8 @@ export const busAndLog = ({ secrets }: CloudInputs) => ({
 });
 
 /**
- * Setting that makes services answer with the address of the client's request, also through nginx:
- * clients follow these addresses.
+ * Setting that makes services answer with the address in the client's request, also through nginx.
+ * Clients follow these addresses.
  */
 export const behindProxy = { oslo_middleware: { enable_proxy_headers_parsing: true } };
 

@@ -13,7 +13,10 @@ import {
 /** File that dnsmasq reads in addition to its arguments. */
 export const frontNamesFile = "/etc/neutron/dnsmasq-front.conf";
 
-/** Neutron's names of the physical networks below the external ones, by the setting's key. */
+/**
+ * Physical network names in Neutron's configuration. Keys: the fields of {@link LabSettings} that
+ * describe the external networks.
+ */
 export const physicalNetworks = { external: "ext", services: "svc" } as const;
 
 const flatNetworks = Object.values(physicalNetworks).join(",");

@@ -27,8 +27,8 @@ const defaults = (inputs: CloudInputs) => {
     metadata_listen: address,
     metadata_workers: 1,
     resume_guests_state_on_host_boot: true,
-    // Off: the lab's driver reports within a second each server that switches itself off. Nova's
-    // check would stop servers that it reads between two states.
+    // Disables Nova's check, which would stop servers that it reads between two states. The lab's
+    // driver reports within a second each server that switches itself off.
     sync_power_state_interval: -1,
     allow_resize_to_same_host: true,
     cpu_allocation_ratio: 16,
@@ -51,8 +51,8 @@ export const nova = (inputs: CloudInputs): Ini => {
     api: { auth_strategy: "keystone" },
     vnc: { enabled: false },
     glance: { api_servers: `http://${settings.management.cloud}:${ports.image}` },
-    // Region in which Nova checks, with the client's token, whether a project exists; by default it
-    // would use the client's region.
+    // Region in which Nova checks, with the client's token, whether a project exists. By default,
+    // Nova would use the client's region.
     keystone: { region_name: settings.region },
     placement: login,
     neutron: {
@@ -65,7 +65,8 @@ export const nova = (inputs: CloudInputs): Ini => {
     oslo_concurrency: locks("nova"),
     ...behindProxy,
     upgrade_levels: { compute: "auto" },
-    // Read by the driver: all compute hosts share this machine and its only Neutron agent.
+    // Settings of the lab's driver. All compute hosts share this machine and its only Neutron
+    // agent.
     lab: { network_host: settings.hostname, hosts: settings.zones.length },
     keystone_authtoken: tokenCheck(inputs, "compute"),
   };

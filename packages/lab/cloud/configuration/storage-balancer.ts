@@ -11,13 +11,13 @@ import {
   type CloudInputs,
 } from "./common.js";
 
-/** Returns the Cinder backend of a zone: volumes are files in the zone's folder. */
+/** Returns the Cinder backend of a zone. Volumes are files in the zone's folder. */
 const backend = (zone: Zone, zones: readonly Zone[]) => ({
   volume_driver: "labdriver.cinder.LabVolumeDriver",
   volume_backend_name: "lab",
   backend_availability_zone: zone.name,
   lab_volume_dir: `/srv/lab/volumes/${zone.name}`,
-  // All backends share one disk; each reports its part of it.
+  // All backends share one disk. Each backend reports its share of the disk.
   lab_backends: zones.length,
 });
 
@@ -34,7 +34,7 @@ export const cinder = (inputs: CloudInputs): Ini => {
       osapi_volume_workers: 1,
       enabled_backends: settings.zones.map(({ name }) => name).join(","),
       default_volume_type: "standard",
-      // Seconds; the default is 60. The scheduler refuses volumes in a zone until the zone's
+      // Interval in seconds (default 60). The scheduler refuses volumes in a zone until the zone's
       // backend has reported.
       backend_stats_polling_interval: 10,
       ...(first && { storage_availability_zone: first.name }),
@@ -42,7 +42,7 @@ export const cinder = (inputs: CloudInputs): Ini => {
       state_path: "/srv/lab/cinder",
     },
     database: database(inputs, "cinder"),
-    // Uses the public interface: with the default (internal), Nova is not told that an attached
+    // Uses the public interface. With the default (internal), Nova is not told that an attached
     // volume grows.
     nova: { interface: "public", ...serviceLogin(inputs) },
     oslo_concurrency: locks("cinder"),
@@ -53,8 +53,8 @@ export const cinder = (inputs: CloudInputs): Ini => {
 };
 
 /**
- * Names of the lab's driver: `amphora`, which clouds have and clients use by default, and its own.
- * The first boot replaces Octavia's amphora driver by it.
+ * Names of the lab's driver: its own name and `amphora`, which real clouds have and clients use by
+ * default. The first boot replaces Octavia's amphora driver by the lab's driver.
  */
 const octaviaDrivers =
   "amphora:the driver of the lab under the usual name; there are no amphorae,lab:network namespaces with haproxy";

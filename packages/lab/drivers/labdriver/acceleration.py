@@ -1,8 +1,8 @@
 """Acceleration of emulated machines on this host: KVM, or emulation in software.
 
-An accessible /dev/kvm does not prove that a kernel runs: a host without hardware support may
+An accessible /dev/kvm does not prove that a kernel runs. A host without hardware support may
 still offer the device, create virtual machines and run firmware in them, while a kernel hangs
-before its first line. So a kernel is started once, and this module waits for that line.
+before its first line. So this module starts a kernel once and waits for that line.
 """
 import contextlib
 import os
@@ -14,16 +14,17 @@ from labdriver import qemu_command_line as qemu
 from labdriver.file_lock import exclusive
 
 DEVICE = '/dev/kvm'
-# In a file system in memory, so that the result does not survive a reboot of the host.
+# The file is in memory, so the result does not survive a reboot of the host.
 REMEMBERED = '/run/lab-acceleration'
-# Seconds. A kernel needs two or three under a working KVM; a wrong result only costs speed.
+# Time limit in seconds. Under a working KVM, a kernel needs two or three seconds. A wrong result
+# only costs speed.
 PATIENCE = 20
 POLL = 0.2
 FIRST_LINE = b'Linux version'
 
 
 def choose(kernel, remembered=REMEMBERED, device=DEVICE):
-    """Return qemu.KVM or qemu.TCG. The first call tries the kernel (a path); the result is kept."""
+    """Return qemu.KVM or qemu.TCG. The first call tries the kernel (a path), stores the result."""
     with exclusive(remembered + '.lock'):
         with contextlib.suppress(FileNotFoundError), open(remembered, encoding='ascii') as file:
             return file.read()
@@ -51,7 +52,7 @@ def runs(kernel, patience=PATIENCE):
 
 
 def printed(console, process, deadline):
-    """Wait for the first line on the console; return False if the process ends or time is over."""
+    """Wait for the first line on the console. Return False if the process ends or time is over."""
     while True:
         ended = process.poll() is not None
         with contextlib.suppress(FileNotFoundError), open(console, 'rb') as file:

@@ -11,11 +11,11 @@ from labdriver import haproxy
 
 
 class BarbicanAuth(barbican_acl.BarbicanACLAuth):
-    """Octavia's access to Barbican; differs from Octavia's own class only in the client's token.
+    """Octavia's access to Barbican. Differs from Octavia's own class only in the client's token.
 
-    The client's token is passed on unchanged, so that Octavia's service user may read the secret
-    afterwards. Octavia 11.0.0 first exchanges it for another one, which Keystone refuses for
-    tokens of application credentials; later releases pass it on like this class.
+    Passes the client's token on unchanged, so that Octavia's service user may read the secret
+    afterwards. Octavia 11.0.0 first exchanges the token for another token, which Keystone
+    refuses for application credentials. Later releases pass it on like this class.
     """
 
     @classmethod
@@ -31,8 +31,8 @@ class BarbicanAuth(barbican_acl.BarbicanACLAuth):
 def fetch(balancer):
     """Return {listener's id: its certificates} of all listeners that terminate TLS.
 
-    They are read with the service's permissions. A certificate is a PEM text with its key and
-    intermediate certificates; the default certificate comes first.
+    Read the certificates with the service's permissions. Each certificate is a PEM text with its
+    key and intermediate certificates. The default certificate comes first.
     """
     ending = [one for one in haproxy.active_listeners(balancer) if haproxy.ends_tls(one)]
     if not ending:

@@ -1,6 +1,6 @@
-"""Cinder driver: a volume is a sparse file, of which the lab's Nova driver makes a loop device.
+"""Cinder driver: a volume is a sparse file. The lab's Nova driver makes a loop device of the file.
 
-Connections have the type lab_loop and contain the file's path; os-brick is not used.
+Connections have the type lab_loop and contain the file's path. os-brick is not used.
 """
 from cinder import interface
 from cinder.image import image_utils

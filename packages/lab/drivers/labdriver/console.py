@@ -1,7 +1,7 @@
 """console.py LOG COMMAND...: run COMMAND on its own terminal, append its output to LOG.
 
-Exits with the status of COMMAND (128 + signal if a signal ended it). The log is truncated at 4
-MiB. The signals of `systemctl stop` are ignored: the unit's ExecStop stops the server, and so
+Exits with the status of COMMAND (128 + signal if a signal ended it). Truncates the log at 4 MiB.
+Ignores the signals of `systemctl stop`, because the unit's ExecStop stops the server and thereby
 COMMAND.
 """
 import os

@@ -1,9 +1,10 @@
 """One server as a virtual machine: qemu, for an image of format qcow2.
 
 Such a server has its own kernel: modules, udev, kernel settings, control groups of version 2.
-The image contains the Glance IDs of its kernel and initrd (kernel_id, ramdisk_id); qemu loads
-them. Instead of a system container's own files, the directory has machine.json (qemu.Hardware),
-ports.json, disk.qcow2 (an overlay of the image's disk), config.iso and the monitor's socket.
+The image contains the Glance IDs of its kernel and initrd (kernel_id, ramdisk_id), which qemu
+loads. The directory does not contain the files of a system container, but machine.json
+(qemu.Hardware), ports.json, disk.qcow2 (an overlay of the image's disk), config.iso and the
+monitor's socket.
 """
 import dataclasses
 import json
@@ -16,28 +17,30 @@ from labdriver.server import Server
 from labdriver.shell import ANY_STATUS, run
 
 FORMAT = 'qcow2'
-# Seconds. A guest releases a volume within one second, a busy emulated one within several.
+# Time limit in seconds. A guest releases a volume within one second; on busy emulated processors,
+# within several seconds.
 DETACH_TIMEOUT = 60
-# Seconds. qemu opens its files and devices in less than one second, later on a busy host.
+# Time limit in seconds. qemu opens its files and devices in less than one second, but needs longer
+# on a busy host.
 START_TIMEOUT = 60
 
 
 def at(instances, uuid):
-    """Return the server with this UUID; its directory decides about its class."""
+    """Return the server with this UUID. The files in its directory determine its class."""
     emulated = os.path.exists(os.path.join(instances, uuid, 'machine.json'))
     return (VirtualMachine if emulated else Server)(instances, uuid)
 
 
 class VirtualMachine(Server):
-    """Names, paths and actions of one server, with the interface of a system container's."""
+    """Names, paths and actions of one server, with the same interface as a system container."""
 
-    # Seconds. An emulated kernel with a cluster's services needs a minute to stop them.
+    # Time limit in seconds. An emulated kernel needs a minute to stop a cluster's services.
     reboot_timeout = 180
 
     # -- directory
 
     def create(self, owner, hardware):
-        """Make the disk as an overlay of the image's; delete remains of an earlier attempt."""
+        """Create the disk, an overlay of the image's disk. Delete remains of an earlier attempt."""
         self.delete_disk()
         os.makedirs(self.directory)
         self._write('machine.json', json.dumps(dataclasses.asdict(hardware)))
@@ -90,7 +93,7 @@ class VirtualMachine(Server):
         self.set_disks(volumes.remove(self.disks(), volume_id=volume_id))
 
     def extended(self, volume_id, size):
-        """Tell the server a volume's new size, in bytes."""
+        """Tell the server the new size of a volume, in bytes."""
         if self.pid():
             with Monitor(self._path('monitor')) as ask:
                 ask('block_resize', {'node-name': qemu.node_name(volume_id), 'size': size})
@@ -103,7 +106,7 @@ class VirtualMachine(Server):
     # -- life
 
     def pid(self):
-        """Return qemu's process ID, None if it does not run."""
+        """Return the process ID of qemu, or None if qemu does not run."""
         try:
             pid = int(self._read('pid') or 0)
             with open('/proc/%d/cgroup' % pid, encoding='utf-8') as groups:
@@ -112,7 +115,7 @@ class VirtualMachine(Server):
             return None
 
     def start(self):
-        """Start qemu; the first serial line is the console log. Raise MonitorError if it exits."""
+        """Start qemu. Its first serial line is the console log. Raise MonitorError if it exits."""
         self.kill()
         log = self._path('qemu.log')
         self._write('qemu.log', '')
@@ -121,7 +124,7 @@ class VirtualMachine(Server):
         machine = qemu.Machine(
             uuid=self.uuid, facts=json.loads(self._read('server.json')), hardware=hardware,
             path=self._path, disks=self.disks(), ports=tuple(self._ports()), drive=drive)
-        # Servers need a weight: without it, each process of the services counts as much as a
+        # Servers need a CPU weight. Without it, each process of the services counts as much as a
         # server.
         run('systemd-run', '--quiet', '--collect', '--unit', self.unit,
             '-p', 'Description=server %s' % self.uuid, '-p', 'OOMScoreAdjust=0',
@@ -133,7 +136,7 @@ class VirtualMachine(Server):
             raise MonitorError('qemu does not start: %s' % self._read('qemu.log'))
 
     def _answers(self):
-        """Return whether qemu has all its devices: it answers only then."""
+        """Return whether qemu has all its devices. Only then does it answer."""
         try:
             with Monitor(self._path('monitor'), patience=0) as ask:
                 return bool(ask('query-status'))
@@ -146,14 +149,14 @@ class VirtualMachine(Server):
         run('systemctl', 'reset-failed', self.unit, ok=ANY_STATUS)
 
     def power_off(self, timeout):
-        """Press the power button; init has timeout seconds to stop its services."""
+        """Press the power button. init has timeout seconds to stop its services."""
         if self.pid() and timeout:
             self._press()
             self._wait(lambda: not self.pid(), timeout)
         self.kill()
 
     def reboot(self, timeout):
-        """Shut down and start again; return False if that takes more than timeout seconds."""
+        """Shut down and start again. Return False if this takes more than timeout seconds."""
         if not self.pid():
             return False
         self._press()
@@ -187,7 +190,7 @@ class VirtualMachine(Server):
         if self.pid():
             with Monitor(self._path('monitor')) as ask:
                 ask('netdev_add', qemu.backend(added))
-                # Any free slot: a disk may use the slot that the card gets at the next start.
+                # Use any free slot: a disk may use the slot that the card gets at the next start.
                 fields = qemu.card(self.hardware(), added)
                 fields.pop('addr', None)
                 ask('device_add', fields)
@@ -204,7 +207,7 @@ class VirtualMachine(Server):
         network.unplug(port_id)
 
     def ensure_network(self):
-        """Do nothing: the server's network is inside the virtual machine."""
+        """Do nothing, because the server's network is inside the virtual machine."""
 
     def remove_network(self):
-        """Do nothing: the server's network was deleted with the virtual machine."""
+        """Do nothing, because the server's network was deleted with the virtual machine."""

@@ -1,4 +1,5 @@
-"""Faults for tests: a file with a server's name contains the fault of the server's spawns."""
+"""Faults for tests. A file with the name of a server contains the fault for each spawn of the
+server."""
 import os
 
 ERROR = 'error'

@@ -1,6 +1,7 @@
 """A lock between processes and between the green threads of one process.
 
-flock() must not block: in nova-compute it would stop all green threads, including the holder.
+flock() must not block. In nova-compute it would stop all green threads, including the holder of
+the lock.
 """
 import contextlib
 import fcntl
@@ -12,7 +13,7 @@ INTERVAL = 0.1
 
 @contextlib.contextmanager
 def exclusive(path, timeout=600):
-    """Hold the lock file at path; raise TimeoutError after timeout seconds.
+    """Hold the lock file at path. Raise TimeoutError after timeout seconds.
 
     The kernel releases the lock of a killed process.
     """
@@ -29,7 +30,7 @@ def exclusive(path, timeout=600):
 
 
 def acquired(descriptor):
-    """Try to take the lock; return whether it was free."""
+    """Try to take the lock. Return whether it was free."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -18,7 +18,7 @@ POLL = 0.05
 
 
 class FrontError(Exception):
-    """haproxy cannot do what the load balancer requests; a repetition would not help."""
+    """haproxy cannot provide what the load balancer requests. A retry would not help."""
 
 
 class Front:
@@ -45,7 +45,8 @@ class Front:
         return os.path.exists(network.LINKS + network.tap_name(port_id))
 
     def connect(self, port, prefix, gateway):
-        """Give the load balancer its address: port as for network.plug, prefix length, gateway."""
+        """Give the load balancer its address. Parameters: port as for network.plug, prefix length,
+        gateway."""
         address = self.balancer.vip.ip_address
         network.ensure_namespace(self.namespace)
         network.plug(port, self.namespace, 'eth0')
@@ -64,7 +65,7 @@ class Front:
             'dev', device)
 
     def apply(self, certificates=None):
-        """Configure haproxy and the kernel from the database; return when both are ready.
+        """Configure haproxy and the kernel from the database. Return when both are ready.
 
         certificates: {listener's id: PEM texts} of listeners that terminate TLS.
         """
@@ -83,7 +84,8 @@ class Front:
         self._drop_certificates_but({path for some in paths.values() for path in some})
 
     def _keep(self, pem):
-        """Write a certificate with its key, for root only, under its digest; return the path."""
+        """Write a certificate with its key, readable only by root, to a file named after its
+        digest. Return the path."""
         path = os.path.join(self.certificates, hashlib.sha256(pem).hexdigest() + '.pem')
         os.makedirs(self.certificates, mode=0o700, exist_ok=True)
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 'wb') as file:
@@ -97,7 +99,8 @@ class Front:
             forget(*(found - wanted))
 
     def forward(self, rows):
-        """Make the kernel forward UDP to the members that are healthy in rows (statistics)."""
+        """Make the kernel forward UDP to the members that are healthy according to rows
+        (statistics)."""
         wanted, before = udp_rules.render(self.balancer, rows), content(self.rules)
         if wanted == before:
             return
@@ -112,7 +115,7 @@ class Front:
         return content(self.configuration)
 
     def _write(self, text):
-        """Replace the file only if haproxy accepts the new one."""
+        """Replace the configuration file only if haproxy accepts the new file."""
         fresh = self.configuration + '.new'
         with open(fresh, 'w', encoding='utf-8') as file:
             file.write(text)
@@ -182,7 +185,7 @@ class Front:
 
 
 def content(path):
-    """Return the text of a file; empty if it does not exist."""
+    """Return the text of a file, or an empty text if the file does not exist."""
     try:
         with open(path, encoding='utf-8') as file:
             return file.read()

@@ -1,8 +1,9 @@
 """haproxy configuration of a load balancer, from Octavia's database objects (pure functions).
 
-Times without a unit are milliseconds, the default of Octavia and haproxy. Names are the objects'
-IDs, so that statistics can be assigned to them. haproxy does not forward UDP: for pools of UDP
-listeners it only checks the members' health; labdriver.udp_load_balancer_rules does the forwarding.
+Times without a unit are milliseconds, as is the default of Octavia and haproxy. Names are the
+objects' IDs, so that statistics can be assigned to the objects. haproxy does not forward UDP.
+For pools of UDP listeners it only checks the members' health, and
+labdriver.udp_load_balancer_rules forwards the packets.
 """
 import os
 
@@ -34,7 +35,7 @@ def active_listeners(balancer):
 
 
 def is_udp(thing):
-    """Return whether a listener or pool is UDP; a listener and its pool never differ in this."""
+    """Return whether a listener or pool is UDP. A listener and its pool have the same protocol."""
     return thing.protocol == 'UDP'
 
 
@@ -55,7 +56,7 @@ def pool_of(listener):
 
 
 def active_pools(balancer):
-    """Return (pool, a listener that uses it) pairs; pools without a listener are left out."""
+    """Return (pool, a listener that uses it) pairs. Leave out pools without a listener."""
     found = {}
     for listener in active_listeners(balancer):
         pool = pool_of(listener)
@@ -76,7 +77,7 @@ def member_subnets(balancer):
 
 
 def render(balancer, socket, certificates=None):
-    """Return the configuration; empty if haproxy has nothing to do.
+    """Return the configuration, or an empty text if haproxy has nothing to do.
 
     certificates: {listener's id: paths of PEM files} of listeners that terminate TLS.
     """
@@ -176,9 +177,10 @@ def backend(pool, listener):
 
 
 def watch(pool):
-    """Return the lines for a pool of UDP listeners, whose members' health is only checked.
+    """Return the lines for a pool of UDP listeners. haproxy only checks the health of its members.
 
-    An external check does not get `addr` and `port`, so the server has the address to check.
+    An external check does not get `addr` and `port`, so the server line contains the address to
+    check.
     """
     monitored, check = monitoring(pool)
     return ['backend ' + pool.id, '  mode tcp', '  timeout connect 5000', '  timeout server 5000',

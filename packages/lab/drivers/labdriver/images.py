@@ -1,4 +1,4 @@
-"""Images of servers: tar archives, each unpacked once into a btrfs subvolume, and files."""
+"""Images of servers: files, and tar archives that are unpacked once into a btrfs subvolume."""
 import os
 
 from labdriver import root_subvolumes
@@ -7,7 +7,7 @@ from labdriver.shell import CommandError, run
 
 
 class ImageError(Exception):
-    """The image cannot be used; str() gives the reason in one sentence."""
+    """The image cannot be used. str() gives the reason in one sentence."""
 
 
 class FileStore:
@@ -18,7 +18,7 @@ class FileStore:
         os.makedirs(directory, exist_ok=True)
 
     def ensure(self, image_id, fetch):
-        """Return the file's path; the first caller fetches it by fetch(path), other callers wait.
+        """Return the file's path. The first caller fetches it by fetch(path), other callers wait.
 
         An interrupted fetch does not count.
         """
@@ -38,7 +38,7 @@ class ImageStore:
         os.makedirs(directory, exist_ok=True)
 
     def ensure(self, image_id, fetch):
-        """Return the image's subvolume; the first caller fetches it by fetch(path), others wait.
+        """Return the image's subvolume. The first caller fetches it by fetch(path), others wait.
 
         An interrupted fetch does not count.
         """

@@ -1,4 +1,4 @@
-"""Resources of the host that one of several compute services reports as its own."""
+"""Resources of the host. Each of several compute services reports a share as its own."""
 
 GIB = 1 << 30
 

@@ -10,9 +10,9 @@ ATTEMPTS = 20
 
 
 def parse(listing, path):
-    """Return the device of the file path in `losetup --json`; None if there is none.
+    """Return the device of the file path in `losetup --json`, or None if there is no device.
 
-    A device marked autoclear was detached while a server still had it mounted: it disappears
+    A device marked autoclear was detached while a server still had it mounted. It disappears
     with the mount, so it must not be used again.
     """
     for device in json.loads(listing or '{}').get('loopdevices', []):
@@ -28,9 +28,9 @@ def find(path):
 
 
 def attach(path):
-    """Return the loop device of a file; create it if needed.
+    """Return the loop device of a file. Create it if needed.
 
-    Other processes may take a free device first, so it tries several times.
+    Other processes may take a free device first, so this function tries several times.
     """
     device = find(path)
     for _ in range(ATTEMPTS):
@@ -44,13 +44,13 @@ def attach(path):
 
 
 def make_node(device):
-    """Create the device node of a loop device: in a container, there is no udev for this."""
+    """Create the device node of a loop device. In a container, no udev does this."""
     if not os.path.exists(device):
         os.mknod(device, stat.S_IFBLK | 0o660, os.makedev(MAJOR, minor(device)))
 
 
 def detach(path):
-    """Release the loop device of a file; the kernel keeps it until no server has it mounted."""
+    """Release the loop device of a file. The kernel keeps it until no server has it mounted."""
     device = find(path)
     if device:
         run('losetup', '-d', device, ok=ANY_STATUS)

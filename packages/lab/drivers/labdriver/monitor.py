@@ -7,15 +7,15 @@ RETRY = 0.1
 
 
 class MonitorError(Exception):
-    """qemu refused a command, or did not answer in time; str() gives the reason."""
+    """qemu refused a command or did not answer in time. str() gives the reason."""
 
 
 class Monitor:
-    """Connection to the monitor at a socket; a context that closes it.
+    """Connection to the monitor at a socket, as a context that closes it.
 
-    qemu serves one connection at a time, so keep it only for one action. qemu writes its process
-    ID before it listens: connecting is repeated for patience seconds. timeout is the longest
-    wait for one answer, in seconds.
+    qemu serves one connection at a time, so keep the connection only for one action. qemu writes
+    its process ID before it listens, so connecting is retried for patience seconds. timeout is
+    the longest wait for one answer, in seconds.
     """
 
     def __init__(self, path, patience=10, timeout=30):
@@ -71,7 +71,7 @@ def is_event(message, name, device):
 
 
 def connected(path, deadline):
-    """Return a socket that is connected to path; repeat until the deadline."""
+    """Return a socket that is connected to path. Retry until the deadline."""
     while True:
         tried = socket.socket(socket.AF_UNIX)
         try:

@@ -12,12 +12,12 @@ SETTINGS = '/proc/sys/net/ipv6/conf/'
 
 
 def tap_name(port_id):
-    """Return the name of a port's host end, by which the linuxbridge agent finds it."""
+    """Return the name of a port's host end. The linuxbridge agent finds the port by this name."""
     return 'tap' + port_id[:11]
 
 
 def ensure_namespace(name):
-    """Create the network namespace, with its loopback up."""
+    """Create the network namespace and set its loopback up."""
     if not os.path.exists(NAMESPACES + name):
         run('ip', 'netns', 'add', name)
     run('ip', '-n', name, 'link', 'set', 'lo', 'up')
@@ -30,9 +30,9 @@ def remove_namespace(name):
 
 
 def forward(name, rules, gone):
-    """Forward packets by nftables rules, and end flows of (port, address) pairs without a rule.
+    """Forward packets by nftables rules, and end the flows of (port, address) pairs without a rule.
 
-    Without the latter, the kernel keeps the member of a flow.
+    If a flow is not ended, the kernel keeps its member.
     """
     run('ip', 'netns', 'exec', name, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1')
     run('ip', 'netns', 'exec', name, 'nft', '-f', rules)
@@ -42,7 +42,7 @@ def forward(name, rules, gone):
 
 
 def ensure_bridge(name):
-    """Create a bridge like the linuxbridge agent, which may do the same at the same time."""
+    """Create a bridge as the linuxbridge agent does, which may create it at the same time."""
     if not os.path.exists(LINKS + name):
         if not succeeds('ip', 'link', 'add', name, 'type', 'bridge', 'forward_delay', 0):
             if not os.path.exists(LINKS + name):
@@ -52,7 +52,8 @@ def ensure_bridge(name):
 
 
 def keep_out(device):
-    """Disable IPv6 on a tenant's link for the cloud itself, which would accept routers' offers."""
+    """Disable IPv6 for the cloud itself on a tenant's link. Otherwise it would accept router
+    advertisements."""
     setting = os.path.join(SETTINGS, device, 'disable_ipv6')
     if os.path.exists(setting):
         with open(setting, 'w', encoding='ascii') as file:
@@ -60,7 +61,7 @@ def keep_out(device):
 
 
 def address_in(port, subnet_id=None):
-    """Return a port's address in a subnet; IPv6 ports may have several addresses in any order."""
+    """Return a port's address in a subnet. IPv6 ports may have several addresses in any order."""
     addresses = port['fixed_ips']
     return next((one for one in addresses if one['subnet_id'] == subnet_id), addresses[0])
 
@@ -68,8 +69,8 @@ def address_in(port, subnet_id=None):
 def plug(port, namespace, device, bridge=None):
     """Connect a namespace to a port: tap on the host, `device` in the namespace.
 
-    port: {'id', 'mac', 'mtu'}. The linuxbridge agent adds taps to its bridges, except those of
-    ports that belong to compute: for these the caller passes the bridge.
+    port: {'id', 'mac', 'mtu'}. The linuxbridge agent adds taps to its bridges, except the taps
+    of ports that belong to compute. For these, the caller passes the bridge.
     """
     tap = tap_name(port['id'])
     if os.path.exists(LINKS + tap) and not has_device(namespace, device):
@@ -86,7 +87,7 @@ def plug(port, namespace, device, bridge=None):
 
 
 def plug_tap(port, bridge):
-    """Connect a virtual machine to a port: create qemu's device in Neutron's bridge."""
+    """Connect a virtual machine to a port. Create qemu's device in Neutron's bridge."""
     tap = tap_name(port['id'])
     if not os.path.exists(LINKS + tap):
         run('ip', 'tuntap', 'add', 'dev', tap, 'mode', 'tap')
@@ -115,5 +116,5 @@ def device_names(namespace):
 
 
 def free_device(names):
-    """Return the first of eth0, eth1, ... that is not in names."""
+    """Return the first of eth0, eth1, ... that is not among the names."""
     return next('eth%d' % i for i in range(len(names) + 1) if 'eth%d' % i not in names)

@@ -1,9 +1,10 @@
 """Nova driver: servers are system containers on this host, or virtual machines.
 
-The image decides: format qcow2 makes a virtual machine, which can boot only from its image.
+The image determines which: format qcow2 makes a virtual machine, which can boot only from its
+image.
 
-A server that boots from a volume gets the tree of the image from which the volume was created;
-its changes are kept with the server, not on the volume. Not supported: snapshots to images,
+A server that boots from a volume gets the tree of the image from which the volume was created.
+Its changes are kept with the server, not on the volume. Not supported: snapshots to images,
 rescue, pause, live migration.
 """
 import os
@@ -67,7 +68,8 @@ class LabDriver(Operations, driver.ComputeDriver):
         return CONF.lab.network_host
 
     def manages_network_binding_host_id(self):
-        # otherwise Nova binds the ports again every minute: their host is not the compute host
+        # otherwise Nova binds the ports again every minute, because their host is not the compute
+        # host
         return True
 
     def _share(self):
@@ -105,8 +107,8 @@ class LabDriver(Operations, driver.ComputeDriver):
         server = self._server(instance)
         if not server.exists():
             raise exception.InstanceNotFound(instance_id=instance.uuid)
-        # Nova stops a server that runs in its database but not here; a starting one must not count
-        # as off
+        # Nova stops a server that runs in its database but not here. A server that is starting must
+        # not count as off.
         runs = server.pid() or server.switched_on()
         return hardware.InstanceInfo(power_state.RUNNING if runs else power_state.SHUTDOWN)
 
@@ -143,7 +145,7 @@ class LabDriver(Operations, driver.ComputeDriver):
             self.destroy(context, instance, network_info, block_device_info)
             if isinstance(error, exception.NovaException):
                 raise
-            # other errors would be retried on other hosts, and their reason lost
+            # Other errors would be retried on other hosts, and their reason would be lost.
             LOG.exception('spawn of %s', instance.uuid)
             raise exception.BuildAbortException(
                 instance_uuid=instance.uuid, reason=str(error)) from error
@@ -185,7 +187,7 @@ class LabDriver(Operations, driver.ComputeDriver):
         raise ImageError('the server boots from nothing that was made of an image')
 
     def _base(self, context, instance, image_id):
-        """Return what a server is created from: an unpacked image, or files and hardware."""
+        """Return the source of a server: an unpacked image, or files and hardware."""
         def ensure(store, one):
             return store.ensure(
                 one, lambda path: glance.API().download(context, one, dest_path=path))

@@ -1,11 +1,11 @@
 """nova-compute with the lab's driver.
 
 Nova loads drivers only from the package nova.virt, so this module registers the lab's driver
-there: the setting is compute_driver = lab.LabDriver.
+there. The setting is compute_driver = lab.LabDriver.
 
 Several compute hosts share this machine and its only Neutron agent. When Nova binds the ports of
-a new server, it asks the driver for the agent's host (network_binding_host_id), but when a
-resize or a retried build binds them again, it uses the compute host, where Neutron has no agent.
+a new server, it asks the driver for the agent's host (network_binding_host_id). When a resize or
+a retried build binds the ports again, Nova uses the compute host, where Neutron has no agent.
 """
 import functools
 import sys

@@ -103,4 +103,4 @@ class Operations:
             self.power_on(context, instance, network_info, block_device_info)
 
     def confirm_migration(self, context, migration, instance, network_info):
-        """Do nothing: the server has only one disk, which is in use."""
+        """Do nothing, because the server has only one disk, which is in use."""

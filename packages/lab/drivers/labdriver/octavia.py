@@ -1,7 +1,7 @@
 """Octavia provider driver inside octavia-api: creates VIP ports, refuses what the lab cannot do.
 
-It accepts everything else without acting. Octavia calls a provider before it commits, so a
-provider that acts at once and reports a status races with Octavia's own row;
+The driver accepts all other requests without acting. Octavia calls a provider before it commits,
+so a provider that acts at once and reports a status would race with Octavia's own row.
 labdriver.octavia_agent reads accepted requests from the database and carries them out.
 """
 from octavia.common import clients
@@ -27,8 +27,8 @@ def neutron():
 def port_fields(loadbalancer_id):
     """Return the fields of every port of a load balancer.
 
-    Neutron's agent plugs the port and does not filter it: without port security, Neutron allows
-    all traffic. haproxy's rules apply the allowed CIDRs.
+    Neutron's agent plugs the port and does not filter its traffic, because Neutron allows all
+    traffic without port security. haproxy's rules apply the allowed CIDRs.
     """
     return {'device_id': device_id(loadbalancer_id), 'device_owner': OWNER,
             'binding:host_id': cfg.CONF.lab.network_host, 'admin_state_up': True,
@@ -48,12 +48,12 @@ def require(value, allowed, what):
 
 
 def each(things):
-    """Return the items of a list of the provider data model that may be unset."""
+    """Return the items of a list in the provider data model. The list may be unset."""
     return things if isinstance(things, list) else []
 
 
 class LabProviderDriver(provider_base.ProviderDriver):
-    """Provider driver; methods that are missing (L7 policies, failover) are "not implemented"."""
+    """Provider driver. Methods that are missing (L7 policies, failover) are "not implemented"."""
 
     # -- addresses
 
@@ -139,7 +139,7 @@ class LabProviderDriver(provider_base.ProviderDriver):
     def health_monitor_update(self, old_healthmonitor, new_healthmonitor):
         pass
 
-    # -- flavors and availability zones: there are no options
+    # -- flavors and availability zones: they have no options
 
     def get_supported_flavor_metadata(self):
         return {}

@@ -1,9 +1,9 @@
 """Octavia provider agent: makes load balancers match Octavia's database.
 
-Level-triggered: every 0.3 s it searches for load balancers that wait (PENDING_...) and for those
-not processed since its start; it may be killed at any time. Temporary failures (Neutron does not
-answer) are repeated for a minute; a refusal by haproxy is an ERROR at once, with the reason in
-the log.
+Level-triggered: every 0.3 s, the agent searches for load balancers that wait (PENDING_...) and
+for load balancers not processed since its start. The agent may be killed at any time. It retries
+temporary failures (Neutron does not answer) for a minute. If haproxy refuses, the status becomes
+ERROR at once, and the log contains the reason.
 """
 import time
 
@@ -26,7 +26,7 @@ PROVIDERS = ('amphora', 'lab')
 
 
 class Agent:
-    """State of the agent between two passes; a restarted agent can restore all of it."""
+    """State of the agent between two passes. A restarted agent can restore all of it."""
 
     def __init__(self, library, clock=time.monotonic):
         self.library = library
@@ -131,8 +131,7 @@ def plug_facts(client, port):
 def join_members(front):
     """Connect a load balancer to the subnets of its members, as documented for amphorae.
 
-    The ports belong to the service, not to the tenant, and are kept as long as the load
-    balancer.
+    The ports belong to the service, not to the tenant. They exist as long as the load balancer.
     """
     balancer = front.balancer
     wanted = haproxy.member_subnets(balancer)
@@ -161,7 +160,7 @@ def member_ports(client, balancer):
 
 
 def release_ports(balancer):
-    """Delete the ports; if the user created the address's port, only detach it."""
+    """Delete the ports. If the user created the port of the address, only detach that port."""
     vip, client = balancer.vip, neutron()
     for port in member_ports(client, balancer):
         unless_gone(client.delete_port, port['id'])
@@ -183,7 +182,8 @@ def unless_gone(call, *arguments):
 
 
 def main(exit_event):
-    """Run the agent until octavia-driver-agent stops it, which restarts it after an exception."""
+    """Run the agent until octavia-driver-agent stops it. That process restarts it after an
+    exception."""
     agent = Agent(driver_lib.DriverLibrary())
     while not exit_event.wait(INTERVAL):
         agent.look()

@@ -5,7 +5,7 @@ STOPPED = 'stopped'
 
 
 class PowerWatch:
-    """Compares the servers' states; the first state of a server is not reported."""
+    """Comparison of the servers' states. The first state of a server is not reported."""
 
     def __init__(self):
         self._known = {}
@@ -14,7 +14,7 @@ class PowerWatch:
         """Return (uuid, STARTED or STOPPED) pairs.
 
         now: {uuid: runs}. switched_on(uuid) is called for a server that does not run but is new
-        or ran before: one that will run in a moment (its first start, a reboot from inside)
+        or ran before. A server that will run in a moment (its first start, a reboot from inside)
         counts as running.
         """
         found = []

@@ -1,7 +1,7 @@
 """Command line of qemu for one server, and its devices in the format of qemu's monitor.
 
-The machine matches the one of Nova's libvirt driver for the same image properties, in what a
-guest can see: SMBIOS names, buses of disks, config drive and network cards, serial numbers.
+For the same image properties, a guest sees the same machine as with Nova's libvirt driver:
+SMBIOS names, buses of disks, config drive and network cards, serial numbers.
 """
 import dataclasses
 import json
@@ -10,11 +10,12 @@ PROGRAM = '/usr/bin/qemu-system-x86_64'
 SYSTEM = ('type=1,manufacturer=OpenStack Foundation,product=OpenStack Nova,version=26.0.0,'
           'serial={uuid},uuid={uuid},family=Virtual Machine')
 KVM, TCG = 'kvm', 'tcg'
-# With tcg, the kernel does not trust the time stamp counter and uses a clock whose every reading
-# stops the emulated processors; separate page tables for system calls (mitigations) are as slow.
-# With tcg, these features cost time: smap, smep and pku end a translation at each access to
-# another's memory, la57 adds a level of page tables, erms and fsrm make the kernel copy byte by
-# byte, and emulated aes is slower than the cipher that TLS uses without it.
+# With tcg, the kernel does not trust the time stamp counter. It uses another clock, and each
+# reading of that clock stops the emulated processors. Separate page tables for system calls
+# (mitigations) are as slow. With tcg, these features cost time: smap, smep and pku end a
+# translation at each access to another's memory, la57 adds a level of page tables, erms and fsrm
+# make the kernel copy byte by byte. Emulated aes is slower than the cipher that TLS uses without
+# aes.
 SLOW_FEATURES = ('smap', 'smep', 'pku', 'la57', 'erms', 'fsrm', 'aes')
 ACCELERATION = {KVM: ('-accel', 'kvm', '-cpu', 'host'),
                 TCG: ('-accel', 'tcg,thread=multi',
@@ -24,14 +25,14 @@ KERNEL_OPTIONS = {KVM: '', TCG: ' tsc=reliable mitigations=off'}
 COMMAND_LINE = 'root=/dev/vda1 ro console=tty0 console=ttyS0,115200'
 DISK_BUSES = ('virtio', 'scsi')
 CDROM_BUSES = ('ide', 'sata', 'scsi')
-# Ports of a q35, created at its start: a running machine can add devices only to them.
+# Ports of a q35, created at its start. A running machine can add devices only to these ports.
 DISK_PORTS, CARD_PORTS = 12, 4
 # Disks ignore flushes, because no data outlives the lab.
 CACHE = {'no-flush': True}
 
 
 class HardwareError(Exception):
-    """The image requires a machine that cannot be emulated; str() gives the reason."""
+    """The image requires a machine that cannot be emulated. str() gives the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +78,7 @@ def hardware(files, properties):
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """Settings for a server's start.
+    """Settings for the start of a server.
 
     path(name): path of a file in the server's directory. ports: network cards, each {'id',
     'mac', 'mtu', 'slot', 'tap'}. drive: whether there is a config drive.
@@ -108,19 +109,19 @@ def arguments(machine, acceleration):
     for name, fields in devices(machine):
         words += ['-' + name, json.dumps(fields)]
     words += ['-device', 'virtio-rng-pci']
-    # A server whose boot a test prevents stops before its first instruction.
+    # A server that a test prevents from booting stops before its first instruction.
     return words if facts['boots'] else words + ['-S']
 
 
 def devices(machine):
-    """Yield (option, fields) of cards, controllers and disks; their order matters."""
+    """Yield (option, fields) of cards, controllers and disks. Their order matters."""
     hardware = machine.hardware
     if hardware.modern:
         names = [port % number for port, count in (('card%d', CARD_PORTS), ('disk%d', DISK_PORTS))
                  for number in range(count)]
         for chassis, name in enumerate(names, start=1):
             yield 'device', {'driver': 'pcie-root-port', 'id': name, 'chassis': chassis}
-    # Before the others, which use any free slot.
+    # Cards come before the other devices, which use any free slot.
     for port in machine.ports:
         yield 'netdev', backend(port)
         yield 'device', card(hardware, port)
@@ -153,7 +154,7 @@ def on_cdrom_bus(hardware):
     """Return driver and bus of the config drive, a CD-ROM."""
     if hardware.cdrom_bus == 'scsi':
         return {'driver': 'scsi-cd', 'bus': 'scsi.0'}
-    # A q35 names the ports of its SATA controller like the IDE buses of a PC.
+    # A q35 names the ports of its SATA controller like the IDE buses of a PC (i440FX).
     separate = hardware.cdrom_bus == 'sata' and not hardware.modern
     return {'driver': 'ide-cd', 'bus': 'sata.0' if separate else 'ide.0'}
 
@@ -197,7 +198,7 @@ def backend(port):
 
 
 def card(hardware, port):
-    """Return a network card. The first one of a PC is in slot 3, as with libvirt."""
+    """Return a network card. The first card of a PC is in slot 3, as with libvirt."""
     place = ({'bus': 'card%d' % port['slot']} if hardware.modern
              else {'addr': '0x%x' % (3 + port['slot'])})
     return dict(place, driver='virtio-net-pci', netdev=card_id(port['id']),

@@ -1,6 +1,7 @@
-"""btrfs subvolumes: one for each image; a server's root file system is a snapshot of it (30 ms).
+"""btrfs subvolumes: one for each image. The root file system of a server is a snapshot of it (30
+ms).
 
-Not an overlay, so that containerd and others can create overlays in servers.
+Overlays are not used, so that containerd and others can create overlays in servers.
 """
 import os
 import shutil

@@ -1,14 +1,16 @@
 """OCI configuration of a server: a system container that can run containerd and kubelet.
 
 Reasons for the settings, each of which has an effect:
-* /sys is read-only, which keeps udev off (it would manage the host's devices); cgroups are
-  writable.
-* Every mount is shared before init starts, or kubelet's volumes do not reach its pods.
-* /dev/kmsg: kubelet does not start without it. All devices allowed: privileged pods mount
-  volumes.
-* Only capabilities that this process has itself: runc refuses others.
-* PID 1 has `product_name` and `container` in its environment: so cloud-init detects OpenStack.
-* No rlimits, no oomScoreAdj: without CAP_SYS_RESOURCE runc could not set them.
+* /sys is read-only, which keeps udev off (it would manage the host's devices). Control groups
+  are writable.
+* Every mount is shared before init starts. Otherwise kubelet's volumes do not reach its pods.
+* kubelet does not start without /dev/kmsg. All devices are allowed, because privileged pods
+  mount volumes.
+* Only capabilities that this process has itself are set, because runc refuses others.
+* PID 1 has `product_name` and `container` in its environment, so that cloud-init detects
+  OpenStack.
+* There are no rlimits and no oomScoreAdj, because runc could not set them without
+  CAP_SYS_RESOURCE.
 """
 import dataclasses
 import re
@@ -127,7 +129,7 @@ def _mount(destination, kind, options):
 
 
 def start_script(machine):
-    """Return what PID 1 runs before init, also after a reboot from inside the server."""
+    """Return the command that PID 1 runs before init, also after a reboot from inside."""
     if not machine.boots:
         return 'echo %s; exec sleep infinity' % shlex.quote(PANIC)
     lines = ['mount --make-rshared /', 'mkdir -p ' + BY_ID]

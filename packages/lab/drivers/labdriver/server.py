@@ -2,7 +2,8 @@
 
 The directory contains everything that a restarted compute service needs: config.json (runc),
 server.json (inputs of config.json), console.log, rootfs, config-drive, owner, pid. The unit is
-transient and independent of the compute service, so servers keep running without it.
+transient and independent of the compute service, so the server keeps running without the
+service.
 """
 import dataclasses
 import json
@@ -19,7 +20,7 @@ CONSOLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'console.py')
 # signals by which systemd as PID 1 powers off and reboots
 POWER_OFF = signal.SIGRTMIN + 4
 REBOOT = signal.SIGRTMIN + 5
-# exit codes of runc after PID 1 has rebooted, powered off, been killed
+# exit codes of runc after PID 1 has rebooted, powered off, or was killed
 REBOOTED, POWERED_OFF, KILLED = 129, 130, 137
 POLL = 0.2
 CONSOLE_TAIL = 100 << 10
@@ -33,7 +34,7 @@ def list_owned(instances, owner):
 class Server:
     """Names, paths and actions of one server."""
 
-    # Seconds for init to stop its services, before a reboot becomes a hard one.
+    # Time in seconds for init to stop its services, before a reboot becomes a hard reboot.
     reboot_timeout = 60
 
     def __init__(self, instances, uuid):
@@ -53,7 +54,7 @@ class Server:
         return os.path.isdir(self.directory)
 
     def owner(self):
-        """Return the compute host of the server, None if there is no such server."""
+        """Return the compute host of the server, or None if the server does not exist."""
         return self._read('owner')
 
     def own(self, owner):
@@ -61,19 +62,20 @@ class Server:
         self._write('owner', owner)
 
     def create(self, owner, image):
-        """Make the disk as a copy of an unpacked image; delete remains of an earlier attempt."""
+        """Create the disk as a copy of an unpacked image. Delete remains of an earlier attempt."""
         self.delete_disk()
         os.makedirs(self.directory)
         self.own(owner)
         root_subvolumes.snapshot(image, self.rootfs)
 
     def delete_disk(self):
-        """Delete the directory. The disk first: without it, the rest does not count as a server."""
+        """Delete the directory. Delete the disk first: without it, the rest does not count as a
+        server."""
         root_subvolumes.delete(self.rootfs)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def resize_disk(self, gigabytes):
-        """Do nothing: the disk is a folder without a size limit."""
+        """Do nothing, because the disk is a folder without a size limit."""
 
     def write_config_drive(self, files):
         """Give the server a config drive with (path, content) pairs."""
@@ -104,7 +106,7 @@ class Server:
     # -- configuration
 
     def configure(self, hostname, memory_mb, vcpus, boots=True):
-        """Write the configuration for the next start; the disks are not changed."""
+        """Write the configuration for the next start. The disks are not changed."""
         self._save({'hostname': hostname, 'memory_mb': memory_mb, 'vcpus': vcpus, 'boots': boots})
         self.set_disks(self.disks())
 
@@ -148,12 +150,12 @@ class Server:
                     volumes.hide('/proc/%d/root' % pid, disk)
 
     def extended(self, volume_id, size):
-        """Do nothing: the server sees the block device itself."""
+        """Do nothing, because the server sees the block device itself."""
 
     # -- life
 
     def pid(self):
-        """Return the process ID of the server's PID 1, None if it does not run."""
+        """Return the process ID of the server's PID 1, or None if it does not run."""
         try:
             pid = int(self._read('pid') or 0)
             with open('/proc/%d/cgroup' % pid, encoding='utf-8') as groups:
@@ -164,14 +166,14 @@ class Server:
     def switched_on(self):
         """Return whether systemd has the server's unit.
 
-        The unit's PID 1 runs, or will in a moment: runc starts it, or it has rebooted itself and
-        the unit is between two runs (deactivating, then activating).
+        If so, the unit's PID 1 runs or will run in a moment: runc is starting it, or it has
+        rebooted itself and the unit is between two runs (deactivating, then activating).
         """
         state = run('systemctl', 'show', '-P', 'ActiveState', self.unit, ok=ANY_STATUS).strip()
         return state in ('active', 'activating', 'deactivating')
 
     def start(self):
-        """Start PID 1; its terminal is the console log."""
+        """Start PID 1. Its terminal is the console log."""
         self.kill()
         run('systemd-run', '--quiet', '--collect', '--unit', self.unit,
             *(word for line in self._unit_properties() for word in ('-p', line)),
@@ -179,7 +181,8 @@ class Server:
             *RUNC, 'run', '--pid-file', self._path('pid'), '--bundle', self.directory, self.uuid)
 
     def _unit_properties(self):
-        """Return properties: a reboot from inside restarts the server, and ExecStop kills it."""
+        """Return the unit's properties. A reboot from inside restarts the server, and ExecStop
+        kills it."""
         runc = ' '.join(RUNC)
         return ('Description=server %s' % self.uuid, 'Restart=no', 'OOMScoreAdjust=0',
                 'RestartForceExitStatus=%d' % REBOOTED, 'StartLimitIntervalSec=0',
@@ -196,7 +199,7 @@ class Server:
             run(*RUNC, 'delete', '-f', self.uuid, ok=ANY_STATUS)
 
     def power_off(self, timeout):
-        """Switch the server off; init has timeout seconds to stop its services."""
+        """Switch the server off. init has timeout seconds to stop its services."""
         pid = self.pid()
         if pid and timeout:
             self._signal(pid, POWER_OFF)
@@ -204,7 +207,7 @@ class Server:
         self.kill()
 
     def reboot(self, timeout):
-        """Let init reboot the server; return False if it does not within timeout seconds."""
+        """Let init reboot the server. Return False if it does not reboot within timeout seconds."""
         pid = self.pid()
         if not pid:
             return False
@@ -216,7 +219,7 @@ class Server:
         try:
             os.kill(pid, number)
         except ProcessLookupError:
-            pass    # it has just exited, as the caller wants
+            pass    # the process has just exited, as the caller wants
 
     @staticmethod
     def _wait(reached, timeout):

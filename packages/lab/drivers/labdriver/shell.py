@@ -5,7 +5,7 @@ ANY_STATUS = range(256)
 
 
 class CommandError(Exception):
-    """A command exited with an unexpected status; str() contains its error output."""
+    """A command exited with an unexpected status. str() contains its error output."""
 
     def __init__(self, command, status, output):
         super().__init__('%s: status %s: %s' % (' '.join(command), status, output.strip()))
@@ -14,7 +14,7 @@ class CommandError(Exception):
 
 
 def run(*command, ok=(0,)):
-    """Run a command, return its standard output; raise CommandError on a status not in ok."""
+    """Run a command and return its standard output. Raise CommandError on a status not in ok."""
     words = [str(word) for word in command]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           errors='replace', check=False)

@@ -19,7 +19,8 @@ def is_going(thing):
 
 
 def parts(balancer):
-    """Yield (kind, object, is to be deleted) of all parts of a load balancer, leaves first.
+    """Yield (kind, object, whether it is to be deleted) of all parts of a load balancer, leaves
+    first.
 
     The parts of an object that is to be deleted are deleted too.
     """
@@ -57,7 +58,8 @@ def settled(balancer):
 
 
 def first_operating_status(kind, thing):
-    """Return the operating status before the members' health is known; None does not change it."""
+    """Return the operating status before the members' health is known. None does not change the
+    status."""
     if not thing.enabled:
         return 'OFFLINE'
     if kind != 'members':
@@ -78,7 +80,7 @@ def failed(balancer):
 
 
 def operating_status(word, weight=None):
-    """Return Octavia's status for haproxy's status of a member and its weight (text)."""
+    """Return Octavia's status for a member's status in haproxy and its weight (text)."""
     if word.startswith('UP') and weight == '0':
         return 'DRAINING'
     return next((status for begin, status in OPERATING if word.startswith(begin)), 'ERROR')
@@ -105,7 +107,7 @@ def observed(balancer, rows):
 
 
 def summary(members):
-    """Return the operating status of a pool, from those of its members."""
+    """Return the operating status of a pool, from the statuses of its members."""
     bad = members.count('ERROR')
     if not bad:
         return 'ONLINE'

@@ -1,13 +1,13 @@
 #!/usr/bin/python3 -IS
-"""Health of one UDP member, for haproxy: its fourth argument is the address, its fifth the port.
+"""Health of one UDP member, for haproxy. The fourth argument is the address, the fifth the port.
 
 UDP has no handshake. As with Octavia's UDP-CONNECT, a member is healthy unless it rejects an
-empty datagram: a running host without a service at the port rejects it by ICMP.
+empty datagram. If no service listens on the port, a running host rejects the datagram by ICMP.
 """
 import socket
 import sys
 
-PATIENCE = 0.5      # seconds; less than the shortest timeout of a monitor, one second
+PATIENCE = 0.5      # seconds; shorter than one second, the shortest timeout of a monitor
 
 
 def is_well(address, port):

@@ -1,8 +1,8 @@
-"""nftables rules by which a load balancer's namespace forwards UDP (pure functions).
+"""nftables rules with which a load balancer's namespace forwards UDP (pure functions).
 
-The kernel does this by address translation (Octavia documents IPVS for amphorae); a flow keeps
+The kernel forwards by address translation (Octavia documents IPVS for amphorae). A flow keeps
 its member. Members see the load balancer's address. Packets are rejected if their client is not
-allowed or there is no member.
+allowed or the load balancer has no member.
 """
 import re
 
@@ -11,7 +11,7 @@ from labdriver.haproxy import active_listeners, by_id, is_udp, pool_of, weight
 
 TABLE = 'table ip lb'
 NOTHING = '%s\ndelete %s\n' % (TABLE, TABLE)
-# selection of a member; the kernel counts no flows, so least connections is round robin
+# selection of a member; the kernel does not count flows, so least connections is round robin
 HOW = {'ROUND_ROBIN': 'numgen inc mod %d', 'LEAST_CONNECTIONS': 'numgen inc mod %d',
        'SOURCE_IP': 'jhash ip saddr mod %d seed 1',
        'SOURCE_IP_PORT': 'jhash ip saddr . udp sport mod %d seed 1'}
@@ -33,9 +33,9 @@ CHAINS = '''
 
 
 def render(balancer, rows):
-    """Return rules that replace the former ones; empty if there is no UDP listener.
+    """Return rules that replace the existing rules. They are empty if there is no UDP listener.
 
-    rows are haproxy's statistics: members that are not healthy in them get no new flows.
+    rows are haproxy's statistics. Members that are not healthy in rows get no new flows.
     """
     listeners = [one for one in active_listeners(balancer) if is_udp(one)]
     if not listeners:
@@ -51,7 +51,7 @@ def render(balancer, rows):
 
 
 def usable(listener, unwell):
-    """Return the members for new flows: backup members only if there are no others."""
+    """Return the members for new flows: backup members only if there are no other members."""
     pool = pool_of(listener)
     found = [member for member in by_id(pool.members if pool else [])
              if member.enabled and weight(member) > 0 and member.id not in unwell]
@@ -75,7 +75,7 @@ def rule(address, listener, members):
 
 
 def targets(text):
-    """Return (port of a listener, address of a member, clients) of the flows allowed by rules."""
+    """Return (port of a listener, address of a member, clients) of flows that the rules allow."""
     return {(found.group(1), address, found.group(2)) for line in text.splitlines()
             if (found := re.search(r'udp dport (\d+) (.*)dnat to', line))
             for address in re.findall(r': (\S+) \. ', line)}

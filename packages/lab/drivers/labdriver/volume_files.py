@@ -1,7 +1,7 @@
 """Volumes and snapshots as sparse files below one directory.
 
-A copy is written under another name and renamed, so a killed service leaves no incomplete
-volume. On btrfs, copies share their blocks until one is written.
+A copy is written under another name and then renamed, so that a killed service leaves no
+incomplete volume. On btrfs, copies share their blocks until one of them is written.
 """
 import contextlib
 import os
@@ -37,7 +37,7 @@ class VolumeFiles:
         self._resize(self.path(name), size)
 
     def copy(self, source, name, size=None):
-        """Copy a volume or snapshot; the copy has size GiB (default: the size of the source)."""
+        """Copy a volume or snapshot. The copy has size GiB (default: the size of the source)."""
         part = self.path(name) + PART
         run('cp', '--sparse=always', '--reflink=auto', self.path(source), part)
         if size:

@@ -1,10 +1,11 @@
 """Volumes of a server: a block device node and a by-id link in the server's /dev.
 
-There is no udev in a server, so both are created here: by runc and the start script when the
-server starts, through /proc/PID/root while it runs. Pods that mount the server's /dev see them
-at once. The link has KVM's name: virtio-<first 20 characters of the volume's id>; the Cinder CSI
-node plugin searches for it. (lsblk shows the kernel's name loopN, and also the host's other loop
-devices, because servers share /sys.)
+A server has no udev, so the driver creates both. When the server starts, runc creates the node
+and the start script creates the link. While the server runs, this module creates them through
+/proc/PID/root, and pods that mount the server's /dev see them at once. The link has the name
+that it would have under KVM: virtio-<first 20 characters of the volume's ID>. The Cinder CSI
+node plugin searches for this name. (lsblk shows the kernel's name loopN, and also the host's
+other loop devices, because servers share /sys.)
 """
 import contextlib
 import dataclasses
@@ -19,7 +20,7 @@ DEVICE = re.compile(r'^/dev/[a-z]+$')
 
 @dataclasses.dataclass(frozen=True)
 class Disk:
-    """A volume in a server. device: its path there. major, minor: numbers of the block device."""
+    """A volume in a server. device: path in the server. major, minor: block device numbers."""
 
     device: str
     volume_id: str
@@ -42,7 +43,7 @@ class Disk:
 
 
 def add(disks, disk):
-    """Return the disks with one more; it replaces one with the same name or volume."""
+    """Return the disks with this disk added. It replaces a disk with the same name or volume."""
     return remove(remove(disks, device=disk.device), volume_id=disk.volume_id) + (disk,)
 
 

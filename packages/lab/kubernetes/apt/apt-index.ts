@@ -8,7 +8,7 @@ export interface IndexedFile {
 
 /**
  * Renders the index Packages: the control file of every package with the path, size and digest of
- * its file.
+ * the package's file.
  */
 export function renderPackages(
   entries: readonly { readonly control: string; readonly file: IndexedFile }[],
@@ -47,7 +47,7 @@ export function renderRelease({ description, date, files, suite }: ReleaseFacts)
     ...(suite ? [`Suite: ${suite.codename}`, `Codename: ${suite.codename}`] : ["Archive: deb"]),
     ...(suite ? [`Components: ${suite.component}`] : []),
     "Architectures: amd64",
-    // Date in RFC 2822 and UTC, as apt requires.
+    // Date in the format of RFC 2822 and in UTC, as apt requires.
     `Date: ${date.toUTCString().replace("GMT", "UTC")}`,
     `Description: ${description} for the lab`,
     "SHA256:",

@@ -23,9 +23,9 @@ export interface AptOptions {
   readonly release: Release;
   readonly built: ReadonlyMap<string, BuiltComponent>;
   readonly key: SigningKey;
-  /** Upstream's own packages, which are not built: name -> file. */
+  /** Packages that upstream published, which are not built. A map from a name to a file. */
   readonly mirrored: ReadonlyMap<string, string>;
-  /** Folder of the repository; replaced as a whole when something in it changes. */
+  /** Folder of the repository. It is replaced as a whole when any content changes. */
   readonly directory: string;
   readonly step: Pick<Step, "update">;
   readonly signal?: AbortSignal;
@@ -35,7 +35,7 @@ const isDockers = ({ name }: DebPackage): boolean => dockerPackages.includes(nam
 
 /**
  * Writes Kubernetes' repository in the layout of pkgs.k8s.io: flat, for one minor, with the key in
- * it. Returns false if it was complete and unchanged.
+ * it. Returns false if the repository was complete and unchanged.
  */
 export const writeKubernetesRepository = (options: AptOptions): Promise<boolean> =>
   writeRepository(
@@ -50,7 +50,7 @@ export const writeKubernetesRepository = (options: AptOptions): Promise<boolean>
     },
   );
 
-/** Releases of distributions that download.docker.com supports and the program's machines use. */
+/** Distribution releases that download.docker.com supports and the program's machines use. */
 export const dockerSuites: Readonly<Record<string, readonly string[]>> = {
   debian: ["bookworm", "trixie"],
   ubuntu: ["jammy", "noble", "resolute"],
@@ -58,7 +58,7 @@ export const dockerSuites: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Writes Docker's repositories in the layout of download.docker.com: one per distribution, with
- * suites. Returns false if they were complete and unchanged.
+ * suites. Returns false if the repositories were complete and unchanged.
  */
 export const writeDockerRepository = (options: AptOptions): Promise<boolean> =>
   writeRepository(options, debPackages.filter(isDockers), async (debs, part) => {
@@ -126,7 +126,7 @@ function repositoryKey(options: AptOptions, packages: readonly DebPackage[]): st
 }
 
 /**
- * Writes a repository unless the existing one has the same inputs.
+ * Writes a repository unless the existing repository has the same inputs.
  *
  * @param fill adds indexes; gets the packages' files, which are in the folder `part`
  */
@@ -155,7 +155,7 @@ async function writeRepository(
   return true;
 }
 
-/** Replaces `directory` by `part` and deletes its former content. */
+/** Replaces `directory` by `part` and deletes its previous content. */
 export function replaceDirectory(part: string, directory: string): void {
   const old = `${directory}.old`;
   rmSync(old, { recursive: true, force: true });

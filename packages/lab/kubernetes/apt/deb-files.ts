@@ -18,10 +18,10 @@ import { debFileName, renderControl, type DebPackage } from "../catalog/deb-pack
 /** Folder with the packages' files that are not programs. */
 export const assets = join(__dirname, "../packages");
 const scripts = ["postinst", "prerm", "postrm"];
-/** Time of all files in a package (s), so that equal content gives an equal package. */
+/** Time of all files in a package in seconds, so that equal content gives an equal package. */
 const epoch = 1_767_225_600;
 
-/** File of a package, with its fields in an index. */
+/** Entry of a .deb file in the index Packages: control fields, name, size and digest. */
 export interface DebFile {
   readonly control: string;
   readonly file: IndexedFile;
@@ -47,7 +47,7 @@ export async function adoptDeb(file: string, output: string): Promise<DebFile> {
   const [name, version, architecture] = ["Package", "Version", "Architecture"].map(
     (field) => new RegExp(`^${field}: (.*)$`, "m").exec(control)?.[1] ?? "",
   );
-  // As in Debian's own pool, the name has no epoch; only the index contains it.
+  // As in Debian's own pool, the file name does not contain the epoch. Only the index contains it.
   const target = `${name ?? ""}_${version?.replace(/^\d+:/, "") ?? ""}_${architecture ?? ""}.deb`;
   const path = join(output, target);
   copyFileSync(file, path);

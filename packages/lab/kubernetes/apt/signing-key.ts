@@ -5,8 +5,8 @@ import { replacePrivateFile } from "../../../../base/atomic-files.js";
 import { run } from "../../../../base/run-command.js";
 
 /**
- * Key of one of the lab's apt repositories. It signs only the lab's packages and does not leave
- * this cache.
+ * Key of one of the lab's apt repositories. It signs only the lab's packages and does not leave the
+ * cache.
  */
 export interface SigningKey {
   /** Fingerprint of the key, 40 upper-case hex digits. */
@@ -24,8 +24,8 @@ export interface SigningKey {
 
 export interface KeyOptions {
   /**
-   * Signs with a subkey, as Docker does; read only when the key is created. @default the key itself
-   * signs, as with Kubernetes
+   * Signs with a subkey, as Docker does. This option has an effect only when the key is created.
+   * @default the key itself signs, as with Kubernetes
    */
   readonly subkey?: boolean;
 }
@@ -33,8 +33,8 @@ export interface KeyOptions {
 const owner = "stackadm lab repository";
 
 /**
- * Returns the key in `directory` (secret.asc, mode 0600); the first call creates it. gpg works in a
- * temporary home: the user's keyring is neither read nor changed, and gpg's agent is stopped with
+ * Returns the key in `directory` (secret.asc, mode 0600). The first call creates it. gpg works in a
+ * temporary home, so it neither reads nor changes the user's keyring, and its agent is stopped with
  * the home.
  */
 export async function signingKey(
@@ -82,8 +82,8 @@ export async function signingKey(
 }
 
 /**
- * Returns the key with this fingerprint, armored, from a text that may contain several; undefined
- * if it is not among them.
+ * Returns the armored key with this fingerprint from a text that may contain several keys. Returns
+ * undefined if the text does not contain it.
  */
 export function pinnedKey(armored: string, fingerprint: string): Promise<string | undefined> {
   return withHome(async (gpg) => {
@@ -105,8 +105,8 @@ export function fingerprintOf(listing: string): string {
 type Gpg = (args: readonly string[], input?: string) => Promise<string>;
 
 async function withHome<T>(work: (gpg: Gpg) => Promise<T>): Promise<T> {
-  // The path must be short, because it contains the agent's socket, whose path has at most 107
-  // bytes.
+  // The path must be short, because it contains the agent's socket. The path of a socket has at
+  // most 107 bytes.
   const home = mkdtempSync(join(tmpdir(), "stackadm-gpg-"));
   const env = { ...process.env, GNUPGHOME: home };
   const common = ["--batch", "--quiet", "--no-tty", "--pinentry-mode", "loopback"];

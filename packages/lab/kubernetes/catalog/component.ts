@@ -2,23 +2,23 @@
 export interface ModuleSource {
   readonly kind: "module";
   readonly module: string;
-  /** Version of the module, if it is not the component's. */
+  /** Version of the module, if it differs from the version of the component. */
   readonly moduleVersion?: string;
-  /** Replacements in addition to the module's own: path -> `path version`. */
+  /** Replacements in addition to the module's own. A map from a path to `path version`. */
   readonly replace?: Readonly<Record<string, string>>;
   readonly sharedWith?: SharedWith;
 }
 
 /**
- * Version of Kubernetes, such as 1.36.3, whose module versions a component uses for all modules
- * that both need, so that packages shared by several components are compiled once. @default the
- * component's own versions
+ * Version of Kubernetes, such as 1.36.3. For all modules that both need, a component uses the
+ * versions of this Kubernetes. So packages shared by several components are compiled once. @default
+ * the component's own versions
  */
 type SharedWith = string;
 
 /**
- * Go program of the lab in `programs/<directory>`, with the published modules that it needs (`path
- * version`).
+ * Go program of the lab in `programs/<directory>`, with the published modules that it requires
+ * (`path version`).
  */
 export interface ProgramSource {
   readonly kind: "program";
@@ -36,8 +36,8 @@ export interface CSource {
 }
 
 /**
- * Component that is built separately and kept in the cache by name, version and digest of this
- * description.
+ * Component that is built separately. Its name, version and the digest of this description identify
+ * it in the cache.
  */
 export interface Component {
   readonly name: string;
@@ -46,43 +46,53 @@ export interface Component {
   readonly source: ModuleSource | ProgramSource | CSource;
   /** Programs: executable -> main package (empty for C). */
   readonly programs: Readonly<Record<string, string>>;
-  /** Copies next to the executables: name -> file or folder of the module. */
+  /** Copies next to the executables. A map from a name to a file or folder of the module. */
   readonly copies?: Readonly<Record<string, string>>;
   /** Build tags in addition to those of all components. */
   readonly tags?: readonly string[];
   /** Variables linked in with `-X`: variable -> value. */
   readonly link?: Readonly<Record<string, string>>;
-  /** Needs a C compiler; linked statically nevertheless. @default false */
+  /**
+   * Whether the build needs a C compiler. The executables are linked statically nevertheless.
+   * @default false
+   */
   readonly cgo?: boolean;
-  /** Approximate seconds on 2 idle cores with empty caches; only shown next to the elapsed time. */
+  /**
+   * Approximate duration in seconds on 2 idle cores with empty caches. It is only shown next to the
+   * elapsed time.
+   */
   readonly expectedSeconds: number;
-  /** Difference from what upstream publishes under this name and version. */
+  /** Difference from the program that upstream publishes under this name and version. */
   readonly deviation?: string;
 }
 
 /**
- * Layers below an image's own layer. `empty`: only folders, users and CA certificates; `debian`: a
+ * Layers below an image's own layer. `empty`: only folders, users and CA certificates. `debian`: a
  * small Debian with a shell, iptables, mount, mkfs (one layer, shared by all such images).
  */
 export type ImageBase = "empty" | "debian";
 
 /** Image of the registry. */
 export interface Image {
-  /** Path in the registry: upstream's name without the registry host. */
+  /** Path in the registry: upstream's name without the host of the registry. */
   readonly repository: string;
   /** Further paths of the same image. */
   readonly aliases?: readonly string[];
   readonly tags: readonly string[];
-  /** Upstream's name, with the tag that manifests use. */
+  /** Upstream's name with the tag that manifests use. */
   readonly upstream: string;
   readonly base: ImageBase;
-  /** Debian packages in addition to the shared ones; the image then has a separate Debian layer. */
+  /**
+   * Debian packages in addition to the shared packages. The image then has a separate Debian layer.
+   */
   readonly packages?: readonly string[];
   /** Files: path in the image -> `component/program`. */
   readonly files: Readonly<Record<string, string>>;
-  /** Folders: path in the image -> `component/copy`; all files in them are executable. */
+  /**
+   * Folders. A map from a path in the image to `component/copy`. All files in them are executable.
+   */
   readonly folders?: Readonly<Record<string, string>>;
-  /** Links: path in the image -> target of the symbolic link. */
+  /** Links. A map from a path in the image to the target of the symbolic link. */
   readonly links?: Readonly<Record<string, string>>;
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
@@ -92,8 +102,7 @@ export interface Image {
 }
 
 /**
- * Components and images that are built for one Kubernetes version, in the order in which they are
- * needed.
+ * Components and images that are built for one Kubernetes version, in the order of their first use.
  */
 export interface Release {
   /** Version without `v`, such as 1.36.3. */
@@ -101,11 +110,11 @@ export interface Release {
   readonly minor: string;
   readonly components: readonly Component[];
   readonly images: readonly Image[];
-  /** Version of every deb package; deb-package-table.ts lists their content. */
+  /** Versions of all deb packages. deb-package-table.ts lists their content. */
   readonly packageVersions: Readonly<Record<string, string>>;
 }
 
-/** Returns the difference from what upstream publishes, if there is one. */
+/** Returns the difference from upstream's published version, if there is one. */
 export function differs({ source, deviation }: Component): string | undefined {
   const shares =
     source.kind === "module" &&

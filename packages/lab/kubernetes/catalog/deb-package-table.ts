@@ -3,13 +3,16 @@ export interface DebPackage {
   readonly name: string;
   readonly summary: string;
   readonly depends: readonly string[];
-  /** Packages that this one replaces: Provides, Conflicts and Replaces. */
+  /** Packages that this package replaces: Provides, Conflicts and Replaces. */
   readonly instead?: readonly string[];
   /** Programs: path on the node -> `component/program`. Mode 0755. */
   readonly programs: Readonly<Record<string, string>>;
-  /** Files: path on the node -> file in `packages/`. Mode 0644. */
+  /** Files. A map from a path on the node to a file in `packages/`. Mode 0644. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Contains a systemd unit that the maintainer scripts enable and start. @default false */
+  /**
+   * Whether the package contains a systemd unit that the maintainer scripts enable and start.
+   * @default false
+   */
   readonly unit?: boolean;
 }
 
@@ -76,7 +79,7 @@ export const debPackages: readonly DebPackage[] = [
   },
 ];
 
-/** Packages in Docker's repository; the others are in Kubernetes'. */
+/** Packages in Docker's repository. All other packages are in Kubernetes' repository. */
 export const dockerPackages: readonly string[] = ["containerd.io"];
 
 /**
@@ -110,8 +113,8 @@ export function renderControl(
 }
 
 /**
- * Returns a package's version in the series that machines install. If another release replaces it,
- * the version contains `+really`, as in Debian.
+ * Returns a package's version in the series that machines install. If another release replaces the
+ * version, it contains `+really`, as in Debian.
  */
 export function inSeries(series: string, upstream: string): string {
   return upstream.startsWith(`${series}.`) ? upstream : `${series}.0+really${upstream}`;

@@ -3,8 +3,8 @@ import type { KubernetesMinor } from "../../../../base/versions/pinned-versions.
 import type { Image } from "./component.js";
 
 /**
- * Version of agnhost that is built, for all minors: a Kubernetes tree contains only one, which here
- * is later than the program's.
+ * Version of agnhost that is built for all minors. A Kubernetes source tree contains only one
+ * version, and this version is later than the program's.
  */
 export const agnhostBuilt = { tag: "2.63.0", kubernetes: "1.36.3" };
 
@@ -20,8 +20,8 @@ interface Short extends Partial<Omit<Image, "repository" | "upstream" | "tags">>
 /**
  * Returns an image under upstream's name.
  *
- * @param name name with the registry host
- * @param tags tags; the first one is upstream's
+ * @param name name with the host of the registry
+ * @param tags tags; the first tag is upstream's
  */
 export function image(name: string, tags: readonly string[], rest: Short): Image {
   return {

@@ -4,11 +4,11 @@ import type { Component, Image } from "./component.js";
 import { image, sidecar } from "./images.js";
 import { moduleSource, podNetworkComponents, sidecarModules } from "./versions.js";
 
-/** Optional images and manifests that not every cluster needs: built only on request. */
+/** Optional images and manifests that not every cluster needs. They are built only on request. */
 export interface OptionalAddon {
   readonly components: readonly Component[];
   readonly images: readonly Image[];
-  /** Manifests of the extra, by what they deploy: `component/copy`. */
+  /** Manifests of the extra. A map from the name of the deployed program to `component/copy`. */
   readonly manifests: Readonly<Record<string, string>>;
 }
 
@@ -18,8 +18,8 @@ const release = "v3.28.5";
 const canalFlannel = "v0.24.3";
 
 /**
- * Component with the newest Calico that is published as a Go module, under a version that differs
- * from its release.
+ * Component with the newest Calico that is published as a Go module. The module's version differs
+ * from the release.
  */
 const calicoComponent: Component = {
   name: "calico",
@@ -61,7 +61,7 @@ const calicoImages: readonly Image[] = [
     files: {
       "/opt/cni/bin/install": "calico/install",
       "/opt/cni/bin/calico": "calico/calico",
-      // calico-ipam is the same program, which selects its function by its name.
+      // calico-ipam is the same program. It selects its function by its name.
       "/opt/cni/bin/calico-ipam": "calico/calico",
     },
     command: ["/opt/cni/bin/install"],
@@ -117,7 +117,7 @@ function snapshots(): OptionalAddon {
         version: csiSnapshotter,
         source: moduleSource(module, {
           ...sidecarModules,
-          // Client of the same release; without it Go would take the newest one.
+          // Client of the same release. Without this line, Go would take the newest client.
           [`${project}/client/v8`]: `${project}/client/v8 ${csiSnapshotter}`,
         }),
         programs: {
@@ -163,8 +163,8 @@ function metricsServer(): OptionalAddon {
 }
 
 /**
- * Newest release of Traefik that can be built: modules that later releases need, clients of DNS
- * providers and a part of Traefik itself, are not published.
+ * Newest release of Traefik that can be built. Later releases need modules that are not published:
+ * clients of DNS providers and a part of Traefik itself.
  */
 const traefikBuilt = "v3.6.12";
 

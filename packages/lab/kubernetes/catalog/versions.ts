@@ -14,7 +14,7 @@ export const supportedKubernetesVersions: readonly string[] = Object.values(kube
   ({ version }) => version,
 );
 
-/** Oldest version of Go that builds everything; containerd and the newest Kubernetes require it. */
+/** Oldest version of Go that builds everything. containerd and the newest Kubernetes require it. */
 export const minimumGo = "1.26.0";
 
 /** Module whose dependencies' versions are shared. */
@@ -22,7 +22,8 @@ export const kubernetesModule = "k8s.io/kubernetes";
 
 /*
  * Releases of the packages that machines install from a series (`packageSeries`). They are the same
- * for all Kubernetes minors, because these modules do not depend on Kubernetes, and are built once.
+ * for all Kubernetes minors, because these modules do not depend on Kubernetes. So they are built
+ * once.
  */
 const containerd = "v2.3.7";
 const criTools = "v1.36.0";
@@ -52,8 +53,8 @@ const kubernetesSource = (version: string): ModuleSource => ({
 });
 
 /**
- * Returns a module that uses the module versions of the default Kubernetes, also when it is built
- * for another one, so that its packages are compiled once.
+ * Returns a module that uses the module versions of the default Kubernetes, even if it is built for
+ * another Kubernetes. So its packages are compiled once.
  */
 export const moduleSource = (name: string, replace?: ModuleSource["replace"]): ModuleSource => ({
   kind: "module",
@@ -65,7 +66,7 @@ export const moduleSource = (name: string, replace?: ModuleSource["replace"]): M
 /**
  * Returns one of the lab's own programs.
  *
- * @param require modules in addition to the shared ones: `path version`
+ * @param require modules in addition to the shared modules: `path version`
  */
 const program = (directory: string, require: readonly string[] = []): ProgramSource => ({
   kind: "program",
@@ -92,7 +93,7 @@ function nodeComponents(version: string): Component[] {
     {
       name: "containerd",
       version: containerd,
-      // No shared versions, because containerd needs later modules than Kubernetes.
+      // Does not share versions, because containerd needs later modules than Kubernetes.
       source: { kind: "module", module: containerdModule },
       programs: commands(`${containerdModule}/cmd`, [
         "containerd",
@@ -184,7 +185,7 @@ export function podNetworkComponents(tags: Tags): Component[] {
       programs: { flanneld: flannel },
       link: { [`${flannel}/pkg/version.Version`]: tags.flannel },
       cgo: true,
-      // Compiles packages without C in the same way as for all other components.
+      // Compiles packages without C, in the same way as for all other components.
       tags: ["netgo", "osusergo"],
       expectedSeconds: 60,
     },
@@ -213,8 +214,8 @@ function agnhostComponent({ agnhost: asked }: Pick<Tags, "agnhost">): Component 
 }
 
 /**
- * Versions of two modules with which the sidecars work; all their other modules have Kubernetes'
- * versions.
+ * Modules that the CSI sidecars need in other versions than those of Kubernetes. All other modules
+ * of the sidecars have the versions that Kubernetes uses.
  */
 export const sidecarModules = {
   "github.com/kubernetes-csi/csi-lib-utils": "github.com/kubernetes-csi/csi-lib-utils v0.24.0",
@@ -272,8 +273,8 @@ function cloudComponents(kubernetes: string, tags: Tags): Component[] {
 }
 
 /**
- * Returns everything that is built for a Kubernetes version. Throws a Failure if it is not one of
- * `supportedKubernetesVersions`.
+ * Returns everything that is built for a Kubernetes version. Throws a Failure if the version is not
+ * one of `supportedKubernetesVersions`.
  */
 export function release(version: string): Release {
   const minor = kubernetesMinors[minorOf(version)];

@@ -33,7 +33,7 @@ export interface BuildOptions {
   /** Folder of all finished components. */
   readonly cache: string;
   /**
-   * Folder of Go's module and build caches (several GB), with which an interrupted build continues.
+   * Folder of Go's module and build caches (several GB). An interrupted build continues with them.
    */
   readonly goCache: string;
   readonly progress: Progress;
@@ -47,7 +47,7 @@ export interface BuiltComponent {
   readonly directory: string;
   /** Digest of all inputs of the executables. */
   readonly key: string;
-  /** Seconds that the build took; 0 if the component was in the cache. */
+  /** Duration of the build in seconds, or 0 if the component was in the cache. */
   readonly seconds: number;
 }
 
@@ -60,7 +60,7 @@ const goCacheOf = (cache: string) => join(cache, "go");
 /**
  * Builds these components.
  *
- * @param cache folder for everything that is built
+ * @param cache folder for all build results
  */
 export async function buildComponents(
   components: readonly Component[],
@@ -76,18 +76,18 @@ export async function buildComponents(
   return built;
 }
 
-/** Returns the names of the components that files (`component/program`) are taken from. */
+/** Returns the components in maps from a path to a file of a component (`component/program`). */
 export const componentsOf = (files: readonly Readonly<Record<string, string>>[]): Set<string> =>
   new Set(files.flatMap((paths) => Object.values(paths).map((name) => name.split("/")[0] ?? "")));
 
-/** Deletes 15 GB that only an interrupted build needs; the executables are kept. */
+/** Deletes 15 GB that only an interrupted build needs. Keeps the executables. */
 export function forgetGoCache(cache: string): void {
   rmSync(goCacheOf(cache), { recursive: true, force: true });
 }
 
 /**
- * Returns a digest of everything that decides the executables: build options and the lab's own
- * sources. 12 hex digits.
+ * Returns a digest of everything that determines the executables: build options and the lab's own
+ * sources. The digest has 12 hex digits.
  */
 export function componentKey(component: Component): string {
   const { name, version, source, programs: mains, tags, link, cgo, copies } = component;
@@ -103,8 +103,9 @@ export function componentKey(component: Component): string {
 }
 
 /**
- * Returns a component, from the cache if it is there. It is built in `<folder>.part`, which is
- * renamed when complete; Go's own cache lets a second attempt continue an interrupted one.
+ * Returns a component, from the cache if the cache has it. Otherwise builds it in `<folder>.part`,
+ * which is renamed when it is complete. With Go's own cache, a second attempt continues an
+ * interrupted build.
  */
 export async function buildComponent(
   component: Component,
@@ -167,8 +168,8 @@ async function compile(component: Component, part: string, options: CompileOptio
     cwd: source,
     env: goEnvironment(options, component.cgo === true),
     signal: options.signal,
-    // `go build -v` prints the path of each package, which contains no space, when it begins to
-    // compile it.
+    // When `go build -v` begins to compile a package, it prints the path of the package, which
+    // contains no space.
     isProgress: (line) => !line.includes(" "),
     onLine: (line) => {
       if (line.startsWith("go: ")) options.step.update(line.slice(4));
@@ -182,7 +183,10 @@ const goModOf = async (directory: string): Promise<GoModFile> =>
     (await run("go", ["mod", "edit", "-json", join(directory, "go.mod")])).stdout,
   ) as GoModFile;
 
-/** Returns the shared versions: module -> version; empty if the component shares none. */
+/**
+ * Returns the shared versions, as a map from a module to its version. The map is empty if the
+ * component shares none.
+ */
 async function sharedModules(
   { sharedWith }: ModuleSource | ProgramSource,
   options: CompileOptions,
@@ -208,9 +212,9 @@ function chmodTree(path: string): void {
 }
 
 /**
- * Returns the environment of `go`. `-mod=mod`: the modules' own requirements decide what go.mod
- * leaves open, checked against the checksum database. `-modcacherw`: Go's files can be deleted
- * later. The user's own module and build caches are not used.
+ * Returns the environment of `go`. With `-mod=mod`, the requirements of the modules determine
+ * whatever go.mod does not specify, and the checksum database checks them. With `-modcacherw`, Go's
+ * files can be deleted later. The user's own module and build caches are not used.
  */
 function goEnvironment(
   { goCache }: Pick<BuildOptions, "goCache">,
@@ -229,7 +233,7 @@ function goEnvironment(
   };
 }
 
-/** Downloads a module, if it is not there yet, and returns its folder. */
+/** Downloads a module, if it is not in the cache yet, and returns its folder. */
 async function moduleDirectory(
   source: ModuleSource | CSource,
   version: string,

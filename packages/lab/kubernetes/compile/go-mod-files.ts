@@ -16,8 +16,8 @@ export interface GoReplace {
 const oldestLanguage = "1.24.0";
 
 /**
- * Returns the versions of the modules that Kubernetes (such as 1.36.3) needs, from its go.mod:
- * module -> version. Its staging folders are published as modules.
+ * Returns the versions of the modules that Kubernetes (such as 1.36.3) requires, as a map from a
+ * module to its version from go.mod. The staging folders of Kubernetes are published as modules.
  */
 export function modulesOf(kubernetes: GoModFile, version: string): Map<string, string> {
   const staging = `v0.${version.split(".").slice(1).join(".")}`;
@@ -26,13 +26,17 @@ export function modulesOf(kubernetes: GoModFile, version: string): Map<string, s
   return new Map(required.map(({ Path, Version }) => [Path, own.has(Path) ? staging : Version]));
 }
 
-/** Versions that every build uses instead of the ones that it requires: module -> version. */
+/**
+ * Versions that every build uses instead of its required versions. A map from a module to its
+ * version.
+ */
 type Shared = ReadonlyMap<string, string>;
 
 /**
  * Renders go.mod of a main module that builds another module's programs with that module's
- * versions, except for shared ones. Go applies only the main module's replacements, so those that
- * name a published module are repeated here; for others the required version is used.
+ * versions, except for shared modules. Go applies only the main module's replacements. So
+ * replacements by a published module are copied into this file. For all other replacements, the
+ * required version is used.
  */
 export function renderModuleGoMod(
   component: Component,
@@ -70,9 +74,9 @@ interface GoModParts {
 }
 
 /**
- * Renders a go.mod. For shared modules it requires a version later than all others and replaces it
- * by the shared one: Go's build cache distinguishes packages by the selected version, not by the
- * replacement, so the selected version has to be equal everywhere.
+ * Renders a go.mod. For shared modules, it requires a version later than all others and replaces
+ * this version by the shared version. Go's build cache distinguishes packages by the selected
+ * version, not by the replacement. So the selected version must be the same everywhere.
  */
 function renderGoMod(parts: GoModParts): string {
   const shared = [...parts.shared].map(([path, version]) => ({
@@ -92,8 +96,8 @@ function renderGoMod(parts: GoModParts): string {
 }
 
 /**
- * Returns a version later than any required one, with the same major: the one in the path, that of
- * an `+incompatible` version, or else 1.
+ * Returns a version later than any required version, with the same major. The major comes from the
+ * path, or from an `+incompatible` version, or else is 1.
  */
 function latest(path: string, version: string): string {
   const inPath = /^gopkg\.in\/.*\.v(\d+)$/.exec(path) ?? /\/v(\d+)$/.exec(path);
@@ -125,7 +129,7 @@ const tags = ["selinux", "notest", "grpcnotrace"];
 
 /**
  * Returns the arguments of `go build` for every program of a component, into the folder `output`.
- * Several programs share one run, and then have the names that Go gives them (versions.test.ts
+ * Several programs share one run. They then have the names that Go gives them (versions.test.ts
  * checks the table for this).
  */
 export function goBuildArguments(component: Component, output: string): string[] {

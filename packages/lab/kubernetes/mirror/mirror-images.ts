@@ -13,7 +13,7 @@ import type { SiteImage } from "../site/site.js";
 import { areStored, storeOf } from "../site/site-images.js";
 
 export interface MirrorImagesOptions {
-  /** Settings of the mirror. Undefined: nothing is mirrored. */
+  /** Settings of the mirror. If undefined, nothing is mirrored. */
   readonly settings: MirrorSettings | undefined;
   /** Folder that records which images were mirrored, so that they are not fetched again. */
   readonly cache: string;
@@ -23,7 +23,7 @@ export interface MirrorImagesOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the images that are not among the mirrored ones. */
+/** Returns the images that are not among the mirrored images. */
 export const imagesLeft = (
   images: readonly Image[],
   mirrored: readonly SiteImage[],
@@ -31,9 +31,9 @@ export const imagesLeft = (
   images.filter(({ upstream }) => !mirrored.some((one) => one.upstream === upstream));
 
 /**
- * Mirrors upstream's own images into the registry's store under their own digests, one entry for
- * each tag. Leaves out images that cannot be fetched, and reports them. Uses podman's settings of
- * registries: mirrors, authorities, proxies, policy.
+ * Mirrors upstream's own images into the registry's store under their own digests, with one entry
+ * for each tag. Leaves out images that cannot be fetched, and reports them. Uses podman's settings
+ * for registries: mirrors, authorities, proxies, policy.
  */
 export async function mirrorImages(
   images: readonly Image[],
@@ -52,8 +52,8 @@ export async function mirrorImages(
 }
 
 /**
- * Reports whether a site may contain these images: mirrored ones only if the settings allow
- * mirroring.
+ * Reports whether a site may contain these images. Mirrored images are allowed only if the settings
+ * allow mirroring.
  */
 export const mayHave = (
   images: readonly SiteImage[],
@@ -62,14 +62,15 @@ export const mayHave = (
 
 const hostOf = (reference: string): string => reference.split("/")[0] ?? "";
 
-/** Returns the registries from which the first wanted image cannot be read, with the reason. */
+/** Returns the registries from which the first wanted image cannot be read, with the reasons. */
 async function unreachable(
   images: readonly Image[],
   { progress, signal }: MirrorImagesOptions,
 ): Promise<ReadonlyMap<string, string>> {
   if (images.length === 0) return new Map();
   const first = new Map([...images].reverse().map(({ upstream }) => [hostOf(upstream), upstream]));
-  // Podman is installed already, and reads the same settings as skopeo, which fetches later.
+  // Uses podman, which is already installed and reads the same settings as skopeo. skopeo fetches
+  // the images later.
   const ask = (upstream: string) => (within: AbortSignal) =>
     run("podman", ["manifest", "inspect", upstream], { signal: within });
   const answers = await withStep(progress, "Look for upstream's images", 3, () =>
@@ -110,7 +111,7 @@ async function fetchAll(
   return fetched;
 }
 
-/** Returns the path of the file that records what was mirrored for an image. */
+/** Returns the path of the file that records the mirrored content of an image. */
 const recordOf = ({ upstream, tags }: Image, cache: string): string =>
   join(cache, `image-${digestOf(JSON.stringify([upstream, tags])).slice(0, 12)}.json`);
 
@@ -156,9 +157,7 @@ interface PublishedManifest {
   readonly layers: readonly { readonly digest: string }[];
 }
 
-/**
- * Moves an image from skopeo's `dir:` format into the store. Its manifest is kept byte for byte.
- */
+/** Moves an image from skopeo's `dir:` format into the store. Keeps its manifest byte for byte. */
 async function adopt(
   folder: string,
   repositories: readonly string[],

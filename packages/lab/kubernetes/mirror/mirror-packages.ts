@@ -12,7 +12,7 @@ import { reason, whyNot, type MirrorSettings } from "./mirror.js";
 import { pinnedKey } from "../apt/signing-key.js";
 
 export interface MirrorPackagesOptions {
-  /** Settings of the mirror. Undefined: nothing is mirrored. */
+  /** Settings of the mirror. If undefined, nothing is mirrored. */
   readonly settings: MirrorSettings | undefined;
   /** Folder in which mirrored packages are kept. */
   readonly cache: string;
@@ -25,7 +25,7 @@ export type MirroredPackages = ReadonlyMap<string, string>;
 
 /**
  * Returns the packages of a release that upstream's repository has in exactly these versions, with
- * upstream's signature; the first call downloads them. Returns none, and reports the reason, if the
+ * upstream's signature. The first call downloads them. Returns none, and reports the reason, if the
  * repository is unreachable or not signed by the pinned key.
  */
 export async function mirrorPackages(
@@ -62,7 +62,7 @@ export async function mirrorPackages(
       });
     });
     const taken = await filesIn(folder);
-    // Deletes an empty folder, so that the next call asks again: upstream may have the packages
+    // Deletes an empty folder, so that the next call tries again. Upstream may have the packages
     // later.
     if (taken.size === 0) await rm(folder, { recursive: true });
     const lacking = Object.keys(versions).filter((name) => !taken.has(name));

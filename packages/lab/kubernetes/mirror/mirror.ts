@@ -6,7 +6,7 @@ import { kubernetesPackageRepository } from "../../../../base/versions/pinned-ve
  * names.
  */
 export interface MirrorSettings {
-  /** URL of a flat apt repository; `{minor}` is replaced by the minor version. */
+  /** URL of a flat apt repository. The minor version replaces `{minor}`. */
   readonly url: string;
   /** Fingerprint of the key that signs the repository, 40 hex digits. */
   readonly keyFingerprint: string;
@@ -17,8 +17,8 @@ const setting = "STACKADM_LAB_MIRROR";
 /**
  * Returns the settings for mirroring upstream's own packages and images. `STACKADM_LAB_MIRROR` is
  * `auto`, `never`, or the URL of a copy of upstream's package repository, signed by upstream's key.
- * Undefined means that everything is built: the default until a lab has run on upstream's own
- * images.
+ * Undefined means that everything is built. This is the default until a lab has run on upstream's
+ * own images.
  */
 export function mirrorSettings(env: NodeJS.ProcessEnv = process.env): MirrorSettings | undefined {
   const value = env[setting] ?? "never";
@@ -33,12 +33,12 @@ export function mirrorSettings(env: NodeJS.ProcessEnv = process.env): MirrorSett
   return { ...kubernetesPackageRepository, url: value };
 }
 
-/** Milliseconds that upstream may take to answer; after that the lab builds. */
+/** Time in milliseconds that upstream may take to answer. After that, the lab builds. */
 const patience = 10_000;
 
 /**
- * Checks whether something is available, within `patienceMs`. Returns the reason in one line if it
- * is not, otherwise undefined.
+ * Checks within `patienceMs` whether something is available. Returns undefined if it is, otherwise
+ * the reason in one line.
  */
 export async function whyNot(
   ask: (signal: AbortSignal) => Promise<unknown>,
@@ -55,7 +55,10 @@ export async function whyNot(
   }
 }
 
-/** Returns why a tool failed: apt prints it behind "E:", other tools in their last line. */
+/**
+ * Returns the reason why a tool failed. apt prints it after "E:", other tools print it in their
+ * last line.
+ */
 export function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const apt = /^(?:.*: )?E: (?:Failed to fetch \S+ +)?(.*?)\.?(?: \[IP: .*\])?$/m.exec(text);

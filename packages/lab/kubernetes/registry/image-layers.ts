@@ -30,8 +30,8 @@ export const debianLayerPackages: readonly string[] = [
 ];
 
 /**
- * Paths that nothing in an image uses, half of that Debian: script languages installed as
- * dependencies, tables of character sets.
+ * Paths that no image uses, about half of that Debian: script languages installed as dependencies,
+ * and tables of character sets.
  */
 const unused: readonly RegExp[] = [
   /^usr\/(bin|lib|share)\/(python3|perl5?$|perl5\.)/,
@@ -52,7 +52,7 @@ export interface LayerOptions {
 }
 
 /**
- * Returns the Debian base layer, with `more` packages, as a tar file in the cache. The first call
+ * Returns the Debian base layer with `more` packages, as a tar file in the cache. The first call
  * builds it (about a minute).
  */
 export async function debianLayer(
@@ -92,7 +92,7 @@ function thin(root: string): void {
   for (const name of ["etc/hostname", "etc/resolv.conf", "etc/machine-id"]) remove(name);
 }
 
-/** Reports whether a path of the Debian tree is left out of the layer. */
+/** Reports whether the layer leaves out a path of the Debian tree. */
 export function isUnused(path: string): boolean {
   return unused.some((pattern) => pattern.test(path));
 }
@@ -125,7 +125,9 @@ const passwd = [
   "nobody:x:65534:65534:nobody:/:/sbin/nologin",
 ];
 
-/** Returns the layer with an image's own executables, as a tar file that the caller moves away. */
+/**
+ * Returns the layer with an image's own executables, as a tar file. The caller moves the file away.
+ */
 export async function programLayer(
   image: Image,
   built: ReadonlyMap<string, BuiltComponent>,
@@ -155,7 +157,7 @@ function freshRoot(options: LayerOptions): string {
   return root;
 }
 
-/** Writes a tar whose bytes depend only on names, modes and contents. */
+/** Writes a tar file whose bytes depend only on names, modes and contents. */
 async function pack(root: string, file: string, options: LayerOptions): Promise<void> {
   const owner = ["--owner=0", "--group=0", "--numeric-owner"];
   const modes = ["--mode=u+rwX,go+rX"]; // independent of the builder's umask

@@ -13,7 +13,7 @@ export interface Blob {
 export interface RenderedImage {
   readonly config: string;
   readonly manifest: string;
-  /** SHA-256 of the manifest, hex; tags point to it. */
+  /** SHA-256 of the manifest in hex. Tags point to it. */
   readonly digest: string;
   /** SHA-256 of the configuration, hex. */
   readonly configDigest: string;
@@ -25,7 +25,7 @@ const created = "2026-01-01T00:00:00Z";
 
 /**
  * Renders configuration and manifest of an image (OCI image specification 1.1). The layers are
- * uncompressed, so a layer's digest is also its diff ID, and nodes need no CPU time to decompress.
+ * uncompressed. So a layer's digest is also its diff ID, and nodes need no CPU time to decompress.
  */
 export function renderImage(
   image: Image,
@@ -66,7 +66,8 @@ export function renderImage(
 }
 
 /**
- * Returns labels with the image's origin: upstream's name, sources, and differences from upstream.
+ * Returns labels that describe the image's origin: upstream's name, sources, and differences from
+ * upstream.
  */
 export function imageLabels(
   image: Image,
@@ -88,7 +89,7 @@ export function imageLabels(
 }
 
 /**
- * Returns a path's place on Debian, where /bin, /sbin and /lib are links into /usr: a layer with a
+ * Returns a path's place on Debian, where /bin, /sbin and /lib are links into /usr. A layer with a
  * folder of that name would replace the link.
  */
 export function pathOnDebian(target: string): string {

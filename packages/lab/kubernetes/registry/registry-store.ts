@@ -29,7 +29,7 @@ export const storePaths = {
 
 /**
  * Writes the storage folder of a registry. A blob is complete before anything links to it, and a
- * tag is written last, so a registry that serves the folder at the same time never has an
+ * tag is written last. So a registry that serves the folder at the same time never has an
  * incomplete image.
  */
 export class RegistryStore {
@@ -50,7 +50,7 @@ export class RegistryStore {
     return existsSync(join(this.directory, storePaths.blob(digest)));
   }
 
-  /** Publishes an image, whose layers are stored already, under a repository's tags. */
+  /** Publishes an image under a repository's tags. Its layers must already be stored. */
   publish(
     repository: string,
     tags: readonly string[],
@@ -72,14 +72,15 @@ export class RegistryStore {
   }
 
   /**
-   * Returns the SHA-256 of the manifest that a tag points to; undefined if there is no such tag.
+   * Returns the SHA-256 of the manifest to which a tag points, or undefined if the tag does not
+   * exist.
    */
   tagged(repository: string, tag: string): string | undefined {
     const path = join(this.directory, storePaths.tagLink(repository, tag));
     return existsSync(path) ? readFileSync(path, "utf8").replace("sha256:", "") : undefined;
   }
 
-  /** Deletes every blob that is not in `keep` (SHA-256, hex). Returns the bytes freed. */
+  /** Deletes every blob that is not in `keep` (SHA-256, hex). Returns the number of bytes freed. */
   prune(keep: ReadonlySet<string>): number {
     const root = join(this.directory, "docker/registry/v2/blobs/sha256");
     let freed = 0;

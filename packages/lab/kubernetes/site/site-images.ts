@@ -48,7 +48,7 @@ export async function writeImages(
   return written;
 }
 
-/** Returns the layer below an image's own, as a file that is kept in the cache. */
+/** Returns the layer below an image's own layer, as a file in the cache. */
 async function baseOf(image: Image, options: LayerOptions): Promise<string> {
   const debian = await debianLayer(options, image.packages);
   return image.base === "debian" ? debian : emptyLayer(debian, options);
@@ -75,7 +75,7 @@ function publish(
   };
 }
 
-/** Adds a copy of a file to the store; the file itself is kept in the cache. */
+/** Adds a copy of a file to the store. The file itself stays in the cache. */
 async function addCopy(store: RegistryStore, file: string, options: LayerOptions): Promise<Blob> {
   const copy = join(options.cache, "copy.tar");
   copyFileSync(file, copy);

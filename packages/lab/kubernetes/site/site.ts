@@ -17,24 +17,27 @@ export interface SiteImage {
   readonly manifest: string;
   readonly blobs: readonly string[];
   readonly differs?: string;
-  /** Upstream's own image, as it was published. @default built by the lab */
+  /** Whether the image is upstream's own image, as it was published. @default built by the lab */
   readonly mirrored?: boolean;
 }
 
 /**
- * Content of `site/site-v<version>.json`: what was built, from which sources, and how it differs
- * from upstream's.
+ * Content of `site/site-v<version>.json`: the built parts, their sources, and their differences
+ * from upstream.
  */
 export interface SiteManifest {
   readonly version: string;
-  /** Digest of the inputs; nothing has to be rebuilt while it is equal. */
+  /** Digest of the inputs. Nothing has to be rebuilt while the digest is equal. */
   readonly key: string;
   readonly apt: {
     readonly path: string;
     readonly keyFingerprint: string;
     /** Fingerprint of the key that signs Docker's repository. */
     readonly dockerKeyFingerprint?: string;
-    /** Upstream's own packages in the repository, as they were published: file -> SHA-256. */
+    /**
+     * Packages of upstream in the repository, as they were published. A map from a file to its
+     * SHA-256.
+     */
     readonly mirrored?: Readonly<Record<string, string>>;
   };
   readonly components: readonly {
@@ -46,7 +49,7 @@ export interface SiteManifest {
   readonly images: readonly SiteImage[];
 }
 
-/** Returns a digest of everything that decides a site's content. */
+/** Returns a digest of everything that determines a site's content. */
 export function siteKey(release: Release): string {
   return digestOf(
     JSON.stringify([
@@ -83,7 +86,7 @@ export function writeSiteManifest(site: string, manifest: SiteManifest): void {
 
 /** Content of `site/images-<name>.json`: images in addition to those of a version. */
 export interface AddedImages {
-  /** Digest of the inputs; nothing has to be rebuilt while it is equal. */
+  /** Digest of the inputs. Nothing has to be rebuilt while the digest is equal. */
   readonly key: string;
   readonly images: readonly SiteImage[];
 }
