@@ -9,7 +9,10 @@ import type {
 import { buildOf, kubernetesBuild } from "./builds.js";
 import { forwardScript, makeWithGo, standInScript } from "./make.js";
 
-/** Directory of the stand-in for each program, by the name of the program. */
+/**
+ * Directory of each program's stand-in. A map from the name of the program to the name of the
+ * directory.
+ */
 const standIns: Readonly<Record<string, string>> = {
   "pulumi-language-nodejs": "nodejs",
   "pulumi-resource-kubernetes": "kubernetes",

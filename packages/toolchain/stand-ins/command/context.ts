@@ -3,8 +3,8 @@ import type { EngineLog, Severity } from "../plugin/engine-log.js";
 
 export interface Operation {
   /**
-   * Signal that the engine's cancel or the resource's time limit aborts; its reason is the error to
-   * report.
+   * Signal that is aborted by the engine's cancel or the resource's time limit. Its reason is the
+   * error to report.
    */
   readonly signal: AbortSignal;
   /** Shows a line of progress while the resource is processed. */

@@ -11,8 +11,8 @@ import { dial } from "./ssh-connection.js";
 
 /**
  * Copies the source to `remotePath`. A file is copied into an existing directory, or to that path.
- * A directory is copied into the remote directory; if the source ends in a slash, only its content
- * is. Creates missing parent directories.
+ * A directory is copied into the remote directory. If the source ends in a slash, only the
+ * directory's content is copied. Creates missing parent directories.
  */
 export async function copyToRemote(
   inputs: CopyInputs,
@@ -32,17 +32,18 @@ export async function copyToRemote(
 
 interface FileSource {
   readonly kind: "file";
-  /** Name of the file; undefined for text, which has no name. */
+  /** Name of the file. Undefined for text, which has no name. */
   readonly name: string | undefined;
   readonly content: Buffer;
 }
 interface TreeSource {
   readonly kind: "tree";
   /**
-   * Directory to create inside the target; undefined: the content is copied into the target itself.
+   * Directory to create inside the target. If undefined, the content is copied into the target
+   * itself.
    */
   readonly name: string | undefined;
-  /** Files by their path inside the tree; undefined content means a directory. */
+  /** Map from a path inside the tree to the file's content. Undefined content means a directory. */
   readonly files: ReadonlyMap<string, Buffer | undefined>;
 }
 
@@ -92,7 +93,7 @@ function openSftp(client: Client): Promise<SFTPWrapper> {
   });
 }
 
-/** Status of SFTP for a path that does not exist. */
+/** SFTP status for a path that does not exist. */
 const noSuchFile = 2;
 
 class Remote {

@@ -1,4 +1,4 @@
-/** Input properties that this stand-in supports, by resource type; Check refuses all others. */
+/** Input properties that this stand-in supports, by resource type. Check refuses all others. */
 
 const connection = [
   "host",
@@ -31,7 +31,7 @@ export const handled: Readonly<Record<string, readonly string[]>> = {
   "command:local:Command": [...command, "dir", "interpreter"],
 };
 
-/** Properties of `connection`; `proxy` has the same except `proxy`. */
+/** Properties of `connection`. `proxy` has the same properties, except `proxy`. */
 export const handledConnection: readonly string[] = [...connection, "proxy"];
 export const handledProxy: readonly string[] = connection;
 

@@ -22,7 +22,7 @@ export interface Endpoint {
   readonly privateKeyPassword?: string | undefined;
   /** Socket of the SSH agent. @default the environment's `SSH_AUTH_SOCK` */
   readonly agentSocketPath?: string | undefined;
-  /** Host key in one line, as in `authorized_keys`; without it any key is accepted. */
+  /** Host key in one line, as in `authorized_keys`. Without it, any key is accepted. */
   readonly hostKey?: string | undefined;
   /** Attempts that may fail; -1 means no limit. */
   readonly dialErrorLimit: number;
@@ -34,7 +34,7 @@ export interface Connection extends Endpoint {
   readonly proxy?: Endpoint | undefined;
 }
 
-/** Defaults of the official schema, which Check adds for programs whose SDK does not. */
+/** Defaults of the official schema. Check adds them for programs whose SDK does not add them. */
 const defaults = { port: 22, user: "root", dialErrorLimit: 10, perDialTimeout: 15 } as const;
 
 const endpoint = z.object({
@@ -86,8 +86,8 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
 };
 
 /**
- * Returns a resource's properties with types, secrets in clear. Throws the errors that Check
- * reports.
+ * Returns a resource's properties with types, and with secrets in plain text. Throws the errors
+ * that Check reports.
  */
 export function remoteCommandInputs(properties: JsonObject): RemoteCommandInputs {
   return remoteCommand.parse(withoutNulls(reveal(properties)));
@@ -99,7 +99,7 @@ export function localCommandInputs(properties: JsonObject): LocalCommandInputs {
 
 export interface CopyInputs {
   readonly connection: Connection;
-  /** Asset or archive with its signature, as it was received. */
+  /** Asset or archive with its signature, unchanged. */
   readonly source: JsonObject;
   readonly remotePath: string;
 }
@@ -116,8 +116,8 @@ export interface CheckFailure {
 }
 
 /**
- * Returns the inputs for the state: with defaults, and with `connection` and its keys and passwords
- * as secrets.
+ * Returns the inputs for the state, with defaults. `connection` and its keys and passwords are
+ * secrets.
  */
 export function checkedInputs(news: JsonObject): JsonObject {
   const { connection: value } = news;
@@ -137,7 +137,7 @@ function checkedConnection(value: Json): Json {
   return checked;
 }
 
-/** Returns the problems of a resource's inputs; values that are not known yet are not checked. */
+/** Returns the problems of a resource's inputs. Does not check values that are not known yet. */
 export function checkFailures(type: string, news: JsonObject): CheckFailure[] {
   const schema = schemas[type];
   const names = handled[type];
@@ -176,7 +176,7 @@ function unhandledSource(value: Json | undefined): CheckFailure[] {
   return [{ property: "source", reason: "either an asset or an archive must be set" }];
 }
 
-/** Returns missing values and wrong types. Unknown values have no type yet. */
+/** Returns errors for missing values and wrong types. Unknown values have no type yet. */
 function mistakes(schema: z.ZodType, clear: JsonObject): CheckFailure[] {
   const result = schema.safeParse(withoutNulls(clear));
   if (result.success) return [];
@@ -185,7 +185,7 @@ function mistakes(schema: z.ZodType, clear: JsonObject): CheckFailure[] {
     .map((issue) => ({ property: issue.path.map(String).join("."), reason: issue.message }));
 }
 
-/** Returns the value at a path, or the unknown value at which the path ends. */
+/** Returns the value at a path. If the path leads through an unknown value, returns that value. */
 function valueAt(value: Json, path: readonly PropertyKey[]): Json | undefined {
   let current: Json | undefined = value;
   for (const key of path) {

@@ -9,7 +9,7 @@ import type { CommandOutput } from "./remote-command.js";
 import { errorCode } from "./ssh-errors.js";
 
 /**
- * Runs `command` by the interpreter (default `/bin/sh -c`), in `dir` or else the program's
+ * Runs `command` with the interpreter (default `/bin/sh -c`), in `dir` or else in the program's
  * directory.
  */
 export async function runLocal(

@@ -1,6 +1,6 @@
 /**
- * Collects a command's output: per stream, in order of arrival for errors, and by lines while it
- * runs.
+ * Collects a command's output: per stream, in order of arrival for errors, and in lines while the
+ * command runs.
  */
 
 export type Logging = "none" | "stdout" | "stderr" | "stdoutAndStderr";
@@ -23,7 +23,7 @@ export class Output {
     }
   }
 
-  /** Passes on a last line that has no line end. */
+  /** Passes on the last line if it has no line end. */
   end(): void {
     this.split(this.decoder.decode());
     if (this.line.length > 0) this.emit();
@@ -34,7 +34,7 @@ export class Output {
     return Buffer.concat(this.chunks.map(({ data }) => data)).toString("utf8");
   }
 
-  /** Returns one stream, without one line end at its end. */
+  /** Returns one stream without its final line end. */
   of(stream: Stream): string {
     const chunks = this.chunks.filter((chunk) => chunk.stream === stream);
     const text = Buffer.concat(chunks.map(({ data }) => data)).toString("utf8");
@@ -58,7 +58,10 @@ export class Output {
   }
 }
 
-/** Returns a string in double quotes as Go's %q writes it; official errors quote commands so. */
+/**
+ * Returns a string in double quotes, as Go's %q writes it. Official errors quote commands in this
+ * way.
+ */
 export function quoted(text: string): string {
   const named: Record<string, string> = { "\u0007": "\\a", "\u000b": "\\v" };
   return JSON.stringify(text).replace(/\\u00([01][0-9a-f])|\u007f/g, (_match, hex?: string) => {
@@ -68,8 +71,8 @@ export function quoted(text: string): string {
 }
 
 /**
- * Returns the error of a failed command: reason, command and complete output. None of it may be
- * secret.
+ * Returns the error of a failed command: reason, command and complete output. None of them may
+ * contain a secret.
  */
 export function commandError(why: string, command: string, output: Output): Error {
   return new Error(`${why}: running ${quoted(command)}:\n${output.combined()}`);

@@ -29,7 +29,8 @@ import type { CommandOutput } from "./remote-command.js";
 /** Version of the official plugin whose behaviour is implemented. */
 export const version = "1.2.1";
 /**
- * Key that the official plugin adds to its configuration, so that a stack can change between both.
+ * Key that the official plugin adds to its configuration. It allows a stack to change between both
+ * plugins.
  */
 const frameworkKey = "__pulumi-go-provider-version";
 const frameworkVersion = "v1.5.0";
@@ -84,7 +85,7 @@ export class CommandProvider {
   }
 
   /**
-   * Stops dialling and local commands; waits for a running remote command, like the official
+   * Stops dialling and local commands. Waits for a running remote command, like the official
    * plugin.
    */
   cancel(): void {
@@ -156,8 +157,8 @@ export class CommandProvider {
   }
 
   /**
-   * Runs a resource's command and returns its outputs. Without a command, nothing runs and the
-   * outputs are kept.
+   * Runs a resource's command and returns its outputs. Without a command, runs nothing and keeps
+   * the outputs.
    */
   private async run(
     request: Request,
@@ -225,7 +226,7 @@ const kinds = {
   UPDATE: messages.PropertyDiff.Kind.UPDATE,
 } as const;
 
-/** Compares inputs. Replacement (`triggers`) is decided by the SDK's option replaceOnChanges. */
+/** Compares inputs. The SDK's option replaceOnChanges determines replacements (`triggers`). */
 function diff(request: messages.DiffRequest): messages.DiffResponse {
   const olds = fromStruct(request.getOldInputs() ?? request.getOlds());
   const changes = detailedDiff(olds, fromStruct(request.getNews()));

@@ -16,7 +16,7 @@ export interface SshEnvironment {
 }
 
 /**
- * Runs `command` with the settings in `inputs`; `inputs.stdout` and `stderr` are the outputs of the
+ * Runs `command` with the settings in `inputs`. `inputs.stdout` and `stderr` are the outputs of the
  * previous run.
  */
 export async function runRemote(
@@ -62,7 +62,7 @@ async function setEnvironment(
   }
 }
 
-/** Returns the official text, which names a solution. */
+/** Returns the official plugin's text, which suggests a solution. */
 function refused(name: string): string {
   return [
     `Unable to set '${name}'. This only works if your SSH server is configured to accept`,

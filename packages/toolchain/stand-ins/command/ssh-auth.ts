@@ -21,7 +21,7 @@ export interface Credentials {
 
 /**
  * Reads the keys and checks that the agent answers. Errors here are permanent, so nothing is
- * repeated.
+ * retried.
  */
 export async function credentials(
   endpoint: Endpoint,
@@ -52,7 +52,7 @@ function methods(endpoint: Endpoint, socket: string | undefined): AnyAuthMethod[
       },
     );
   }
-  // Go's client tries each method once, so it does not use the agent if there is a private key.
+  // Go's client tries each method once, so it does not use the agent if a private key is set.
   if (socket && privateKey === undefined) list.push({ type: "agent", username, agent: socket });
   return list;
 }
@@ -69,7 +69,10 @@ function parsedKey(text: string, passphrase: string | undefined): ParsedKey {
   throw new Error("ssh: no key found");
 }
 
-/** Returns the accepted host key; undefined accepts any, like the official plugin. */
+/**
+ * Returns the accepted host key. Undefined means that any key is accepted, like the official
+ * plugin.
+ */
 function pinnedKey(line: string | undefined): Credentials["hostKey"] {
   if (line === undefined || line === "") return undefined;
   const key = utils.parseKey(line);
@@ -91,13 +94,13 @@ async function answers(socket: string): Promise<void> {
 }
 
 export interface Refusal {
-  /** Reports why the handshake ends, instead of the library's message. */
+  /** Reports the reason why the handshake ends, which replaces the library's message. */
   (error: Error): void;
 }
 
 /**
- * Milliseconds for the handshake. The official plugin limits only the connection; a busy machine
- * needs time.
+ * Time limit of the handshake in milliseconds. The official plugin limits only the connection, but
+ * a busy machine needs more time for the handshake.
  */
 const handshakeTimeout = 20_000;
 
@@ -113,7 +116,7 @@ export function connectConfig(who: Credentials, refuse: Refusal): ConnectConfig 
       refuse(new Error("ssh: handshake failed: ssh: host key mismatch"));
       return false;
     },
-    // Only the pinned key's type is offered, so that a server with several keys shows this one.
+    // Offers only the pinned key's type, so that a server with several keys shows this key.
     ...(hostKey && { algorithms: { serverHostKey: [hostKey.type as ServerHostKeyAlgorithm] } }),
   };
 }
@@ -121,7 +124,7 @@ export function connectConfig(who: Credentials, refuse: Refusal): ConnectConfig 
 function authHandler(who: Credentials, refuse: Refusal): AuthHandlerMiddleware {
   const waiting = [...who.methods];
   const attempted: string[] = [];
-  // The library passes null until the server has reported which methods it accepts.
+  // The library passes null until the server has reported the methods that it accepts.
   return (allowed: AuthenticationType[] | null, _partial, next) => {
     if (attempted.length === 0) {
       attempted.push("none");

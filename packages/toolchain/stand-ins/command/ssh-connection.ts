@@ -17,13 +17,13 @@ const longestPauseMs = 5000;
 
 export interface Session {
   readonly client: Client;
-  /** Closes the connection, and the one to the proxy. */
+  /** Closes the connection, and the connection to the proxy. */
   close(): void;
 }
 
 /**
- * Dials until it succeeds. Throws when the limit of failed attempts is exceeded or the signal is
- * aborted.
+ * Dials until a connection succeeds. Throws when the limit of failed attempts is exceeded or the
+ * signal is aborted.
  */
 export async function dial(
   connection: Connection,
@@ -63,8 +63,8 @@ async function dialThrough({ proxy, who, operation, agentSocket }: ProxiedDial):
     const stream = await withRetries("Dial from proxy", limit, operation, () =>
       forward(hop, who.endpoint),
     );
-    // Like the official plugin, repeats a failed handshake on the same stream, where it cannot
-    // succeed: programs must be able to handle this with the stand-in too.
+    // Like the official plugin, retries a failed handshake on the same stream, where it cannot
+    // succeed. Programs must be able to handle this with the stand-in too.
     const client = await withRetries("Dial", limit, operation, () => handshake(stream, who));
     return {
       client,
@@ -159,15 +159,15 @@ function handshake(stream: Duplex, who: Credentials): Promise<Client> {
       stream.destroy();
     };
     client.on("error", (error) => {
-      // Before "ready", this reports why the handshake failed. Later, the session's user gets
+      // Before "ready", this reports why the handshake failed. Afterwards, the session's user gets
       // "close".
       fail(handshakeError(error));
     });
     client.once("close", () => {
       fail(handshakeError(new Error("EOF")));
     });
-    // A proxy's sshd keeps its channel half open after the machine has closed its end. The SSH
-    // session is over then.
+    // A proxy's sshd keeps its channel half open after the machine has closed its side. At this
+    // point, the SSH session is over.
     stream.once("end", () => {
       stream.destroy();
     });

@@ -1,4 +1,4 @@
-/** Renders errors of dialling in the words of the official plugin (Go's net and x/crypto/ssh). */
+/** Renders dialling errors in the words of the official plugin (Go's net and x/crypto/ssh). */
 
 const connectReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connect: connection refused",
@@ -34,7 +34,7 @@ export function dialTimeout(network: string, address: string): Error {
   return new Error(`dial ${network} ${address}: i/o timeout`);
 }
 
-/** Reasons for rejecting a channel, by their numbers in SSH. */
+/** Reasons for the rejection of a channel. Keys: the numbers of the reasons in SSH. */
 const rejections: Readonly<Record<number, string>> = {
   1: "administratively prohibited",
   2: "connect failed",
@@ -42,14 +42,17 @@ const rejections: Readonly<Record<number, string>> = {
   4: "resource shortage",
 };
 
-/** Returns why a proxy opened no channel: its reason, or EOF if the connection was lost. */
+/**
+ * Returns the reason why a proxy opened no channel: the proxy's reason, or EOF if the connection
+ * was lost.
+ */
 export function channelError(error: unknown): Error {
   if (!(error instanceof Error && "reason" in error)) return new Error("EOF");
   const reason = rejections[Number(error.reason)];
   return new Error(reason === undefined ? "EOF" : `ssh: rejected: ${reason} (${error.message})`);
 }
 
-/** Returns an error of the SSH library during the handshake. */
+/** Returns the official plugin's error for an SSH handshake that failed with this error. */
 export function handshakeError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   return new Error(`ssh: handshake failed: ${handshakeReason(message, errorCode(error))}`);

@@ -1,11 +1,11 @@
 /**
- * Runs one command on a connection. Each environment variable is sent first and acknowledged by the
- * server.
+ * Runs one command on a connection. Sends each environment variable first, and the server
+ * acknowledges it.
  */
 import type { Client, ClientChannel } from "ssh2";
 import type { Output } from "./output.js";
 
-/** Window and packet size of a channel, equal to those of the library's `exec`. */
+/** Window and packet size of a channel, equal to the sizes in the library's `exec`. */
 const windowSize = 2 * 1024 * 1024;
 const packetSize = 32 * 1024;
 
@@ -13,8 +13,8 @@ type Reply = (failed: boolean | Error) => void;
 
 /**
  * Internals of the library's `exec`. The library sends environment variables without waiting for
- * the server's answer, but a refused variable has to fail the command before it runs. So this class
- * sends the requests one by one.
+ * the server's answer, but a refused variable must make the command fail before it runs. So this
+ * class sends the requests one by one.
  */
 interface LibraryClient {
   readonly _chanMgr: { add(opened: Opened): number };
@@ -53,14 +53,14 @@ export class RemoteShell {
     });
   }
 
-  /** Sets a variable; returns false if the server refuses it. */
+  /** Sets a variable. Returns false if the server refuses it. */
   setEnvironment(name: string, value: string): Promise<boolean> {
     const answer = this.answer();
     this.library._protocol.env(this.channel.outgoing.id, name, value, true);
     return answer;
   }
 
-  /** Runs the command until it exits. Returns why it failed, or undefined. */
+  /** Runs the command until it exits. Returns the reason for a failure, or undefined. */
   async run(
     command: string,
     stdin: string | undefined,
@@ -81,7 +81,9 @@ export class RemoteShell {
     this.channel.close();
   }
 
-  /** Returns whether the server accepts the next request; false if the connection closes. */
+  /**
+   * Returns whether the server accepts the next request. Returns false if the connection closes.
+   */
   private answer(): Promise<boolean> {
     return new Promise((resolve) => {
       this.channel._callbacks.push((failed) => {
@@ -104,7 +106,7 @@ export class RemoteShell {
       channel.stderr.on("data", (data: Buffer) => {
         output.add("stderr", data);
       });
-      // A server may close its end before it has read all of the standard input.
+      // A server may close its side before it has read the whole standard input.
       channel.on("error", () => undefined);
       channel.on("exit", (code: number | null, signal?: string, _dump?: string, text?: string) => {
         succeeded = code === 0;

@@ -27,7 +27,7 @@ export function engineLog(address: string): Log {
   };
 }
 
-/** Log of one operation on one resource; shows each status only once. */
+/** Log of one operation on one resource. It shows each status only once. */
 export class ResourceLog {
   private readonly shown = new Set<string>();
 

@@ -12,7 +12,7 @@ export class NotReadyError extends Error {
   constructor(
     message: string,
     readonly live: JsonObject,
-    /** Problems when the waiting ended, one sentence each. */
+    /** Problems when the wait ended, one sentence each. */
     readonly problems: readonly string[] = [],
   ) {
     super(message);
@@ -32,8 +32,8 @@ export const failedToInitialize = (live: JsonObject, problems: readonly string[]
   );
 
 /**
- * Error of an operation that left an object whose state is to be kept: the engine saves `state`,
- * with the reasons as init errors, and tries an update in the next run.
+ * Error of an operation that left an object whose state must be kept. The engine saves `state` with
+ * the reasons as init errors, and tries an update in the next run.
  */
 export class PartialError extends Error {
   constructor(
@@ -48,7 +48,7 @@ export class PartialError extends Error {
 }
 
 /**
- * Returns the error for gRPC; the details of a partial one contain Pulumi's
+ * Returns the error for gRPC. The details of a partial error contain Pulumi's
  * ErrorResourceInitFailed.
  */
 export function toServiceError(error: unknown): Partial<ServiceError> {

@@ -1,9 +1,12 @@
 import { awaited } from "./await/wait.js";
 
-/** Names of a resource type's input properties; `any` if all are passed on to the API server. */
+/**
+ * Names of a resource type's input properties. `any` if all properties are passed on to the API
+ * server.
+ */
 export type HandledInputs = "any" | readonly string[];
 
-/** Provider arguments that the stand-in supports; others are refused or have no effect. */
+/** Provider arguments that the stand-in supports. All others are refused or have no effect. */
 export const handledProviderInputs: readonly string[] = [
   "kubeconfig",
   "context",
@@ -21,10 +24,15 @@ export const handledProviderInputs: readonly string[] = [
 /** Functions that components call. */
 export const handledInvokes: readonly string[] = ["kubernetes:yaml:decode"];
 
-/** Kinds that are waited for, as `<apiVersion>/<kind>`. All others are ready when they exist. */
+/**
+ * Kinds for which the stand-in waits, as `<apiVersion>/<kind>`. All others are ready when they
+ * exist.
+ */
 export const awaitedKinds: readonly string[] = Object.keys(awaited);
 
-/** Returns the supported inputs of a resource type; `undefined` if the stand-in refuses it. */
+/**
+ * Returns the supported inputs of a resource type, or `undefined` if the stand-in refuses the type.
+ */
 export function handledInputs(type: string): HandledInputs | undefined {
   if (type === "pulumi:providers:kubernetes") return handledProviderInputs;
   const [packageName, module = "", kind = ""] = type.split(":");

@@ -4,14 +4,15 @@ import { engineAddress, serve } from "../plugin/serve.js";
 import { KubernetesProvider } from "./provider.js";
 
 /**
- * Version of @pulumi/kubernetes that the stand-in replaces; the build metadata distinguishes both.
+ * Version of @pulumi/kubernetes that the stand-in replaces. The build metadata distinguishes the
+ * stand-in from it.
  */
 const version = "4.34.2+stand-in";
 
 async function main(): Promise<void> {
   const address = engineAddress(process.argv.slice(2));
   const provider = new KubernetesProvider({ version, environment: (name) => process.env[name] });
-  // Without an address argument, the engine sends it later, by Attach.
+  // If there is no address argument, the engine sends the address later, by Attach.
   if (address !== undefined) provider.attach(address);
   await serve({
     service: ResourceProviderService,

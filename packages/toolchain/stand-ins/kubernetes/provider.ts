@@ -61,7 +61,7 @@ const refuse =
   };
 
 export interface ProviderServiceOptions {
-  /** Version reported to the engine: that of the replaced SDK. */
+  /** Version reported to the engine: the version of the replaced SDK. */
   readonly version: string;
   readonly environment: (name: string) => string | undefined;
   readonly timing?: Timing;
@@ -77,7 +77,7 @@ export class KubernetesProvider {
 
   constructor(private readonly options: ProviderServiceOptions) {}
 
-  /** Sets the address for messages: from the command line, or later by Attach. */
+  /** Sets the address for messages, which comes from the command line or later from Attach. */
   attach(address: string): void {
     this.log = (this.options.log ?? engineLog)(address);
   }
@@ -87,7 +87,10 @@ export class KubernetesProvider {
     this.cancelling.abort();
   }
 
-  /** Returns the handlers; without Handshake, like the official plugin, so Configure is used. */
+  /**
+   * Returns the handlers. There is no Handshake, as in the official plugin, so the engine uses
+   * Configure.
+   */
   service(): UntypedServiceImplementation {
     // Messages about a resource arrive before its operation ends.
     const told = () => this.log?.flush() ?? Promise.resolve();
@@ -175,7 +178,7 @@ export class KubernetesProvider {
     }
     const args = toObject(fromStruct(request.getArgs()));
     const namespace = textAt(args, "defaultNamespace") || undefined;
-    // May be called before Configure: then only built-in kinds are known.
+    // The engine may call this before Configure. Then only built-in kinds are known.
     const isNamespaced = async (gvk: ReturnType<typeof gvkOf>) =>
       this.session ? this.session.isNamespaced(gvk) : Promise.resolve(true);
     const response = new rpc.InvokeResponse();

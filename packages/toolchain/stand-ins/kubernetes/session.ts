@@ -11,7 +11,7 @@ import type { JsonObject } from "../plugin/values.js";
 
 /** Times in milliseconds; tests shorten them. */
 export interface Timing {
-  /** Time before the first retry of a create that came too early; doubles with each retry. */
+  /** Time before the first retry of a create that came too early. It doubles with each retry. */
   readonly retry: number;
   /** Time after which unchanged endpoints of a Service count as stable. */
   readonly settle: number;
@@ -22,7 +22,7 @@ export const defaultTiming: Timing = { retry: 1000, settle: 10_000 };
 
 /** Context of all operations of a configured provider. */
 export class Session {
-  /** Reason why the cluster is unreachable, if it is. */
+  /** Reason why the cluster is unreachable. Undefined if it is reachable. */
   readonly unreachable: string | undefined;
   readonly settings: Settings;
   readonly signal: AbortSignal;
@@ -48,7 +48,7 @@ export class Session {
     } = options);
   }
 
-  /** Cluster of the provider; throws the reason if it is unreachable. */
+  /** Cluster of the provider. Throws the reason if the cluster is unreachable. */
   get cluster(): ObjectClient {
     if (this.reachable) return this.reachable;
     throw new Error(`configured Kubernetes cluster is unreachable: ${this.unreachable ?? ""}`);
@@ -81,14 +81,15 @@ export interface SessionOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Kubeconfig for a provider without this argument: $KUBECONFIG or ~/.kube/config. */
+  /** Kubeconfig for a provider without a kubeconfig argument: $KUBECONFIG or ~/.kube/config. */
   readonly defaultKubeconfig: string;
   readonly timing?: Timing;
 }
 
 /**
- * Connects a provider to its cluster. An unreachable cluster or an invalid kubeconfig is no error
- * here: previews continue without it, and only operations that need it fail, with the reason.
+ * Connects a provider to its cluster. An unreachable cluster or an invalid kubeconfig is not an
+ * error here. Previews continue without the cluster, and only operations that need it fail, with
+ * the reason.
  */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { settings, signal } = options;

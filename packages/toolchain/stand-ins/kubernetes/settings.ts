@@ -12,10 +12,11 @@ export interface Settings {
   readonly configMapsMutable: boolean;
   readonly secretsMutable: boolean;
   readonly patchForce: boolean;
-  /** Changes an object that exists already, instead of failing. @default false */
+  /** Whether to change an object that exists already, instead of failing. @default false */
   readonly upsert: boolean;
   /**
-   * Removes resources of an unreachable cluster from the state, instead of failing. @default false
+   * Whether to remove resources of an unreachable cluster from the state, instead of failing.
+   * @default false
    */
   readonly deleteUnreachable: boolean;
 }
@@ -63,9 +64,10 @@ export interface ConfigDiff {
 const clusterKeys = ["kubeconfig", "context", "cluster"];
 
 /**
- * Returns the changes of a provider; undefined if there are none. Everything in the cluster is
- * replaced if the cluster is another one: with `clusterIdentifier`, if that changes; without it, if
- * the kubeconfig's cluster entry changes or is not known yet.
+ * Returns the changes of a provider, or undefined if there are none. Replaces everything in the
+ * cluster if the provider has another cluster. With `clusterIdentifier`, this value identifies the
+ * cluster. Without it, the cluster counts as another cluster if the kubeconfig's cluster entry
+ * changes or is not known yet.
  */
 export function diffConfig(olds: JsonObject, news: JsonObject): ConfigDiff | undefined {
   const keys = [...new Set([...Object.keys(olds), ...Object.keys(news)])].sort();

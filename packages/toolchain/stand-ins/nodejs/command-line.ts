@@ -36,7 +36,9 @@ function boolean(value: Json | undefined, name: string): boolean {
   return value;
 }
 
-/** Splits at spaces. Quotes keep words together; a backslash escapes the next character. */
+/**
+ * Splits a text at spaces. Quotes keep words together, and a backslash escapes the next character.
+ */
 export function words(text: string): string[] {
   const found = text.match(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/gs) ?? [];
   return found.map((word) =>
@@ -65,8 +67,8 @@ export function sdkScript(directory: string, script: "run" | "run-plugin"): stri
 }
 
 /**
- * Arguments of node that load the guard; they precede the project's, whose programs may not load it
- * themselves.
+ * Node arguments that load the guard. They precede the project's arguments, because a project's
+ * program may not load the guard itself.
  */
 export const guardArguments: readonly string[] = [
   "--require",

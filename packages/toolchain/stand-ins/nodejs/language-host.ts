@@ -21,7 +21,7 @@ import type { RuntimeOptions } from "./command-line.js";
 import { dependencies, nearestManifest, requiredPlugins } from "./packages.js";
 
 /**
- * Exit code of the SDK's runner after it has shown the error to the user; nothing more is reported.
+ * Exit code of the SDK's runner after it has shown the error to the user. Nothing more is reported.
  */
 const exitedWithMessage = 32;
 
@@ -204,7 +204,7 @@ export class LanguageHost {
     return child;
   }
 
-  /** Returns the exit code; -1 if a signal ended the child, as in Go. */
+  /** Returns the exit code, or -1 if a signal ended the child, as in Go. */
   private finished(child: ChildProcess): Promise<number> {
     return new Promise((resolve, reject) => {
       child.once("error", reject);

@@ -1,4 +1,4 @@
-/** Lists a program's packages, and those that need a Pulumi plugin. */
+/** Lists a program's packages, and the packages that need a Pulumi plugin. */
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -32,7 +32,7 @@ export interface Dependency {
   readonly version: string;
 }
 
-/** Reads a package.json; undefined if it is missing or invalid. */
+/** Reads a package.json. Returns undefined if the file is missing or invalid. */
 export function readManifest(directory: string): Manifest | undefined {
   try {
     return manifest.parse(JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
@@ -42,8 +42,8 @@ export function readManifest(directory: string): Manifest | undefined {
 }
 
 /**
- * Returns the plugins, by name, of all packages in the node_modules directories that a program in
- * `directory` can use.
+ * Returns the plugins of all packages in the node_modules directories that a program in `directory`
+ * can use. The keys are the plugins' names.
  */
 export function requiredPlugins(directory: string): Plugin[] {
   const plugins = new Map<string, Plugin>();
@@ -55,8 +55,8 @@ export function requiredPlugins(directory: string): Plugin[] {
 }
 
 /**
- * Returns a package's plugin: from its `pulumi` object, else from its own name (without `@pulumi/`)
- * and version.
+ * Returns a package's plugin, with name and version from its `pulumi` object, or else from the
+ * package itself (without `@pulumi/`).
  */
 export function pluginOf(found: Manifest | undefined): Plugin | undefined {
   const about = found?.pulumi;
@@ -67,7 +67,7 @@ export function pluginOf(found: Manifest | undefined): Plugin | undefined {
   return { name, version: `v${version.replace(/^v/, "")}`, server: about.server };
 }
 
-/** Returns the packages that a program names, or with `transitive` all installed ones. */
+/** Returns the packages that a program names or, with `transitive`, all installed packages. */
 export function dependencies(directory: string, transitive: boolean): Dependency[] {
   if (transitive) {
     return installed(directory).flatMap((path) => {
@@ -85,7 +85,7 @@ export function dependencies(directory: string, transitive: boolean): Dependency
   });
 }
 
-/** Returns the directory with the program's package.json: its own or one above. */
+/** Returns the directory with the program's package.json: its own directory or a parent. */
 export function nearestManifest(directory: string): string | undefined {
   return parents(directory).find((path) => existsSync(join(path, "package.json")));
 }

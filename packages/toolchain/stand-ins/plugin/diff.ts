@@ -19,7 +19,7 @@ export function changedProperties(diff: DetailedDiff): string[] {
   return [...new Set(names.map((match) => match?.[1] ?? match?.[0] ?? ""))].sort();
 }
 
-/** Compares values like the engine: assets and archives by their hash, everything else by value. */
+/** Compares values like the engine: assets and archives by hash, everything else by value. */
 export function sameValue(old: Json, now: Json): boolean {
   if (Array.isArray(old) && Array.isArray(now)) {
     return old.length === now.length && old.every((value, i) => sameValue(value, now[i] ?? null));
@@ -71,7 +71,7 @@ function compareObjects(
 }
 
 /**
- * Reports whether a value is compared by its keys; secrets, assets and archives are compared as a
+ * Reports whether a value is compared key by key. Secrets, assets and archives are compared as a
  * whole.
  */
 function isPlainObject(value: Json): value is JsonObject {

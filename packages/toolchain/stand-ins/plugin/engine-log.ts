@@ -1,6 +1,6 @@
 /**
  * Sends messages from a plugin to the engine: diagnostics that stay visible, and status lines that
- * the next one replaces.
+ * the next status line replaces.
  */
 import * as grpc from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb.js";
@@ -18,19 +18,22 @@ const severities: Record<Severity, LogSeverity> = {
 export interface Message {
   readonly severity: Severity;
   readonly text: string;
-  /** URN of the resource; empty for the stack. */
+  /** URN of the resource. Empty for the stack. */
   readonly urn?: string;
-  /** Shows the message only while the resource is processed. */
+  /** Whether to show the message only while the resource is processed. */
   readonly ephemeral?: boolean;
 }
 
 export interface EngineLog {
   send(message: Message): void;
-  /** Waits until everything sent so far has arrived. */
+  /** Waits until all messages sent so far have arrived. */
   flush(): Promise<void>;
 }
 
-/** Log that keeps the order of messages: each is sent after the previous one has arrived. */
+/**
+ * Log that keeps the order of messages. It sends each message after the previous message has
+ * arrived.
+ */
 export class RemoteEngineLog implements EngineLog {
   private readonly client: EngineClient;
   private last: Promise<void> = Promise.resolve();
@@ -48,7 +51,7 @@ export class RemoteEngineLog implements EngineLog {
     this.last = this.last.then(
       () =>
         new Promise((resolve) => {
-          // A message that does not arrive does not fail the operation.
+          // A message that does not arrive must not make the operation fail.
           this.client.log(request, () => {
             resolve();
           });

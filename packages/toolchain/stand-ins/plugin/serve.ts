@@ -12,7 +12,10 @@ export interface ServeOptions {
   readonly onEngineGone?: () => void;
 }
 
-/** Listens on a free loopback port and prints its number, the first line that the engine reads. */
+/**
+ * Listens on a free loopback port and prints its number. The engine reads the number as the first
+ * line.
+ */
 export async function serve(options: ServeOptions): Promise<grpc.Server> {
   const server = new grpc.Server(unlimited);
   server.addService(options.service, options.implementation);
@@ -28,9 +31,9 @@ export async function serve(options: ServeOptions): Promise<grpc.Server> {
 }
 
 /**
- * Exits with the engine, even if it was killed. The engine holds the other end of standard input
- * and never writes to it; the end of input means that the engine has exited. Other inputs (a
- * terminal, /dev/null) are ignored.
+ * Exits with the engine, even if the engine was killed. The engine holds the other end of standard
+ * input and never writes to it, so the end of input means that the engine has exited. Other inputs
+ * (a terminal, /dev/null) are ignored.
  */
 function endWithEngine(onEngineGone: (() => void) | undefined): void {
   const input = fstatSync(0);
@@ -60,7 +63,9 @@ export function failure(error: unknown): Partial<grpc.StatusObject> {
 
 type Answer<Request, Response> = (request: Request) => Response | Promise<Response>;
 
-/** Turns a function into a gRPC handler: errors that it throws become the call's status. */
+/**
+ * Turns a function into a gRPC handler. Errors that the function throws become the call's status.
+ */
 export function unary<Request, Response>(
   answer: Answer<Request, Response>,
 ): grpc.handleUnaryCall<Request, Response> {

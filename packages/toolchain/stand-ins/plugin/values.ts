@@ -18,7 +18,7 @@ export const signatures = {
 } as const;
 
 /**
- * Placeholder of a string that is not known before the update; the other types have different ones.
+ * Placeholder of a string that is not known before the update. Other types have other placeholders.
  */
 export const unknownString = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const unknowns: ReadonlySet<string> = new Set([
@@ -39,7 +39,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the signature of a special value; undefined for plain ones. */
+/** Returns the signature of a special value, or undefined for a plain value. */
 export function signatureOf(value: Json | undefined): string | undefined {
   if (!isObject(value)) return undefined;
   const signature = value[signatureKey];
@@ -50,12 +50,12 @@ export function isSecret(value: Json | undefined): value is JsonObject {
   return signatureOf(value) === signatures.secret;
 }
 
-/** Wraps a value as a secret, unless it is one already. */
+/** Wraps a value as a secret, unless it is already a secret. */
 export function asSecret(value: Json): JsonObject {
   return isSecret(value) ? value : { [signatureKey]: signatures.secret, value };
 }
 
-/** Returns the value in clear at every depth: secrets and output values are unwrapped. */
+/** Returns the value in plain text at every depth. Unwraps secrets and output values. */
 export function reveal(value: Json): Json {
   if (Array.isArray(value)) return value.map(reveal);
   if (!isObject(value)) return value;
@@ -68,8 +68,8 @@ export function reveal(value: Json): Json {
 }
 
 /**
- * Replaces output values (which the engine sends to providers that accept them) by plain values,
- * secrets and unknown values.
+ * Replaces output values by plain values, secrets and unknown values. The engine sends output
+ * values to providers that accept them.
  */
 export function withoutOutputs(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutOutputs);
@@ -91,7 +91,7 @@ export function mapObject(value: JsonObject, change: (value: Json) => Json): Jso
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner)]));
 }
 
-/** Returns a request's properties; an empty object if there are none. */
+/** Returns a request's properties, or an empty object if there are none. */
 export function fromStruct(struct: Struct | undefined): JsonObject {
   const value: JsonObject = struct === undefined ? {} : struct.toJavaScript();
   return mapObject(value, withoutOutputs);

@@ -17,8 +17,8 @@ const noPods =
 const noAddress = "Service was not allocated an IP address; does your cloud provider support this?";
 
 /**
- * Waits for an address (type LoadBalancer), and for endpoints that are unchanged for a while and
- * all ready.
+ * Waits for an address (type LoadBalancer), and until the endpoints have not changed for a while
+ * and are all ready.
  */
 export function serviceReadiness(context: ReadinessContext): ReadinessCheck {
   let seen: Json | undefined = "never looked";
@@ -77,8 +77,8 @@ async function endpointsOf(
 }
 
 /**
- * Waits until the claim is bound. A pending claim whose storage class waits for the first consumer
- * is ready too, because the program may create the pod that uses it later.
+ * Waits until the claim is bound. If the storage class waits for the first consumer, a pending
+ * claim counts as ready, because the program may create the pod that uses it later.
  */
 export function claimReadiness(context: ReadinessContext): ReadinessCheck {
   return async (live) => {
@@ -118,7 +118,7 @@ export const volumeReadiness = (): ReadinessCheck => (live) => {
 };
 
 /**
- * Waits until the server serves the new kind in every version, so that objects of it can be created
+ * Waits until the server serves the new kind in every version, so that its objects can be created
  * at once.
  */
 export function crdReadiness({ cluster }: ReadinessContext): ReadinessCheck {

@@ -7,7 +7,7 @@ import type { ReadinessCheck, Verdict } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
-/** Returns what prevents a container from running, in the kubelet's words. */
+/** Returns the reason why a container does not run, in the kubelet's words. */
 function containerProblem(container: JsonObject): string[] {
   if (container["ready"] === true) return [];
   const problems: string[] = [];
@@ -43,7 +43,7 @@ const conditions: readonly [Step, string][] = [
 ];
 
 interface PodState {
-  /** First step that the pod has not completed; undefined when it is ready. */
+  /** First step that the pod has not completed. Undefined when the pod is ready. */
   readonly pending?: Step;
   readonly problem?: string;
 }

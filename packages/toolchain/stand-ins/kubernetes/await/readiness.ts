@@ -5,24 +5,24 @@ import type { JsonObject } from "../../plugin/values.js";
 /** Result of one check of an object. */
 export interface Verdict {
   readonly ready: boolean;
-  /** The object can never become ready, so waiting ends. */
+  /** Whether the object can never become ready. If so, the wait ends. */
   readonly failed?: boolean;
   /** Messages about the progress, to be shown. */
   readonly messages: readonly { readonly severity: Severity; readonly text: string }[];
-  /** Problems, which are reported only if waiting fails. */
+  /** Problems, which are reported only if the wait fails. */
   readonly problems: readonly string[];
 }
 
 export interface ReadinessContext {
   readonly cluster: ObjectClient;
   /**
-   * Milliseconds without a change after which endpoints count as stable; 0 for a refresh, which
-   * checks once.
+   * Time in milliseconds without a change after which endpoints count as stable. 0 for a refresh,
+   * which checks once.
    */
   readonly settle: number;
 }
 
-/** Checks an object repeatedly; may keep state between the checks. */
+/** Function that checks an object repeatedly. It may keep state between the checks. */
 export type ReadinessCheck = (live: JsonObject) => Verdict | Promise<Verdict>;
 export type CreateReadinessCheck = (context: ReadinessContext) => ReadinessCheck;
 

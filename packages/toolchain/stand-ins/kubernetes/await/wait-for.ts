@@ -3,13 +3,15 @@ import { annotationOf, annotations } from "../objects/object-fields.js";
 import { info, type ReadinessCheck } from "./readiness.js";
 import type { JsonObject } from "../../plugin/values.js";
 
-/** Pattern of the only supported expression of the official provider: the path of a field. */
+/**
+ * Pattern of the only expression of the official provider that is supported: the path of a field.
+ */
 const field = /^jsonpath=(\{((?:\.[A-Za-z][A-Za-z0-9]*)+)\})$/;
 
 /**
- * Returns the condition that an object's annotation sets instead of its kind's: that a field
- * exists. Undefined without the annotation; throws for expressions that only the official provider
- * supports.
+ * Returns the condition in an object's annotation, which replaces the condition of its kind: a
+ * field must exist. Returns undefined without the annotation. Throws for expressions that only the
+ * official provider supports.
  */
 export function askedReadiness(object: JsonObject): ReadinessCheck | undefined {
   const asked = annotationOf(object, annotations.waitFor);

@@ -56,17 +56,17 @@ const readinessOf = (object: JsonObject): CreateReadinessCheck | undefined =>
 export interface Waiting {
   readonly cluster: ObjectClient;
   readonly log: ResourceLog;
-  /** Signal that the engine's cancel aborts; waiting then ends at once. */
+  /** Signal that the engine's cancel aborts. The wait then ends at once. */
   readonly signal: AbortSignal;
   /** Seconds, from customTimeouts; 0 if not set. */
   readonly timeout: number;
-  /** Milliseconds after which unchanged endpoints count as stable. */
+  /** Time in milliseconds after which unchanged endpoints count as stable. */
   readonly settle: number;
 }
 
 /**
- * Returns the time limit in seconds: customTimeouts, else the annotation pulumi.com/timeoutSeconds,
- * else 10 minutes.
+ * Returns the time limit in seconds. Uses customTimeouts, or else the annotation
+ * pulumi.com/timeoutSeconds, or else 10 minutes.
  */
 export function timeoutSeconds(seconds: number, inputs: JsonObject): number {
   if (seconds > 0) return seconds;
@@ -74,10 +74,10 @@ export function timeoutSeconds(seconds: number, inputs: JsonObject): number {
   return annotated > 0 ? annotated : 600;
 }
 
-/** Returns the milliseconds before the next check; they grow from 100 to 1000. */
+/** Returns the time before the next check in milliseconds. It grows from 100 to 1000. */
 const interval = (look: number): number => Math.min(100 * 1.5 ** look, 1000);
 
-/** Waits; returns `false` if the signal ended the pause. */
+/** Waits. Returns `false` if the signal ended the pause. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   try {
@@ -89,8 +89,8 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
 }
 
 /**
- * Returns the check for a written object; undefined if it is ready as soon as it exists, or is not
- * to be waited for.
+ * Returns the readiness check for a written object. Returns undefined if the object is ready as
+ * soon as it exists, or if nothing has to wait for it.
  */
 function lookFor(
   waiting: Waiting,
@@ -104,8 +104,9 @@ function lookFor(
 }
 
 /**
- * Waits until a written object is ready and returns its state. Throws a NotReadyError with the last
- * known object if the time limit is reached, the engine cancels, or the object cannot become ready.
+ * Waits until a written object is ready, and returns its state. Throws a NotReadyError with the
+ * last known object if the time limit is reached, the engine cancels, or the object cannot become
+ * ready.
  */
 export async function waitUntilReady(
   waiting: Waiting,
@@ -137,8 +138,8 @@ export async function waitUntilReady(
 }
 
 /**
- * Ignores a restarting API server and an object that is missing for a moment: only the time limit
- * ends the wait. Throws all other errors.
+ * Ignores the errors of an API server that restarts, and an object that is missing for a moment,
+ * because only the time limit ends the wait. Throws all other errors.
  */
 function throwUnlessPassing(
   error: unknown,
@@ -150,7 +151,7 @@ function throwUnlessPassing(
   throw new NotReadyError(message, seen.live, seen.problems);
 }
 
-/** Checks once, for a refresh: throws a NotReadyError if the object is not ready. */
+/** Checks once, for a refresh. Throws a NotReadyError if the object is not ready. */
 export async function requireReady(
   cluster: ObjectClient,
   log: ResourceLog,
@@ -170,8 +171,8 @@ function show(log: ResourceLog, verdict: Verdict): void {
 }
 
 /**
- * Waits until a deleted object does not exist any more. Finalizers and objects that it owns can
- * delay this.
+ * Waits until a deleted object no longer exists. Finalizers and objects that it owns can delay
+ * this.
  */
 export async function waitUntilGone(
   waiting: Waiting,
@@ -182,7 +183,7 @@ export async function waitUntilGone(
   let live = object;
   for (let i = 0; ; i++) {
     const found = await lookAgain(waiting, object);
-    // An object with another UID is a new one of the same name.
+    // An object with another UID is a new object with the same name.
     if (found === "gone" || (found && uidOf(object) && uidOf(found) !== uidOf(object))) return;
     if (found) {
       live = found;

@@ -50,7 +50,7 @@ export function deploymentReadiness({ cluster }: ReadinessContext): ReadinessChe
 }
 
 interface Rollout {
-  /** Reason why the rollout is not complete; undefined when it is. */
+  /** Reason why the rollout is not complete. Undefined when it is complete. */
   readonly problem?: string;
   /** Conditions that are not met, in the controller's words. */
   readonly conditions: readonly string[];
@@ -114,7 +114,7 @@ async function unboundClaims(cluster: ObjectClient, workload: JsonObject): Promi
   return unbound;
 }
 
-/** Waits until every node that needs a pod has a ready one of the newest revision. */
+/** Waits until every node that needs a pod has a ready pod of the newest revision. */
 export function daemonSetReadiness(context: ReadinessContext): ReadinessCheck {
   return async (live) => {
     const state = daemonSetState(live);
@@ -128,7 +128,7 @@ export function daemonSetReadiness(context: ReadinessContext): ReadinessCheck {
   };
 }
 
-/** Returns the state by the steps and sentences of kubectl's status library (kstatus). */
+/** Returns the state according to the steps and sentences of kubectl's status library (kstatus). */
 function daemonSetState(live: JsonObject): { ready: boolean; text: string } {
   const status = mapAt(live, "status");
   const count = (name: string) => numberAt(status, name) ?? 0;
@@ -160,7 +160,7 @@ function daemonSetState(live: JsonObject): { ready: boolean; text: string } {
   return { ready: true, text: `All replicas scheduled as expected. Replicas: ${desired}` };
 }
 
-/** Waits until all pods are ready and of the newest revision. */
+/** Waits until all pods are ready and belong to the newest revision. */
 export function statefulSetReadiness({ cluster }: ReadinessContext): ReadinessCheck {
   return async (live) => {
     const state = statefulSetState(live);
@@ -211,7 +211,7 @@ function statefulSetStep(state: { first: boolean; allReady: boolean; pods: strin
     : `[1/3] Waiting for StatefulSet update to roll out ${state.pods}`;
 }
 
-/** Waits until the Job has succeeded; a failed Job ends the wait at once. */
+/** Waits until the Job has succeeded. A failed Job ends the wait at once. */
 export function jobReadiness(context: ReadinessContext): ReadinessCheck {
   return async (live) => {
     const name = displayName(live);

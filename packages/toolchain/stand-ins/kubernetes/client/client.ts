@@ -7,8 +7,8 @@ import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /**
- * Error of a request that the API server answered with a failure Status; the message is the
- * server's.
+ * Error of a request that the API server answered with a failure Status. The message comes from the
+ * server.
  */
 export class ApiError extends Error {
   constructor(
@@ -21,7 +21,7 @@ export class ApiError extends Error {
   get reason(): string {
     return textAt(this.status, "reason");
   }
-  /** Kind that the Status is about, e.g. `namespaces`. */
+  /** Kind in the Status, e.g. `namespaces`. */
   get kind(): string {
     return textAt(this.status, "details", "kind");
   }
@@ -74,7 +74,10 @@ export interface KubeRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Milliseconds without an answer after which a request fails; equal to client-go's discovery. */
+/**
+ * Time without an answer, in milliseconds, after which a request fails. Equal to the limit in
+ * client-go's discovery.
+ */
 const requestTimeout = 32_000;
 
 const readRetries = 10;
@@ -127,7 +130,7 @@ export class KubeClient {
   }
 
   /**
-   * Repeats a read whose connection was closed, up to ten times, like client-go (rest/request.go).
+   * Retries a read whose connection was closed, up to ten times, like client-go (rest/request.go).
    */
   private async sendAgain(url: URL, method: string, request: KubeRequest): Promise<Answer> {
     for (let tries = 0; ; tries += 1) {
@@ -149,7 +152,7 @@ export class KubeClient {
     return {
       accept: "application/json",
       "user-agent": "stackadm-kubernetes-stand-in",
-      // Node sends no length for a DELETE by itself; the server would then read the body as the
+      // By default, Node sends no length for a DELETE. The server would then read the body as the
       // next request.
       ...(body && {
         "content-type": type ?? "application/json",
@@ -185,7 +188,7 @@ export class KubeClient {
   }
 }
 
-/** Parses a body; errors of proxies and of some handlers are plain text. */
+/** Parses a body. Errors of proxies and of some handlers are plain text. */
 function parseBody(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);

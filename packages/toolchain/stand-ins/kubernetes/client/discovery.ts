@@ -7,7 +7,7 @@ import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /**
- * Error for a kind that the server does not serve: probably its CustomResourceDefinition is
+ * Error for a kind that the server does not serve. Probably its CustomResourceDefinition is
  * missing.
  */
 export class NoMatchError extends Error {
@@ -28,11 +28,11 @@ export interface ApiResource {
 const prefixOf = (gvk: GroupVersionKind): string =>
   gvk.group === "" ? `/api/${gvk.version}` : `/apis/${gvk.group}/${gvk.version}`;
 
-/** Kinds that a server has: read once per group and version, and again if a kind is missing. */
+/** Kinds of a server. They are read once per group and version, and again if a kind is missing. */
 export class Discovery {
   private readonly known = new Map<string, Promise<JsonObject>>();
   /**
-   * Scope of custom resources whose definition Check has received, but which is not created yet.
+   * Scopes of custom resources whose definition Check has received but which is not created yet.
    */
   private readonly planned = new Map<string, boolean>();
 
@@ -65,7 +65,7 @@ export class Discovery {
   }
 
   /**
-   * Reports whether objects of the kind have a namespace; unknown custom resources count as
+   * Reports whether objects of the kind have a namespace. Unknown custom resources count as
    * namespaced.
    */
   async isNamespaced(gvk: GroupVersionKind): Promise<boolean> {

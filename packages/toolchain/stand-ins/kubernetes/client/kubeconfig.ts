@@ -29,11 +29,11 @@ export interface KubeconfigOverrides {
 
 interface Loaded {
   readonly config: JsonObject;
-  /** Directory of the kubeconfig; relative file names in it start there. */
+  /** Directory of the kubeconfig. Relative file names in the kubeconfig start there. */
   readonly directory: string;
 }
 
-/** Reads a kubeconfig, given as its content (YAML or JSON) or as a path. */
+/** Reads a kubeconfig from its content (YAML or JSON) or from a path. */
 export function loadKubeconfig(pathOrContents: string): Loaded {
   const path = pathOrContents.startsWith("~")
     ? join(homedir(), pathOrContents.slice(1))

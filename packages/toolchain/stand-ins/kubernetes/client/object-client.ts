@@ -9,7 +9,7 @@ import type { JsonObject } from "../../plugin/values.js";
 export interface WriteOptions {
   readonly fieldManager: string;
   readonly dryRun?: boolean;
-  /** Takes fields over from other managers. @default false */
+  /** Whether the write takes over fields from other managers. @default false */
   readonly force?: boolean;
 }
 
@@ -87,7 +87,7 @@ export class ObjectClient {
     });
   }
 
-  /** Returns the objects of a kind in a namespace that have all of `labels`. */
+  /** Returns the objects of a kind in a namespace that have all these labels. */
   async list(kind: JsonObject, labels: Readonly<Record<string, string>>): Promise<JsonObject[]> {
     const { collection } = await pathOf(this.discovery, kind, this.signal);
     const labelSelector = Object.entries(labels)
@@ -105,7 +105,9 @@ export class ObjectClient {
   }
 }
 
-/** Removes the namespace: the program may have set one before the kind's scope was known. */
+/**
+ * Removes the namespace. The program may have set a namespace before the kind's scope was known.
+ */
 function withoutNamespace(object: JsonObject): JsonObject {
   const metadata = object["metadata"];
   if (!isObject(metadata)) return object;

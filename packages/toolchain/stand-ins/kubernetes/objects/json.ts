@@ -2,7 +2,7 @@
 import { isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
-/** Returns the map at a path; an empty one if it is missing. */
+/** Returns the map at a path, or an empty map if it is missing. */
 export function mapAt(value: Json | undefined, ...path: string[]): JsonObject {
   const found = at(value, ...path);
   return isObject(found) ? found : {};
@@ -18,7 +18,7 @@ export function textAt(value: Json | undefined, ...path: string[]): string {
   return typeof found === "string" ? found : "";
 }
 
-/** Returns a map of texts, such as labels. Leaves out values of other types. */
+/** Returns a map of strings, such as labels. Leaves out values of other types. */
 export function textsAt(value: Json | undefined, ...path: string[]): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [key, item] of Object.entries(mapAt(value, ...path))) {
@@ -32,7 +32,7 @@ export function numberAt(value: Json | undefined, ...path: string[]): number | u
   return typeof found === "number" ? found : undefined;
 }
 
-/** Returns the value at a path of keys; `undefined` if a step is missing. */
+/** Returns the value at a path of keys, or `undefined` if a step is missing. */
 export function at(value: Json | undefined, ...path: string[]): Json | undefined {
   let current: Json | undefined = value;
   for (const key of path) {
@@ -42,7 +42,7 @@ export function at(value: Json | undefined, ...path: string[]): Json | undefined
   return current;
 }
 
-/** Sets the value at a path, and creates missing maps. */
+/** Sets the value at a path and creates missing maps. */
 export function setAt(target: JsonObject, path: readonly string[], value: Json): void {
   const last = path.at(-1);
   if (last === undefined) return;
@@ -65,7 +65,7 @@ export function removeAt(target: JsonObject, path: readonly string[]): void {
 export const without = (map: JsonObject, ...keys: string[]): JsonObject =>
   Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
 
-/** Compares JSON values; the order of keys does not matter. */
+/** Compares JSON values. The order of keys does not matter. */
 export function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {
@@ -79,7 +79,9 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
-/** Returns a copy in which `change` has replaced every map entry and list item, innermost first. */
+/**
+ * Returns a copy in which `change` has replaced every map entry and list item, the innermost first.
+ */
 export function rewrite(
   value: Json,
   change: (value: Json) => Json,

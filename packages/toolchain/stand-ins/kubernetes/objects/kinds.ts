@@ -1,7 +1,7 @@
 import { apiVersionOf, kindOf } from "./object-fields.js";
 import type { JsonObject } from "../../plugin/values.js";
 
-/** Group, version and kind, by which the API server knows a resource. */
+/** Group, version and kind, which identify a resource type for the API server. */
 export interface GroupVersionKind {
   /** API group; empty for the core group. */
   readonly group: string;
@@ -110,13 +110,13 @@ export const isSecretKind = (object: JsonObject): boolean =>
   kindOf(object) === "Secret" && apiVersionOf(object) === "v1";
 
 /**
- * Reports whether the type is a `...Patch`, which changes parts of other owners' objects; the
- * stand-in does not support it.
+ * Reports whether the type is a `...Patch`, which changes parts of other owners' objects. The
+ * stand-in does not support such types.
  */
 export const isPatchType = (urn: string, kind: string): boolean =>
   typeOfUrn(urn).endsWith("Patch") && !kind.endsWith("Patch");
 
-/** Reports whether the type is a `...List`, which exists only for YAML files. */
+/** Reports whether the type is a `...List`. Such types exist only for YAML files. */
 export const isListType = (urn: string): boolean => {
   const gvk = gvkOfUrn(urn);
   return isBuiltIn(gvk) && gvk.kind.endsWith("List");

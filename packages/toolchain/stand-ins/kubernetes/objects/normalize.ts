@@ -15,13 +15,13 @@ const readOnlyMetadata = [
 ];
 
 /**
- * Normalizes inputs for storing and comparing, so that different notations of one object are equal.
- * Removes fields that only the server writes. Unless a value is unknown, also turns a Secret's
- * stringData into data and, in other built-in kinds, writes quantities in their usual units and
- * removes empty maps of strings and empty lists.
+ * Normalizes inputs for the state and for comparisons, so that different notations of one object
+ * are equal. Removes fields that only the server writes. Unless a value is unknown, also turns a
+ * Secret's stringData into data and, in other built-in kinds, writes quantities in their usual
+ * units and removes empty maps of strings and empty lists.
  *
  * The official provider converts built-in kinds by Go's structs. This file lists the keys that the
- * conversion drops when they are empty; the diff tolerates the others.
+ * conversion drops when they are empty. The diff tolerates the other keys.
  */
 export function normalize(inputs: JsonObject): JsonObject {
   const object = structuredClone(inputs);
@@ -56,7 +56,7 @@ function normalizeSecret(object: JsonObject): void {
 }
 
 /**
- * Maps of strings: Kubernetes' API has `omitempty` for all of them. Other empty maps may have a
+ * Maps of strings. Kubernetes' API has `omitempty` for all of them. Other empty maps may have a
  * meaning.
  */
 const maps = new Set([
@@ -71,7 +71,8 @@ const maps = new Set([
 /** Lists that Kubernetes writes even when they are empty. */
 const keptLists = new Set(["rules", "containers", "versions"]);
 /**
- * Booleans that Kubernetes does not write when false; for most others, false differs from unset.
+ * Booleans that Kubernetes does not write when they are false. For most others, false differs from
+ * unset.
  */
 const flags = new Set([
   "hostIPC",
@@ -109,7 +110,7 @@ function tidy(value: Json, parent = ""): void {
 }
 
 /**
- * Reports whether a value equals a missing one for the server: false, 0, "", or an empty list or
+ * Reports whether the server treats a value like a missing value: false, 0, "", or an empty list or
  * map.
  */
 export function isEmpty(value: Json | undefined): boolean {
@@ -118,7 +119,9 @@ export function isEmpty(value: Json | undefined): boolean {
   return value === undefined || value === null || value === false || value === 0 || value === "";
 }
 
-/** Returns the part of a live object that its inputs set, which a diff compares with new inputs. */
+/**
+ * Returns the part of a live object that its inputs set. A diff compares this part with new inputs.
+ */
 export function prune(live: JsonObject, shape: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(live)) {
@@ -135,7 +138,7 @@ function pruneValue(value: Json, shape: Json): Json {
   return shape.slice(0, value.length).map((wanted, i) => pruneValue(value[i] ?? null, wanted));
 }
 
-/** Returns the labels by which a workload selects its pods. */
+/** Returns the labels with which a workload selects its pods. */
 export const selectorOf = (object: JsonObject): Record<string, string> =>
   textsAt(object, "spec", "selector", "matchLabels");
 

@@ -10,7 +10,7 @@ export const uidOf = (object: JsonObject): string => textAt(object, "metadata", 
 export const annotationOf = (object: JsonObject, name: string): string =>
   textAt(object, "metadata", "annotations", name);
 
-/** Returns the API version: `v1` for the core group, also if it is written `core/v1`. */
+/** Returns the API version. The core group has `v1`, even if it is written `core/v1`. */
 export const apiVersionOf = (object: JsonObject): string =>
   textAt(object, "apiVersion").replace(/^core\//, "");
 

@@ -19,7 +19,7 @@ const powers: Record<string, number> = {
   Ei: 2 ** 60,
 };
 
-/** Returns the amount of a Kubernetes quantity (`500m` is 0.5); `undefined` for other texts. */
+/** Returns the amount of a Kubernetes quantity (`500m` is 0.5), or `undefined` for other texts. */
 export function amountOf(value: Json | undefined): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value !== "string") return undefined;
@@ -45,10 +45,10 @@ const decimal = ["E", "P", "T", "G", "M", "k", "", "m", "u", "n"];
 const binary = ["Ei", "Pi", "Ti", "Gi", "Mi", "Ki", ""];
 
 /**
- * Returns a quantity in Kubernetes' notation: the largest unit of its family that needs no fraction
- * (`0.5` is `500m`, `1024Mi` is `1Gi`). Numbers with exponents, and values that are no quantities,
- * are not changed. Inputs are sent in this form, because two managers that apply one amount in
- * different notations conflict on the server.
+ * Returns a quantity in Kubernetes' notation, with the largest unit of its family that needs no
+ * fraction (`0.5` is `500m`, `1024Mi` is `1Gi`). Does not change numbers with exponents, and values
+ * that are not quantities. Inputs are sent in this form, because two managers that apply one amount
+ * in different notations conflict on the server.
  */
 export function canonicalQuantity(value: Json): Json {
   const amount = amountOf(value);

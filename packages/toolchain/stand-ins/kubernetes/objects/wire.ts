@@ -24,7 +24,7 @@ const toDashes = new Map(dashed.map((key) => [key.replaceAll("-", "_"), key]));
 const toUnderscores = new Map(dashed.map((key) => [key, key.replaceAll("-", "_")]));
 
 /**
- * Converts properties to a Kubernetes object: plain values and Kubernetes' keys. Keeps unknown
+ * Converts properties to a Kubernetes object with plain values and Kubernetes' keys. Keeps unknown
  * values.
  */
 export function toObject(properties: JsonObject): JsonObject {
@@ -45,9 +45,9 @@ export function toProperties(object: JsonObject): JsonObject {
 }
 
 /**
- * Marks values in `outs` as secret if they are secret in `ins`; a Secret's data and stringData
- * always are. In maps, only the affected values are marked; a list with one secret item is secret
- * as a whole, because items may move.
+ * Marks values in `outs` as secret if they are secret in `ins`. A Secret's data and stringData are
+ * always secret. In maps, marks only the affected values. A list with one secret item is secret as
+ * a whole, because items may move.
  */
 export function annotateSecrets(outs: JsonObject, ins: JsonObject): void {
   if (outs["kind"] === "Secret") {

@@ -7,8 +7,8 @@ import type { JsonObject } from "../../plugin/values.js";
 
 /**
  * Returns the objects of a YAML text, for ConfigFile and ConfigGroup (`kubernetes:yaml:decode`).
- * Skips documents that are no objects. Adds the given namespace to namespaced objects that name
- * none.
+ * Skips documents that are not objects. Adds the given namespace to namespaced objects without a
+ * namespace.
  */
 export async function decodeYaml(
   text: string,

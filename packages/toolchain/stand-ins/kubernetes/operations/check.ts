@@ -14,7 +14,8 @@ import { annotateSecrets, toObject } from "../objects/wire.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /**
- * Settings for naming resources without a name (pulumi:autonaming in the stack's configuration).
+ * Settings for the names of resources without a name (pulumi:autonaming in the stack's
+ * configuration).
  */
 export interface Autonaming {
   readonly disabled: boolean;
@@ -25,10 +26,16 @@ export interface CheckInput {
   readonly urn: string;
   readonly olds: JsonObject;
   readonly news: JsonObject;
-  /** Seed of random names; equal in preview and update, so that both give the same name. */
+  /**
+   * Seed of random names. Preview and update have the same seed, so that both produce the same
+   * name.
+   */
   readonly randomSeed: Uint8Array;
   readonly autonaming?: Autonaming;
-  /** Namespace for objects that need one and name none. Undefined: the kind has no namespace. */
+  /**
+   * Namespace for objects that need a namespace but have none. Undefined if the kind has no
+   * namespace.
+   */
   readonly namespace?: string;
 }
 
@@ -44,7 +51,7 @@ export function checkResource(input: CheckInput): JsonObject {
       );
     }
     const name = isTrue(old, annotations.autonamed) ? nameOf(old) : autoname(input);
-    // A name that an import gave to an unnamed resource is not adopted.
+    // Does not adopt a name that an import gave to an unnamed resource.
     if (Object.keys(old).length === 0 || isTrue(old, annotations.autonamed)) {
       setAt(object, ["metadata", "name"], name);
       annotate(object, annotations.autonamed, "true");
@@ -72,8 +79,8 @@ function refuseUnsupported(urn: string, object: JsonObject): void {
 }
 
 /**
- * Returns the resource's name, a dash and eight hexadecimal digits, or the name that the engine
- * proposes.
+ * Returns the name that the engine proposes, or else the resource's name, a dash and eight
+ * hexadecimal digits.
  */
 function autoname(input: CheckInput): string {
   if (input.autonaming?.disabled) {

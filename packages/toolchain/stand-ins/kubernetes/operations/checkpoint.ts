@@ -19,7 +19,7 @@ export interface Checkpoint {
   readonly fieldManager: string;
 }
 
-/** Parses a state: removes secret marks, and restores the keys of Kubernetes. */
+/** Parses a state. Removes secret marks and restores the keys of Kubernetes. */
 export function parseCheckpoint(state: JsonObject): Checkpoint {
   const object = toObject(state);
   const inputs = object[inputsKey];

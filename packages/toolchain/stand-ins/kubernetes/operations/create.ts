@@ -24,14 +24,14 @@ export interface CreateInput {
 }
 
 export interface Created {
-  /** ID of the object; empty in a preview. */
+  /** ID of the object. Empty in a preview. */
   readonly id: string;
   readonly properties: JsonObject;
 }
 
 /**
- * Reports whether the object's namespace does not exist: a preview cannot ask the server then, an
- * update waits for it.
+ * Reports whether the object's namespace does not exist. In this case, a preview cannot ask the
+ * server, and an update waits for the namespace.
  */
 const isNamespaceMissing = (error: unknown): boolean =>
   isNotFound(error) && error.kind === "namespaces";
@@ -54,7 +54,8 @@ export async function createResource(session: Session, input: CreateInput): Prom
     const written = await write(session, { inputs, fieldManager, preview, log });
     log.clear();
     if (preview) {
-      // Programs that read a status would take the preview's for the real one.
+      // Leaves out the status, because programs that read it would take the preview's status for
+      // the real status.
       return { id: "", properties: checkpoint(without(written, "status")) };
     }
     const live = await waitUntilReady(waitingOf(session, log, input), inputs, written);
@@ -153,7 +154,7 @@ async function write(session: Session, what: Write): Promise<JsonObject> {
 function writeOnce(session: Session, what: Write): Promise<JsonObject> {
   const { inputs, fieldManager, preview } = what;
   if (!session.settings.upsert) {
-    // A plain create, which never changes an existing object by accident.
+    // Uses a plain create, which never changes an existing object by accident.
     return session.cluster.create(inputs, { fieldManager: creatingManager, dryRun: preview });
   }
   const force = preview || session.settings.patchForce || isTrue(inputs, annotations.patchForce);

@@ -18,7 +18,7 @@ export interface DeleteInput {
 }
 
 /**
- * Kinds whose deletion is not waited for with pulumi.com/skipAwait, as in the official provider.
+ * Kinds whose deletion does not wait if pulumi.com/skipAwait is set, as in the official provider.
  */
 const skippable = new Set([
   "Namespace",
@@ -37,7 +37,7 @@ const propagation = new Map([
 
 /**
  * Deletes an object with the objects that it owns, and waits until it does not exist. A missing
- * object is no error.
+ * object is not an error.
  */
 export async function deleteResource(session: Session, input: DeleteInput): Promise<void> {
   const log = session.logFor(input.urn);

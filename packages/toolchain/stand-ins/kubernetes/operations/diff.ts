@@ -39,8 +39,8 @@ export interface DiffInput {
 }
 
 /**
- * Compares new inputs with what the server stored of the old ones: so changes by other clients
- * appear after a refresh, and fields that the server adds never do.
+ * Compares new inputs with the values that the server stored for the old inputs. So changes by
+ * other clients appear after a refresh, and fields that the server adds never appear.
  */
 export function diffResource(input: DiffInput): ResourceDiff {
   const { inputs: oldInputs, live } = parseCheckpoint(input.olds);
@@ -68,7 +68,7 @@ export function diffResource(input: DiffInput): ResourceDiff {
   return {
     changes,
     replaces,
-    // Two objects cannot have the same name, so the old one is deleted first.
+    // Two objects cannot have the same name, so the old object is deleted first.
     deleteBeforeReplace:
       replaces.length > 0 && sameIdentity && !isTrue(news, annotations.autonamed),
   };
@@ -151,7 +151,7 @@ export function formatPath(path: ChangePath): string {
   return text;
 }
 
-/** Parses the paths of {@link formatPath}, and the `[*]` of ignoreChanges. */
+/** Parses paths in the form of {@link formatPath}, and the `[*]` of ignoreChanges. */
 export function parsePath(text: string): (string | number)[] {
   const step = /\.?([^.[\]"]+)|\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|\[(\*)\]/gy;
   const path: (string | number)[] = [];

@@ -3,12 +3,14 @@ import { isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
 /**
- * Field manager of created objects; the first update moves its fields to the resource's own
+ * Field manager of created objects. The first update moves its fields to the resource's own
  * manager.
  */
 export const creatingManager = "pulumi-kubernetes";
 
-/** Field managers whose fields an update takes over: those of earlier creates, and kubectl. */
+/**
+ * Field managers whose fields an update takes over: the managers of earlier creates, and kubectl.
+ */
 const takenOver = new Map([
   [creatingManager, ["Update"]],
   ["pulumi-resource-kubernetes", ["Update"]],
@@ -28,7 +30,7 @@ function merge(a: JsonObject, b: JsonObject): JsonObject {
 /**
  * Returns a JSON patch of managedFields that moves the fields of the create and of kubectl to
  * `manager`. Without it, server-side apply would keep fields that the new inputs do not contain.
- * Undefined if there are none.
+ * Returns undefined if there are no such fields.
  */
 export function takeOverPatch(live: JsonObject, manager: string): JsonObject[] | undefined {
   const entries = listAt(live, "metadata", "managedFields").filter(isObject);
@@ -57,8 +59,8 @@ export function takeOverPatch(live: JsonObject, manager: string): JsonObject[] |
 }
 
 /**
- * Keeps the value of an ignored field. If only another manager has set the field, it is removed
- * from the inputs, so there is no conflict; otherwise it gets the live value, so it is not unset.
+ * Keeps the value of an ignored field. If only another manager has set the field, removes it from
+ * the inputs to avoid a conflict. Otherwise sets it to the live value, so that it is not unset.
  */
 export function keepIgnored(
   inputs: JsonObject,

@@ -23,7 +23,7 @@ import type { JsonObject } from "../../plugin/values.js";
 export interface ReadInput {
   readonly urn: string;
   readonly id: string;
-  /** State of the resource; empty for an import or a `.get()`. */
+  /** State of the resource. Empty for an import or a `.get()`. */
   readonly properties: JsonObject;
   readonly inputs: JsonObject;
 }
@@ -38,7 +38,7 @@ const unreachableHelp =
   "If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the operation with the " +
   'PULUMI_K8S_DELETE_UNREACHABLE environment variable set to "true"';
 
-/** Reads the current object; `undefined` if it does not exist. */
+/** Reads the current object. Returns `undefined` if it does not exist. */
 export async function readResource(
   session: Session,
   input: ReadInput,

@@ -4,7 +4,7 @@ import { kindOf } from "../objects/object-fields.js";
 import { isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
-/** Path of fields that cannot be changed in place. `*` matches every item of a list. */
+/** Path of a field that cannot be changed in place. `*` matches every item of a list. */
 export type FieldPath = readonly string[];
 /** Path of a change: keys of maps and indexes of lists. */
 export type ChangePath = readonly (string | number)[];
@@ -97,8 +97,8 @@ const volumeSources = [
 const roleRef = paths("roleRef");
 
 /**
- * Fields by group and kind, equal for all versions still served. Source: the official provider's
- * table (diff.go).
+ * Fields by group and kind, equal for all versions that are still served. Source: the official
+ * provider's table (diff.go).
  */
 const byKind: Record<string, FieldPath[]> = {
   "apps/DaemonSet": selector,
@@ -144,7 +144,7 @@ export interface Mutability {
   readonly secrets: boolean;
 }
 
-/** Returns the fields of `object` whose change replaces it. */
+/** Returns the fields of `object` whose change replaces the object. */
 export function replacingFields(object: JsonObject, mutability: Mutability): readonly FieldPath[] {
   const { group } = gvkOf(object);
   const kind = kindOf(object);
@@ -160,7 +160,10 @@ export function replacingFields(object: JsonObject, mutability: Mutability): rea
   return [...identity, ...(byKind[`${group}/${kind}`] ?? [])];
 }
 
-/** Reports whether changing `path` to `value` affects the field: one contains the other. */
+/**
+ * Reports whether a change of `path` to `value` affects the field. It does if one path contains the
+ * other.
+ */
 export function touches(field: FieldPath, path: ChangePath, value: Json | undefined): boolean {
   for (const [i, key] of field.entries()) {
     const step = path[i];

@@ -67,8 +67,8 @@ interface Update extends UpdateInput {
 async function writeUpdate(session: Session, update: Update): Promise<JsonObject> {
   const { inputs, before, fieldManager, preview } = update;
   if (isCrd(inputs)) {
-    // Replaced as a whole, because lists in a schema cannot be merged reliably. Its objects are
-    // kept.
+    // Replaces the definition as a whole, because lists in a schema cannot be merged reliably. Its
+    // objects are kept.
     const whole = structuredClone(inputs);
     const version = textAt(before, "metadata", "resourceVersion");
     setAt(whole, ["metadata", "resourceVersion"], version);
@@ -108,7 +108,7 @@ const conflict = (fieldManager: string, error: ApiError): Error =>
 
 /**
  * Returns the error of a failed update. The object still exists, so its state is kept with the new
- * inputs and the reason, and the next run tries the update again.
+ * inputs and the reason. The next run tries the update again.
  */
 async function explain(
   session: Session,

@@ -19,7 +19,7 @@ export class LocalModule {
   readonly name = "example.test/data";
   readonly version = "v1.0.0";
   /**
-   * Environment variables with which Go finds the module in the directory and asks no other host.
+   * Environment variables that make Go find the module in the directory and contact no other host.
    */
   readonly environment: Readonly<Record<string, string>>;
 

@@ -15,8 +15,8 @@ import type { Json, JsonObject } from "../../../../stand-ins/plugin/values.js";
 import { secret } from "./harness.js";
 
 /**
- * Generator of JSON objects. Each object was converted to text and back, which removes -0. None has
- * the key `__proto__`.
+ * Generator of JSON objects. Each object is converted to text and back, which removes -0. No object
+ * has the key `__proto__`.
  */
 const json = fc
   .dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 })

@@ -30,8 +30,8 @@ const runs = [
 const fixtures = join(__dirname, "../../../fixtures/transcripts/command");
 
 /**
- * Differences to the official plugin that the test accepts, each with its reason. They are removed
- * from both answers before the comparison.
+ * Differences from the official plugin that the test accepts, each with its reason. They are
+ * removed from both answers before the comparison.
  */
 const accepted: readonly { readonly reason: string; readonly change: (text: string) => string }[] =
   [

@@ -39,7 +39,7 @@ export function diffOf(input: Case): ResourceDiff {
   });
 }
 
-/** Returns a map from each path to ADD, DELETE or UPDATE. A `!` at the end means a replacement. */
+/** Returns a map from each path to ADD, DELETE or UPDATE. A final `!` means a replacement. */
 export const kindsOf = (diff: ResourceDiff): Record<string, string> =>
   Object.fromEntries(
     [...diff.changes].map(([path, change]) => [path, change.kind + (change.replaces ? "!" : "")]),

@@ -5,7 +5,7 @@ export interface Target {
   readonly prefix: string;
   readonly served: Served;
   readonly namespace: string;
-  /** Name of the object. Empty: the path refers to a collection. */
+  /** Name of the object. If it is empty, the path refers to a collection. */
   readonly name: string;
 }
 
