@@ -14,11 +14,12 @@ function git(root: string, words: readonly string[]): string {
 }
 
 /**
- * Returns the files of the last commits, once per commit that changed them; none without a history.
+ * Returns the files of the last commits. A file is listed once for each commit that changed it.
+ * Returns none without a history.
  */
 export const changedFiles = (root: string): string[] =>
   git(root, ["log", "--name-only", "--format=", `--max-count=${String(recent)}`]).split("\n");
 
-/** Returns the number of commits; 0 without a history. */
+/** Returns the number of commits, or 0 without a history. */
 export const commitCount = (root: string): number =>
   Number(git(root, ["rev-list", "--count", "HEAD"]));

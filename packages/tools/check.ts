@@ -26,7 +26,7 @@ export function filesEnding(directory: string, ending: string): string[] {
 
 const bin = (root: string, name: string): string => join(root, "node_modules", ".bin", name);
 
-/** Returns the checks of `npm run check`, the slowest first. */
+/** Returns the checks of `npm run check`, the slowest check first. */
 export function checksOf(root: string): Check[] {
   const shell = [...filesEnding(root, ".sh"), join(root, ".ci", "run")].filter((f) =>
     existsSync(f),
@@ -112,7 +112,7 @@ async function perform(
   }
 }
 
-/** Runs all checks, at most two at a time: the reference machine has two cores. */
+/** Runs all checks, at most two at a time, because the reference machine has two cores. */
 async function performAll(root: string, session: Session): Promise<FailedCheck[]> {
   const waiting = checksOf(root);
   const failures: FailedCheck[] = [];

@@ -1,4 +1,4 @@
-// Prepares a checkout before anything of it runs: installs the npm packages of the lock file and
+// Prepares a checkout before anything in it runs: installs the npm packages of the lock file and
 // compiles the sources. Uses only Node, because nothing may be installed yet.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -26,7 +26,10 @@ const ofPackage = (name) => {
   const folder = join("packages", name);
   return { folder, sources: ["base", folder] };
 };
-/** What is compiled by itself: its folder has the settings, and gets `dist/`. */
+/**
+ * Parts that are compiled separately. A part's folder contains its compiler settings, and gets
+ * `dist/`.
+ */
 const builds = [
   {
     folder: "",
@@ -35,7 +38,7 @@ const builds = [
   ...["toolchain", "lab"].map(ofPackage),
 ];
 
-/** Runs a command with its output on standard error; standard output is for results. */
+/** Runs a command with its output on standard error, because standard output is for results. */
 async function run(what, command, args) {
   const child = spawn(command, args, { cwd: root, stdio: ["ignore", 2, 2] });
   const code = await new Promise((done, fail) => {
@@ -50,7 +53,7 @@ async function run(what, command, args) {
 
 const ignored = new Set(["__pycache__", "node_modules", "dist", "test"]);
 
-/** Returns every file below a folder, without tests and what runs leave behind. */
+/** Returns every file below a folder, except tests and files that runs leave behind. */
 function filesBelow(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (ignored.has(entry.name)) return [];
@@ -64,16 +67,16 @@ const distOf = ({ folder }) => join(root, folder, "dist");
 
 const present = (names) => names.map((name) => join(root, name)).filter((path) => existsSync(path));
 
-/** Returns the files of a build: sources, and what is read next to the compiled ones. */
+/** Returns the files of a build: sources, and files that are read next to the compiled files. */
 const sourcesOf = (build) =>
   present(build.sources).flatMap((path) =>
     statSync(path).isDirectory() ? filesBelow(path) : [path],
   );
 
-/** Returns the files that decide what a build gives. */
+/** Returns the files that determine the result of a build. */
 const inputsOf = (build) => [...sourcesOf(build), ...present(["tsconfig.json", settingsOf(build)])];
 
-/** Returns a hash of names, sizes and times of the sources; no file is read. */
+/** Returns a hash of names, sizes and times of the sources. Reads no file. */
 function fingerprint(paths) {
   const hash = createHash("sha256");
   for (const path of paths) {
@@ -94,7 +97,7 @@ function installed() {
   if (!existsSync(modules)) return false;
   const stamp = read(installStamp);
   if (stamp !== undefined) return stamp === contentHash(lock);
-  // Without our stamp, npm's own note tells what was installed.
+  // Without our stamp, npm's own note shows which packages were installed.
   const npmNote = join(modules, ".package-lock.json");
   return existsSync(npmNote) && statSync(npmNote).mtimeMs >= statSync(lock).mtimeMs;
 }
@@ -108,11 +111,12 @@ async function install() {
 }
 
 /**
- * State of the compiler, stored next to its output: it does not notice when the output is deleted.
+ * State of the compiler, stored next to its output. Otherwise the compiler would not notice that
+ * the output was deleted.
  */
 const compilerNotes = ".tsbuildinfo";
 
-/** Deletes the output of sources that no longer exist: a package contains all of dist/. */
+/** Deletes the output of sources that no longer exist, because a package contains all of dist/. */
 function prune(dist, paths) {
   const made = (path) =>
     path.endsWith(".ts")
@@ -148,8 +152,8 @@ async function compile(build) {
 }
 
 /**
- * Returns when a process started, in clock ticks after boot, because process numbers are reused.
- * Undefined without such a process or without /proc.
+ * Returns when a process started, in clock ticks after boot. The time is needed because process
+ * numbers are reused. Returns undefined without such a process or without /proc.
  */
 const startOf = (pid) =>
   read(`/proc/${pid}/stat`)
@@ -159,11 +163,11 @@ const startOf = (pid) =>
 /**
  * Returns whether the holder of the lock still runs.
  *
- * @param holder `<number> <start>`; early releases wrote the number alone
+ * @param holder `<number> <start>`; early releases wrote only the number
  */
 const alive = (holder) => {
   const [pid, began] = holder.split(" ");
-  // An early release that was stopped while it wrote left no number.
+  // If an early release was stopped while it wrote, it left no number.
   if (!(Number(pid) > 0)) return false;
   if (began) return startOf(pid) === began;
   try {
@@ -190,13 +194,13 @@ async function exclusively(work) {
       rmSync(aside, { force: true });
     }
   };
-  // Written to a temporary file and linked, so that no process reads an incomplete lock.
+  // Writes to a temporary file and links it, so that no process reads an incomplete lock.
   const take = () => {
     writeFileSync(aside, [process.pid, startOf(process.pid) ?? ""].join(" "));
     return put();
   };
-  // Two processes may find the same dead holder: a new lock that the other one made meanwhile is
-  // put back.
+  // Two processes may find the same dead holder. If the other process made a new lock in the
+  // meantime, this lock is put back.
   const clear = (holder) => {
     try {
       renameSync(file, aside);

@@ -14,14 +14,14 @@ export interface DevPlace {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Runs a command line of the repository in this terminal; returns its exit code. */
+/** Runs a command line of the repository in this terminal. Returns its exit code. */
 async function runHere(
   file: string,
   args: readonly string[],
   { root, env }: DevPlace,
 ): Promise<number> {
   const child = spawn(process.execPath, [join(root, file), ...args], { stdio: "inherit", env });
-  // The terminal sends Ctrl-C to the command as well, and the command ends in its own order.
+  // The terminal also sends Ctrl-C to the command, and the command shuts itself down.
   const wait = (): void => undefined;
   const end = (): void => void child.kill("SIGTERM");
   process.on("SIGINT", wait).on("SIGTERM", end);
@@ -35,13 +35,13 @@ async function runHere(
 
 /**
  * Starts the lab if no cloud is configured, and then runs `stackadm up`. Returns the exit code.
- * Prepares the toolchain next to the lab: where nothing is built yet, each waits for downloads and
- * linkers while the other one compiles.
+ * Prepares the toolchain in parallel with the lab. If nothing is built yet, each of them waits for
+ * downloads and linkers while the other compiles.
  */
 export async function dev(args: readonly string[], place: DevPlace): Promise<number> {
   const { root, env } = place;
   if (!namesCloud(env)) {
-    // `up` reports what fails here, because it prepares the toolchain as well.
+    // Ignores failures here, because `up` also prepares the toolchain and reports them.
     const toolchain = run(process.execPath, [join(root, stackadm), "toolchain"], { env }).catch(
       () => undefined,
     );

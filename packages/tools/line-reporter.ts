@@ -2,7 +2,9 @@ import { inspect } from "node:util";
 import { basename } from "node:path";
 import { Runner, type Suite, type Test } from "mocha";
 
-/** Prefix of each reporter line, which distinguishes it from the tests' own output. */
+/**
+ * Prefix of each line of the reporter. It distinguishes these lines from the output of the tests.
+ */
 export const mark = "\u0001";
 
 /** Writes one line that the running command reads. */

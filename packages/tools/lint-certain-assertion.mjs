@@ -1,5 +1,5 @@
 /**
- * Lint rule for tests: a test whose every assertion is in a loop must run one of these loops over a
+ * Lint rule for tests. If all assertions of a test are in loops, one of these loops must run over a
  * list that has an element. Otherwise the test passes when a filter finds nothing.
  *
  * Such a list is a literal, or comes from `nonEmpty` (test/support/non-empty.ts).
@@ -18,7 +18,7 @@ const functionTypes = new Set([
 ]);
 const loopTypes = new Set(["ForOfStatement", "ForInStatement"]);
 
-/** Returns the expression in type assertions and `await`. */
+/** Returns the expression inside type assertions and `await`. */
 function bare(node) {
   const wrapped = ["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression"];
   if (wrapped.includes(node.type)) return bare(node.expression);
@@ -30,7 +30,9 @@ function nameOfCallee(callee) {
   return callee.type === "MemberExpression" ? nameOfCallee(callee.object) : undefined;
 }
 
-/** Returns what a `const` or a function declaration gives the name of an identifier. */
+/**
+ * Returns the value that a `const` or a function declaration gives to the name of an identifier.
+ */
 function definitionOf(identifier, sourceCode) {
   for (let scope = sourceCode.getScope(identifier); scope; scope = scope.upper) {
     const [definition] = scope.set.get(identifier.name)?.defs ?? [];
@@ -93,8 +95,8 @@ const childrenOf = (node, sourceCode) =>
   (sourceCode.visitorKeys[node.type] ?? []).flatMap((key) => node[key] ?? []);
 
 /**
- * Returns `certain` where `node` asserts whatever the lists contain, otherwise the loops with the
- * other assertions.
+ * Returns `certain` if `node` asserts whatever the lists contain. Otherwise returns the loops that
+ * contain assertions.
  */
 function assertionsIn(node, sourceCode, seen = new Set()) {
   const loops = [];

@@ -16,6 +16,6 @@ export function buildChores(root: string): Command {
   return program;
 }
 
-/** Runs this command line in this process; tests pass their own repository. */
+/** Runs this command line in this process. Tests pass their own repository. */
 export const main = (args: readonly string[], root = packageRoot()): Promise<void> =>
   runCommandLine(() => buildChores(root), args);

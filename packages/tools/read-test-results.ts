@@ -8,7 +8,7 @@ export interface TestFailure {
   readonly message: string;
 }
 
-/** Point that an example has to fulfil, and what was observed. */
+/** Point that an example must fulfil, and the observation. */
 export interface Evidence {
   readonly example: string;
   readonly point: string;
@@ -24,9 +24,9 @@ export interface FileTime {
 export interface TierResult {
   readonly passed: number;
   readonly failures: readonly TestFailure[];
-  /** Durations, in the order in which the files ended. Absent: none was reported. */
+  /** Durations, in the order in which the files ended. Absent if none was reported. */
   readonly times?: readonly FileTime[];
-  /** Evidence, in the order of the observations. Absent: there is none. */
+  /** Evidence, in the order of the observations. Absent if there is none. */
   readonly evidence?: readonly Evidence[];
 }
 
@@ -45,12 +45,12 @@ const lineSchema = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** Number of lines shown of a crashed tier's output. */
+/** Number of output lines that are shown if a tier crashes. */
 const kept = 40;
 
 /**
- * Reads the reporter's lines of a running mocha until it ends. A mocha that exits without its last
- * line counts as a failure.
+ * Reads the reporter's lines from a running mocha until it ends. If mocha exits without its last
+ * line, this counts as a failure.
  */
 export async function readTestResults(
   tier: string,
@@ -93,8 +93,8 @@ export async function readTestResults(
       done(exit ?? signal ?? "nothing");
     });
   });
-  // If a worker process of mocha dies, its files are missing in the output: only the exit code
-  // shows it.
+  // If a worker process of mocha dies, its files are missing in the output. Only the exit code
+  // shows this.
   if (!state.ended || (code !== 0 && failures.length === 0))
     failures.push({
       title: `${tier}: the test runner`,

@@ -1,5 +1,6 @@
 // Runs the development commands `npm run check`, `npm test`, `npm run build` and `npm run dev` from
-// their sources. Checks read only sources; the others use dist/, which is all that a build creates.
+// their sources. `check` reads only sources. The other commands use dist/, and a build creates only
+// dist/.
 import { createRequire } from "node:module";
 import { start } from "../../automation/cli/start.mjs";
 

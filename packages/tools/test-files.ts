@@ -5,7 +5,7 @@ import { changedFiles, commitCount } from "./changed-files.js";
 
 /** Folder of test files that run only with `--all`. */
 const onlyWithAll = "all";
-/** Folder of test files of which one runs; with `--all`, all of them run. */
+/** Folder of test files of which one runs. With `--all`, all of them run. */
 const inTurn = "in-turn";
 
 interface Choice {
@@ -19,7 +19,7 @@ interface Choice {
 /** Order of a tier's files. With `largest first`, no large file runs alone at the end. */
 export type TestFileOrder = "by path" | "largest first" | { readonly seed: number };
 
-/** Returns files, which are sorted by path, in another order. */
+/** Returns the files in another order. The input is sorted by path. */
 function inOrder(files: readonly string[], order: TestFileOrder, root: string): string[] {
   if (order === "by path") return [...files];
   const key = (file: string): number =>
@@ -33,8 +33,8 @@ function inOrder(files: readonly string[], order: TestFileOrder, root: string): 
 }
 
 /**
- * Returns the file that recent commits changed most. Without such a file, each commit selects the
- * next one.
+ * Returns the file that recent commits changed most. If they changed none, each commit selects the
+ * next file.
  */
 function whoseTurn(files: readonly string[], root: string): string | undefined {
   const changed = changedFiles(root);
@@ -45,7 +45,9 @@ function whoseTurn(files: readonly string[], root: string): string | undefined {
   return turns.toSorted((one, other) => count(other) - count(one))[0];
 }
 
-/** Returns the folders of a tier: that of the product, then those of the packages. */
+/**
+ * Returns the folders of a tier: first the folder of the product, then the folders of the packages.
+ */
 function foldersOf(tier: string, root: string): string[] {
   const packages = join(root, "packages");
   const names = existsSync(packages) ? readdirSync(packages).sort() : [];

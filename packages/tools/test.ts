@@ -17,12 +17,12 @@ import { testFiles } from "./test-files.js";
 import { chosen, orderOf, tiers, type EnvironmentVariables, type Tier } from "./tiers.js";
 
 /*
- * `npm test [tiers] [--all] [--shuffle [seed]]` runs the tiers in order, each in its own mocha,
- * quick ones concurrently. What a tier needs is installed or started first; if that fails, the tier
- * fails with the name of what is missing. No test is skipped.
+ * `npm test [tiers] [--all] [--shuffle [seed]]` runs the tiers in order, each in its own mocha, and
+ * quick tiers concurrently. Installs or starts the requirements of a tier first. If this fails, the
+ * tier fails with the name of the missing requirement. Skips no test.
  */
 
-/** Ends the tests on Ctrl-C; a second Ctrl-C kills them. */
+/** Ends the tests on Ctrl-C. A second Ctrl-C kills them. */
 function stopWith({ signal, killSignal }: Session, child: ChildProcess): void {
   signal.addEventListener("abort", () => child.kill("SIGINT"), { once: true });
   killSignal.addEventListener("abort", () => child.kill("SIGKILL"), { once: true });
@@ -38,12 +38,12 @@ export interface TestRun {
   readonly session: Session;
 }
 
-/** Bytes that must be free: containers often have only 64 MB. */
+/** Number of bytes that must be free. Containers often have only 64 MB. */
 const spacious = 2 ** 30;
 
 /**
- * Returns TMPDIR in memory for quick tests, if there is room and the user has set none. They create
- * and delete thousands of files, which is slow on ext4.
+ * Returns a TMPDIR in memory for quick tests, if there is room and the user has not set TMPDIR.
+ * Quick tests create and delete thousands of files, which is slow on ext4.
  */
 function inMemory(): EnvironmentVariables {
   const place = "/dev/shm";
@@ -76,7 +76,7 @@ function runFiles(
         ...process.env,
         ...environment,
         ...(quick && inMemory()),
-        // Programs print other text with colours or on a terminal.
+        // Programs print different text with colours or on a terminal.
         NO_COLOR: "1",
         ...(all ? { STACKADM_TEST_ALL: "1" } : {}),
       },
@@ -112,7 +112,7 @@ async function runTier(
     return result;
   } catch (error) {
     step.failed();
-    // A missing requirement is a failure of the tier, with its name.
+    // A missing requirement makes the tier fail, with the name of the requirement.
     const message = error instanceof Error ? error.message : String(error);
     const hint = error instanceof Failure ? error.hint : "";
     return {
@@ -132,7 +132,7 @@ const longest = ({ times = [] }: TierResult): string =>
     )
     .join(", ");
 
-/** Returns the table of the examples' evidence, a row per point. */
+/** Returns the table of the examples' evidence, with a row for each point. */
 const evidenceTable = (evidence: readonly Evidence[]): string =>
   formatTable(
     ["EXAMPLE", "POINT", "SEEN"],
@@ -144,7 +144,7 @@ function show(failures: readonly TestFailure[], { progress }: Session): void {
     progress.note(`\nx ${title}\n${message.trim().replaceAll(/^/gm, "    ")}`);
 }
 
-/** Groups the tiers: neighbouring quick ones run concurrently, every other one alone. */
+/** Groups the tiers. Neighbouring quick tiers run concurrently, every other tier runs alone. */
 function rounds(wanted: readonly Tier[]): Tier[][] {
   const found: Tier[][] = [];
   for (const tier of wanted) {
@@ -155,7 +155,10 @@ function rounds(wanted: readonly Tier[]): Tier[][] {
   return found;
 }
 
-/** Runs tiers concurrently. Prepares them one by one: two apt-get would block each other. */
+/**
+ * Runs tiers concurrently. Prepares them one by one, because two apt-get processes would block each
+ * other.
+ */
 function runRound(round: readonly Tier[], run: TestRun): Promise<TierResult[]> {
   let before: Promise<unknown> = Promise.resolve();
   const running = round.map((tier) => {
@@ -166,7 +169,7 @@ function runRound(round: readonly Tier[], run: TestRun): Promise<TierResult[]> {
   return Promise.all(running);
 }
 
-/** Runs the named or default tiers; returns the exit code. */
+/** Runs the named tiers, or the default tiers. Returns the exit code. */
 export async function runTests(names: readonly string[], run: TestRun): Promise<number> {
   const { session, seed } = run;
   const results: TierResult[] = [];

@@ -12,7 +12,10 @@ export interface Tier {
   readonly name: string;
   /** Seconds on two cores with warm caches. */
   readonly expected: number;
-  /** Files that mocha runs at once. Only for files that do not disturb each other. Default: 1. */
+  /**
+   * Number of files that mocha runs at once. More than 1 only for files that do not disturb each
+   * other. Default: 1.
+   */
   readonly jobs?: number;
   /**
    * Whether the tier starts no services, so that it can run concurrently with other quick tiers.
@@ -20,9 +23,11 @@ export interface Tier {
   readonly quick?: true;
   /** Whether the files run in the order of their paths, also with `--shuffle`. */
   readonly ordered?: true;
-  /** Whether `npm test` runs the tier: it needs no root, no lab and no build of Go. */
+  /**
+   * Whether `npm test` runs the tier. It does if the tier needs no root, no lab and no build of Go.
+   */
   readonly byDefault?: true;
-  /** Prepares what the tier needs; returns variables for its environment. */
+  /** Prepares the tier's requirements. Returns variables for its environment. */
   readonly prepare?: (session: Session) => Promise<EnvironmentVariables>;
 }
 
@@ -62,7 +67,10 @@ async function prepareEmulated(session: Session): Promise<EnvironmentVariables> 
   return { ...environment, [evidenceVariable]: "1" };
 }
 
-/** Returns the preparation of a tier that needs only commands, given with their Debian packages. */
+/**
+ * Returns the preparation of a tier that needs only commands. The commands are given with their
+ * Debian packages.
+ */
 const needs =
   (commands: Readonly<Record<string, string>>): Tier["prepare"] =>
   async ({ progress }) => {
@@ -104,7 +112,7 @@ export const tiers: readonly Tier[] = [
   { name: "engine", expected: 300, prepare: prepareToolchain },
   { name: "examples", expected: 500, prepare: prepareLab },
   { name: "emulated", expected: 5400, prepare: prepareEmulated },
-  // Must be the last: its last file stops the lab.
+  // This tier must be the last, because its last file stops the lab.
   { name: "lab", expected: 2200, ordered: true, prepare: prepareLab },
 ];
 
@@ -122,7 +130,7 @@ export function chosen(names: readonly string[]): readonly Tier[] {
   );
 }
 
-/** Returns the order of a tier's files; a seed asks for a random one. */
+/** Returns the order of a tier's files. With a seed, the order is random. */
 export function orderOf({ jobs = 1, ordered }: Tier, seed?: number): TestFileOrder {
   if (ordered) return "by path";
   if (seed !== undefined) return { seed };

@@ -38,7 +38,7 @@ const setupKey = ({ image, overrides, plugins, octavia }: Setup): string =>
     octavia ?? "",
   ]);
 
-/** Returns the newest record of a row on that kind of machine. */
+/** Returns the newest record of a row on this kind of machine. */
 const newest = (
   records: readonly EvidenceRecord[],
   row: string,
@@ -51,18 +51,20 @@ const newest = (
       undefined,
     );
 
-/** Returns whether the proof runs in containers: only these two tiers do, others boot kernels. */
+/**
+ * Returns whether the proof runs in containers. Only these two tiers do; the others boot kernels.
+ */
 const inContainers = ({ file }: Proof): boolean => /^test\/(lab|examples)\//.test(file);
 
 /**
- * Returns whether a test shows the row on such machines. Not for official plugins: no test installs
- * them.
+ * Returns whether a test shows the row on such machines. Returns false for official plugins,
+ * because no test installs them.
  */
 const isTested = ({ proofs = [], plugin }: Row, machine: Setup["machine"]): boolean =>
   plugin?.origin !== "official" &&
   proofs.some((proof) => inContainers(proof) === (machine === "container"));
 
-/** Returns the paths of the tests that show a row, and of those that recorded it. */
+/** Returns the paths of the tests that show a row, and of the tests that recorded it. */
 function linksOf(id: string, { proofs = [] }: Row, records: readonly EvidenceRecord[]): string[] {
   const written = records.flatMap(({ row, test }) =>
     row === id && test !== undefined ? [test] : [],
@@ -70,7 +72,7 @@ function linksOf(id: string, { proofs = [] }: Row, records: readonly EvidenceRec
   return [...new Set([...proofs.map(({ link, file }) => link ?? file), ...written])];
 }
 
-/** Returns a test's link, named as in its tier. */
+/** Returns the link to a test, with the test's name in its tier. */
 const linkTo = (path: string): string =>
   `[${path.replace(/^test\//, "").replace(/(\.test)?\.ts$/, "")}](../${path})`;
 
@@ -100,7 +102,8 @@ function setupsTable(setups: readonly Setup[]): string[] {
 }
 
 /**
- * Returns the page: every row with its newest record in containers and on kernels. Deterministic.
+ * Returns the page: every row with its newest record in containers and its newest record on
+ * kernels. Deterministic.
  */
 export function evidencePage(
   sections: readonly Section[],

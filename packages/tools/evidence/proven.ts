@@ -1,13 +1,13 @@
 import { rows, type RowId } from "./rows/rows.js";
 
-/** Test that has ended, or has not begun, as mocha knows it. */
+/** Test that has ended or has not begun, as mocha describes it. */
 export interface SeenTest {
   /** Path in the repository. */
   readonly file: string;
-  /** Full title, with those of the enclosing suites. */
+  /** Full title, which includes the titles of the enclosing suites. */
   readonly title: string;
   readonly passed: boolean;
-  /** Duration in milliseconds; 0 if the test has not run. */
+  /** Duration in milliseconds, or 0 if the test has not run. */
   readonly milliseconds: number;
 }
 
@@ -19,8 +19,8 @@ export interface Proven {
 }
 
 /**
- * Returns the rows that the test `last` completes: it belongs to the row's proof, and all tests of
- * this proof have passed.
+ * Returns the rows that the test `last` completes. The test belongs to the row's proof, and all
+ * tests of this proof have passed.
  */
 export function provenBy(last: SeenTest, all: readonly SeenTest[]): readonly Proven[] {
   return (Object.keys(rows) as RowId[]).flatMap((row) => {

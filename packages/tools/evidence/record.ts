@@ -22,27 +22,27 @@ const recordShape = setupShape.extend({
   at: z.iso.datetime(),
 });
 
-/** Facts of a run on which its result depends. */
+/** Facts about a run that can affect its result. */
 export interface Setup {
   /**
-   * Kind of machines. `container`: they share the host's kernel. `kernel`: each has its own kernel,
-   * emulated, accelerated or on bare metal.
+   * Kind of machines. `container`: the machines share the host's kernel. `kernel`: each machine has
+   * its own kernel, emulated, accelerated or on bare metal.
    */
   readonly machine: "container" | "kernel";
   /** Name of the machines' image in the cloud, such as `debian-12`. */
   readonly image: string;
-  /** Settings that replace defaults, such as `kubernetes.registry`; empty: none. */
+  /** Settings that replace defaults, such as `kubernetes.registry`. Empty if there are none. */
   readonly overrides: readonly string[];
   /** Origin of each part of Pulumi. */
   readonly plugins: z.infer<typeof setupShape>["plugins"];
-  /** Octavia driver of the load balancers. Default: there were none. */
+  /** Octavia driver of the load balancers. Default: there were no load balancers. */
   readonly octavia?: string | undefined;
 }
 
 /** Row whose tests have passed, with the setup of their run. */
 export interface Evidence extends Setup {
   readonly row: RowId;
-  /** Seconds that the tests of the row took. */
+  /** Duration of the row's tests in seconds. */
   readonly seconds: number;
   /** Path of the test in the repository. Default: the row's own links. */
   readonly test?: string | undefined;
@@ -50,15 +50,15 @@ export interface Evidence extends Setup {
 
 /** Evidence with its date and commit. */
 export interface EvidenceRecord extends Evidence {
-  /** Abbreviated commit; ends with `-dirty` if the checkout had other changes. */
+  /** Abbreviated commit. It ends with `-dirty` if the checkout had other changes. */
   readonly commit: string;
   /** Time of the record, in UTC, ISO 8601. */
   readonly at: string;
 }
 
 /**
- * Variable that lets tests write records. Default: they write none, so that ordinary runs do not
- * change the checkout.
+ * Variable that lets tests write records. By default, tests write no records, so that ordinary runs
+ * do not change the checkout.
  */
 export const evidenceVariable = "STACKADM_EVIDENCE";
 
@@ -68,8 +68,7 @@ const [evidencePath, pagePath] = ["docs/evidence.jsonl", "docs/support-matrix.md
 export const evidenceFile = (root = packageRoot()): string => join(root, evidencePath);
 
 /**
- * Returns the commit of a checkout for a record. Changes of the records and of their page do not
- * count.
+ * Returns the commit of a checkout for a record. Ignores changes of the records and of their page.
  */
 export function codeOf(root: string): string {
   const git = (...words: string[]): string =>
@@ -95,7 +94,7 @@ export interface RecordOptions {
 }
 
 /**
- * Appends a record, if STACKADM_EVIDENCE is 1; returns whether it did. Throws if the row does not
+ * Appends a record if STACKADM_EVIDENCE is 1. Returns whether it did. Throws if the row does not
  * apply to this setup, which is a mistake in the test.
  */
 export function recordEvidence(
@@ -111,7 +110,10 @@ export function recordEvidence(
   return true;
 }
 
-/** Returns all records, the oldest first. Throws with the line's number if a line is no record. */
+/**
+ * Returns all records, the oldest record first. If a line is not a record, throws an error with the
+ * line's number.
+ */
 export function readEvidence(file = evidenceFile()): readonly EvidenceRecord[] {
   if (!existsSync(file)) return [];
   const records = readFileSync(file, "utf8")

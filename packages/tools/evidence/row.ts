@@ -3,7 +3,7 @@ export interface Proof {
   /** Path of the test file in the repository. */
   readonly file: string;
   /**
-   * Part of the full titles of the tests that show the row; all of them have to pass. Default:
+   * Part of the full titles of the tests that show the row. All of these tests must pass. Default:
    * every test of the file.
    */
   readonly title?: string;
@@ -11,22 +11,24 @@ export interface Proof {
   readonly link?: string;
 }
 
-/** Row of docs/support-matrix.md: something that runs, or that no test has run yet. */
+/** Row of docs/support-matrix.md: something that tests have run, or that no test has run yet. */
 export interface Row {
   /** Subject of the row, in Markdown. */
   readonly what: string;
-  /** Tests, each of which alone shows the row. Default: none. */
+  /** Proofs. Each proof alone shows the row. Default: none. */
   readonly proofs?: readonly Proof[];
   /**
-   * Paths of tests that run a machine's scripts on files like those of the system; the system
+   * Paths of tests that run a machine's scripts on files like the files of the system. The system
    * itself does not run there. Default: none.
    */
   readonly scripts?: readonly string[];
-  /** Remark next to the links: what else checks it, or why the lab cannot run it. */
+  /**
+   * Remark next to the links: another check of the row, or the reason why the lab cannot run it.
+   */
   readonly note?: string;
   /** Beginning of the names of the images to which the row applies. Default: any image. */
   readonly image?: string;
-  /** Plugin and its origin to which the row applies. Default: any. */
+  /** Plugin, with its origin, to which the row applies. Default: any plugin. */
   readonly plugin?: { readonly name: PluginPiece; readonly origin: PluginOrigin };
 }
 
@@ -44,14 +46,14 @@ export type PluginPiece = (typeof pluginPieces)[number];
 
 /**
  * Origins of a part. `official`: a published binary. `built`: built here from upstream's Go
- * modules. `stand-in`: this project's own.
+ * modules. `stand-in`: this project's own replacement.
  */
 export const pluginOrigins = ["official", "built", "stand-in"] as const;
 export type PluginOrigin = (typeof pluginOrigins)[number];
 
 /**
- * Returns the proof by a file of the lab tier, such as "all/five". The title selects tests if the
- * file has several clusters.
+ * Returns the proof by a file of the lab tier, such as "all/five". If the file has several
+ * clusters, the title selects tests.
  */
 export const lab = (name: string, title?: string): Proof => ({
   file: `test/lab/${name}.test.ts`,

@@ -1,7 +1,7 @@
 import { kubernetesMinors } from "../../../../base/versions/pinned-versions.js";
 import { emulated, example, lab, type Proof, type Row } from "../row.js";
 
-/** Names of the systems, by the beginning of their images' names in a cloud. */
+/** Names of the systems. Keys: the beginning of the names of their images in a cloud. */
 const images = {
   "debian-12": "Debian 12",
   "debian-13": "Debian 13",
@@ -36,7 +36,7 @@ const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>>
 
 const ubuntuScripts = (name: string): string => `test/scripts/ubuntu/${name}.test.ts`;
 
-/** Tests of scripts with the files of a system that no test boots. */
+/** Tests of scripts with files of a system that no test boots. */
 const scripts: Partial<Record<Feature, readonly string[]>> = {
   prepare: [ubuntuScripts("packages"), ubuntuScripts("ssh")],
   networkd: [ubuntuScripts("network")],

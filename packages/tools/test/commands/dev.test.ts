@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { dev } from "../../dev.js";
 import { Repository } from "./support/repository.js";
 
-/** Stub of a command line: records its arguments, and fails if a variable has its exit code. */
+/**
+ * Stub of a command line. It records its arguments, and fails if a variable contains an exit code
+ * for it.
+ */
 const stub = (name: string): string => `
 import { appendFileSync } from "node:fs";
 appendFileSync(process.env.CALLS, ["${name}", ...process.argv.slice(2)].join(" ") + "\\n");

@@ -14,7 +14,8 @@ interface Listed {
 }
 
 /**
- * Tests without a row on the page: the lab itself, and what is refused before anything is created.
+ * Tests without a row on the page: tests of the lab itself, and of refusals before anything is
+ * created.
  */
 const withoutRow = ["all/mirror", "refusals", "teardown"].map((name) => `test/lab/${name}.test.ts`);
 

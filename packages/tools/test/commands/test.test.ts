@@ -9,8 +9,8 @@ import { chosen, orderOf, tiers } from "../../tiers.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";
 
 /**
- * Stub of mocha: records its call, and reports one passed test per file unless the name says
- * otherwise.
+ * Stub of mocha. It records its call, and reports one passed test per file unless the file's name
+ * requests another result.
  */
 const mocha = `
 const { appendFileSync, readFileSync, writeFileSync } = require("node:fs");
@@ -70,7 +70,7 @@ describe("`npm test`", function () {
   beforeEach(() => {
     repository = new Repository();
     repository.link("tsx");
-    // Programs that the tiers need exist, so that nothing is installed.
+    // Creates the programs that the tiers need, so that nothing is installed.
     for (const name of ["python3", "ssh-agent", "qemu-system-x86_64", "qemu-img", "genisoimage"])
       repository.program(`bin/${name}`, "#!/bin/sh\n");
     process.env["PATH"] = repository.path;

@@ -22,7 +22,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Waits for a process to end; returns its output. */
+/** Waits for a process to end and returns its output. */
 export async function ended(child: ChildProcess): Promise<Ended> {
   const text = { out: "", err: "" };
   child.stdout?.setEncoding("utf8").on("data", (part: string) => (text.out += part));
@@ -35,8 +35,7 @@ export async function ended(child: ChildProcess): Promise<Ended> {
 }
 
 /**
- * Directory that stands for a repository. Its `bin/` is first on the PATH of programs that run in
- * it.
+ * Directory that replaces a repository. Its `bin/` is first on the PATH of programs that run in it.
  */
 export class Repository {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-repository-"));
@@ -65,7 +64,7 @@ export class Repository {
     symlinkSync(join(packageRoot(), "node_modules", name), join(this.root, "node_modules", name));
   }
 
-  /** Returns a file's text; "" if it does not exist. */
+  /** Returns a file's text, or "" if the file does not exist. */
   text(path: string): string {
     const file = join(this.root, path);
     return existsSync(file) ? readFileSync(file, "utf8") : "";
