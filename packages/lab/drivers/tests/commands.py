@@ -1,10 +1,10 @@
-"""Stubs for commands of the host, which record their calls and keep state as a test needs it."""
+"""Stubs for commands of the host. They record their calls and keep the state that a test needs."""
 import os
 from unittest import mock
 
 from tests.support import DirectoryTest
 
-# `ip` whose devices and namespaces are files below $ROOT
+# stub of `ip`; its devices and namespaces are files below $ROOT
 IP = r'''
 inside=
 if [ "$1" = -n ]; then inside="$ROOT/netns-$2"; shift 2; fi
@@ -26,7 +26,7 @@ esac
 
 
 class CommandsTest(DirectoryTest):
-    """A test whose PATH has its own commands before the host's."""
+    """A test with its own commands on the PATH, before the commands of the host."""
 
     def setUp(self):
         super().setUp()
@@ -38,7 +38,7 @@ class CommandsTest(DirectoryTest):
         self.addCleanup(patch.stop)
 
     def stub(self, name, body=''):
-        """Create a command that is recorded and then runs body, a shell script."""
+        """Create a command that records its calls and then runs body, a shell script."""
         path = os.path.join(self.bin, name)
         with open(path, 'w', encoding='utf-8') as file:
             file.write('#!/bin/sh\necho "%s $*" >>"$ROOT/calls"\n%s\n' % (name, body))

@@ -14,7 +14,7 @@ class DirectoryTest(unittest.TestCase):
         self.directory = directory.name
 
 
-# modules of the lab that import OpenStack's: each test imports them again, with its own stubs
+# modules of the lab that import OpenStack; each test imports them again, with its own stubs
 SERVICES = ('labdriver.nova', 'labdriver.nova_operations', 'labdriver.nova_compute',
             'labdriver.octavia', 'labdriver.octavia_agent', 'labdriver.cinder',
             'labdriver.certificates')

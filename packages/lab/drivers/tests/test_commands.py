@@ -1,4 +1,4 @@
-"""Actions by commands of the host: loop devices, subvolumes, servers' units."""
+"""Actions with commands of the host: loop devices, subvolumes, servers' units."""
 import os
 import socket
 import threading
@@ -16,7 +16,8 @@ UUID = '11111111-2222-3333-4444-555555555555'
 
 
 class LoopTest(CommandsTest):
-    """losetup of a host where the file $ROOT/loop contains the path that /dev/loop3 serves."""
+    """stub of losetup on a host where the file $ROOT/loop contains the path that /dev/loop3
+    serves"""
 
     LOSETUP = r'''
 case "$1" in
@@ -78,7 +79,7 @@ esac
 
 
 class DeleteSubvolumeTest(CommandsTest):
-    """btrfs where a subvolume is a directory with a file .sub in it."""
+    """stub of btrfs; a subvolume is a directory with a file .sub in it"""
 
     BTRFS = r'''
 case "$2" in

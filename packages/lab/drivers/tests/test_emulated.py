@@ -34,7 +34,7 @@ fi
 
 
 def blank_kernel(path):
-    """Write a file that qemu accepts as a kernel: a kernel's header, of boot protocol 2.2."""
+    """Write a file that qemu accepts as a kernel. It has a kernel header of boot protocol 2.2."""
     header = bytearray(4096)
     header[0x1f1] = 1                           # sectors of set-up code
     header[0x1fe:0x208] = b'\x55\xaa\xeb\x00HdrS\x02\x02'
@@ -72,7 +72,7 @@ class MachineTest(CommandsTest):
                 os.kill(pid, signal.SIGKILL)
 
     def volume(self, disk):
-        """Return a volume in a file: tests must not use the host's block devices."""
+        """Return a volume in a file, because tests must not use the host's block devices."""
         path = os.path.join(self.directory, 'volume')
         if not os.path.exists(path):
             with open(path, 'wb') as file:
@@ -81,11 +81,11 @@ class MachineTest(CommandsTest):
 
     @staticmethod
     def backend(port):
-        """Return a network of qemu itself: only root can use the host's devices."""
+        """Return a network of qemu itself, because only root can use the host's devices."""
         return {'type': 'user', 'id': qemu.card_id(port['id'])}
 
     def made(self, properties=None, ports=()):
-        """Return a created and started server, whose unit is that of this process."""
+        """Return a created and started server. This process is its unit."""
         made = emulated.VirtualMachine(self.directory, UUID)
         made.create('labcloud-a', qemu.hardware(self.files, properties or {}))
         made.unit = ''      # part of every control group's name

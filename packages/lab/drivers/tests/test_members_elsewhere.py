@@ -1,4 +1,4 @@
-"""A load balancer whose members are in a subnet other than that of its address."""
+"""A load balancer with members outside the subnet of its address."""
 from tests.test_services import AgentCase
 
 

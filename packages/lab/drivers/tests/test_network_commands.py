@@ -1,4 +1,4 @@
-"""Actions by commands of the host: the links of servers and load balancers."""
+"""Actions with commands of the host: the links of servers and load balancers."""
 import os
 from unittest import mock
 

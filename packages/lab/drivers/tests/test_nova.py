@@ -38,7 +38,7 @@ class Network(dict):
 
 
 def nova_stubs(directory):
-    """Return stubs of what the driver imports from Nova, eventlet and oslo."""
+    """Return stubs of the names that the driver imports from Nova, eventlet and oslo."""
     configuration = SimpleNamespace(
         register_opts=mock.Mock(), my_ip='172.29.0.2', instances_path=directory + '/instances',
         state_path=directory, vif_plugging_timeout=30, vif_plugging_is_fatal=True,
@@ -65,13 +65,13 @@ def nova_stubs(directory):
 
 
 def image_meta(disk_format=None, **properties):
-    """Return the image data that a Nova instance keeps."""
+    """Return the image data that a Nova instance stores."""
     return SimpleNamespace(disk_format=disk_format, properties=properties,
                            obj_attr_is_set=lambda name: name != 'disk_format' or bool(disk_format))
 
 
 class VirtApi:
-    """Replacement for Nova's virtapi; if `late`, no event arrives."""
+    """Replacement for Nova's virtapi. If `late`, no event arrives."""
 
     def __init__(self, late=False):
         self.late = late

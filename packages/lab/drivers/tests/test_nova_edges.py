@@ -54,7 +54,7 @@ class HalfDoneSpawnTest(NovaTest):
         self.server.plug.assert_not_called()
 
     def boot_from_volume(self, **volume):
-        """Boot from a volume with this description by Cinder, with another volume attached."""
+        """Boot from a volume with this description by Cinder. Another volume is attached."""
         self.image.id = ''
         self.nova.cinder.API.return_value.get.return_value = volume
         mappings = [{'boot_index': index, 'mount_device': device,

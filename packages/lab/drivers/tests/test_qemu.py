@@ -23,7 +23,7 @@ def machine(properties, boots=True):
 
 
 def device(properties, **wanted):
-    """Return the device of the command line that has these fields."""
+    """Return the command line's device with these fields."""
     words = [word for word in qemu.arguments(machine(properties), qemu.TCG)
              if str(word).startswith('{')]
     found, = [fields for fields in map(json.loads, words) if wanted.items() <= fields.items()]

@@ -18,7 +18,7 @@ class Refused(Exception):
 
 
 def octavia_stubs():
-    """Return stubs of what the lab's parts import from Octavia, octavia-lib and oslo."""
+    """Return stubs of the names that the lab's parts import from Octavia, octavia-lib and oslo."""
     configuration = SimpleNamespace(register_opts=mock.Mock(),
                                     lab=SimpleNamespace(network_host='labcloud'),
                                     neutron=SimpleNamespace(region_name='lab'),
@@ -52,7 +52,7 @@ class ProviderTest(unittest.TestCase):
         self.provider = self.octavia.LabProviderDriver()
 
     def port(self, method):
-        """Let the client answer; return what it was sent."""
+        """Make the client answer. Return the requests that it received."""
         getattr(self.client, method).return_value = {'port': {
             'id': 'p', 'network_id': 'n', 'fixed_ips': [
                 {'ip_address': '10.0.0.9', 'subnet_id': 's'}]}}

@@ -23,7 +23,7 @@ class RulesTest(unittest.TestCase):
         self.pool = self.balancer.pools[0]
 
     def rules(self, *rows):
-        """Return the rules of listeners, one line each."""
+        """Return the rules of listeners, one rule per line."""
         text = udp_rules.render(self.balancer, rows)
         return [line.strip() for line in text.splitlines() if 'dnat to' in line]
 
@@ -208,7 +208,7 @@ class HealthTest(unittest.TestCase):
         self.port = self.member.getsockname()[1]
 
     def status(self):
-        """Return the result of the program, called like haproxy calls it."""
+        """Return the result of the program when it is called as haproxy calls it."""
         words = [haproxy.UDP_CHECK, 'NOT_USED', 'NOT_USED', '127.0.0.1', str(self.port)]
         return subprocess.run(words, check=False, timeout=10).returncode
 

@@ -48,7 +48,8 @@ class ListTest(unittest.TestCase):
 
 
 class NodeTest(unittest.TestCase):
-    """A plain file replaces the node: mknod needs privileges and a file system with devices."""
+    """A plain file replaces the node, because mknod needs privileges and a file system with
+    devices."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()

@@ -5,7 +5,9 @@ import { join } from "node:path";
 
 const drivers = join("packages", "lab", "drivers");
 
-/** Runs a command in packages/lab/drivers; throws an error that names a missing program. */
+/**
+ * Runs a command in packages/lab/drivers. If a program is missing, throws an error with its name.
+ */
 function run(command: string, ...words: string[]): { status: number | null; output: string } {
   const done = spawnSync(command, words, { cwd: drivers, encoding: "utf8" });
   if (done.error) throw new Error(`${command} is needed: ${done.error.message}`);

@@ -37,7 +37,7 @@ describe("the command line of the lab", () => {
     calls = [];
   });
 
-  /** Runs a command; returns its exit code and what it writes. */
+  /** Runs a command. Returns its exit code and its output. */
   async function run(...args: string[]): Promise<{ code: unknown; out: string; err: string }> {
     const written = { out: "", err: "" };
     const streams = [process.stdout, process.stderr] as const;

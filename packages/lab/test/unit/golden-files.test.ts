@@ -25,7 +25,7 @@ describe("the lab as people review it", () => {
     const name = path.replace(/^\/etc\//, "");
     if (!reviewed.includes(name)) continue;
     it(`writes ${path}`, () => {
-      // Not .json, because Prettier would reformat the file.
+      // The file does not end with .json, because Prettier would reformat it.
       golden((name.split("/").at(-1) ?? name).replace(".json", ".txt"), content);
     });
   }
@@ -48,7 +48,7 @@ describe("the lab as people review it", () => {
         "podman",
         ...runArguments({ settings, root: "<store>/running", mounts, writableMounts }),
       ].filter(
-        // these two depend on whether the host runs systemd
+        // these two arguments depend on whether systemd manages the host
         (word, index, all) => word !== "--cgroup-parent" && all[index - 1] !== "--cgroup-parent",
       ),
     ];

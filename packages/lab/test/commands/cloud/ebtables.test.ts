@@ -28,7 +28,7 @@ describe("lab/cloud/ebtables.sh", () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Runs the wrapper; returns the arguments of each call of the real command. */
+  /** Runs the wrapper and returns the arguments of each call of the real command. */
   function called(...words: string[]): string[] {
     const record = join(folder, "record");
     const result = spawnSync("packages/lab/cloud/ebtables.sh", words, {

@@ -64,7 +64,7 @@ describe("lab/cloud/first-boot.sh", () => {
     ...["octavia-db-manage", "cinder-manage", "neutron-db-manage", "nova-manage", "systemctl"],
     "barbican-db-manage",
   ];
-  /** File in which Octavia's package registers drivers by name. */
+  /** File in which Octavia's package registers drivers under their names. */
   const registered = "usr/lib/python3/dist-packages/octavia-11.0.0.egg-info/entry_points.txt";
   const drivers = (amphora: string): string =>
     `[octavia.amphora.drivers]\namphora = untouched\n\n[octavia.api.drivers]\namphora = ${amphora}\namphorav1 = one\n\n[others]\namphora = untouched\n`;

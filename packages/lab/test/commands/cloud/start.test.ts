@@ -129,8 +129,8 @@ describe("lab/cloud/start and lab/status", () => {
   it("takes away what it left in the store of another cache folder, and that store's file stays", async () => {
     await start();
     const { store, storeFile } = host.paths;
-    // Only a real mount point is accepted: /proc stands for the mounted store, and umount is a
-    // stub.
+    // The code accepts only a real mount point, so /proc replaces the mounted store, and umount is
+    // a stub.
     host.put("mounted", JSON.stringify({ store: "/proc", storeFile }));
     assert.ok((await remains(host.settings, host.paths)).includes("mount /proc"));
     host.calls();

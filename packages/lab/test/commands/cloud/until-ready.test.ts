@@ -17,7 +17,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     host.close();
   });
 
-  /** Starts the wait. `then` receives what is missing, and may fix or stop it. */
+  /** Starts the wait. `then` receives the missing parts, and may provide them or stop the wait. */
   const wait = (then: (missing: string, stop: AbortController) => void = () => undefined) => {
     const stop = new AbortController();
     const update = (missing: string) => {
@@ -30,7 +30,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
       signal: stop.signal,
     });
   };
-  /** Returns what the first check reports as missing. */
+  /** Returns the missing parts that the first check reports. */
   const firstLook = async (): Promise<string> => {
     let found = "";
     const waiting = wait((missing, stop) => {

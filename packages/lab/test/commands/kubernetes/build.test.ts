@@ -24,7 +24,8 @@ import { nonEmpty } from "../../../../../test/support/non-empty.js";
 const fingerprint = "AB".repeat(20);
 
 /**
- * Stubs of the build tools, which would run for minutes: they only create files of the right names.
+ * Stubs of the build tools. The real tools would run for minutes; the stubs only create files with
+ * the right names.
  */
 const tools: Readonly<Record<string, string>> = {
   go: `case "$1 $2" in
@@ -42,7 +43,7 @@ const tools: Readonly<Record<string, string>> = {
     esac
     chmod -R 755 "$(dirname "$out")" ;;
 esac`,
-  // The host uses a mirror; apt-get delivers all requested packages.
+  // The host uses a mirror, and apt-get delivers all requested packages.
   find: `printf 'deb http://mirror.test/debian bookworm main\\n' >"$FOLDER/host.list"; echo "$FOLDER/host.list"`,
   "apt-get": `echo "$*" >>"$FOLDER/apt"
 [[ $* == *" download "* ]] || exit 0
@@ -254,8 +255,8 @@ describe("ensureKubernetes", function () {
     const layers = readdirSync(join(cache(), "layers")).filter((name) =>
       name.startsWith("debian-"),
     );
-    // Layers: Debian, a reduced Debian for images without their own, and Debian with an extra's
-    // packages.
+    // The layers are Debian, a reduced Debian for images without a Debian of their own, and Debian
+    // with the packages of an extra.
     assert.equal(layers.length, 3);
   });
 
@@ -272,7 +273,7 @@ describe("ensureKubernetes", function () {
         return {
           update: (detail) => {
             said.push(detail);
-            writeFileSync(manifest, text); // as the other process does at its end
+            writeFileSync(manifest, text); // the other process does this at its end
             rmSync(lock);
           },
           done: () => void said.push("done"),

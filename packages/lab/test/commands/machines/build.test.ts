@@ -39,7 +39,10 @@ describe("lab/machines/build at work", () => {
     host.close();
   });
 
-  /** Returns the content of a file on the first image's disk; undefined if it does not exist. */
+  /**
+   * Returns the content of a file on the first image's disk, or undefined if the file does not
+   * exist.
+   */
   function onDisk(folder: string, path: string): string | undefined {
     const work = mkdtempSync(join(tmpdir(), "stackadm-disk-"));
     try {

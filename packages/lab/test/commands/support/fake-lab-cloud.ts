@@ -3,7 +3,7 @@ import { apiPorts, expectedWorkers } from "../../../cloud/readiness.js";
 import { ports } from "../../../cloud/configuration/common.js";
 import type { LabSettings } from "../../../settings.js";
 
-/** Workers and APIs of a fake cloud; tests change them while it runs. */
+/** Workers and APIs of a fake cloud. Tests change them while it runs. */
 export interface FakeLabCloud {
   /** Password that Keystone accepts. */
   password: string;
@@ -15,14 +15,14 @@ export interface FakeLabCloud {
   readonly broken: Set<number>;
   /** Receives each request, as "port path". */
   onRequest: (request: string) => void;
-  /** Stops one API, like a service that has ended. */
+  /** Stops one API, as if its service had ended. */
   stop(port: number): Promise<void>;
   close(): Promise<void>;
 }
 
 const now = () => new Date().toISOString().replace("Z", "");
 
-/** Returns the answer of a port and path; worker states have the form of the real services. */
+/** Returns the answer for a port and path. Worker states have the format of the real services. */
 function answer(settings: LabSettings, cloud: FakeLabCloud, request: string): unknown {
   const workers = expectedWorkers(settings)
     .filter((worker) => !cloud.silent.has(worker))
@@ -66,7 +66,8 @@ function answer(settings: LabSettings, cloud: FakeLabCloud, request: string): un
 }
 
 /**
- * Starts the lab's APIs on its management address, which must be in the loopback interface's range.
+ * Starts the lab's APIs on its management address, which must be in the range of the loopback
+ * interface.
  */
 export async function startFakeLabCloud(settings: LabSettings): Promise<FakeLabCloud> {
   const servers = new Map<number, Server>();

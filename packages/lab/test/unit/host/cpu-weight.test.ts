@@ -61,7 +61,7 @@ describe("lab/host/cpu-weight: removing the group", () => {
   const end = (folder: string): void => {
     writeFileSync(join(folder, "cgroup.procs"), "");
   };
-  /** Removes a cgroup like the kernel: only if it contains neither processes nor groups. */
+  /** Removes a control group like the kernel, only if it contains neither processes nor groups. */
   const remove = (folder: string): Promise<void> => {
     const inUse =
       readdirSync(folder, { withFileTypes: true }).some((entry) => entry.isDirectory()) ||

@@ -21,7 +21,7 @@ import { release } from "../../../../kubernetes/catalog/versions.js";
 import { SmallMirror } from "../../../../../../test/support/machine/small-mirror.js";
 import { nonEmpty } from "../../../../../../test/support/non-empty.js";
 
-/** Real apt for packages and stubs for images; tools that would build something fail. */
+/** Uses the real apt for packages and stubs for images. Tools that would build something fail. */
 const tools: Readonly<Record<string, string>> = {
   skopeo: `ref=\${*: -2:1}; folder=\${*: -1}; folder=\${folder#dir:}
 [[ $* == *"--override-os linux --override-arch amd64"* && $* == *--preserve-digests* ]] || exit 2

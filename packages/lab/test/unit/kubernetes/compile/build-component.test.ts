@@ -72,7 +72,7 @@ describe("building a component", () => {
   let goCache: string;
   const path = process.env["PATH"];
 
-  /** Installs a stub of `go` that records its calls and answers like the real one. */
+  /** Installs a stub of `go` that records its calls and answers like the real program. */
   const installGo = (build = 'touch "$out"', download = `{"Dir":"$FOLDER/module"}`) => {
     const script = `#!/bin/bash
 FOLDER="${folder}"
