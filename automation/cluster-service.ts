@@ -46,7 +46,10 @@ export interface ClusterService {
   destroyPlan(stack: string, options?: DestroyPlanOptions): Promise<DestroyPlan>;
   /** Returns the present state of the machines, nodes and sample services. */
   status(stack: string, options?: ReadOptions): Promise<StatusResult>;
-  /** Returns findings: what the cloud lacks for the cluster. Empty if nothing is missing. */
+  /**
+   * Returns the findings: what the cloud lacks for the cluster. The list is empty if nothing is
+   * missing.
+   */
   preflight(stack: string, options?: PreflightRunOptions): Promise<Finding[]>;
   /**
    * Returns the cluster that the stack's settings describe. Throws one error that lists all

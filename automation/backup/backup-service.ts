@@ -61,7 +61,7 @@ export interface BackupService {
   /**
    * Copies etcd's data, the files of a control plane and the stack's state into a directory. The
    * directory then contains the cluster's keys. Changes nothing in the cluster, and works even if
-   * etcd has no majority. Throws COMMAND_FAILED if no machine returns its files; the directory then
+   * etcd has no majority. Throws COMMAND_FAILED if no machine returns its files. The directory then
    * still has etcd's data and the state.
    */
   backup(stack: string, options: BackupOptions): Promise<Backup>;

@@ -86,8 +86,8 @@ export class ClusterMachines {
   }
 
   /**
-   * Runs the program on the machine. Throws SSH_UNREACHABLE or HOST_KEY_MISMATCH. Throws
-   * COMMAND_FAILED with the script's reason if the script fails.
+   * Runs the program on the machine. Throws SSH_UNREACHABLE or HOST_KEY_MISMATCH. If the script
+   * fails, throws COMMAND_FAILED with the script's reason.
    */
   async do(machine: MachineOutput, task: MachineProgram, streams: CommandStreams): Promise<void> {
     const target = sshTargetOf(machine, this.outputs, this.login);

@@ -80,7 +80,7 @@ export interface RestoreListener {
   /** Called with a sentence about each failure that does not end the restore. */
   readonly onNote?: ((text: string) => void) | undefined;
   /**
-   * Throws if the user requested a stop. Called only before etcd is stopped; after that, the
+   * Throws if the user requested a stop. Called only before etcd is stopped. After that, the
    * restore runs to its end.
    */
   readonly requireGoingOn: () => void;

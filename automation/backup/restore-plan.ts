@@ -87,8 +87,8 @@ const adviceFor = ({ behind }: NoReply): string =>
     : `Its SSH route leads through ${behind}: run \`npx stackadm up --refresh\`, which recreates that machine and then ends with an error.`;
 
 /**
- * Returns a problem for each machine that did not answer: the machine might return later and
- * continue with old data.
+ * Returns a problem for each machine that did not answer, because the machine might return later
+ * and continue with old data.
  */
 function silentProblems({ outputs, seen }: FoundMachines): string[] {
   const all = new Set([...etcdMachinesOf(outputs), ...controlPlanesOf(outputs)]);
@@ -206,7 +206,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachine
 
 /**
  * Returns whether etcd keeps its data, and the restore only restores API servers. True if all API
- * servers need files from the archive, and separate etcd machines have a majority: the data of
+ * servers need files from the archive, and separate etcd machines have a majority. The data of
  * these machines are newer than the backup.
  */
 function keepsEtcdData({ seen }: FoundMachines, members: Choice, serving: Choice): boolean {
@@ -216,7 +216,8 @@ function keepsEtcdData({ seen }: FoundMachines, members: Choice, serving: Choice
     members !== serving &&
     members.unpack.length === 0 &&
     members.machines.some((one) => of(one)?.majority) &&
-    // Each API server's machine gets files in this restore, or got files in an interrupted restore.
+    // Every machine with an API server gets files in this restore, or got files in an interrupted
+    // restore.
     serving.machines.every((one) => restored.has(one) || of(one)?.unpacked !== "")
   );
 }

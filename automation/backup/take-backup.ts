@@ -73,7 +73,8 @@ async function snapshotOf(
   const failures: string[] = [];
   const standings = await standingsOf(source, failures);
   const went = standings.filter(({ majority }) => majority);
-  // If some members reach a majority, asks only these: the data of other members may be outdated.
+  // If some members reach a majority, asks only these members. The data of other members may be
+  // outdated.
   for (const { member, majority } of went.length > 0 ? went : standings) {
     requireGoingOn();
     onDetail?.(`snapshot of etcd on ${member.name}`);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Entry of `npx stackadm ...`. An installed package has compiled files; in a checkout, this file
-// first installs packages and compiles the sources.
+// Entry point of `npx stackadm ...`. An installed package has compiled files. In a checkout, this
+// file first installs packages and compiles the sources.
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";

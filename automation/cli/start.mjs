@@ -1,5 +1,5 @@
-// Start of a process before packages are installed and sources are compiled. This file uses only
-// Node and must also run with old versions of Node.
+// Starts a process before packages are installed and sources are compiled. This file uses only Node
+// and must also run with old versions of Node.
 
 const oldestNode = [20, 19];
 
@@ -17,7 +17,7 @@ function checkNode() {
     );
 }
 
-/** Runs `work` if Node is new enough; reports every error as a sentence, with exit code 1. */
+/** Runs `work` if Node is new enough. Reports every error as a sentence, with exit code 1. */
 export async function start(work) {
   try {
     checkNode();

@@ -21,7 +21,7 @@ import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 import { findApiProblem } from "../verify/find-api-problem.js";
 
 /*
- * A destroy needs the cluster's API: a script on the first control plane uses the API to delete the
+ * A destroy needs the cluster's API. A script on the first control plane uses the API to delete the
  * cluster's load balancers and volumes. The script cannot move to another machine, because its
  * machine is fixed when the script is added to the state.
  */
@@ -46,7 +46,7 @@ function endOf(cert: string | Buffer): number {
 
 /**
  * Returns advice for the user if the API cannot be used. A possible cause is an expired client
- * certificate in the state: control planes renew only their own certificates.
+ * certificate in the state, because control planes renew only their own certificates.
  */
 function adviceFor({ cert }: KubeAccess): string {
   const ended = cert === undefined ? NaN : endOf(cert);

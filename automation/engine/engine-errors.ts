@@ -10,7 +10,7 @@ import { parseUrn, shortType } from "../pulumi/urn.js";
 
 /** Error message of the engine. */
 export interface ErrorMessage {
-  /** URN of the resource; empty if the message is not about a resource. */
+  /** URN of the resource. Empty if the message is not about a resource. */
   readonly urn: string;
   readonly text: string;
   /**

@@ -44,7 +44,11 @@ export type EngineRunFlags = Pick<
   "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
 >;
 
-/** Collects the events of one run of the engine. */
+/**
+ * Marks unfinished scripts in the state after the engine has ended. If operations are pending,
+ * marks nothing and returns false. An import of the state would delete the pending operations,
+ * which the next run has to repair first.
+ */
 class EngineWork {
   /** Events `started` and `finished` of all resources. */
   readonly events: ClusterEvent[] = [];
@@ -74,8 +78,8 @@ export class StackOperation {
   /** Directory of the stack's settings. The program runs in this directory. */
   readonly directory: string;
   /**
-   * Text of the settings. The file is read only once: the engine must get the same text that was
-   * checked.
+   * Text of the settings. The file is read only once, because the engine must get the same text
+   * that was checked.
    */
   readonly #settings: string;
   #cloud: Promise<CloudClient> | undefined;
@@ -119,7 +123,7 @@ export class StackOperation {
     this.emit({ type: "diagnostic", severity: "info", text });
   }
 
-  /** Warns the user about something to correct or to know. */
+  /** Shows the user a warning: a problem to correct, or a fact to know. */
   warn(text: string): void {
     this.emit({ type: "diagnostic", severity: "warning", text });
   }

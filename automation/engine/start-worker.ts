@@ -18,7 +18,7 @@ export interface WorkerPlace {
 function workerModule(): { readonly file: string; readonly execArgv: string[] } {
   const compiled = join(__dirname, "worker.js");
   if (existsSync(compiled)) return { file: compiled, execArgv: [] };
-  // The path is absolute, because the worker's directory is the project, which may not contain the
+  // Uses an absolute path, because the worker's directory is the project, which may not contain the
   // loader.
   const loader = pathToFileURL(require.resolve("tsx")).href;
   return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
@@ -30,8 +30,8 @@ function forkWorker({ env, cwd }: WorkerPlace): ChildProcess {
     cwd,
     env,
     execArgv,
-    // The worker has its own process group: the terminal's Ctrl-C must not reach the engine a
-    // second time.
+    // The worker has its own process group, so that the terminal's Ctrl-C does not reach the engine
+    // a second time.
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
@@ -40,7 +40,7 @@ function forkWorker({ env, cwd }: WorkerPlace): ChildProcess {
 let early: ChildProcess | undefined;
 
 /**
- * Starts the process of the next operation early: the process loads Pulumi's SDK while the command
+ * Starts the process of the next operation early. The process loads Pulumi's SDK while the command
  * loads its own modules. Returns a function that kills the process if no operation used it.
  */
 export function startWorkerEarly(): () => void {
@@ -57,8 +57,8 @@ export function startWorkerEarly(): () => void {
 }
 
 /**
- * Returns the process of an operation: the process that was started early, which then gets the
- * environment and directory, or else a new process.
+ * Returns the process of an operation. If a process was started early, it gets the environment and
+ * the directory. Otherwise starts a new process.
  */
 export function startWorker(place: WorkerPlace): ChildProcess {
   const begun = early;

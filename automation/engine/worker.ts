@@ -122,7 +122,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   if (request.operation === "hold") return hold(request, signal);
   const { operation } = request;
   const runs = operation === "up" || operation === "preview";
-  // The program is loaded first: its errors are then reported without starting an engine.
+  // Loads the program first, so that its errors are reported without starting an engine.
   const program = runs ? await loadProgram(request.program) : noProgram;
   setKnownFacts(request.known);
   const stack = await openStack(request, program);
@@ -184,7 +184,8 @@ async function serve(request: OperationRequest): Promise<void> {
   process.on("message", abort);
   // If the parent ends, the operation stops gracefully.
   process.on("disconnect", abort);
-  // A SIGINT to the process group is meant for the engine. A second SIGINT would kill the engine.
+  // Ignores SIGINT. run-engine.ts sends SIGINT to the process group, so it also reaches the engine.
+  // If the worker stopped the engine too, a second SIGINT would kill the engine.
   process.on("SIGINT", () => undefined);
   // A preview takes no lock, so its engine is not recorded.
   const forget =

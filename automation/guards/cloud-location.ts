@@ -4,9 +4,9 @@ import type { Facts } from "../steps/step.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 
 /*
- * Refuses credentials for a project or region other than the cluster's. With such credentials, the
- * commands would find no object of the cluster. `up` would create all objects again. `destroy`
- * would remove all objects from the state, but leave them in the cloud.
+ * Refuses credentials for a project or region that does not contain the cluster. With such
+ * credentials, the commands would find no object of the cluster. `up` would create all objects
+ * again. `destroy` would remove all objects from the state, but leave them in the cloud.
  */
 
 /**
@@ -56,7 +56,7 @@ export function locationOf(state: StateExport | undefined): CloudLocation {
   };
 }
 
-/** Throws if the state's objects are in another project or region than the environment's. */
+/** Throws if the state's objects are in another project or region than the environment selects. */
 export async function requireSameLocation({ run, state }: Facts): Promise<void> {
   const { projects, regions } = locationOf(state);
   if (projects.size + regions.size === 0) return;

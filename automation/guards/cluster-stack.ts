@@ -39,8 +39,9 @@ export function requireClusterStack({ run, state }: Facts): void {
 }
 
 /**
- * Throws like {@link requireClusterStack} if the package's own program runs, which would delete
- * resources that it does not describe. A user's own program may add a cluster to its stack.
+ * Throws like {@link requireClusterStack} if the package's own program runs, because this program
+ * would delete resources that it does not describe. A user's own program may add a cluster to its
+ * stack.
  */
 export function requireClusterStackOfProgram(facts: Facts): void {
   if (facts.run.service.program === undefined) requireClusterStack(facts);

@@ -9,8 +9,8 @@ import { parseUrn, shortType } from "../pulumi/urn.js";
 /**
  * Returns the error for a stack that must not be destroyed. Undefined for any other stack. A stack
  * is protected by its present settings, or by resources in the state that the last `up` protected.
- * The check is needed before the destroy: the engine would refuse a protected resource only after
- * it has deleted all others.
+ * The check is needed before the destroy, because the engine would refuse a protected resource only
+ * after it has deleted all others.
  */
 export function protectionError(
   { stack }: StackOperation,

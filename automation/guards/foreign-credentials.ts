@@ -138,7 +138,10 @@ export const retainForeignCredentials: Step<CredentialFacts> = {
   },
 };
 
-/** The same for a destroy, whose plan lists these credentials. */
+/**
+ * Does the same as {@link retainForeignCredentials} for a destroy, whose plan lists these
+ * credentials.
+ */
 export const retainForeignCredentialsInDestroy: Step<
   CredentialFacts,
   { readonly others?: readonly ForeignCredential[] }

@@ -33,9 +33,9 @@ export interface EmptyStackFacts extends Facts {
 
 /**
  * Throws if the project has a running cluster of this name. The caller's state is empty, so the
- * user has probably selected another backend than the cluster's. The error lists the cluster's
- * objects. Otherwise the facts get what a former cluster of this name left: volumes, volume
- * snapshots and floating IPs of Services.
+ * user has probably selected a backend other than the backend of the cluster. The error lists the
+ * cluster's objects. Otherwise adds the remains of a former cluster of this name to the facts:
+ * volumes, volume snapshots and floating IPs of Services.
  */
 export async function requireNoOtherBackend(facts: EmptyStackFacts): Promise<void> {
   const { run } = facts;

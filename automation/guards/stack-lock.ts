@@ -28,7 +28,7 @@ const isDirectory = ({ service }: StackOperation): boolean =>
   backendDirectory(service.backend) !== undefined;
 
 /**
- * Returns the locks of the stack. Reads the files of a backend that is a directory; otherwise asks
+ * Returns the locks of the stack. If the backend is a directory, reads its files. Otherwise asks
  * the engine.
  */
 const locksOf = (run: StackOperation): Promise<StackLock[]> =>
@@ -68,7 +68,7 @@ const isDead = ({ access }: StackOperation, { holder }: StackLock): boolean =>
 
 /**
  * Removes all locks of the stack, and the notes about the engines that held them. In a backend that
- * is no directory, only the engine can remove locks, and it removes all of them together.
+ * is not a directory, only the engine can remove locks, and it removes all of them together.
  */
 async function removeLocks(run: StackOperation, locks: readonly StackLock[]): Promise<void> {
   if (isDirectory(run)) locks.forEach(removeLock);

@@ -13,7 +13,7 @@ import type { OperationName, Operations, OperationTable } from "./operations.js"
 
 /**
  * Returns whether an operation waits for earlier operations on its stack. `unlock` does not wait,
- * because it may remove what the earlier operations wait for.
+ * because it may remove the lock for which earlier operations wait.
  */
 const waits = (name: OperationName): boolean => name !== "unlock";
 

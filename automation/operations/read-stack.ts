@@ -18,7 +18,7 @@ import { parseOutputs } from "../verify/cluster-outputs.js";
  * Requests that only read. These requests run at once, even while an operation changes the stack.
  */
 
-/** Returns the state of a stack; throws if the stack does not exist. */
+/** Returns the state of a stack. Throws if the stack does not exist. */
 async function stateOf({ access, stack }: StackOperation): Promise<StateExport> {
   const state = await readState(access);
   if (state !== undefined) return state;
@@ -40,7 +40,7 @@ export async function readOutputValues(
 export const readKubeconfig = async (run: StackOperation): Promise<string> =>
   parseOutputs(await readOutputValues(run)).kubeconfig;
 
-/** Writes the kubeconfig to a file that only its owner can read; returns the path. */
+/** Writes the kubeconfig to a file that only its owner can read. Returns the path. */
 export const writeKubeconfigFile = async (run: StackOperation): Promise<string> =>
   writeKubeconfig(run.access.workspace, await readKubeconfig(run));
 
@@ -50,7 +50,7 @@ export async function readStatus(run: StackOperation): Promise<StatusResult> {
   return readClusterStatus(run, state, parseOutputs(await readOutputs(run.access)));
 }
 
-/** Returns what the cloud lacks for the cluster; empty if nothing is missing. */
+/** Returns what the cloud lacks for the cluster. The list is empty if nothing is missing. */
 export async function runPreflight(
   run: StackOperation,
   options: PreflightRunOptions,

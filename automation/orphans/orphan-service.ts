@@ -64,8 +64,8 @@ export interface OrphanCleaner {
   find(of: OrphanSelector): Promise<FoundOrphans>;
   /**
    * Deletes the objects of one cluster, except objects that the options keep. Does not ask for
-   * confirmation, and deletes even a running cluster: the caller must make sure that the cluster is
-   * not used. Deletes nothing and throws if the objects do not all have the same identity, or if
+   * confirmation, and deletes even a running cluster, so the caller must make sure that the cluster
+   * is not used. Deletes nothing and throws if the objects do not all have the same identity, or if
    * ports of other owners block the deletion of a network.
    */
   delete(

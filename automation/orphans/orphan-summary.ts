@@ -30,7 +30,7 @@ export function clusterSummaryLines(found: readonly Orphan[]): string {
     .join("\n");
 }
 
-/** Returns the error that asks for an identity: several clusters may share a name. */
+/** Returns the error that asks for an identity, because several clusters may share a name. */
 export function ambiguousClusterError(found: readonly Orphan[]): Failure {
   const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
   return new Failure(

@@ -42,7 +42,7 @@ const releaseOf = (): string =>
 
 /**
  * Returns the sorted IDs of the objects in the state. Leaves out objects that the engine still has
- * to delete or replace: their absence makes the cache invalid, and the cloud is checked before this
+ * to delete or replace. Their absence makes the cache invalid, so the cloud is checked before this
  * work. Also leaves out the engine's own provider, which is not always in the state.
  */
 function keptIds(state: StateExport): string[] {
@@ -138,7 +138,7 @@ export async function cachedFacts(
 }
 
 /**
- * Writes the cache after a successful run. A failure is only reported: the next run then asks the
+ * Writes the cache after a successful run. A failure is only reported. The next run then asks the
  * cloud.
  */
 export function storePreflightCache(

@@ -67,7 +67,7 @@ export async function preflightFindings(
   ];
 }
 
-/** Reports warnings, and throws one error with all problems. */
+/** Reports warnings. Throws one error with all problems. */
 function report(run: StackOperation, findings: readonly Finding[]): void {
   for (const { severity, text } of findings) if (severity === "warning") run.warn(text);
   const problems = findings.filter(({ severity }) => severity === "problem");
@@ -91,13 +91,13 @@ export interface PreflightFacts extends UnrecordedFacts {
   known?: KnownFacts | undefined;
 }
 
-/** Reads and checks the settings, and the files that these name. */
+/** Reads and checks the settings, and the files that the settings name. */
 export async function readSettings(facts: PreflightFacts): Promise<void> {
   if (facts.options.preflight === false) return;
   facts.spec = await facts.run.spec({ files: true });
 }
 
-/** Checks the settings, and the files that these name, for a run that does not ask the cloud. */
+/** Checks the settings, and the files that they name, for a run that does not ask the cloud. */
 export async function checkSettings({ run, options }: PreflightFacts): Promise<void> {
   if (options.preflight !== false) await run.spec({ files: true });
 }
@@ -131,7 +131,8 @@ export const reuseCachedFacts: Step<PreflightFacts, never, ClusterSpec> = {
 /** Asks the cloud for the project's objects, quotas and names. */
 async function ask(facts: PreflightFacts, spec: ClusterSpec): Promise<void> {
   const { run, options, repaired, early } = facts;
-  // The early answer contains names and quotas of objects that a repair has deleted: ask again.
+  // The early answer contains names and quotas of objects that a repair has deleted. In this case,
+  // asks again.
   facts.look ??= await ((repaired === true ? undefined : early) ??
     askCloud(run, spec, { namesOnly: options.preflight === "names" }));
   facts.surveyed = facts.look.objects;

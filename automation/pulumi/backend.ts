@@ -43,7 +43,7 @@ function home(): string {
   }
 }
 
-/** Returns the directory of a `file://` backend; undefined for other backends. */
+/** Returns the directory of a `file://` backend, or undefined for other backends. */
 export function backendDirectory(backend: string, by = backendVariable): string | undefined {
   if (!backend.startsWith("file://")) return undefined;
   const [plain = ""] = backend.split("?");
@@ -57,8 +57,8 @@ export function backendDirectory(backend: string, by = backendVariable): string 
 }
 
 /**
- * URL parameters that are refused: the engine would then use other files than the files that these
- * commands read.
+ * URL parameters that are refused. With these parameters, the engine would use other files than the
+ * files that these commands read.
  */
 const leading = ["prefix", "key"];
 

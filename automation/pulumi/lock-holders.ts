@@ -59,8 +59,8 @@ const fileOf = (directory: string, { pid, started }: EngineNote): string =>
  */
 export function recordEngine(directory: string, pid: number, client = process.pid): () => void {
   const [place, facts, waiting] = [processPlace(), processFacts(pid), processFacts(client)];
-  // No note is written. If the engine is killed, nothing proves that it is dead, and the user has
-  // to confirm it.
+  // Writes no note. If the engine is killed, nothing proves that it is dead, and the user has to
+  // confirm it.
   if (!place || !facts) return () => undefined;
   const note: EngineNote = {
     pid,
@@ -114,7 +114,7 @@ function readNote(file: string): EngineNote[] {
   try {
     return [noteSchema.parse(JSON.parse(readFileSync(file, "utf8")))];
   } catch (error) {
-    // Deleted since it was listed, or of another release.
+    // The note was deleted after it was listed, or another release wrote it.
     if (isMissingFile(error) || isOtherFormat(error)) return [];
     throw error;
   }

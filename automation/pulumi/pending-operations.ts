@@ -38,8 +38,8 @@ const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of
 
 export type UndoStep =
   /**
-   * No undo is needed: the next run repeats the operation, or the operation can be repeated without
-   * harm.
+   * No undo is needed, because the next run repeats the operation, or the operation can be repeated
+   * without harm.
    */
   | { readonly act: "forget"; readonly what: string }
   | {
@@ -77,8 +77,8 @@ export function undoStepOf({ type, resource }: PendingOperation): UndoStep {
     return { act: "detach router", what, resource };
   if (token === "openstack:networking/secGroupRule:SecGroupRule")
     return { act: "delete rule", what, resource };
-  // Scripts can run again, and existing Kubernetes objects are adopted. So the next run just
-  // repeats the create.
+  // Scripts can run again, and existing Kubernetes objects are adopted. So the next run repeats the
+  // create.
   return { act: "forget", what };
 }
 
@@ -103,7 +103,7 @@ export function mayBeCreatedBy(object: CloudObject, resource: StateResource): bo
 }
 
 /**
- * Order of the undo steps: objects that were created last are deleted first, because they use the
+ * Order of the undo steps. Objects that were created last are deleted first, because they use the
  * others.
  */
 const order: Readonly<Record<UndoStep["act"], number>> = {

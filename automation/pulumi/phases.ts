@@ -87,7 +87,7 @@ const ofProvider: Rows = [
   ["openstack:compute/", "servers"],
   ["openstack:", "network"],
   ["kubernetes:", "cloud and pod network"],
-  // All other providers, for example `random`. Such resources are not objects in the cloud.
+  // All other providers, for example `random`. Their resources are not objects in the cloud.
   ["", "security"],
 ];
 

@@ -15,7 +15,7 @@ import { backendDirectory } from "./backend.js";
 /**
  * Makes `stack.up` run a preview before the update.
  *
- * Reason: no command only takes the backend's lock. The engine takes the lock before the preview. A
+ * Reason: no command takes only the backend's lock. The engine takes the lock before the preview. A
  * program that fails in the preview leaves state, pending operations and history unchanged.
  *
  * Public way: none. The SDK always passes `--skip-preview`, but a workspace can add arguments. If

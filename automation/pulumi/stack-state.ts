@@ -233,7 +233,7 @@ export const clusterIdentitiesIn = (state: StateExport | undefined): Set<string>
   new Set(clusterComponentsIn(state).keys());
 
 /**
- * Returns what belongs to the stack: IDs of objects that the stack created, IDs of retained objects
+ * Returns the holdings of the stack: IDs of objects that the stack created, IDs of retained objects
  * (even if they are no longer in the state), and identities of the stack's clusters.
  */
 export const stackHoldings = (state: StateExport | undefined) => ({

@@ -178,7 +178,10 @@ function writeSettings({ settings, file, earlier }: Copied): void {
   replacePrivateFile(file, withSecretsProvider(settings, kept));
 }
 
-/** Time limit in milliseconds for another command, until its engine has read the settings. */
+/**
+ * Time limit in milliseconds of the wait for the lock on the settings. Another command holds this
+ * lock until its engine has read the settings.
+ */
 const readingMilliseconds = 120_000;
 
 /**

@@ -107,7 +107,7 @@ async function readBalancerConditions(
   state: StateExport | undefined,
   within?: number,
 ): Promise<BalancerInState[]> {
-  // Skips a load balancer that is being replaced: it is already deleted, with its parts.
+  // Skips a load balancer that is being replaced, because it is already deleted with its parts.
   const held = resourcesInCloud(state).filter(
     ({ type, id, pendingReplacement }) =>
       type === balancerType && id !== undefined && pendingReplacement !== true,
@@ -200,7 +200,10 @@ export async function reportBrokenBalancers({ run, state }: Facts): Promise<read
   return planOfBrokenBalancers(run, seen);
 }
 
-/** Reports broken load balancers in a refresh, which does not see that these are broken. */
+/**
+ * Reports broken load balancers in a refresh, because the refresh does not notice that they are
+ * broken.
+ */
 export const reportBrokenBalancersInRefresh: Step<Facts & { broken: readonly PlanRow[] }> = {
   title: "Report broken load balancers",
   silent: true,
@@ -209,7 +212,7 @@ export const reportBrokenBalancersInRefresh: Step<Facts & { broken: readonly Pla
   },
 };
 
-/** Waits until Octavia has finished its work on the load balancer; throws after the time limit. */
+/** Waits until Octavia has finished its work on the load balancer. Throws after the time limit. */
 export async function waitForOctavia(
   cloud: CloudClient,
   { id, what }: Pick<BalancerInState, "id" | "what">,
@@ -314,8 +317,8 @@ const isBroken = ({ condition }: BalancerInState): boolean =>
   condition === "failed" || condition === "gone";
 
 /**
- * Reports load balancers in ERROR that are not deleted. A destroy refuses those that block it.
- * Returns the load balancers if one of them is broken.
+ * Reports load balancers in ERROR that are not deleted. A destroy refuses load balancers that block
+ * it. Returns the load balancers if one of them is broken.
  */
 function judge(
   { run, state }: Facts,
@@ -340,8 +343,8 @@ async function settled(
 
 /**
  * Deletes load balancers in ERROR while it holds the stack's lock, and removes these and missing
- * load balancers from the state. First waits for load balancers in deletion; a destroy also waits
- * for busy ones.
+ * load balancers from the state. First waits for load balancers in deletion. A destroy also waits
+ * for busy load balancers.
  *
  * @param requireAgreedClusters guard that is repeated under the lock. Default: none
  */

@@ -6,7 +6,7 @@ import type { Changes, Facts, Step } from "../steps/step.js";
 /** Number of rows in the message. `preview` shows all rows. */
 const shown = 12;
 
-/** Returns the error for planned changes where none was expected. */
+/** Returns the error for planned changes in a run that expects none. */
 export function unexpectedChangesError(plan: readonly PlanRow[]): Failure {
   const lines = plan
     .slice(0, shown)

@@ -22,14 +22,14 @@ const interruptedState = ({ state }: Facts): StateExport | undefined =>
 /**
  * Undoes the pending operations of a killed engine, while the stack's lock is held.
  *
- * @param refuseOutdated whether to refuse an outdated state; false for a destroy, which deletes
+ * @param refuseOutdated whether to refuse an outdated state. False for a destroy, which deletes
  * everything
  */
 async function undo(facts: Facts, refuseOutdated: boolean): Promise<void> {
   const { run } = facts;
   let cleared: readonly string[] = [];
   const { before, after } = await editUnderLock(run, async (now, signal) => {
-    // Another command may have repaired the state before this one got the lock.
+    // Another command may have repaired the state before this command got the lock.
     if (!now || !hasInterruptedRun(now)) return now;
     if (refuseOutdated && undoNeedsCloud(now)) {
       // Hidden objects cannot prove that the state is outdated.
@@ -134,9 +134,9 @@ const pendingOperationsText = (pending: readonly PendingOperation[]): string =>
 
 /**
  * Reports the pending operations that the next `up` repairs. Changes nothing. Throws if a refresh
- * would delete information that the repair needs. A refresh keeps pending creates, but it deletes
- * pending updates. It also overwrites the time of the interruption, by which the repair recognizes
- * an outdated state.
+ * would delete information that the repair needs. A refresh keeps pending creates, but deletes
+ * pending updates. It also overwrites the time of the interruption, which the repair needs to
+ * recognize an outdated state.
  */
 export function requireKeptByRefresh({ run, state }: Facts): void {
   const pending = state?.deployment.pending_operations ?? [];

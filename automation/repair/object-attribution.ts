@@ -8,8 +8,8 @@ import { hasData, ownershipOf } from "../../openstack/inventory/ownership.js";
 import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
 
 /*
- * Decides who owns an object that a run of this stack may have created but not recorded in the
- * state. unrecorded-server-attribution.ts decides about servers for which there is no pending operation
+ * Determines the owner of an object that a run of this stack may have created but not recorded in
+ * the state. For servers without a pending operation, unrecorded-server-attribution.ts does this
  * (docs/decisions/0019-repair.md). Pure.
  */
 
@@ -47,8 +47,8 @@ export interface UnmarkedObject {
 export const unprovenAttribution = (because: string): Attribution => ({ is: "unproven", because });
 
 /**
- * Decides by the creation time. Returns `left behind` if the time is in one of the periods,
- * otherwise `unproven`.
+ * Determines the owner by the creation time. Returns `left behind` if the time is in one of the
+ * periods, otherwise `unproven`.
  *
  * @param clocks tolerance in milliseconds for different clocks. Default: one minute
  */
@@ -64,8 +64,8 @@ export function attributeByTime(
 }
 
 /**
- * Decides about an object without an identity. Returns `left behind` if all its parents are in the
- * state, and it was created during a run whose results may be missing in the state.
+ * Determines the owner of an object without an identity. Returns `left behind` if all its parents
+ * are in the state, and it was created during a run whose results may be missing in the state.
  */
 export function attributeUnmarked(
   { parents, created }: UnmarkedObject,
@@ -111,10 +111,10 @@ const whenOf = (object: CloudObject, { unsettled }: RunEvidence): readonly RunPe
   hasData(object) ? unsettled.filter(({ atMost }) => atMost !== true) : unsettled;
 
 /**
- * Decides about an object with the name of an object that an interrupted run was creating. For most
- * kinds, an identity from the state is enough for `left behind`. Servers, ports of servers, volumes
- * and snapshots must also have been created in one of the periods. For volumes and snapshots, no
- * difference of clocks is tolerated, because a user's copy has the same identity.
+ * Determines the owner of an object with the name of an object that an interrupted run was
+ * creating. For most kinds, an identity from the state is enough for `left behind`. Servers, ports
+ * of servers, volumes and snapshots must also have been created in one of the periods. For volumes
+ * and snapshots, no difference of clocks is tolerated, because a user's copy has the same identity.
  */
 export function attributeNamed(object: CloudObject, known: RunEvidence): Attribution {
   const { created, kind } = object;
@@ -157,9 +157,9 @@ const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: RunEv
   kind === "subnet" && owned.has(network) && unsettled.some(({ destroyed }) => destroyed === true);
 
 /**
- * Decides about an object for which `isUnrecorded` returns true. No pending operation names the
- * object, and the state may be outdated. So the identity is not enough for `left behind`: the
- * object must also have been created in one of the periods.
+ * Determines the owner of an object for which `isUnrecorded` returns true. No pending operation
+ * names the object, and the state may be outdated. So the identity is not enough for `left behind`.
+ * The object must also have been created in one of the periods.
  */
 export function attributeUnrecorded(object: CloudObject, known: RunEvidence): Attribution {
   if (isOfMachine(object))
@@ -178,7 +178,9 @@ export type Disposal = "delete" | "keep" | "released";
 /** Object of the stack's clusters: it is in the state, retained, or carries an identity. */
 export interface ClusterObject {
   readonly object: CloudObject;
-  /** The object with its identity. Absent: only the state tells that the object is the stack's. */
+  /**
+   * Object with its identity. Absent if only the state shows that the object belongs to the stack.
+   */
   readonly marked?: Orphan | undefined;
   readonly disposal: Disposal;
 }

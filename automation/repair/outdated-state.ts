@@ -56,9 +56,9 @@ const isOfControllers = (
 };
 
 /**
- * Returns when the state was written, or the newest time of a resource in the state if that is
- * later. Both times are in milliseconds since 1970. A resource may have a later time because
- * another computer, with another clock, created it.
+ * Returns the time at which the state was written, or the newest time of a resource in the state if
+ * that is later. Both times are in milliseconds since 1970. A resource may have a later time
+ * because another computer, with another clock, created it.
  */
 function newestIn(state: StateExport): number | undefined {
   const written = stateWrittenAt(state);
@@ -97,7 +97,10 @@ function madeByControllers(
   );
 }
 
-/** Returns for the user why the state is outdated. Undefined if nothing proves that it is. Pure. */
+/**
+ * Returns the proof that the state is outdated, as a clause for an error message. Returns undefined
+ * if there is no proof. Pure.
+ */
 export function evidenceOfNewerState(
   state: StateExport,
   runs: StackRuns,
@@ -124,7 +127,7 @@ export function evidenceOfNewerState(
   );
 }
 
-/** Throws if the state is outdated. Only for a state with pending operations. */
+/** Throws if the state is outdated. Called only for a state with pending operations. */
 export async function requireCurrentState(
   access: StateAccess,
   state: StateExport,

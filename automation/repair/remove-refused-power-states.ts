@@ -46,7 +46,7 @@ export const removeRefusedPowerStates: Step<Facts, never, StateExport> = {
 
 /** Facts of the operation `refresh`. */
 export interface ReadFacts extends Facts {
-  /** Resources that `up` changes although a refresh does not report these. */
+  /** Resources that `up` changes although a refresh does not report them. */
   broken: readonly PlanRow[];
   /** Number of resources that differed from the state. */
   differing: number;

@@ -146,8 +146,8 @@ export const deleteUnrecordedObjects: Step<UnrecordedFacts, Changes, readonly Cl
   }),
   apply: async (facts, lost) => {
     const { run, interrupted } = facts;
-    // `takeInventory` throws if objects are hidden from this user: a hidden object may prove that
-    // the state is outdated.
+    // `takeInventory` throws if objects are hidden from this user, because a hidden object may
+    // prove that the state is outdated.
     if (interrupted)
       await requireCurrentState(run.access, interrupted, await takeInventory(await run.cloud()));
     await deleteUnderLock(
@@ -169,7 +169,7 @@ async function listBlocking(run: StackOperation): Promise<CloudObject[]> {
   return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
 }
 
-/** Returns the cluster's objects that the state does not contain, or whose Service is gone. */
+/** Kinds of objects that block the deletion of a network or of its router. */
 async function lostIn(
   run: StackOperation,
   state: StateExport | undefined,

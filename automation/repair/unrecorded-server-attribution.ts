@@ -70,9 +70,9 @@ export function failedRunPeriodsBefore(
 }
 
 /**
- * Decides about a server. Returns `left behind` if all these conditions hold: the state has all
- * ports of the server, the state has no script of the machine, and the server was created during
- * one of the failed runs in `ended`.
+ * Determines whether the server was left behind. Returns `left behind` if all these conditions
+ * hold: the state has all ports of the server, the state has no script of the machine, and the
+ * server was created during one of the failed runs in `ended`.
  */
 export function attributeUnrecordedServer(
   { id, created }: CloudObject,

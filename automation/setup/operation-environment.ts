@@ -179,8 +179,8 @@ export async function prepareEnvironment(
   const env = options.env ?? process.env;
   requireVariables(env);
   const cloud = cloudEnvironment(env);
-  // Checks the backend before the toolchain: the toolchain may take minutes, and an error should
-  // come first.
+  // Checks the backend before the toolchain, because the toolchain may take minutes and an error
+  // should come first.
   const backend = backendUrl(env, options.backend);
   const { progress = silentProgress, signal, passphrase: needed = true } = options;
   const note = (text: string): void => {

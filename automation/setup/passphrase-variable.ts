@@ -49,7 +49,7 @@ const noneIsNamed = (backend: string): string =>
 
 /**
  * Returns the error for a shared backend without a passphrase. This program creates no passphrase
- * for a shared backend: the passphrase would exist only on this computer, and all secrets in the
+ * for a shared backend. The passphrase would exist only on this computer, and all secrets in the
  * state would be lost with the computer.
  */
 const notMadeHere = (backend: string): Failure =>

@@ -118,7 +118,7 @@ rm -rf "$0"`;
 async function startAgent(keyFile: string): Promise<SshAgent> {
   const directory = mkdtempSync(join(tmpdir(), "stackadm-agent-"));
   const socket = join(directory, "socket");
-  // The agent is detached: Ctrl-C at the terminal must not end it, because this process needs the
+  // Detaches the agent. Ctrl-C at the terminal must not end it, because this process needs the
   // agent for a graceful stop.
   const child = spawn("ssh-agent", ["-a", socket, "sh", "-c", keeper, directory], {
     stdio: ["pipe", "ignore", "ignore"],

@@ -25,7 +25,7 @@ export interface SearchPlaces {
 /**
  * Returns the search places from the environment.
  *
- * @param own cache of the toolchain: its programs are the toolchain's own and do not count as found
+ * @param own cache of the toolchain. Its programs are the toolchain's own and do not count as found
  */
 export function searchPlaces(env: NodeJS.ProcessEnv, own: string): SearchPlaces {
   return {
@@ -79,7 +79,7 @@ const answered = z.object({ file: z.string(), version: z.string() });
  * Returns the version of an engine. The command for this takes 0.2 s, so the answer is cached until
  * the file changes.
  *
- * @param kept path of the cache
+ * @param kept path of the file that caches the version
  */
 async function versionOf(path: string, kept: string): Promise<string> {
   const { size, ctimeMs, ino, dev } = statSync(path);

@@ -61,7 +61,7 @@ export interface ToolchainOptions {
    */
   readonly standIns?: boolean;
   /**
-   * Source of programs that replace missing ones, if stand-ins are allowed.
+   * Source of programs that replace missing programs, if stand-ins are allowed.
    * @default the package `@stackadm/toolchain`, if it is installed
    */
   readonly substitutes?: SubstitutePrograms;
@@ -94,11 +94,11 @@ interface Context {
 }
 
 /**
- * Finds the Pulumi CLI, the Node language host and the three plugins, or provides what is missing.
- * Prefers installed programs that the engine accepts, then Pulumi's own download. If stand-ins are
- * allowed, the last choice is to build the program or to use a stand-in. Throws before anything is
- * built if a program is missing and stand-ins are not allowed. May be interrupted, and may run
- * several times concurrently.
+ * Finds the Pulumi CLI, the Node language host and the three plugins, or provides the missing
+ * programs. Prefers installed programs that the engine accepts, then Pulumi's own download. If
+ * stand-ins are allowed, the last choice is to build the program or to use a stand-in. Throws
+ * before anything is built if a program is missing and stand-ins are not allowed. An interrupted
+ * call can be repeated, and several calls may run concurrently.
  */
 export async function ensureToolchain(options: ToolchainOptions): Promise<Toolchain> {
   const cache = options.cache ?? cacheDirectory("toolchain");

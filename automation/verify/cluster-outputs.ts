@@ -50,7 +50,7 @@ const outputsSchema = z.looseObject({
 export type ClusterOutputs = z.infer<typeof outputsSchema>;
 export type MachineOutput = z.infer<typeof machine>;
 
-/** Returns the values of a stack's outputs, secret values too. */
+/** Returns the values of a stack's outputs, including secret values. */
 export const outputValues = (outputs: StackOutputs): Record<string, unknown> =>
   Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
@@ -69,7 +69,7 @@ export function parseOutputs(outputs: unknown): ClusterOutputs {
   );
 }
 
-/** Returns the host key of `host` in lines of a known_hosts file; undefined if there is none. */
+/** Returns the host key of `host` in lines of a known_hosts file, or undefined if there is none. */
 export function hostKeyOf(lines: readonly string[], host: string): string | undefined {
   for (const line of lines) {
     const [hosts = "", algorithm = "", key = ""] = line.trim().split(/\s+/);
@@ -106,7 +106,7 @@ function hopTo(
 }
 
 /**
- * Returns how to log in to the first machine that SSH reaches without a proxy. Undefined if there
+ * Returns the login data for the first machine that SSH reaches without a proxy. Undefined if there
  * is no such machine, or its host key is unknown.
  */
 export function entrySshTarget(outputs: ClusterOutputs, login: Login): SshTarget | undefined {
@@ -115,7 +115,7 @@ export function entrySshTarget(outputs: ClusterOutputs, login: Login): SshTarget
 }
 
 /**
- * Returns how to log in to a machine, through an SSH proxy if the outputs name one. Undefined if
+ * Returns the login data for a machine, through an SSH proxy if the outputs name one. Undefined if
  * the proxy or a host key is unknown.
  */
 export function sshTargetOf(

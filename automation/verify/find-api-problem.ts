@@ -20,7 +20,7 @@ export interface ApiProblem {
  */
 const memory = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 
-/** Returns why the API cannot be used; undefined if it can. */
+/** Returns the reason why the API cannot be used, or undefined if it can be used. */
 export async function findApiProblem(api: KubernetesApi): Promise<ApiProblem | undefined> {
   try {
     const { status, body } = await api.send("GET", "/readyz");

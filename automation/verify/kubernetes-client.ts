@@ -102,7 +102,7 @@ export class KubernetesApi {
     }
   }
 
-  /** Sends a GET and returns the parsed answer; undefined if the object does not exist. */
+  /** Sends a GET and returns the parsed answer, or undefined if the object does not exist. */
   async get(path: string): Promise<unknown> {
     const { status, body } = await this.send("GET", path);
     if (status === 404) return undefined;

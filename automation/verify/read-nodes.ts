@@ -68,7 +68,7 @@ interface Condition {
   readonly message?: string | undefined;
 }
 
-/** Returns the reason why pods cannot use the node; undefined for a usable node. */
+/** Returns the reason why pods cannot use the node, or undefined for a usable node. */
 function complaintOf(conditions: readonly Condition[]): string | undefined {
   const of = (wanted: string) => conditions.find(({ type }) => type === wanted);
   const [ready, network] = [of("Ready"), of("NetworkUnavailable")];

@@ -53,7 +53,9 @@ const questions: Readonly<Record<RoleCheck, Question>> = {
   },
 };
 
-/** Returns the checks for the machine's role; no checks if this release does not know the role. */
+/**
+ * Returns the checks for the machine's role. Returns none if this release does not know the role.
+ */
 const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonly Question[] => {
   const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
     etcd: etcd && etcd.length > 0 ? etcd : undefined,

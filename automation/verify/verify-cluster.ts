@@ -126,9 +126,9 @@ function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeRep
 
 /**
  * Checks the finished cluster: nodes, etcd, sample services, and the data on the sample claim.
- * Changes nothing. The outputs state which machines and samples must exist. The settings are not
- * used: they may have changed after the last `up`, and do not describe the cluster of a custom
- * program.
+ * Changes nothing. The outputs state which machines and samples must exist. Does not use the
+ * settings, because they may have changed after the last `up`, and do not describe the cluster of a
+ * custom program.
  */
 export async function verifyCluster(options: VerifyOptions): Promise<Verification> {
   const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
