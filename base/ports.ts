@@ -1,6 +1,6 @@
 /*
  * Ports of the components that kubeadm installs. If you change one of etcd's ports, also change the
- * programs that are installed on machines: they contain etcd's ports as numbers, because they get
+ * programs that are installed on machines. They contain etcd's ports as numbers, because they get
  * no variables.
  */
 

@@ -14,11 +14,11 @@ export interface Progress {
 }
 
 export interface Step {
-  /** Shows a detail of the step. On a terminal, the detail replaces the previous one. */
+  /** Shows a detail of the step. On a terminal, the detail replaces the previous detail. */
   update(detail: string): void;
   /** Ends the step as successful. `note` describes the result. */
   done(note?: string): void;
-  /** Ends the step as failed. Does not throw: the caller throws the error. */
+  /** Ends the step as failed. Does not throw. The caller throws the error. */
   failed(note?: string): void;
 }
 

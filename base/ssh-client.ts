@@ -188,7 +188,7 @@ export async function executeCommand(
  */
 export type LoginProbeResult = "itself" | "wrong host key" | "the proxy alone" | "nobody";
 
-/** Logs in, over `stream` if given, and disconnects. */
+/** Logs in and disconnects. Uses the connection `stream` if it is set. */
 async function touch(...login: Parameters<typeof logIn>): Promise<"itself"> {
   (await logIn(...login)).destroy();
   return "itself";

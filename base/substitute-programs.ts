@@ -4,7 +4,7 @@ import type { Progress } from "./progress.js";
 export interface MissingProgram {
   /** Name of the executable: `pulumi`, `pulumi-language-nodejs`, `pulumi-resource-openstack`. */
   readonly name: string;
-  /** Version that the engine or the program asks for. */
+  /** Version that the engine or the program requires. */
   readonly version: string;
 }
 
@@ -16,10 +16,10 @@ export interface SubstituteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Program that takes the place of a missing one. */
+/** Program that replaces a missing program. */
 export interface Substitute {
   readonly version: string;
-  /** Origin. `built`: from Go modules; `stand-in`: this project's own. */
+  /** Origin. `built`: built from Go modules. `stand-in`: this project's own replacement. */
   readonly origin: "built" | "stand-in";
   readonly path: string;
   /** Text of the script for PATH that starts the program. */
@@ -30,6 +30,9 @@ export interface Substitute {
 
 /** Exports of the package `@stackadm/toolchain`. */
 export interface SubstitutePrograms {
-  /** Returns a program in place of a missing one. The first call may build it for minutes. */
+  /**
+   * Returns a program that replaces a missing program. The first call may build it, which takes
+   * minutes.
+   */
   substitute(program: MissingProgram, options: SubstituteOptions): Promise<Substitute>;
 }

@@ -1,4 +1,4 @@
-// Loaded before a program: prevents an error in the program from using a CPU forever.
+// Loaded before a program. Prevents an error in the program from using a CPU forever.
 //
 // Node 20.20 does not return from `util.inspect(error, { colors: true })` if a line of the stack
 // ends in `node_modules/@scope/file`, and the Pulumi SDK prints every error of a program this way.

@@ -15,8 +15,8 @@ export const asCancellation = (error: unknown, signal?: AbortSignal): unknown =>
     : error;
 
 /**
- * Returns why work has to end: the signal's own reason, such as a lost lock, or else the requested
- * stop.
+ * Returns the reason why work has to end: the signal's own reason, such as a lost lock, or else the
+ * requested stop.
  */
 export const abortReason = ({ reason }: AbortSignal): Failure =>
   reason instanceof Failure

@@ -13,6 +13,6 @@ export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
 export const isMissingFile = (error: unknown): boolean =>
   isSystemError(error) && error.code === "ENOENT";
 
-/** Returns whether a text is no JSON, or its value has another shape. */
+/** Returns whether a text is not JSON, or its value has another shape. */
 export const isOtherFormat = (error: unknown): boolean =>
   error instanceof SyntaxError || error instanceof z.ZodError;

@@ -8,7 +8,7 @@ const replacement = "[secret]";
 export class Redactor {
   private readonly secrets = new Set<string>();
 
-  /** Adds every string in `value`, and each line of these strings, except short ones. */
+  /** Adds every string in `value`, and each line of these strings, except short strings. */
   add(value: unknown): void {
     if (typeof value === "string") {
       for (const part of [value, ...value.split("\n")]) {
@@ -61,10 +61,10 @@ export function withoutSecrets(error: unknown, env: NodeJS.ProcessEnv): unknown 
   return Object.assign(error, texts);
 }
 
-/** Matches the secret lines of a kubeconfig: the other lines stay readable. */
+/** Matches the secret lines of a kubeconfig. The other lines stay readable. */
 const secretLines = /^\s*(client-key-data|token|password):\s*(\S+)/gm;
 
-/** Adds the keys and tokens of a kubeconfig, not its host names and words. */
+/** Adds the keys and tokens of a kubeconfig, but not its host names and words. */
 export function addKubeconfigSecrets(redactor: Redactor, kubeconfig: string): void {
   for (const match of kubeconfig.matchAll(secretLines)) redactor.add(match[2]);
 }

@@ -13,13 +13,13 @@ export interface Session {
   readonly json: boolean;
   readonly progress: Progress;
   readonly redactor: Redactor;
-  /** Aborted by the first Ctrl-C (or SIGTERM, or SIGHUP): stop gracefully. */
+  /** Signal for a graceful stop. The first Ctrl-C (or SIGTERM, or SIGHUP) aborts it. */
   readonly signal: AbortSignal;
-  /** Aborted by the second Ctrl-C: stop at once. */
+  /** Signal for an immediate stop. The second Ctrl-C aborts it. */
   readonly killSignal: AbortSignal;
-  /** Prints a result for the user; does nothing with `--json`. */
+  /** Prints a result for the user. Does nothing with `--json`. */
   print(text: string): void;
-  /** Prints a JSON line; does nothing without `--json`. */
+  /** Prints a JSON line. Does nothing without `--json`. */
   emit(fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -45,7 +45,7 @@ function listen(note: (text: string) => void): Stops {
     note("Stopping after the running steps. Press Ctrl-C again to stop at once.");
     cancel.abort();
   };
-  // A closed terminal sends several SIGHUP, of which the second must not count as a second Ctrl-C.
+  // A closed terminal sends several SIGHUP. The second SIGHUP must not count as a second Ctrl-C.
   const hangUp = (): void => {
     if (!cancel.signal.aborted) interrupt();
   };

@@ -1,14 +1,14 @@
 import { defaultOpenstackPlugin } from "./openstack-plugin-versions.js";
 
 /**
- * Version of the engine that is built locally, and the oldest one that is accepted (error hooks,
+ * Version of the engine that is built locally, and the oldest accepted version (error hooks,
  * `#initerror`).
  */
 export const engineVersion = "3.246.0";
 
 /**
- * Plugins that the program asks the engine for by default; the engine takes exactly these from the
- * Pulumi home.
+ * Plugin versions that the program requests from the engine by default. The engine accepts exactly
+ * these versions from the Pulumi home.
  */
 export const pluginVersions = {
   openstack: defaultOpenstackPlugin,
@@ -18,12 +18,12 @@ export const pluginVersions = {
 
 export type PluginName = keyof typeof pluginVersions;
 
-/** Host of the official plugins' downloads; checked once. */
+/** Host of the official plugins' downloads. It is checked once. */
 export const pluginDownloadHost = "get.pulumi.com";
 
 /**
- * Reports whether version `found` ("3.250.1", "v3.246.0-dev") is at least `wanted`, with the same
- * major.
+ * Returns whether version `found` ("3.250.1", "v3.246.0-dev") is at least `wanted` and has the same
+ * major version.
  */
 export function isAcceptableVersion(found: string, wanted: string): boolean {
   const parse = (text: string): number[] =>

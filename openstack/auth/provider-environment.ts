@@ -32,7 +32,10 @@ export function providerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), OS_CLIENT_CONFIG_FILE: file, ...unseen };
 }
 
-/** Returns the cloud; undefined if the settings are wrong, which the login reports later. */
+/**
+ * Returns the cloud, or undefined if the settings are wrong. The login reports wrong settings
+ * later.
+ */
 function foundIn(env: NodeJS.ProcessEnv): ReturnType<typeof findCloud> | undefined {
   try {
     return findCloud(undefined, env);

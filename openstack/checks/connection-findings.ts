@@ -7,8 +7,8 @@ type Way = Pick<CloudClient, "authUrl" | "connection">;
 type Needs = Pick<ClusterNeeds, "controllersVerify" | "asksKeystone">;
 
 /**
- * Reports consequences if the user has a client certificate: the cluster's controllers use it, too,
- * and it may expire soon.
+ * Reports the consequences of a client certificate of the user. The cluster's controllers use it,
+ * too, and it may expire soon.
  */
 function certificateFindings(
   { connection: { certified, certificateEnd } }: Way,

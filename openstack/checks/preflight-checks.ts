@@ -147,8 +147,9 @@ export interface Survey extends CloudOffer, VisibleObjects {
 
 /**
  * Returns a function that tells whether the cluster needs objects of a kind. The survey throws an
- * error if the user cannot list such a kind: a user who cannot list objects cannot create them.
- * Application credentials are not included, because the preflight reports an alternative to them.
+ * error if the user cannot list such a kind, because a user who cannot list objects cannot create
+ * them. Application credentials are not included, because the preflight reports an alternative to
+ * them.
  */
 const makes =
   ({ counts }: ClusterNeeds) =>

@@ -66,8 +66,8 @@ const shownSchema = z.object({ application_credential: z.object({ expires_at: ut
 const patience = 5_000;
 
 /**
- * Returns the expiry of the credential. Returns undefined if the request fails: access rules or the
- * cloud's policy may forbid the request even for a valid credential.
+ * Returns the expiry of the credential. Returns undefined if the request fails, because access
+ * rules or the cloud's policy may forbid the request even for a valid credential.
  */
 async function endOf(signed: Signed, id: string): Promise<string | undefined> {
   const path = `/users/${signed.userId}/application_credentials/${encodeURIComponent(id)}`;

@@ -7,8 +7,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const isUuid = (reference: string): boolean => uuid.test(reference);
 
 /**
- * Returns the lookups by ID and by name in the order to try. A reference that is no UUID may still
- * be an ID, because IDs of flavors have any form.
+ * Returns the lookups by ID and by name in the order to try. A reference that is not a UUID may
+ * still be an ID, because IDs of flavors have any form.
  */
 export const lookupOrder = <T>(
   reference: string,

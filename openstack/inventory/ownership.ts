@@ -15,8 +15,8 @@ export type OwnershipEvidence =
 
 /**
  * Cluster name and identity, which mark the cluster's objects in OpenStack. The name is only for
- * users: two clusters may have the same name. Only the identity proves ownership. The identity is a
- * random value in the cluster's state.
+ * users, because two clusters may have the same name. Only the identity proves ownership. The
+ * identity is a random value in the cluster's state.
  */
 export interface ClusterMark {
   readonly name: string;
