@@ -23,7 +23,7 @@ export interface AnyObject {
 export type PodSpec = Unwrap<types.input.core.v1.PodSpec>;
 export type Container = Unwrap<types.input.core.v1.Container>;
 
-/** Sets of objects, by the name of the golden file. */
+/** Sets of objects. Keys: names of the golden files. */
 export type Objects = Readonly<Record<string, readonly AnyObject[]>>;
 
 /** Returns the service account of an add-on with its roles and bindings. */
@@ -59,7 +59,7 @@ export function lookups(objects: Objects) {
     assert.ok(found, `no ${kind} ${name}`);
     return found;
   };
-  /** Returns the pod specifications of all workloads, by kind and name. */
+  /** Returns the pod specifications of all workloads. Keys: kind and name. */
   const podSpecs = (): ReadonlyMap<string, PodSpec> =>
     new Map(
       workloadsOf(objects).map(({ kind, metadata, spec }) => [
@@ -82,7 +82,7 @@ export function lookups(objects: Objects) {
   return { find, podSpecs, podOf, containerOf, argsOf };
 }
 
-/** Returns all containers of a pod, init containers included. */
+/** Returns all containers of a pod, including init containers. */
 export const containersOf = (pod: PodSpec): readonly Container[] => [
   ...(pod.initContainers ?? []),
   ...pod.containers,

@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 
 /**
- * Returns the elements of a list; throws if the list has none. A test that asserts only in a loop
- * runs the loop over such a list, because the test would pass without a run of the loop.
+ * Returns the elements of a list. Throws if the list is empty. A test that asserts only in a loop
+ * runs the loop over such a list, because otherwise the test would pass without a run of the loop.
  */
 export function nonEmpty<T>(list: Iterable<T>): T[] {
   const elements = [...list];

@@ -2,7 +2,7 @@ import ts from "typescript";
 import { roleTable } from "../../components/config/roles.js";
 
 /**
- * Returns only the letters, in singular: "Control planes", control-plane and controlPlane become
+ * Returns only the letters, in singular. So "Control planes", control-plane and controlPlane become
  * equal.
  */
 const plainly = (text: string): string =>
@@ -27,13 +27,13 @@ const isText = (node: ts.Node): node is ts.StringLiteralLike => ts.isStringLiter
 const isNamed = (node: ts.Node): boolean =>
   isText(node) && (names.includes(plainly(node.text)) || labels.includes(node.text));
 /**
- * Returns whether an expression's name ends in `role`: comparing it with any literal is a role
- * condition.
+ * Returns whether an expression's name ends in `role`. A comparison of it with any literal is a
+ * role condition.
  */
 const isRole = (node: ts.Node): boolean => /role\)*$/i.test(node.getText());
 /**
- * Returns whether an expression holds a user's choice: some access methods and kinds have the names
- * of roles.
+ * Returns whether an expression contains a user's choice. Some access methods and kinds have the
+ * names of roles.
  */
 const isChoice = (node: ts.Node): boolean => /\b(access|way|kind)$/.test(node.getText());
 
@@ -88,7 +88,7 @@ function flag(node: ts.Node): boolean {
   );
 }
 
-/** Returns the places where TypeScript code decides by role. */
+/** Returns the places where TypeScript code depends on a role. */
 export function conditionsIn(text: string): readonly string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -103,10 +103,10 @@ export function conditionsIn(text: string): readonly string[] {
 /** Messages for users are not conditions. */
 const saying = /\b(die|die_as|say|printf)\b.*$/;
 const condition = /\[\[|\bif\b|\bcase\b|\bgrep -q|^\s*[^()\s]+\)/;
-/** etcd is not listed: it is also the name of a program, which shell scripts have to check. */
+/** etcd is not listed, because it is also the name of a program that shell scripts must check. */
 const inShell = /control[-_ ]?plane|worker|bastion|\$\{?\w*role\b/i;
 
-/** Returns the lines where a shell script decides by role. */
+/** Returns the lines where a shell script depends on a role. */
 export const shellConditionsIn = (text: string): readonly string[] =>
   text
     .split("\n")

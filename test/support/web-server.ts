@@ -25,8 +25,8 @@ export class WebServer {
   /** Request lines without HTTP version, in order. */
   readonly asked: string[] = [];
   /**
-   * `user:password` of each request, or "" without credentials; in the order of `asked`, without
-   * those for the proxy.
+   * `user:password` of each request, or "" without credentials. The order is that of `asked`,
+   * without requests to the proxy.
    */
   readonly logins: string[] = [];
   readonly #answers = new Map<string, Answer>();
@@ -49,7 +49,7 @@ export class WebServer {
     });
   }
 
-  /** Returns the requests except HEAD, which prepare.sh only uses to read the time. */
+  /** Returns the requests except HEAD, because prepare.sh uses HEAD only to read the time. */
   get downloads(): readonly string[] {
     return this.asked.filter((line) => !line.startsWith("HEAD "));
   }
@@ -62,8 +62,8 @@ export class WebServer {
   }
 
   /**
-   * Returns the URL without a slash at its end. Clients treat `localhost` and 127.0.0.1 as
-   * different hosts.
+   * Returns the URL without a trailing slash. Clients treat `localhost` and 127.0.0.1 as different
+   * hosts.
    */
   url(host = "127.0.0.1"): string {
     const { port } = this.#server.address() as AddressInfo;

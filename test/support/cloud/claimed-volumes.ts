@@ -1,6 +1,6 @@
 /**
- * Fixture of a deleted cluster `old`: its volumes as Cinder, the cluster's API and the state list
- * them.
+ * Fixture of a deleted cluster `old`: its volumes as listed by Cinder, the cluster's API and the
+ * state.
  */
 import { instanceType, networkType, urnOf } from "../engine/fake-engine.js";
 
@@ -46,8 +46,8 @@ export const content = (
 });
 
 /**
- * Objects in the project, by API path: servers, networks, a load balancer and volumes of `old` and
- * of other clusters.
+ * Objects in the project: servers, networks, a load balancer and volumes of `old` and of other
+ * clusters. Keys: API paths.
  */
 export const inventory: Readonly<Record<string, object>> = {
   "compute/servers/detail": {

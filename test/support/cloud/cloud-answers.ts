@@ -16,7 +16,7 @@ export const canarySeed = Buffer.from("CANARY-SEED-".padEnd(32, "s")).toString("
 export const sampleIdentity = "0123456789ab";
 export const canaryCredential = "CANARY-CREDENTIAL";
 
-/** Outputs of each script, by the role at the end of the script's name. */
+/** Outputs of each script. Keys: the roles at the end of the scripts' names. */
 const results: Readonly<Record<string, Fields>> = {
   prepare: { kubelet: "1.36.3" },
   init: {
@@ -30,7 +30,9 @@ const results: Readonly<Record<string, Fields>> = {
   client: { endings: "a date" },
 };
 
-/** Addresses by port name: a port has the same address in every graph of the process. */
+/**
+ * Map from a port name to its address. A port has the same address in every graph of the process.
+ */
 const addresses = new Map<string, string>();
 const addressOf = (port: string): string => {
   const known = addresses.get(port) ?? `10.0.0.${String(10 + (addresses.size % 200))}`;

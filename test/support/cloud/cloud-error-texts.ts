@@ -1,9 +1,7 @@
 import type { FailureCode } from "../../../base/failures/failure-codes.js";
 import type { OpenstackPlugin } from "../../../base/versions/openstack-plugin-versions.js";
 
-/**
- * A cloud's refusal to create a security group, and the text that the OpenStack plugin makes of it.
- */
+/** A cloud's refusal to create a security group, and the resulting text of the OpenStack plugin. */
 export interface Refusal {
   readonly status: number;
   readonly body: string;

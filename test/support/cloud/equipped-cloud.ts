@@ -61,8 +61,8 @@ export const image = (id: string, status = "active") => ({
 });
 
 /**
- * Returns the findings of the preflight as `severity: text`, for this cluster with `changes`;
- * `owned` are IDs that its stack already has.
+ * Returns the findings of the preflight as `severity: text`, for this cluster with `changes`.
+ * `owned` contains the IDs that its stack already has.
  */
 export async function findingsOf(
   cloud: FakeCloud,

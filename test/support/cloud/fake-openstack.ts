@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net";
 /** Request that the fake cloud received. */
 export interface SeenRequest {
   readonly method: string;
-  /** Path with query; it begins with the service: `/compute/servers/detail`. */
+  /** Path with query. It begins with the service: `/compute/servers/detail`. */
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: unknown;
 }
 
 export interface FakeAnswer {
-  /** HTTP status; "reset" closes the connection without an answer. */
+  /** HTTP status. With "reset", the connection is closed without an answer. */
   readonly status?: number | "reset";
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface FakeAnswer {
 
 type Answer = FakeAnswer | ((request: SeenRequest) => FakeAnswer);
 
-/** Small fake OpenStack: every login is the same user, and services answer by method and path. */
+/** Small fake OpenStack. Every login is the same user, and services answer by method and path. */
 export interface FakeCloud {
   readonly authUrl: string;
   readonly seen: readonly SeenRequest[];
@@ -54,11 +54,11 @@ export interface FakeOptions {
   readonly services?: readonly string[];
   /** Lifetime of a token in milliseconds. @default one hour */
   readonly tokenLife?: number;
-  /** IDs of further users, by user name. @default none */
+  /** IDs of further users. Keys: user names. @default none */
   readonly users?: Readonly<Record<string, string>>;
-  /** Whether users sign in with an application credential that cannot create another one. */
+  /** Whether users sign in with an application credential that cannot create another credential. */
   readonly restricted?: boolean;
-  /** Key and certificate; if set, the cloud uses TLS. */
+  /** Key and certificate. If they are set, the cloud uses TLS. */
   readonly tls?: ServerOptions;
   /** Answers requests that match no route. @default 404 */
   readonly otherwise?: (request: SeenRequest) => FakeAnswer | undefined;

@@ -29,8 +29,8 @@ export const octavia = (kind: string): string =>
   `openstack:loadbalancer/${kind.charAt(0).toLowerCase()}${kind.slice(1)}:${kind}`;
 
 /**
- * Returns the load balancer with its parts. `kept` are additional inputs of it, `lasting`
- * additional fields of its entry in the state.
+ * Returns the load balancer with its parts. `kept` contains additional inputs, `lasting` additional
+ * fields of its entry in the state.
  */
 export const balancerInState = (kept: object, lasting: object): Recorded[] => {
   const outputs = { name: "lb", vipAddress: "10.0.0.9" };

@@ -1,15 +1,16 @@
 import type { Schema, Type, Types } from "./openstack-schemas.js";
 
 /*
- * Writes the TypeScript declarations of an OpenStack SDK by its plugin's schema, for a version that
- * npm does not have here. All inputs are optional: the schema does not say which are required.
+ * Writes the TypeScript declarations of an OpenStack SDK from its plugin's schema, for a version
+ * that npm does not have here. All inputs are optional, because the schema does not say which
+ * inputs are required.
  */
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 const primitives: Readonly<Record<string, string>> = { integer: "number", number: "number" };
 
-/** Writes a type. `wrap` writes what is around each value of an input. */
+/** Writes a type. `wrap` writes the text around each value of an input. */
 function typeOf(type: Type, wrap: (inner: string) => string): string {
   if (typeof type === "string") return primitives[type] ?? type;
   if (Array.isArray(type)) return `${wrap(typeOf((type as readonly [Type])[0], wrap))}[]`;

@@ -27,9 +27,9 @@ export interface Schema {
 }
 
 /**
- * Returns the schema of a plugin version. That of 3.15.2 is official and lacks some functions. That
- * of 5.5.1 is printed by the plugin that packages/toolchain/openstack builds; its names and types
- * are those of the official Python SDK 5.5.1.
+ * Returns the schema of a plugin version. The schema of 3.15.2 is official and lacks some
+ * functions. The plugin that packages/toolchain/openstack builds prints the schema of 5.5.1. Its
+ * names and types are those of the official Python SDK 5.5.1.
  */
 export const schemaOf = (version: OpenstackPlugin): Schema => {
   const file = join(__dirname, "..", "..", "fixtures", `openstack-schema-${version}.json`);

@@ -7,7 +7,7 @@ import { emptyProject, fakeProject, type FakeCloud } from "./fake-openstack.js";
 const flavor = (name: string) => ({ id: name, name, vcpus: 2, ram: 2048, disk: 20 });
 const plenty = { limit: 50, used: 0, reserved: 0 };
 
-/** Prepares a cloud that has all that Pulumi.dev.yaml requires, and an empty project. */
+/** Prepares a cloud with an empty project and everything that Pulumi.dev.yaml requires. */
 export function equip(cloud: FakeCloud): void {
   emptyProject(cloud);
   const zones = {
@@ -33,7 +33,7 @@ export function equip(cloud: FakeCloud): void {
   for (const [path, body] of Object.entries(answers)) cloud.on(`GET /${path}`, { body });
 }
 
-/** Secret that must not appear in any output unless the user asked for it. */
+/** Secret that must not appear in any output unless the user requests it. */
 export const clientKey = Buffer.from("CANARY-client-key").toString("base64");
 
 export interface FakeCluster {
@@ -50,7 +50,7 @@ export interface FakeCluster {
 }
 
 /**
- * Nodes of roles that the program does not know: verification only checks the nodes, and never uses
+ * Nodes whose roles the program does not know. Verification only checks the nodes and never uses
  * SSH.
  */
 const nodes = [

@@ -29,8 +29,8 @@ function capture(name: Streams, isTTY: boolean, take: (text: string) => void): (
 }
 
 /**
- * Replaces standard input: a terminal with these keys, or, without keys, an empty stream that is no
- * terminal.
+ * Replaces standard input by a terminal with these keys. Without keys, replaces it by an empty
+ * stream that is not a terminal.
  */
 function type(keys: string | undefined): () => void {
   const stdin = Object.assign(new PassThrough(), { isTTY: keys !== undefined });
@@ -58,7 +58,8 @@ function enter(env: NodeJS.ProcessEnv, cwd: string): () => void {
 }
 
 /**
- * Records the process's event listeners. The returned function removes those that were added since.
+ * Records the process's event listeners. The returned function removes the listeners that were
+ * added since.
  */
 function listeners(): () => void {
   const events = ["uncaughtException", "exit", "SIGINT", "SIGTERM", "SIGHUP", "error"];
@@ -80,14 +81,14 @@ export const leave = (): void => restore?.();
 export interface InProcess {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Keys that the user types on a terminal; without them there is no terminal. */
+  /** Keys that the user types on a terminal. Without keys, there is no terminal. */
   readonly keys?: string;
 }
 
 /**
- * Runs the installed command line in this process as if it were a separate one: own environment,
- * current directory, standard streams and exit code. Only one command at a time; signals need a
- * real process.
+ * Runs the installed command line in this process as if it were a separate process, with its own
+ * environment, current directory, standard streams and exit code. Runs only one command at a time.
+ * Signals need a real process.
  */
 export async function inProcess(args: readonly string[], options: InProcess): Promise<Ended> {
   if (restore) throw new Error("Another command runs in this process.");

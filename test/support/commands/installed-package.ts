@@ -18,7 +18,9 @@ import type * as WorkerProcess from "../../../automation/engine/start-worker.js"
 
 const root = resolve(__dirname, "..", "..", "..");
 
-/** esbuild of tsx: skips type checks, which other checks cover, and takes a tenth of the time. */
+/**
+ * esbuild of tsx. It skips type checks, which other checks cover, and takes a tenth of the time.
+ */
 const { buildSync } = createRequire(require.resolve("tsx"))("esbuild") as {
   buildSync: (options: Readonly<Record<string, unknown>>) => unknown;
 };
@@ -26,9 +28,9 @@ const { buildSync } = createRequire(require.resolve("tsx"))("esbuild") as {
 let made: string | undefined;
 
 /**
- * Builds the package as it is installed, once for all tests of a process: compiled code starts
- * several times faster than sources. Its Pulumi program is empty, so that no test can change a real
- * cloud.
+ * Builds the package as it is installed, once for all tests of a process, because compiled code
+ * starts several times faster than sources. Its Pulumi program is empty, so that no test can change
+ * a real cloud.
  */
 export function installedPackage(): string {
   if (made !== undefined) return made;
@@ -62,7 +64,7 @@ export function installedPackage(): string {
 }
 
 /**
- * Returns functions of the installed package for tests in their own process; their operations run
+ * Returns functions of the installed package for tests in their own process. Their operations run
  * compiled processes.
  */
 export function installed() {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
 
 /**
- * Table row: words in code font of its first cell, and fields of its last cell without those in
+ * Table row: words in code font in its first cell, and fields in its last cell, without fields in
  * brackets.
  */
 interface Row {

@@ -12,7 +12,7 @@ import { kubeconfigFileOf } from "./kubeconfig.js";
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Waits until standard output or error matches; rejects if the command ends before that. */
+  /** Waits until standard output or error matches. Rejects if the command ends before that. */
   says(pattern: RegExp): Promise<void>;
 }
 
@@ -50,7 +50,8 @@ export class Operator {
   }
 
   /**
-   * Creates what earlier commands would have left on the machine: the passphrase and the login key.
+   * Creates the files that earlier commands would have left on the machine: the passphrase and the
+   * login key.
    */
   private keeps(): void {
     mkdirSync(this.state("ssh"), { recursive: true, mode: 0o700 });

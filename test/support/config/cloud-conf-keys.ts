@@ -8,7 +8,7 @@ import {
   reservedKeys,
 } from "../../../components/config/cloud/cloud-conf-keys.js";
 
-/** Minor version of cloud-provider-openstack that the recorded keys belong to. */
+/** Minor version of cloud-provider-openstack to which the recorded keys belong. */
 export const keysOf = "1.36";
 
 /** Returns `section key` of every key that cloud-provider-openstack declares. */

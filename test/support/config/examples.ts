@@ -11,13 +11,13 @@ const folder = join(packageRoot(), "examples");
 const stackFile = (name: string): string => join(folder, name, `Pulumi.${name}.yaml`);
 export const programFile = (name: string): string => join(folder, name, "index.ts");
 
-/** Returns the names of the examples that are a stack of the program. */
+/** Returns the names of the examples that are stacks of the program. */
 export const exampleNames = (): string[] =>
   readdirSync(folder)
     .filter((name) => existsSync(stackFile(name)))
     .sort();
 
-/** Returns the names of the examples that are a program and use the package as a library. */
+/** Returns the names of the examples that are programs and use the package as a library. */
 export const programNames = (): string[] =>
   readdirSync(folder)
     .filter((name) => existsSync(programFile(name)))

@@ -2,7 +2,9 @@ import { mistakesOfKubernetes } from "./invalid-kubernetes-values.js";
 import { announcing, both, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
 import { smallest } from "./spec.js";
 
-/** Wrong value, and the path that the error must name; the empty path is the cluster itself. */
+/**
+ * Wrong value, and the path that the error must name. The empty path refers to the cluster itself.
+ */
 export type Mistake = readonly [path: string, over: Readonly<Record<string, unknown>>];
 
 /** Wrong values for the smallest cluster, one per row. */

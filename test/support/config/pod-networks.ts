@@ -5,9 +5,7 @@ import { podNetworkSchema } from "../../../components/config/network/pod-network
 /** Parses a pod network as a user writes it, and adds the defaults. */
 export const podNetworkOf = (written: unknown): PodNetworkSpec => podNetworkSchema.parse(written);
 
-/**
- * Examples: each kind with defaults, and each choice that changes what other components depend on.
- */
+/** Examples: each kind with defaults, and each option on which other components depend. */
 export const podNetworkExamples: readonly PodNetworkSpec[] = [
   "kube-router",
   ...["subnet", "full"].map((overlay) => ({ kind: "kube-router", overlay })),

@@ -21,8 +21,8 @@ export const announcing = {
   serviceRanges: ["198.51.100.0/24"],
 };
 /**
- * Returns settings for the pod range of each node; `ofFamilies` is keyed by the suffix of the
- * flag's name.
+ * Returns settings for the pod range of each node. Keys of `ofFamilies`: the suffix of the flag's
+ * name.
  */
 export const shares = (ofFamilies: Readonly<Record<string, unknown>>) => {
   const flags = Object.entries(ofFamilies).map(([end, value]) => [

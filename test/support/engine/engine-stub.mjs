@@ -1,4 +1,5 @@
-// What the engine does during one operation: sends events over the engine's own protocol, prints, waits, ends. See engine-stub.sh.
+// Performs the work of the engine in one operation: sends events over the engine's own protocol,
+// prints, waits, ends. See engine-stub.sh.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -27,8 +28,8 @@ async function sendEvents(events) {
 }
 
 /**
- * Has the program look at a stack of which nothing is known, as the engine does while it holds the
- * lock.
+ * Makes the program look at a stack of which nothing is known, as the engine does while it holds
+ * the lock.
  */
 async function look() {
   const { LanguageRuntimeClient } = require("@pulumi/pulumi/proto/language_grpc_pb.js");
@@ -70,7 +71,7 @@ async function look() {
   if (failed === "") throw new Error("A program that only holds the lock does not end well.");
 }
 
-/** Tests kill it by the number in the file. */
+/** Tests kill this process by the PID in the file. */
 async function hold({ code = 0, stderr = "", state }) {
   process.stderr.write(stderr);
   if (code !== 0) return code;

@@ -1,7 +1,7 @@
 import type { Row } from "../graph/graph.js";
 
 /**
- * Rewrites the URNs of the mocks, which contain only the parent's type, to those of the engine,
+ * Rewrites the URNs of the mocks, which contain only the parent's type, to URNs of the engine,
  * which contain the types of all ancestors except the stack. For the stack `dev`.
  */
 export function withEngineUrns(rows: readonly Row[]): Row[] {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { StateAccess } from "../../../automation/pulumi/stack-state.js";
 
-/** Returns the stack resource of a state, with its outputs; secret outputs are encrypted. */
+/** Returns the stack resource of a state, with its outputs. Secret outputs are encrypted. */
 export const stackWith = (outputs: Readonly<Record<string, EngineOutput>>) => ({
   urn: "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev",
   type: "pulumi:pulumi:Stack",
@@ -27,7 +27,7 @@ export interface EngineRun {
   readonly stdout?: string;
   readonly stderr?: string;
   readonly code?: number;
-  /** State that the engine finds when it has the lock; only for `hold`. */
+  /** State that the engine finds when it has the lock. Only for `hold`. */
   readonly state?: Readonly<Record<string, unknown>>;
   /** `wait`: runs until SIGINT. `hang`: runs until the second SIGINT. `die`: is killed. */
   readonly then?: "wait" | "hang" | "die";
@@ -62,7 +62,7 @@ export class Engine {
     writeFileSync(join(this.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 
-  /** Returns variables whose PATH finds the engine first, then this machine's tools. */
+  /** Returns variables whose PATH contains the engine first, then this machine's tools. */
   environment(): Record<string, string> {
     const path = [this.bin, dirname(process.execPath), process.env["PATH"] ?? ""];
     return { PATH: path.join(delimiter), FAKE_ENGINE: this.directory };
@@ -74,8 +74,8 @@ export class Engine {
   }
 
   /**
-   * Sets the stack's state; null means before the first step. Without a call, the stack does not
-   * exist.
+   * Sets the stack's state. Null means the state before the first step. Without a call, the stack
+   * does not exist.
    */
   state(deployment: Readonly<Record<string, unknown>> | null): void {
     this.write("state.json", { version: 3, deployment });
@@ -117,7 +117,7 @@ export class Engine {
     rmSync(join(this.directory, "state.json"), { force: true });
   }
 
-  /** Returns the current state; undefined if the stack does not exist. */
+  /** Returns the current state, or undefined if the stack does not exist. */
   stateNow(): { deployment: Record<string, unknown> } | undefined {
     const file = join(this.directory, "state.json");
     return existsSync(file)
@@ -130,14 +130,17 @@ export class Engine {
     return readFileSync(join(this.directory, "calls"), "utf8").split("\n").filter(Boolean);
   }
 
-  /** Returns the PID of the process that holds the lock during a repair; undefined if none does. */
+  /**
+   * Returns the PID of the process that holds the lock during a repair. Undefined if no process
+   * holds it.
+   */
   heldBy(): number | undefined {
     const file = join(this.directory, "held");
     return existsSync(file) ? Number(readFileSync(file, "utf8")) : undefined;
   }
 
   /**
-   * Returns the operations among the calls: `up`, `destroy`, ...; `hold` is an `up` that only held
+   * Returns the operations among the calls: `up`, `destroy`, ... `hold` is an `up` that only held
    * the lock.
    */
   operations(): string[] {

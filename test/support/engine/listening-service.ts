@@ -22,7 +22,10 @@ type Method<Name extends OperationName> = (
   options?: Operations[Name]["options"] & Listening,
 ) => Promise<Operations[Name]["result"]>;
 
-/** Cluster service with a method for each operation, which resolves with its result. */
+/**
+ * Cluster service with a method for each operation. The method resolves with the result of the
+ * operation.
+ */
 export type ListeningService = ClusterService & { readonly [Name in OperationName]: Method<Name> };
 
 /** Returns the sentence of an event for the user. Undefined for other events. */

@@ -1,5 +1,6 @@
 /**
- * Returns a resource in the state of the stack `dev`; `creating` returns a pending create of one.
+ * Returns a resource in the state of the stack `dev`. `creating` returns a pending create of such a
+ * resource.
  */
 export const resource = (
   type: string,

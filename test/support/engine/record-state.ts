@@ -11,9 +11,9 @@ import { isSecret } from "../graph/secrets.js";
 import type { RecordedCluster } from "./recorded-cluster.js";
 
 /*
- * Prints the state that this release writes of a cluster, in the form of `pulumi stack export
- * --show-secrets`, with the answers of the tests' cloud. Record it before each release: later
- * releases have to accept it (test/engine/lifecycle/earlier-release.test.ts):
+ * Prints the state that this release writes for a cluster, in the form of `pulumi stack export
+ * --show-secrets`, with the answers of the tests' cloud. Record it before each release, because
+ * later releases must accept it (test/engine/lifecycle/earlier-release.test.ts):
  *
  *   npx tsx test/support/engine/record-state.ts test/fixtures/state/<version>.args.json \
  *     > test/fixtures/state/<version>.json
@@ -27,7 +27,7 @@ const signature = "4dabf18193072939515e22adb298388d";
 const secretMark = "1b47061264138c4ac30d75fd1eb44270";
 
 interface Recording {
-  /** Outputs that the cloud returned, by the resource's type and name. */
+  /** Outputs that the cloud returned. Keys: type and name of the resource. */
   readonly made: ReadonlyMap<string, Fields>;
   /** Whether the state keeps the text of scripts that machines received. */
   readonly scripts: boolean;
@@ -48,7 +48,7 @@ function noting(answers: GraphOptions, made: Map<string, Fields>): GraphOptions 
 
 const common = readFileSync(join(root, "components/remote-scripts/scripts/common.sh"), "utf8");
 
-/** Removes a script from its own input: only the values remain, without scripts in values. */
+/** Removes a script from its own input. Only the values remain, without scripts in values. */
 const withoutScripts = (text: string): string =>
   (text.split(common)[0] ?? "").replace(/^([A-Z_]+_SCRIPT)='(?:[^']|'\\'')*'/gm, "$1=''");
 
@@ -150,7 +150,7 @@ export interface RecordOptions extends Partial<Pick<Recording, "scripts">> {
   readonly answers?: GraphOptions;
 }
 
-/** Sorts the resources so that each follows its dependencies. */
+/** Sorts the resources, so that each resource follows its dependencies. */
 function inOrder(resources: readonly Resource[]): Resource[] {
   const byUrn = new Map(resources.map((one) => [one.urn, one]));
   const done = new Set<Resource>();
@@ -175,7 +175,7 @@ function inOrder(resources: readonly Resource[]): Resource[] {
 
 /**
  * Returns the state of a cluster as this release writes it. Script inputs keep only their values,
- * because later releases have other script texts; with `scripts` the texts are kept too.
+ * because later releases have other script texts. With `scripts`, the texts are kept too.
  */
 export async function recordedState(
   { args, cloud }: RecordedCluster,

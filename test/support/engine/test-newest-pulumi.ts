@@ -1,7 +1,7 @@
 /*
- * Runs the contract tests of the files pulumi-internals.ts with the newest Pulumi: the SDK of the
- * npm registry, and the engine of the Go module proxy. Works in a temporary copy of the repository,
- * which is deleted if the tests pass. Needs Go and the toolchain; takes some minutes.
+ * Runs the contract tests of the files pulumi-internals.ts with the newest Pulumi: the SDK from the
+ * npm registry, and the engine from the Go module proxy. Works in a temporary copy of the
+ * repository, which is deleted if the tests pass. Needs Go and the toolchain. Takes some minutes.
  *
  *   npm run test:newest [-- --sdk 3.248.0] [--engine v3.246.0]
  */
@@ -42,7 +42,7 @@ function copyRepository(copy: string): string[] {
 
 /**
  * Installs the dependencies with another version of the SDK, and returns this version. The SDK may
- * ask for a newer Node: the tests show whether it needs the newer Node.
+ * request a newer Node. The tests show whether it needs the newer Node.
  */
 function installSdk(copy: string, version: string): string {
   run(copy, "npm", [
@@ -71,7 +71,7 @@ function buildEngine(module: string, bin: string, version: string): string {
   return built;
 }
 
-/** Returns the variables with which the repository's toolchain is found. */
+/** Returns the variables with which tests find the repository's toolchain. */
 function toolchainVariables(): Variables {
   const command = ["automation/cli/stackadm.mjs", "toolchain", "--json"];
   const last = read(root, process.execPath, command).split("\n").at(-1) ?? "";

@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { getMonitor } from "@pulumi/pulumi/runtime/settings.js";
 import { replace } from "../replace-property.js";
 
-/** Resource registration in the form that the engine receives. */
+/** Resource registration in the form in which the engine receives it. */
 export interface Row {
   readonly urn: string;
   readonly type: string;
@@ -17,7 +17,7 @@ export interface Row {
   readonly propertyDependencies: Readonly<Record<string, readonly string[]>>;
   readonly ignoreChanges: readonly string[];
   readonly replaceOnChanges: readonly string[];
-  /** URNs of the resources whose replacement also replaces this one. */
+  /** URNs of the resources whose replacement also replaces this resource. */
   readonly replaceWith: readonly string[];
   /** Value whose change replaces the resource. */
   readonly replacementTrigger: unknown;
@@ -37,7 +37,10 @@ export interface Row {
 }
 
 export interface GraphOptions {
-  /** Simulates `pulumi preview` of an empty stack: nothing exists, all outputs are unknown. */
+  /**
+   * Whether to simulate `pulumi preview` of an empty stack: nothing exists, and all outputs are
+   * unknown.
+   */
   readonly preview?: boolean;
   readonly stack?: string;
   /** Additional outputs of a resource, by type. */
@@ -47,8 +50,8 @@ export interface GraphOptions {
   /** Answers of provider functions, by token. */
   readonly lookups?: Readonly<Record<string, (inputs: Fields) => Fields>>;
   /**
-   * Creates each resource, components too, and returns its ID and outputs; `outputs` and `ids` are
-   * then ignored.
+   * Creates each resource, including components, and returns its ID and outputs. `outputs` and
+   * `ids` are then ignored.
    * @default resources are not created
    */
   readonly make?: (asked: Asked) => Promise<Made>;
@@ -57,7 +60,7 @@ export interface GraphOptions {
 export interface Asked {
   readonly type: string;
   readonly name: string;
-  /** Inputs in the form that the engine receives them, secrets included. */
+  /** Inputs in the form in which the engine receives them, including secrets. */
   readonly inputs: Fields;
 }
 
@@ -185,15 +188,15 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   aliases: aliasesOf(request, urn),
 });
 
-/** Module object that Pulumi's SDK modules share; an ES import would be a copy. */
+/** Module object that Pulumi's SDK modules share. An ES import would be a copy. */
 const debuggable = createRequire(__filename)("@pulumi/pulumi/runtime/debuggable.js") as {
   debuggablePromise: unknown;
 };
 
 /**
- * Runs `work` without stack traces, which saves a third of the time: Pulumi records a trace for
- * every promise and resource. Errors of the program have no stack either; to debug one, set a limit
- * here.
+ * Runs `work` without stack traces, which saves a third of the time, because Pulumi records a trace
+ * for every promise and resource. Errors of the program have no stack either. To debug an error,
+ * set a limit here.
  */
 async function withoutTraces<T>(work: () => Promise<T>): Promise<T> {
   const limit = replace(Error, "stackTraceLimit", 0);

@@ -12,7 +12,7 @@ export interface ProgramGraph {
   readonly spec: ClusterSpec;
 }
 
-/** Results of programs that have run, by the example's name. */
+/** Results of programs that have run. Keys: names of the examples. */
 const ran = new Map<string, Promise<ProgramGraph>>();
 
 export function programGraph(name: string): Promise<ProgramGraph> {
@@ -21,7 +21,7 @@ export function programGraph(name: string): Promise<ProgramGraph> {
   return known;
 }
 
-/** Module of an example: its default export is the program. */
+/** Module of an example. Its default export is the program. */
 interface Module {
   readonly default: () => Promise<unknown>;
 }
@@ -33,7 +33,8 @@ interface Checking {
 async function run(name: string): Promise<ProgramGraph> {
   pulumi.runtime.setAllConfig({ "stackadm:sshPublicKey": "ssh-ed25519 AAAALOGIN" });
   const specs: ClusterSpec[] = [];
-  // The specification is only visible inside the component: intercept its check.
+  // Intercepts the check of the specification, because the specification is visible only inside the
+  // component.
   const cluster = Cluster.prototype as unknown as Checking;
   const { check } = cluster;
   cluster.check = function (this: unknown, ...given) {

@@ -23,16 +23,16 @@ export const steps: readonly ScriptStep[] = [
   ...[clientCertificateStep, leaveStep, teardownStep, snapshotsStep, memberStep, etcdLeaveStep],
 ];
 
-/** What a machine runs for a command of the program. */
+/** Scripts and values that a machine runs for a command of the program. */
 export interface Sent {
   readonly step: ScriptStep;
   /** Argument of the scripts. */
   readonly occasion: string;
-  /** Values of the scripts, those of the standard input too. */
+  /** Values of the scripts, including the values on the standard input. */
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Words of a shell: parts in single quotes, escaped quotes and plain characters. */
+/** Pattern of a shell word: parts in single quotes, escaped quotes and plain characters. */
 const word = "(?:'[^']*'|\\\\'|[^\\s'\\\\])*";
 
 const unquoted = (text: string): string =>
@@ -43,7 +43,7 @@ function assigned(text: string): Record<string, string> {
   return Object.fromEntries(
     [...found]
       .map(([, name = "", value = ""]) => [name, unquoted(value)] as const)
-      // Digest of a long value, which the standard input has.
+      // Leaves out the digests of long values. The standard input contains these values.
       .filter(([name]) => !name.endsWith("_SHA256")),
   );
 }
@@ -51,7 +51,7 @@ function assigned(text: string): Record<string, string> {
 const clearOf = (value: unknown): string =>
   String(isSecret(value) ? (value as { value: unknown }).value : (value ?? ""));
 
-/** Returns what a machine runs for the inputs of a script's resource. */
+/** Returns the scripts and values that a machine runs for the inputs of a script's resource. */
 export function sentBy(inputs: Fields): Sent {
   const command = clearOf(inputs["create"] ?? inputs["delete"]);
   const called = / \S+@([0-9a-f]{16}) (\S+)/.exec(command);

@@ -3,8 +3,8 @@ import { deriveSshKey } from "../../../components/identity/host-keys.js";
 import { renderUserData } from "../../../components/machine/user-data.js";
 
 /**
- * Returns the files, content by name, that cloud-init writes into a folder (for example
- * `etc/apt/apt.conf.d`) at the first boot.
+ * Returns the files that cloud-init writes into a folder (for example `etc/apt/apt.conf.d`) at the
+ * first boot. A map from a name to the file's content.
  */
 export function firstBootFiles(folder: string): Readonly<Record<string, string>> {
   const login = { user: "ubuntu", publicKey: "ssh-ed25519 AAAALOGIN" };

@@ -6,21 +6,21 @@ import { smallest } from "../config/spec.js";
 const fingerprint = "DE15B14486CD377B9E876E1A234654DA9A296436";
 
 /**
- * Returns a stub of curl: prints the time for `--head`, otherwise writes the output of `command`
- * into the file of `--output`.
+ * Returns a stub of curl. With `--head`, it prints the time. Otherwise, it writes the output of
+ * `command` into the file of `--output`.
  */
 export const answering = (command: string): string =>
   `case "$*" in *--head*) /bin/date -u "+Date: %a, %d %b %Y %T GMT"; exit ;; esac; file=/dev/stdout; for word; do [ "\${last-}" != --output ] || file=$word; last=$word; done; { ${command}\n} >"$file"`;
 
 const installed = (command: string, answer: string): string =>
   `[ -e $root/installed ] || exit 127; ${answer} # ${command}`;
-/** Stub of iptables; `$root/rules` contains one rule per line. */
+/** Stub of iptables. `$root/rules` contains one rule per line. */
 const tables =
   'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) IFS= read -rd "" rules <$root/rules; [[ $\'\\n\'$rules == *$\'\\n\'"$rule"$\'\\n\'* ]] ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac';
 
 /**
- * Stubs of the commands of a fresh Debian. Those of Kubernetes exist after their packages are
- * installed.
+ * Stubs of the commands of a fresh Debian. The commands of Kubernetes exist after their packages
+ * are installed.
  */
 export const freshDebian: Readonly<Record<string, string>> = {
   hostname: "echo machine",
@@ -46,7 +46,7 @@ export const freshDebian: Readonly<Record<string, string>> = {
   "apt-get":
     'case "$*" in *install*) touch $root/installed; mkdir -p /opt/cni/bin; touch /opt/cni/bin/loopback; chmod +x /opt/cni/bin/loopback ;; esac',
   dpkg: "exit 0",
-  // Newest first, as in the output of apt-cache.
+  // The newest version is first, as in the output of apt-cache.
   "apt-cache": [
     'case "$2" in',
     "  containerd.io) builds='5:3.0.0-1 2.2.1-1~debian.12~bookworm 2.2.0-1~debian.12~bookworm 1.7.28-1' ;;",

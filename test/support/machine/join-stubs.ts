@@ -1,5 +1,10 @@
-/** Stubs of the commands with which scripts make a machine a node, and bounds of their time. */
-/** Stub of systemd-run: runs the command at once. `systemctl` reports the unit as finished. */
+/**
+ * Stubs of the commands with which scripts turn a machine into a node, and time limits of these
+ * commands.
+ */
+/**
+ * Stub of systemd-run, which runs the command at once. `systemctl` reports the unit as finished.
+ */
 const unit =
   'while [ "${1#-}" != "$1" ]; do case $1 in --unit|-p) shift 2 ;; *) shift ;; esac; done; "$@" || true';
 export const nodeCommands: Readonly<Record<string, string>> = {
@@ -30,14 +35,14 @@ export const versionValues = {
 /** Values about the Kubernetes version that nodes receive. */
 export const upgradeValues = { ...versionValues, IGNORED_ERRORS: "Swap,NumCPU" };
 
-/** Values with which a machine requests join credentials from its peers. */
+/** Values with which a machine requests join credentials from other machines. */
 export const askerValues = {
   PEERS: "10.0.0.7 ssh-ed25519 AAAAHOST",
   JOIN_PRIVATE_KEY: "CANARY-JOIN-KEY",
   JOIN_CERTIFICATE: "ssh-ed25519-cert-v01@openssh.com AAAACERT",
 };
 
-/** Values of a machine that joins: those of `askerValues`, and the API's name. */
+/** Values of a machine that joins: the values in `askerValues`, and the API's name. */
 export const joinerValues = { ...askerValues, API_NAME: "api.dev.internal" };
 
 /** Values of a worker that joins. */
@@ -53,10 +58,10 @@ export const workerValues = {
   AFTER_KUBEADM: "",
 };
 
-/** Maximum seconds of each of kubeadm's own waits on a fast machine. */
+/** Maximum duration in seconds of each of kubeadm's own waits on a fast machine. */
 export const kubeadmSeconds = 240;
 
-/** Seconds reserved for images that kubeadm has to pull first. */
+/** Time in seconds reserved for images that kubeadm must pull first. */
 export const pulls = 300;
 
 /** Returns the time limit of a unit in seconds (RuntimeMaxSec). */
@@ -69,6 +74,6 @@ export const boundOf = (calls: readonly string[], unit: string): number =>
     )[0],
   );
 
-/** Returns the SSH requests to control planes: the address of each, and the request. */
+/** Returns the SSH requests to control planes. Each entry has the address and the request. */
 export const wishes = (calls: readonly string[]): string[] =>
   calls.flatMap((call) => /^ssh .*stackadm-join@(.*)$/.exec(call)?.[1] ?? []);

@@ -78,7 +78,7 @@ export function restoredMachine(): Sandbox {
 export const reasonIn = (stderr: string): string => /reason: (.*)/.exec(stderr)?.[1] ?? "";
 
 /**
- * Runs the script's steps on the current test's machine, with a snapshot on standard input; `well`
+ * Runs the script's steps on the current test's machine, with a snapshot on standard input. `well`
  * requires success.
  */
 export function stepsOn(machine: () => Sandbox) {

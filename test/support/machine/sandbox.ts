@@ -29,10 +29,10 @@ export interface Outcome {
 /** ID of the server on which a script in the sandbox appears to run. */
 export const sandboxServer = "0b1c2d3e-0000-4000-8000-000000000001";
 
-/** Directories of the commands below, the first one from `STACKADM_TEST_COREUTILS` if it is set. */
+/** Directories of the commands below. The first is `STACKADM_TEST_COREUTILS` if it is set. */
 const commandPlaces = [process.env["STACKADM_TEST_COREUTILS"] ?? [], "/usr/bin", "/bin"].flat();
 
-/** Commands that scripts really execute: they only change files that are named to them. */
+/** Commands that scripts really execute. They change only files that are named to them. */
 const harmless = [
   ...[
     "awk",
@@ -70,13 +70,13 @@ const harmless = [
 });
 
 /**
- * Beginning of each stub function: as in a separate process, options and traps of the calling
+ * Beginning of each stub function. As in a separate process, options and traps of the calling
  * script do not apply.
  */
 const apart = "set +Eeu +o pipefail; trap - ERR EXIT";
 
 /**
- * Simulated clock: time passes only in `sleep`, which returns at once. Tests thus neither wait nor
+ * Simulated clock. Time passes only in `sleep`, which returns at once. So tests neither wait nor
  * depend on the load of the machine. `unset` makes SECONDS a plain variable.
  */
 const ownTime = `if [[ -z \${REAL_TIME-} ]]; then
@@ -93,7 +93,7 @@ fi
 const places = /(?<![\w.}/])\/(etc|var|run|proc\/net|usr\/local|usr\/lib\/systemd|opt)\//g;
 
 /**
- * Directory that stands for a machine: a script's files are below it, and its commands are recorded
+ * Directory that replaces a machine. A script's files are below it, and its commands are recorded
  * stubs. Nothing outside is changed.
  */
 export class Sandbox {
@@ -114,15 +114,16 @@ export class Sandbox {
   }
 
   /**
-   * Adds a command that is recorded and then runs `body`, a shell script; `$root` is the sandbox.
+   * Adds a command that is recorded and then runs `body`, a shell script. `$root` is the sandbox.
    */
   stub(name: string, body: string): void {
     this.#bodies.set(name, body);
     const file = join(this.#bin, name);
     const text = `root=${this.root}\necho "${name} $*" >>${this.#calls}\n${this.#inside(body)}\n`;
-    // A stub may replace a harmless command: delete its link first, or the write would follow it.
+    // A stub may replace a harmless command. Deletes its link first, because the write would follow
+    // the link.
     rmSync(file, { force: true });
-    // -p ignores exported functions: commands that the stub calls are programs.
+    // With -p, the shell ignores exported functions, so commands that the stub calls are programs.
     writeFileSync(file, `#!/bin/bash -p\n${text}`);
     chmodSync(file, 0o755);
     // Scripts call the stub as a function in a subshell, which saves the start of another shell.
@@ -161,7 +162,7 @@ export class Sandbox {
   }
 
   /**
-   * Runs scripts like `run`, without blocking this process, which can thus serve their requests.
+   * Runs scripts like `run`, without blocking this process, so that it can answer their requests.
    */
   async runBeside(
     scripts: readonly string[],

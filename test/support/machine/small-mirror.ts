@@ -86,7 +86,8 @@ export class SmallMirror {
       const rootfs = { type: "layers", diff_ids: [`sha256:${digestOf(layer)}`] };
       const config = JSON.stringify({ architecture, os: "linux", config: {}, rootfs });
       const parts = [this.#blob(name, media.config, config), this.#blob(name, media.layer, layer)];
-      // Unusual white space: a tool that rewrites the manifest would change its digest.
+      // Uses unusual white space, because a tool that rewrites the manifest would change its
+      // digest.
       const shape = { schemaVersion: 2, mediaType: media.manifest };
       return JSON.stringify({ ...shape, config: parts[0], layers: [parts[1]] }, null, 3);
     });
@@ -100,7 +101,7 @@ export class SmallMirror {
     return manifest;
   }
 
-  /** Replaces the answer of a path; without a body, the path no longer exists. */
+  /** Replaces the answer of a path. Without a body, the path no longer exists. */
   answer(path: string, body?: string | Buffer): void {
     if (body === undefined) this.#answers.delete(path);
     else this.#answers.set(path, { type: "text/plain", body: Buffer.from(body) });

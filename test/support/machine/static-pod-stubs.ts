@@ -7,8 +7,8 @@ const live =
   'apiServer:\\n  certSANs:\\n  - old.example\\n  extraArgs:\\n  - name: v\\n    value: \\"2\\"\\nclusterName: dev\\nscheduler: {}\\n';
 
 /**
- * Stub of kubeadm: writes manifests from the document's cluster configuration, and from the patches
- * that it names. The manifest of a flag or patch named `broken` never starts.
+ * Stub of kubeadm. It writes manifests from the document's cluster configuration, and from the
+ * patches that the document names. The manifest of a flag or patch named `broken` never starts.
  */
 const kubeadm = [
   'case "$*" in',
@@ -37,7 +37,7 @@ const kubectl = [
   "esac",
 ].join("\n");
 
-/** Stub of crictl: a changed manifest has another container ID. */
+/** Stub of crictl. A changed manifest has another container ID. */
 const crictl = [
   'name=$(echo "$*" | sed "s/.*\\^//; s/\\\\$.*//")',
   'case "$*" in',

@@ -16,7 +16,7 @@ import {
   type LabSettings,
 } from "../../../packages/lab/settings.js";
 
-/** Commands that really run: they only change files that are named to them. */
+/** Commands that really run. They change only files that are named to them. */
 const harmless = [
   ...["basename", "bash", "cat", "chmod", "cp", "dirname", "env", "find", "grep", "ln", "mkdir"],
   ...["mv", "openssl", "rm", "rmdir", "sed", "sh", "sort", "tar", "touch", "true"],
@@ -27,12 +27,12 @@ function script(file: string, text: string): void {
   chmodSync(file, 0o755);
 }
 
-/** Loopback range of this process: a fake cloud can listen on its usual ports. */
+/** Loopback range of this process, in which a fake cloud can listen on its usual ports. */
 const loopback = `127.${100 + ((process.pid >> 8) % 100)}.${process.pid % 256}.0/24`;
 
 /**
- * Directory that stands for a host: PATH contains recorded stubs and a few harmless commands;
- * caches, state and lab name are separate. All other commands are missing.
+ * Directory that replaces a host. PATH contains recorded stubs and a few harmless commands. Caches,
+ * state and lab name are separate. All other commands are missing.
  */
 export class StubHost {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-host-"));
@@ -46,7 +46,7 @@ export class StubHost {
     mkdirSync(bin);
     for (const name of harmless) {
       const real = ["/usr/bin", "/bin"].map((place) => join(place, name)).find(existsSync);
-      // A wrapper instead of a link: a stub that replaces a link would overwrite the host's
+      // Uses a wrapper instead of a link. A stub that replaces a link would overwrite the host's
       // command.
       if (real !== undefined) script(join(bin, name), `#!/bin/sh\nexec ${real} "$@"\n`);
     }
@@ -83,7 +83,7 @@ export class StubHost {
   }
 
   /**
-   * Adds a command that is recorded and then runs `body`, a shell script; `$root` is the host's
+   * Adds a command that is recorded and then runs `body`, a shell script. `$root` is the host's
    * directory.
    */
   stub(name: string, body: string): void {
@@ -126,9 +126,9 @@ export class StubHost {
 }
 
 /**
- * Stub of btrfs in which a subvolume is a folder with a mark. Like the real one, it refuses to
- * delete a subvolume that contains another, and leaves an empty folder for a nested subvolume in a
- * snapshot.
+ * Stub of btrfs in which a subvolume is a folder with a mark. Like the real btrfs, it refuses to
+ * delete a subvolume that contains another subvolume, and leaves an empty folder for a nested
+ * subvolume in a snapshot.
  */
 export const btrfs = `case "$1 $2" in
   "subvolume create") mkdir "$3" && touch "$3/.subvolume" ;;
@@ -149,7 +149,7 @@ export const btrfs = `case "$1 $2" in
     done ;;
 esac`;
 
-/** Stub of podman with at most one container; `$root/inside` answers commands in it. */
+/** Stub of podman with at most one container. `$root/inside` answers commands in the container. */
 export const podman = `case "$*" in
   *State.Pid*) echo "$PPID" ;;
   *"container inspect"*) [ -e "$root/container" ] && echo running 0123abcd || exit 125 ;;

@@ -1,12 +1,11 @@
 /*
- * Facts of files in Ubuntu's cloud images: the lines that count, without comments.
+ * Facts about files in Ubuntu's cloud images: the relevant lines, without comments.
  *
- * 22.04: /etc of a machine of July 2022 (repository matsuu/isucon12q, 5beee9a).
- * 24.04: /etc of a machine of December 2024 (repository yukikamome316/isucon14, 4eaccfd).
- * 26.04: no /etc of a machine was found. Its files are those of the packages that it has:
- * unattended-upgrades 2.12 (repository mvo5/unattended-upgrades, 26ae30d) and needrestart 3.11
- * (repository KarotsSugarpie/PinCabOS, 701a9628). The settings of its sshd are unknown, so tests
- * take those of 24.04.
+ * 22.04: /etc of a machine of July 2022 (repository matsuu/isucon12q, 5beee9a). 24.04: /etc of a
+ * machine of December 2024 (repository yukikamome316/isucon14, 4eaccfd). 26.04: no /etc of a
+ * machine was found. Its files come from its packages: unattended-upgrades 2.12 (repository
+ * mvo5/unattended-upgrades, 26ae30d) and needrestart 3.11 (repository KarotsSugarpie/PinCabOS,
+ * 701a9628). The settings of its sshd are unknown, so tests use the settings of 24.04.
  */
 
 /** Origins in /etc/apt/apt.conf.d/50unattended-upgrades, the same in the three releases. */
@@ -20,7 +19,7 @@ export const upgradedOrigins: readonly string[] = [
 const list = (values: readonly string[]): string =>
   `{\n${values.map((value) => `\t"${value}";\n`).join("")}};\n`;
 
-/** Files of /etc/apt/apt.conf.d by name; 10periodic and the index are of 22.04 and 24.04. */
+/** Files of /etc/apt/apt.conf.d by name. 10periodic and the index are from 22.04 and 24.04. */
 export const aptSettings: Readonly<Record<string, string>> = {
   "10periodic": [
     'APT::Periodic::Update-Package-Lists "1";',
@@ -64,7 +63,7 @@ export const packageSources = (codename: string): Readonly<Record<string, string
 };
 
 /**
- * Services that /etc/needrestart/needrestart.conf of Ubuntu 26.04 excludes and Debian 12's does not.
+ * Services that /etc/needrestart/needrestart.conf excludes in Ubuntu 26.04 but not in Debian 12.
  */
 export const needrestartExclusions: readonly string[] = [
   String.raw`^google-(shutdown|startup)-scripts\.service$`,
@@ -76,7 +75,7 @@ export const needrestartExclusions: readonly string[] = [
 
 /** Settings of /etc/ssh/sshd_config after its first line, which includes sshd_config.d. */
 export const sshdSettings = (version: string): readonly string[] => [
-  // cloud-init of that time wrote this into the file.
+  // The cloud-init of that time wrote this line into the file.
   ...(version === "22.04" ? ["PasswordAuthentication no"] : []),
   ...["KbdInteractiveAuthentication no", "UsePAM yes", "X11Forwarding yes", "PrintMotd no"],
   ...["AcceptEnv LANG LC_*", "Subsystem\tsftp\t/usr/lib/openssh/sftp-server"],

@@ -1,6 +1,6 @@
 /**
- * Release of Ubuntu: facts of its images that machine scripts read. These tests cannot install its
- * packages.
+ * Release of Ubuntu: facts about its images that machine scripts read. These tests cannot install
+ * its packages.
  */
 export interface UbuntuRelease {
   readonly version: string;
@@ -9,7 +9,9 @@ export interface UbuntuRelease {
   readonly name: string;
   /** Version of systemd. */
   readonly systemd: number;
-  /** containerd build of the distribution, of the version that the release has in November 2026. */
+  /**
+   * Build of containerd in the distribution. Its version is the release's version in November 2026.
+   */
   readonly containerd: string;
 }
 
@@ -53,9 +55,9 @@ export const osRelease = ({ version, codename, name }: UbuntuRelease): string =>
 
 /**
  * Returns the netplan file that cloud-init 26.1 (the version in all three releases) writes for two
- * ports: the first uses DHCP, the second does not. Compared with what its renderer made of Nova's
- * network_data.json. Of this file, netplan 1.1.2 and 1.2.2 make the same .network files as the
- * 0.106 that the tests run.
+ * ports. The first port uses DHCP, the second does not. The file was compared with the renderer's
+ * result for Nova's network_data.json. From this file, netplan 1.1.2 and 1.2.2 make the same
+ * .network files as netplan 0.106, which the tests run.
  */
 export const netplanOf = (macs: readonly [string, string]): string => `network:
     version: 2

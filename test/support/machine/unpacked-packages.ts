@@ -12,8 +12,8 @@ import { join } from "node:path";
 import { cacheDirectory } from "../../../base/paths.js";
 
 /**
- * Returns a folder with the unpacked files of packages of this machine's release. Downloads them at
- * the first call and never installs them: the tests only run their programs.
+ * Returns a folder with the unpacked files of packages of this machine's release. The first call
+ * downloads the packages. They are never installed, because the tests only run their programs.
  */
 export function unpacked(...packages: readonly string[]): string {
   const all = cacheDirectory("unpacked");
@@ -42,14 +42,14 @@ function download(cwd: string, packages: readonly string[]): void {
     execFileSync(command, words, { cwd, stdio: "pipe", timeout: 300_000 });
   };
   const get = (): void => {
-    // The folder is private to root, which apt's sandbox user cannot read.
+    // The folder is private to root, so apt's sandbox user cannot read it.
     run("apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", ...packages);
   };
   try {
     get();
   } catch {
-    // The package lists may be missing or outdated. The lock serializes updates: apt does not wait
-    // for another one.
+    // The package lists may be missing or outdated. The lock serializes updates, because apt does
+    // not wait for another update.
     run("flock", join(cwd, "..", "lock"), "apt-get", "-q", "update");
     get();
   }
