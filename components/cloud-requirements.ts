@@ -95,8 +95,8 @@ const keepsOwnRules = ({ group }: ClusterPlan["securityGroups"][number]): boolea
   group !== "admin";
 
 /**
- * Returns the number of the cluster's objects of each kind. The program creates most of them;
- * controllers in the cluster create the others.
+ * Returns the number of the cluster's objects of each kind. The program creates most of them.
+ * Controllers in the cluster create the others.
  */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const endpoint = endpointTraits(spec);
@@ -116,8 +116,8 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     networks: made,
     subnets: made + dual,
     routers: made,
-    // Besides the machines' ports: the ports of the API's endpoint and of load balancers, and two
-    // ports for each network, for its router and for DHCP.
+    // In addition to the machines' ports: the ports of the API's endpoint and of load balancers,
+    // and two ports for each network, for its router and for DHCP.
     ports:
       machinesOf(plan).length * (spec.network.admin ? 2 : 1) +
       (endpoint.ports + ingress.ports + 2 * made + dual + services),

@@ -43,8 +43,8 @@ export interface SamplesOutput {
   /** Internal address at which the sample web server answers HTTP. */
   readonly internal: string;
   /**
-   * Host name of requests that the ingress controller sends to the sample web server. Undefined
-   * without an ingress controller.
+   * Host name for requests. The ingress controller forwards requests with this name to the sample
+   * web server. Undefined without an ingress controller.
    */
   readonly host?: string;
   readonly claim: string;

@@ -52,7 +52,7 @@ import { createSeparateGroups, separateGroupsIn } from "./separate-groups.js";
 export type ClusterComponentArgs = ClusterArgs & {
   /**
    * Cloud objects that the specification names, as `lookUpCloud` returns them. Await them before
-   * you create the cluster: a wrong name then stops the program before anything is created.
+   * you create the cluster, so that a wrong name stops the program before anything is created.
    * @default the component looks them up
    */
   readonly cloud?: pulumi.Input<CloudFacts>;
@@ -64,7 +64,7 @@ export type ClusterComponentArgs = ClusterArgs & {
    * downloads are not cached
    */
   readonly operator?: LocalContext;
-  /** Functions that change the cluster's resources where no argument does. @default none */
+  /** Functions that change the cluster's resources where no argument exists. @default none */
   readonly transforms?: Transforms;
 };
 

@@ -6,7 +6,7 @@ import { stateBeforeRun } from "./pulumi/recorded-resources.js";
 
 /**
  * Refuses a changed cluster name, also in a preview. With a new name, Pulumi would create a second
- * cluster and delete the existing one. Accepts the new name if the API of the existing cluster
+ * cluster and delete the existing cluster. Accepts the new name if the API of the existing cluster
  * never answered. Only for programs with one cluster whose name is in the configuration.
  */
 export async function refuseClusterRename(name: string, file: string): Promise<void> {

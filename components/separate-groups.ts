@@ -11,7 +11,7 @@ import type { SeparatePlannedGroup } from "./plan/cluster-plan.js";
 type SeparateGroup = MachineGroup & {
   /**
    * Creates the resources that run the group's scripts. Called before the control planes create
-   * theirs.
+   * their resources.
    */
   readonly form?: (spec: ClusterSpec, access: MachineConnections) => void;
 };

@@ -70,9 +70,9 @@ const formerName = (name: string): string => name.replace(/bastion-access$/, "ac
 
 /**
  * Returns the former resource name if the state has a floating IP of this name on the bastion's
- * port: Neutron would refuse a second floating IP on the port. Also returns it if the state cannot
- * be read. A floating IP of this name on a control plane's port is not the bastion's: SSH still
- * reaches machines that are removed through it.
+ * port, because Neutron would refuse a second floating IP on the port. Also returns it if the state
+ * cannot be read. A floating IP of this name on a control plane's port does not belong to the
+ * bastion. SSH still reaches machines that are removed through it.
  */
 const former = (name: string): pulumi.Output<string> =>
   pulumi.output(
@@ -82,7 +82,7 @@ const former = (name: string): pulumi.Output<string> =>
         recorded.find((one) => one.name === resource)?.outputs[output];
       const address = outputOf(`${formerName(name)}-floating-ip`, "fixedIp");
       const its = outputOf(name.replace(/access$/, "0-port"), "allFixedIps");
-      // `<name>-nothing` is the name of no resource, so the alias has no effect.
+      // No resource has the name `<name>-nothing`, so the alias has no effect.
       return Array.isArray(its) && its.includes(address) ? formerName(name) : `${name}-nothing`;
     }),
   );

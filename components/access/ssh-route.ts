@@ -19,8 +19,8 @@ const admin: MachineConnections = {
 };
 
 /**
- * Kinds of SSH access that go through no other machine, by the value of `access` in the
- * specification.
+ * SSH access that goes through no other machine. A map from the value of `access` in the
+ * specification to the connections.
  */
 export const connectionsWithoutProxy: Readonly<Partial<Record<string, MachineConnections>>> = {
   direct,
@@ -46,7 +46,7 @@ export interface EntryAddressArgs extends ExternalConnection {
   readonly given?: string | undefined;
   /**
    * Resources that must be created before the floating IP. A port can have only one floating IP,
-   * and this port may still have the API's.
+   * and this port may still have the floating IP of the API.
    */
   readonly after: readonly pulumi.Resource[];
 }

@@ -56,7 +56,7 @@ export const addonArguments = (
 
 /**
  * Returns the settings with an empty `defaultTlsContainerRef`, if the specification sets this
- * certificate for all load balancers. The load balancer of the Service then does not terminate TLS:
+ * certificate for all load balancers. The load balancer of the Service then does not terminate TLS.
  * Traefik terminates TLS itself, and the samples use HTTP. An annotation of the user takes
  * precedence.
  */
@@ -121,7 +121,7 @@ const placeOf = (
   };
 };
 
-/** Returns what the cluster's controllers need to know about the OpenStack cloud. */
+/** Returns the facts about the OpenStack cloud that the cluster's controllers need. */
 export const cloudAccessOf = (
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,

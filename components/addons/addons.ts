@@ -25,7 +25,7 @@ export interface AddonsResources {
   readonly provider: kubernetes.Provider;
   /**
    * Resources that must work while load balancers and volumes are released. The teardown must
-   * depend on these resources: Pulumi then deletes the teardown first.
+   * depend on these resources, because Pulumi then deletes the teardown first.
    */
   readonly kept: readonly pulumi.Resource[];
 }
@@ -103,7 +103,7 @@ export interface AddonsArgs {
    * @default volumes are created in the zone of their pod, and snapshots are not available
    */
   readonly blockStorage?: Pick<BlockStorageArgs, "topology" | "snapshots" | "attachable">;
-  /** Storage classes. A change may replace the StorageClass object; existing volumes are kept. */
+  /** Storage classes. A change may replace the StorageClass object. Existing volumes are kept. */
   readonly storageClasses: readonly StorageClassSettings[];
   /** Settings of metrics-server. @default metrics-server is not deployed */
   readonly metricsServer?: Pick<MetricsServerArgs, "signedKubelets">;

@@ -54,7 +54,7 @@ export interface BlockStorageArgs extends AddonArgs {
   readonly topology?: boolean;
   /** Whether volumes can have snapshots. @default false */
   readonly snapshots?: boolean;
-  /** Storage classes. A change may replace the StorageClass object; existing volumes are kept. */
+  /** Storage classes. A change may replace the StorageClass object. Existing volumes are kept. */
   readonly storageClasses: readonly StorageClassSettings[];
 }
 

@@ -117,10 +117,9 @@ const isEmpty = (section: Section): boolean =>
 
 /**
  * Returns the text of cloud.conf. A key with one value must not appear twice, because the parser
- * would take the last value without an error. Every value is quoted: `;`, `#` or a blank in a
- * secret would end an unquoted value.
- * Source: the `gcfg` tags in pkg/client/client.go and pkg/openstack/openstack.go of
- * cloud-provider-openstack 1.36.
+ * would take the last value without an error. Every value is quoted, because `;`, `#` or a blank in
+ * a secret would end an unquoted value. Source: the `gcfg` tags in pkg/client/client.go and
+ * pkg/openstack/openstack.go of cloud-provider-openstack 1.36.
  */
 export function renderCloudConf(conf: CloudConf): string {
   const { settings = {} } = conf;
@@ -204,8 +203,8 @@ const loadBalancer = (conf: CloudConf, settings: CloudConfSettings): Section => 
 });
 
 const aboutNodes = ({ metadata, blockStorage }: CloudConfSettings): Record<string, Section> => ({
-  // The config drive comes first: another machine on the network could pretend to be the metadata
-  // service.
+  // The config drive comes first, because another machine on the network could pretend to be the
+  // metadata service.
   Metadata: { "search-order": "configDrive,metadataService", ...withConfKeys(metadata) },
   BlockStorage: withConfKeys(blockStorage),
 });
@@ -226,9 +225,8 @@ export function loadBalancerMethod(provider: string): string {
 
 /**
  * Returns the value in quotes, with backslashes, quotes, line feeds and tabs escaped. Throws an
- * error for characters that cloud.conf cannot contain: the parser drops carriage returns and
- * refuses NUL.
- * Source: gopkg.in/gcfg.v1, scanner.go and `unescape` in read.go.
+ * error for characters that cloud.conf cannot contain. The parser drops carriage returns and
+ * refuses NUL. Source: gopkg.in/gcfg.v1, scanner.go and `unescape` in read.go.
  */
 export function quoteValue(key: string, value: Value): string {
   const text = String(value);

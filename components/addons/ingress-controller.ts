@@ -72,7 +72,7 @@ export class IngressController extends Addon {
     });
     const { IngressClass } = kubernetes.networking.v1;
     const ofTraefik = this.object(IngressClass, "class", ingressClass(spec));
-    // This Service has no `deletedWith`: it may have a load balancer, so a destroy must delete the
+    // This Service has no `deletedWith`. It may have a load balancer, so a destroy must delete the
     // Service itself.
     const service = this.make(
       kubernetes.core.v1.Service,
@@ -80,8 +80,8 @@ export class IngressController extends Addon {
       traefikService(spec, awaited, balancing),
       {
         // The namespace must exist before the Service, and the cloud controller before the load
-        // balancer. The Service does not wait for the pods: Octavia creates the load balancer while
-        // the pods start.
+        // balancer. The Service does not wait for the pods, because Octavia creates the load
+        // balancer while the pods start.
         dependsOn: [namespace, ...after],
         customTimeouts: loadBalancerServiceTimeouts,
       },

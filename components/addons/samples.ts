@@ -24,7 +24,7 @@ import type { LoadBalancerServiceSettings } from "./manifests/load-balanced-serv
 export interface SamplesArgs extends AddonArgs {
   /** Image of agnhost, which both the web servers and the writer use. */
   readonly image: string;
-  /** Settings of the Services. @default one Service has a floating IP, one has none */
+  /** Settings of the Services. @default one Service has a floating IP, the other has none */
   readonly services?: SampleServices;
   /** Settings of both load balancers. @default none */
   readonly balancing?: LoadBalancerServiceSettings;
@@ -99,11 +99,11 @@ export class Samples extends Addon {
     settings: Parameters<typeof webService>[1],
   ) {
     const manifest = webService(reach, settings);
-    // This Service has no `deletedWith`: it has a load balancer, so a destroy must delete the
+    // This Service has no `deletedWith`. It has a load balancer, so a destroy must delete the
     // Service itself.
     const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, manifest, {
-      // The Service does not wait for the pods: Octavia creates the load balancer while the pods
-      // start.
+      // The Service does not wait for the pods, because Octavia creates the load balancer while the
+      // pods start.
       dependsOn: after,
       customTimeouts: loadBalancerServiceTimeouts,
     });
@@ -125,8 +125,8 @@ export class Samples extends Addon {
       // The namespace must exist before its objects.
       dependsOn: [namespace],
     });
-    // The claim and its pod have no `deletedWith`: a destroy must delete the claim to release its
-    // volume. While the pod uses the claim, the claim cannot be deleted.
+    // The claim and its pod have no `deletedWith`, because a destroy must delete the claim to
+    // release its volume. While the pod uses the claim, the claim cannot be deleted.
     const claim = this.make(kubernetes.core.v1.PersistentVolumeClaim, "claim", dataClaim(), {
       // The claim is created after the Cinder CSI driver. It is deleted before the teardown, which
       // waits until the cluster has released the volume.
@@ -134,8 +134,8 @@ export class Samples extends Addon {
       customTimeouts: volumeTimeouts,
     });
     this.make(kubernetes.apps.v1.StatefulSet, "writer", writerStatefulSet(args.image), {
-      // The pod mounts claim and scripts, so it is created after them. It is also deleted before
-      // the claim, which it would block.
+      // The pod mounts claim and scripts, so it is created after them. It would block the deletion
+      // of the claim, so it is deleted before the claim.
       dependsOn: [claim, scripts],
       customTimeouts: volumeTimeouts,
     });

@@ -22,25 +22,25 @@ interface Schema {
 }
 
 /**
- * Returns whether the path is that of a volume's size. Existing machines neither gain nor lose a
+ * Returns whether the path belongs to a volume's size. Existing machines neither gain nor lose a
  * volume. A new size applies when a raised `generation` replaces the machines.
  */
 const isVolume = (path: string): boolean => /\.[a-z]+Volume\.size$/.test(path);
 /**
  * Text that is stored instead of a volume's size. It shows only that the volume exists, so a new
- * size is no change and is not refused. Earlier releases stored the size.
+ * size is not a change and is not refused. Earlier releases stored the size.
  */
 const ofItsOwn = "a volume of its own";
 /**
- * Returns whether the path is that of a volume's type or zone. Only earlier releases stored these
+ * Returns whether the path belongs to a volume's type or zone. Only earlier releases stored these
  * values.
  */
 const isOfVolume = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.test(path);
 
 /**
  * Returns the frozen values of the argument at `path` and of all arguments below it, each with its
- * path. Skips arguments inside lists: list entries have no name by which two runs could be
- * compared.
+ * path. Skips arguments inside lists, because list entries have no names that two runs could
+ * compare.
  */
 function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
   if (value === undefined) return [];
@@ -61,8 +61,8 @@ const kindsOf = ({ anyOf = [], oneOf = [] }: Schema): readonly Schema[] => [...a
 
 /**
  * Returns the frozen part of a value. For an object with a `kind`, this is the `kind` and each
- * frozen option that differs from its default. Without such an option, it is only the `kind`. An
- * option with a default that a newer release adds is therefore no change for existing clusters.
+ * frozen option that differs from its default. Without such an option, it is only the `kind`. So if
+ * a newer release adds an option with a default, this is not a change for existing clusters.
  */
 function keptOf(schema: Schema, value: unknown): unknown {
   if (!isFields(value)) return value;
@@ -129,7 +129,7 @@ const byField = (values: FrozenValuesByPath): FrozenValuesByPath =>
 
 /**
  * Values that are assumed for paths that a cluster does not store, because its release did not
- * freeze them yet. Values equal to these are not stored: an additional frozen path then changes no
+ * freeze them yet. Values equal to these are not stored, so an additional frozen path changes no
  * script's input.
  */
 export const assumedFrozenValues: FrozenValuesByPath = {
@@ -153,8 +153,8 @@ export const assumedFrozenValues: FrozenValuesByPath = {
 };
 
 /**
- * Path of the value that records whether the cloud has a private CA. It is no argument: the value
- * comes from the environment of the user who runs the program.
+ * Path of the value that records whether the cloud has a private CA. The path is not an argument,
+ * because the value comes from the environment of the user who runs the program.
  */
 export const caCertificateFieldPath = "operator.caCertificate";
 
@@ -167,7 +167,7 @@ const ofOperator: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Error messages for paths that are no arguments. The usual message would ask the user to write
+ * Error messages for paths that are not arguments. The usual message would ask the user to write
  * them.
  */
 const sentences: FrozenValuesByPath = {
@@ -190,7 +190,7 @@ const gained: FrozenValuesByPath = {
 };
 
 /**
- * Path of the login name. Machines do not check the name (see {@link frozenLines}): without the
+ * Path of the login name. Machines do not check the name (see {@link frozenLines}). Without the
  * right login name, no script, and so no check, runs on a machine.
  */
 const loginPath = "ssh.user";
@@ -215,14 +215,15 @@ export const hasChangedGeneration = (
 ): boolean => generations.some((path) => before[path] !== now[path]);
 
 /**
- * JSON schema of a cluster's arguments. Built only once, at first use: for a program with many
- * clusters, building it each time would double the time of the program.
+ * JSON schema of a cluster's arguments. It is built only once, at first use. Building it each time
+ * would double the time of a program with many clusters.
  */
 let schemaOfClusters: Schema | undefined;
 
 /**
  * Returns the frozen values of a cluster. The caller replaces the names of OpenStack objects in
- * `spec` by their IDs where it knows the IDs. An ID written for a name is then no change.
+ * `spec` by their IDs where it knows the IDs. So if the user writes an ID instead of a name, this
+ * is not a change.
  */
 export function frozenValues(spec: ClusterSpec): FrozenValuesByPath {
   schemaOfClusters ??= z.toJSONSchema(clusterFieldsSchema, {
@@ -259,7 +260,7 @@ const valueOfGroup = new RegExp(
 
 /**
  * Returns the frozen values for kubeadm/scripts/immutable-values.sh, as lines `path value`. Sorts
- * the lines: a reordered schema then runs no script again. Leaves out values that may change or
+ * the lines, so that a reordered schema runs no script again. Leaves out values that may change or
  * disappear in an existing cluster, and values that machines do not check.
  */
 export const frozenLines = (values: FrozenValuesByPath): string =>
@@ -278,9 +279,9 @@ export const frozenLines = (values: FrozenValuesByPath): string =>
 
 /**
  * Returns an error for each frozen value that differs between the existing cluster (`before`) and
- * this run (`now`). A path that only one of them has is no error, because releases differ in what
- * they freeze. There are two exceptions. A missing path of `assumedFrozenValues` counts with its
- * assumed value. A setting in `gained` must not disappear.
+ * this run (`now`). A path that only one of them has causes no error, because releases differ in
+ * the values that they freeze. There are two exceptions. A missing path of `assumedFrozenValues`
+ * counts with its assumed value. A setting in `gained` must not disappear.
  */
 export function compareFrozen(
   before: FrozenValuesByPath,
@@ -303,8 +304,9 @@ export function compareFrozen(
 
 /**
  * Returns an error for each volume or address of a machine group that only one of `before` and
- * `now` has: existing machines neither gain nor lose them. A newer release that freezes more paths
- * causes no error, because a cluster stores only what the user writes for a group.
+ * `now` has, because existing machines neither gain nor lose them. A newer release that freezes
+ * more paths causes no error, because a cluster stores only the values that the user writes for a
+ * group.
  */
 export const findOneSidedGroupValues = (
   before: FrozenValuesByPath,

@@ -84,7 +84,7 @@ export interface RoleRow {
   readonly leaves: readonly LeaveStep[];
   readonly proofs: readonly RoleCheck[];
   /**
-   * Whether a replaced machine keeps its SSH host key. A new key would break connections: scripts
+   * Whether a replaced machine keeps its SSH host key. A new key would break connections. Scripts
    * that run before a machine is deleted know the key from an earlier run, and joining machines get
    * all keys before any machine is replaced. A new key would not increase security, because root on
    * these machines has access to the whole cluster.
@@ -178,7 +178,7 @@ export const nodeRoles = (): Role[] => roles().filter((role) => roleTable[role].
 export const separateRoles = (): SeparateRole[] => Object.keys(separateGroups) as SeparateRole[];
 
 /**
- * Returns the roles that a cluster's machines can have: all roles of nodes, and those in
+ * Returns the roles that a cluster's machines can have: all roles of nodes, and the roles in
  * `separate`.
  */
 export const rolesWith = (separate: readonly Role[]): Role[] =>

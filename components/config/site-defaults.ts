@@ -4,7 +4,7 @@ import { configError } from "../pulumi/errors.js";
 
 /**
  * Returns a cluster's arguments, completed by the site's defaults. `STACKADM_SITE` in `env` names
- * the YAML file with the defaults. Objects are merged by key; a list in `args` replaces the list in
+ * the YAML file with the defaults. Objects are merged by key. A list in `args` replaces the list in
  * the defaults. Throws if the file cannot be read.
  */
 export function withSiteDefaults<Args>(args: Args, env: NodeJS.ProcessEnv): Args {

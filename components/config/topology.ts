@@ -7,7 +7,7 @@ export type Topology = (typeof topologies)[number];
 
 /** Limits that a topology sets, and its defaults for arguments that the user does not write. */
 interface Preset {
-  /** Allowed numbers of control planes; the first is the default. */
+  /** Allowed numbers of control planes. The first number is the default. */
   readonly controlPlanes: readonly [number, ...number[]];
   readonly schedulable: boolean;
   readonly endpoint: "floating-ip" | "load-balancer";
@@ -136,7 +136,7 @@ export function podsWithoutNodesConflicts({
 
 /**
  * Returns an error if the arguments have no group of machines that can run pods of the user.
- * Accepts unchecked arguments: this error then appears together with all other errors.
+ * Accepts unchecked arguments, so that this error appears together with all other errors.
  */
 export function missingMachineGroupError(written: unknown): string | undefined {
   if (!isFields(written)) return undefined;

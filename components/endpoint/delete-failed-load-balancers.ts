@@ -31,7 +31,7 @@ async function hasListeners(cloud: CloudClient, { id }: { readonly id: string })
 }
 
 /**
- * Deletes those load balancers with this name that belong to the cluster and have no listeners.
+ * Deletes the load balancers with this name that belong to the cluster and have no listeners.
  * Returns one sentence for each deleted load balancer.
  *
  * @throws Failure if a load balancer has listeners

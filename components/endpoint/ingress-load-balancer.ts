@@ -121,7 +121,7 @@ export class IngressBalancer extends FloatingIpComponent {
       protocol,
       protocolPort: port,
       tags: tagsOf(mark),
-      // OVN needs no `allowedCidrs`: it keeps the clients' addresses, so the security groups of the
+      // OVN needs no `allowedCidrs`. It keeps the clients' addresses, so the security groups of the
       // machines filter them.
       ...(!ovn && { allowedCidrs: this.allowed() }),
     });
@@ -153,7 +153,7 @@ export class IngressBalancer extends FloatingIpComponent {
     args: Args,
   ): Made {
     // Octavia accepts only one change of a load balancer at a time, so each part depends on the
-    // last one.
+    // last part.
     const made = this.make(constructor, role, args, {
       dependsOn: [this.#last],
       customTimeouts: loadBalancerTimeouts,

@@ -38,8 +38,9 @@ export const loadBalancerOptions = (
   name: string,
   operator: LocalContext | undefined,
 ): pulumi.CustomResourceOptions => ({
-  // Two load balancers cannot have the same address, so the old one is deleted first. This also
-  // keeps the name unique: `failedLoadBalancerHook` finds a failed load balancer by its name.
+  // Two load balancers cannot have the same address, so the old load balancer is deleted first.
+  // This also keeps the name unique, because `failedLoadBalancerHook` finds a failed load balancer
+  // by its name.
   deleteBeforeReplace: true,
   customTimeouts: loadBalancerTimeouts,
   hooks: { onError: operator ? [failedLoadBalancerHook(mark, name, operator)] : [] },

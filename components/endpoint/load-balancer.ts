@@ -73,8 +73,8 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Adds a control plane to the load balancer's pool. The machine need not exist yet: the health
-   * monitor keeps connections away from it until its API server is ready.
+   * Adds a control plane to the load balancer's pool. The machine need not exist yet, because the
+   * health monitor keeps connections away from it until its API server is ready.
    */
   admit({ plan, machine }: EndpointMember, leave?: pulumi.Resource): void {
     const member = this.make(
@@ -97,8 +97,8 @@ export class LoadBalancerEndpoint extends Endpoint {
 
   /**
    * Creates the load balancer on a port that the program creates. The API server's certificate
-   * needs the address of this port. The address is thus known before the load balancer exists: its
-   * amphorae may take minutes to boot.
+   * needs the address of this port. With this port, the address is known before the load balancer
+   * exists, because its amphorae may take minutes to boot.
    */
   private onPort(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
     const { name, mark, networkId, subnetId, ipv6 } = this.#args;

@@ -25,7 +25,7 @@ export interface EtcdSettings {
 
 /**
  * Placeholders for values that are known only on the machine. The values depend on whether the
- * machine starts a new etcd or joins an existing one (scripts/etcd-member.sh).
+ * machine starts a new etcd or joins an existing etcd (scripts/etcd-member.sh).
  */
 const placeholders = { state: "@STATE@", cluster: "@INITIAL_CLUSTER@" } as const;
 

@@ -53,7 +53,7 @@ export class Etcd extends MachineGroup {
     return this.#complete;
   }
 
-  /** Begins etcd on the first machine, then joins the others one by one. */
+  /** Starts etcd on the first machine, then joins the others one by one. */
   form(spec: ClusterSpec, access: MachineConnections): void {
     let before: RemoteScript | undefined;
     const [first, second = first] = this.members;

@@ -16,8 +16,8 @@ export interface ApplicationCredentialArgs {
   readonly mark: ClusterMarkInput;
   readonly scope: pulumi.Input<CloudScope>;
   /**
-   * Settings of the credential. Change: with another `generation`, `expiresAt` or set of access
-   * rules, the program creates a new credential and deletes the old credential last.
+   * Settings of the credential. Change: if `generation`, `expiresAt` or the set of access rules
+   * differs, the program creates a new credential and deletes the old credential last.
    */
   readonly spec: Pick<ClusterSpec, "credential" | "loadBalancer" | "podNetwork" | "sampleServices">;
 }

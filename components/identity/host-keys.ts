@@ -62,8 +62,8 @@ export function deriveSshKey(seed: string, purpose: string): SshKey {
 }
 
 /**
- * Returns the purpose for a machine's host key. A machine with a new generation has a new key. Some
- * roles keep their host key: for them, the caller always passes generation 0.
+ * Returns the purpose for a machine's host key. A machine with a new generation has a new key. For
+ * roles that keep their host key, the caller always passes generation 0.
  */
 export const hostKeyPurpose = (machine: string, generation: number): string =>
   `host/${machine}/${String(generation)}`;

@@ -4,7 +4,7 @@ import { rolesOf } from "../config/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { leaveStep } from "./node-scripts.js";
 
-/** Arguments of `leave`. The survivor is a control plane. */
+/** Arguments of `leave`. The survivor, on which the script runs, is a control plane. */
 export interface LeaveArgs extends Pick<LeaveScriptArgs, "survivor" | "access" | "after"> {
   readonly spec: Pick<ClusterSpec, "etcd">;
 }

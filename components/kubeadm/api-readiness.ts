@@ -35,8 +35,8 @@ export class ApiReadiness extends Component {
     );
     // order: the URL becomes known after the API has answered, like the kubeconfig.
     this.apiEndpoint = pulumi.all([reached, facts.uid]).apply(([address]) => `https://${address}`);
-    // The validity is not secret: automation/health/certificate-expiry.ts reads it in the state,
-    // where the kubeconfig is encrypted.
+    // The validity is not secret, because automation/health/certificate-expiry.ts reads it in the
+    // state, where the kubeconfig is encrypted.
     const validity = pulumi.unsecret(facts.adminConf.apply(clientCertificateValidity));
     this.registerOutputs({ apiEndpoint: this.apiEndpoint, kubeconfigValidity: validity });
   }

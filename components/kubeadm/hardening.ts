@@ -6,7 +6,10 @@ type Kubernetes = Pick<
   ClusterSpec["kubernetes"],
   "apiServer" | "controllerManager" | "scheduler" | "kubelet" | "hardened"
 > & {
-  /** `timeoutFactor` of the cluster. @default 1 */
+  /**
+   * Machine on which kubeadm creates the cluster. If the number of control planes decreases, the
+   * last machines are removed and this machine is kept.
+   */
   readonly timeoutFactor?: number | undefined;
 };
 type KubeletArgs = Pick<Kubernetes, "kubelet" | "hardened" | "timeoutFactor">;

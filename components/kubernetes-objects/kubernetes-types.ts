@@ -1,6 +1,6 @@
 /**
  * Types of Kubernetes objects from the Pulumi SDK, for files that only render objects. This file
- * imports only types, so those files load no code of Pulumi.
+ * imports only types, so these files load no code of Pulumi.
  */
 import type {
   apiextensions,
@@ -20,7 +20,7 @@ export type StringInput = pulumi.Input<string>;
 
 /**
  * Object with API version, kind and name. The name is required, because Pulumi would otherwise
- * generate one.
+ * generate a name.
  */
 type Named<Args> = Omit<Args, "metadata"> & {
   readonly apiVersion: string;

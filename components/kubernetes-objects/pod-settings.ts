@@ -47,8 +47,8 @@ export const livenessProbeOf = (handler: Handler, rhythm: Rhythm = {}): Probe =>
 
 /**
  * Returns the metadata of an object whose pods need the pod network. If `awaited` is false, an
- * annotation tells Pulumi not to wait for the pods: the user deploys the pod network at a time that
- * the program does not know.
+ * annotation tells Pulumi not to wait for the pods, because the user deploys the pod network at a
+ * time that the program does not know.
  */
 export const readyWithPods = <
   Metadata extends { name: string; annotations?: Record<string, string> | undefined },
@@ -65,7 +65,7 @@ export const readyWithPods = <
  * it has an address. The annotation is wrong for a Service whose address may change.
  *
  * By default, the Kubernetes provider also waits for the Service's pods, and then another 10 s.
- * That wait is not needed: the resource that creates the pods already waits for them.
+ * That wait is not needed, because the resource that creates the pods already waits for them.
  * Source: pulumi-kubernetes, provider/pkg/await/service.go and provider/pkg/metadata/overrides.go.
  */
 export const waitForAddressAnnotation = {
@@ -81,7 +81,8 @@ export function envFromField(name: string, fieldPath: string): EnvVar {
  * Returns the variables that make a client use the host name of the API, which the machine's
  * /etc/hosts contains. The client must run in a pod on the host network, because the Service of the
  * API works only after kube-proxy has started. The pod needs the label {@link apiByNameLabel}.
- * Calico cannot use these variables: it would write the name in brackets, like an IPv6 address.
+ * Calico cannot use these variables, because it would write the name in brackets, like an IPv6
+ * address.
  *
  * @param name host name of the API. Default: no variables, so the client uses the Service of the
  *   API

@@ -48,8 +48,8 @@ export interface UnreachableServer {
 
 /**
  * Machines whose server was created but never answered on SSH. The engine treats such a server as
- * complete. The program therefore marks the server in its metadata, and the next run of any user of
- * the project replaces it.
+ * complete. So the program marks the server in its metadata, and the next run of any user of the
+ * project replaces it.
  */
 export class FailedMachines {
   /** IDs of the servers on which a script has finished in this run. */

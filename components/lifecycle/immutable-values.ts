@@ -140,8 +140,8 @@ export function frozenValuesOf(
 }
 
 /**
- * Returns the IDs of the networks in the specification. The user may replace a network's ID in the
- * specification by the network's name: the ID here stays the same.
+ * Returns the IDs of the networks in the specification. If the user replaces a network's ID in the
+ * specification by the network's name, the ID here stays the same.
  */
 function frozenIds(
   { externalNetwork, network: { existing, admin }, loadBalancer }: ClusterSpec,

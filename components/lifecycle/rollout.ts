@@ -10,8 +10,8 @@ import type { ExistingServers } from "../lookup/server-metadata.js";
 import { awaitOutput } from "../pulumi/await-output.js";
 
 /**
- * Returns whether a server has another generation than the wanted one. A server of an early release
- * has no generation in its metadata. It counts as generation 0.
+ * Returns whether a server's generation differs from the wanted generation. A server of an early
+ * release has no generation in its metadata. It counts as generation 0.
  */
 const isOlder = (made: string | undefined, wanted: number): boolean =>
   made !== undefined && (made === "" ? wanted > 0 : made !== String(wanted));
@@ -211,8 +211,8 @@ export class Rollout {
   }
 
   /**
-   * Returns the machines that come before this machine. Machines that are not replaced come first:
-   * if one of them is missing, it is created again before another machine is drained. The order is
+   * Returns the machines that come before this machine. Machines that are not replaced come first.
+   * If one of them is missing, it is created again before another machine is drained. The order is
    * the same for every kind of change, because otherwise two machines could wait for each other.
    */
   private before(machine: string, existing: ExistingGenerations | undefined): readonly Waiting[] {

@@ -42,9 +42,9 @@ export async function findServers(
 }
 
 /**
- * Decides which servers marked as never answered are replaced. Only the state knows what happened
- * since. If a script has finished on the server, it is part of the cluster: it is kept and its mark
- * removed. A server that is not in this state is left alone.
+ * Decides which servers with the mark "never answered" are replaced. Only the state contains what
+ * happened since. A server on which a script has finished is part of the cluster, so it is kept and
+ * its mark is removed. A server that is not in this state is not touched.
  */
 async function judged(
   client: CloudClient,
@@ -63,7 +63,7 @@ async function judged(
 type History = "not ours" | "part of the cluster" | "new";
 
 /**
- * Returns what the state knows about a server. The name of a script resource begins with the name
+ * Returns the facts about a server in the state. The name of a script resource begins with the name
  * of its machine, and the resource contains the ID of its server.
  */
 export function serverHistoryOf(serverId: string, state: readonly RecordedResource[]): History {
@@ -115,7 +115,7 @@ export const markNeverAnswered = async (client: CloudClient, serverId: string): 
 
 /**
  * Removes the mark of a server that is part of the cluster. A mark that cannot be removed does no
- * harm: the state is checked again.
+ * harm, because the state is checked again.
  */
 async function unmark(client: CloudClient, serverId: string): Promise<void> {
   if (pulumi.runtime.isDryRun()) return;

@@ -21,9 +21,9 @@ export interface PinnedFileDirectories {
 }
 
 /**
- * Returns the text of the file at a URL or path. Returns a problem if the file has another digest
- * than the expected one. Caches downloads. Runs synchronously, because a constructor of a component
- * needs the text: the text determines which resources the constructor creates.
+ * Returns the text of the file at a URL or path. Returns a problem if the file's digest differs
+ * from the expected digest. Caches downloads. Runs synchronously, because a constructor of a
+ * component needs the text: the text determines which resources the constructor creates.
  */
 export function readPinnedFile(
   { source, sha256 }: PinnedManifest,

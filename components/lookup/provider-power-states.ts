@@ -21,8 +21,8 @@ const unstarted = new Set(["active", "error", "migrating"]);
 /**
  * Returns whether a server must not have `powerState` in `ignoreChanges`. With it, the engine would
  * pass the recorded power state to the provider, and the provider would refuse it. Returns false
- * for a server that is stopped in the stack's state or in Nova: without `ignoreChanges`, the
- * provider would start it.
+ * for a server that is stopped in the stack's state or in Nova, because the provider would start it
+ * without `ignoreChanges`.
  *
  * @param recorded power state in the stack's state
  * @param now power state in Nova, which a refresh would write to the state

@@ -1,5 +1,5 @@
 export interface ContainerdSettings {
-  /** Cgroup driver. It must be the same as kubelet's. */
+  /** Cgroup driver. It must equal the cgroup driver of kubelet. */
   readonly cgroupDriver: "systemd" | "cgroupfs";
   /**
    * Pause image. Its container holds the network namespace of a pod.

@@ -46,8 +46,8 @@ const replaced = (spec: Listed, role: Role): KubeadmImage[] =>
   );
 
 /**
- * Returns a regular expression (grep -E) that selects those images of kubeadm's list that the
- * machine pulls early.
+ * Returns a regular expression (grep -E) that matches the images of kubeadm's list that the machine
+ * pulls early.
  */
 export function earlyImagesPattern(spec: Listed, role: Role): string {
   const names = rolesOf(spec)[role].kubeadmImages;

@@ -64,7 +64,7 @@ export interface Member {
 export interface LeaveScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
   /**
    * Machine on which the script runs. It must outlive the machine that leaves. The last machine of
-   * a cluster never leaves; its survivor is the machine itself.
+   * a cluster never leaves. Its survivor is the machine itself.
    */
   readonly survivor: Member;
   /** Steps that the survivor runs. If there are none, no script is created. */
@@ -250,8 +250,8 @@ export abstract class MachineGroup extends Component {
         // before they are created again, the script runs before the server is deleted.
         replaceWith: survivor.machine === machine ? [] : [machine.server],
         deleteBeforeReplace: true,
-        // If the survivor's server is deleted too, the whole cluster is destroyed. The script is
-        // then not needed.
+        // Skips the script if the survivor's server is deleted too. This happens only when the
+        // whole cluster is destroyed.
         deletedWith: survivor.machine.server,
       },
     );

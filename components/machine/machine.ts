@@ -228,7 +228,7 @@ export class Machine extends Component {
       openstack.compute.Instance,
       "server",
       {
-        // powerState has its default value. If it was left out, the next run would remove this
+        // Sets powerState to its default value. If it was left out, the next run would remove this
         // ignored input from the state. It would then write the whole state once for each server.
         name: machine,
         configDrive: true,
@@ -251,10 +251,10 @@ export class Machine extends Component {
         userData: userDataOf(args, parts),
       },
       {
-        // The old and the new server have the same name, so the old one is deleted first. A server
-        // that Nova put into ERROR leaves an init error in the state, and `#initerror` makes Pulumi
-        // replace it. A failed update would leave the same error and also replace the server.
-        // Therefore changes of the inputs below are ignored.
+        // The old and the new server have the same name, so the old server is deleted first. A
+        // server that Nova put into ERROR leaves an init error in the state, and `#initerror` makes
+        // Pulumi replace it. A failed update would leave the same error and also replace the
+        // server. Therefore changes of the inputs below are ignored.
         deleteBeforeReplace: true,
         replaceOnChanges: ["#initerror"],
         replacementTrigger: args.generation,

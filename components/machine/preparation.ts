@@ -66,14 +66,14 @@ export const hostValues = ({
   securityUpdates,
 }: Pick<ClusterSpec, "ssh" | "securityUpdates">) => ({
   LOGIN_USER: ssh.user,
-  // If keys are revoked, the key with which the machines were created may be one of them. The
+  // If keys are revoked, one of them may be the key with which the machines were created. The
   // current key is then added, because otherwise the program could no longer log in.
   LOGIN_KEYS: [...(ssh.revokedKeys.length > 0 ? [ssh.publicKey] : []), ...ssh.loginKeys].join("\n"),
   REVOKED_KEYS: ssh.revokedKeys.map(publicKeyBase64).join("\n"),
   SECURITY_UPDATES: securityUpdates ? "yes" : "no",
 });
 
-/** Scripts that prepare a machine for kubeadm. They are joined to one script in this order. */
+/** Scripts that prepare a machine for kubeadm. They are joined into one script in this order. */
 export const prepareScripts = [
   read("../remote-scripts/scripts/common.sh"),
   ...packageScripts,
@@ -103,7 +103,9 @@ export const prepareStepOf = ({ ipv6 }: { readonly ipv6?: object | undefined }):
 export const cgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>
   kubelet["cgroupDriver"] === "cgroupfs" ? "cgroupfs" : "systemd";
 
-/** What single machines or groups get in addition to what their role determines. */
+/**
+ * Settings of single machines or groups, in addition to the settings that their role determines.
+ */
 export interface PreparationAdditions {
   /** Packages of the distribution. */
   readonly packages?: readonly string[];
@@ -118,7 +120,7 @@ export interface PreparationAdditions {
  */
 type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | "PROXY";
 
-/** Returns the variables of {@link prepareScripts}, except those in `Late`. */
+/** Returns the variables of {@link prepareScripts}, except the variables in `Late`. */
 export function preparation(
   spec: Pick<
     ClusterSpec,

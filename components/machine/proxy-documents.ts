@@ -68,7 +68,7 @@ const schemes = ["http", "https"] as const;
 
 /**
  * Returns an environment file for systemd and shells. It contains each variable in upper case and
- * in lower case: some programs read only one of the two.
+ * in lower case, because some programs read only one of the two.
  */
 function environment(proxies: ProxyUrls, direct: readonly string[]): string {
   const values = {

@@ -36,8 +36,8 @@ function proxyOf(spec: ProxySpec): pulumi.Input<string> {
 }
 
 /**
- * Returns whether a URL in the text may contain a secret. A user, a query or a fragment may be one.
- * A word in the path may be a token if it has at least 12 characters and a digit.
+ * Returns whether a URL in the text may contain a secret. A user, a query or a fragment may be a
+ * secret. A word in the path may be a token if it has at least 12 characters and a digit.
  */
 const mayHoldSecret = (text: string): boolean =>
   (text.match(/https?:\/\/[^\s"]+/gi) ?? []).some((address) => {
@@ -90,8 +90,8 @@ const mayHoldPassword: Readonly<Record<string, Test>> = {
 };
 
 /**
- * Returns those of the values that contain texts of the user. A text that may contain a password
- * becomes a Pulumi secret.
+ * Returns the values that contain texts of the user. A text that may contain a password becomes a
+ * Pulumi secret.
  *
  * @param encrypted whether the settings contain an encrypted value
  */

@@ -24,8 +24,8 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     reached: reachedRoles(spec, entry, all),
     separate: planned.separate.map(({ role }) => role),
     etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
-    // `cloudController.enabled` does not matter here: without the program's cloud controller, the
-    // user may run another one, which creates load balancers.
+    // `cloudController.enabled` does not matter here. Without the program's cloud controller, the
+    // user may run another cloud controller, which creates load balancers.
     balanced: spec.loadBalancer.enabled !== false || spec.ingress?.kind === "workers",
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs,

@@ -14,8 +14,8 @@ export type TrafficSource = { readonly group: SecurityGroup } | { readonly range
 
 export interface FirewallRule {
   /**
-   * Name of the Pulumi resource. A rule must keep its name when other rules are added or deleted;
-   * otherwise Pulumi would replace it.
+   * Name of the Pulumi resource. A rule must keep its name when other rules are added or deleted,
+   * because Pulumi would otherwise replace it.
    */
   readonly key: string;
   /** Security group that contains the rule. */
@@ -159,7 +159,7 @@ const etcdRows = (group: Role): readonly FirewallRow[] => {
 };
 
 /**
- * Returns the rules by which other machines connect to machines that are not nodes. The rules of
+ * Returns the rules with which other machines connect to machines that are not nodes. The rules of
  * nodes do not apply to these machines.
  */
 const separateRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] => {
@@ -190,10 +190,11 @@ const separateRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRo
 const titleOf = (role: Role): string => role.replace("-", " ");
 
 /**
- * Target and source of the rules by which nodes accept each other on every port except those of SSH
- * and etcd. A packet from a node to a pod on another node (kube-proxy's masquerade, host network,
- * API server to webhooks) has the node's address and the pod's port, which can be any port; Neutron
- * does not know addresses of pods. The rules also cover kubelet and the exchange of routes.
+ * Target and source of the rules with which nodes accept each other on every port except the ports
+ * of SSH and etcd. A packet from a node to a pod on another node (kube-proxy's masquerade, host
+ * network, API server to webhooks) has the node's address and the pod's port, which can be any
+ * port. Neutron does not know addresses of pods. The rules also cover kubelet and the exchange of
+ * routes.
  */
 const nodeToNode = { group: "node", from: [{ group: "node" }] } as const;
 
@@ -269,7 +270,7 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
   const reason = "Load balancers to node ports";
   const open = { ...ports, from: direct, reason: "Clients to node ports" };
   // The same CIDR may be in both pairs of rules. Its rules then have the same name, and the last
-  // one is used: the rule for load balancers.
+  // rule is used: the rule for load balancers.
   return [
     { ...open, name: "node-ports-tcp", protocol: "tcp" },
     { ...open, name: "node-ports-udp", protocol: "udp" },

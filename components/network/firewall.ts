@@ -82,7 +82,7 @@ export class Firewall extends Component {
       },
       // Neutron deletes rules together with their group, whereas the provider would take 5 s for
       // each rule. A replaced rule is deleted first, because Neutron refuses a rule that equals an
-      // existing one.
+      // existing rule.
       { deletedWith: this.group(group), deleteBeforeReplace: true },
     );
   }

@@ -181,7 +181,7 @@ export class Network extends Component {
 
   /**
    * Creates the IPv6 subnet and connects it to the router. The returned subnet ID comes from the
-   * router interface. Machines therefore boot after the connection: they ask the router for their
+   * router interface. So machines boot after the connection, because they ask the router for their
    * addresses.
    */
   private createIpv6(

@@ -164,7 +164,7 @@ type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
 
 /**
  * Returns the zone of the machine at `position`. The machines use the zones in turn. Returns
- * undefined if there are no zones: Nova then chooses.
+ * undefined if there are no zones, because Nova then chooses.
  */
 export function zoneAtPosition(zones: readonly string[], position: number): string | undefined {
   return zones.length === 0 ? undefined : zones[position % zones.length];

@@ -64,8 +64,8 @@ const annotatedPlace = (
 };
 
 /**
- * Returns the Octavia providers in use, each by the path of its argument. All load balancers have
- * the same provider, except the API's, which may have another one.
+ * Returns the Octavia providers in use. Keys: the paths of their arguments. All load balancers have
+ * the same provider, except the API's load balancer, which may have another provider.
  */
 function providersOf(spec: ClusterSpec): Record<string, string> {
   const { endpoint, ingress, loadBalancer } = spec;

@@ -12,7 +12,7 @@ import { needsMajority, roleTable, separateGroupsOf } from "../config/roles.js";
 import type { MachineGroupSpec } from "../config/machines/group-options.js";
 
 /**
- * Generation with which each existing server was created, by the server's name. Empty text: the
+ * Generation with which each existing server was created. Keys: the servers' names. Empty text: the
  * generation is unknown.
  */
 export type ExistingGenerations = ReadonlyMap<string, string>;
@@ -152,9 +152,9 @@ function againstControlPlane(
 }
 
 /**
- * Returns why a machine must not be replaced while a machine with a higher position is missing: two
- * machines would then be down at the same time. A missing machine with a lower position is
- * recreated first, so it is no reason.
+ * Returns the reason why a machine must not be replaced while a machine with a higher position is
+ * missing: two machines would then be down at the same time. A missing machine with a lower
+ * position is recreated first, so it is not a reason.
  */
 function missingBehind(
   position: number,

@@ -51,8 +51,8 @@ export function upgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgrade)
 }
 
 /**
- * Returns why Kubernetes does not support this change of the version: it is a downgrade, or it
- * skips a minor version. Returns undefined for a supported change.
+ * Returns the reason why Kubernetes does not support this change of the version: it is a downgrade,
+ * or it skips a minor version. Returns undefined for a supported change.
  */
 function againstVersion(reached: string, version: string): string | undefined {
   if (compareVersions(version, reached) < 0)
@@ -64,10 +64,10 @@ function againstVersion(reached: string, version: string): string | undefined {
 }
 
 /**
- * Returns why this run cannot upgrade: it also replaces, removes or recreates a control plane or an
- * etcd machine. Such a machine would join with the new kubelet, but a kubelet must not be newer
- * than any API server. If an earlier run began the upgrade (`begun`), a missing machine is no
- * reason: it is recreated with the new version.
+ * Returns the reason why this run cannot upgrade: it also replaces, removes or recreates a control
+ * plane or an etcd machine. Such a machine would join with the new kubelet, but a kubelet must not
+ * be newer than any API server. If an earlier run began the upgrade (`begun`), a missing machine is
+ * not a reason, because it is recreated with the new version.
  */
 function againstRun(
   plan: ClusterPlan,

@@ -62,9 +62,9 @@ export const volumesOf = (
 const slots = 25;
 
 /**
- * Returns how many volumes a node can attach in addition to its own. All nodes report the same
- * number, so the machine with the most own volumes determines it. `interfaces` is the number of
- * network interfaces of a machine, because a second interface takes a slot, too.
+ * Returns how many volumes a node can attach in addition to its own volumes. All nodes report the
+ * same number, so the machine with the most volumes of its own determines it. `interfaces` is the
+ * number of network interfaces of a machine, because a second interface takes a slot, too.
  */
 export function attachableVolumes(
   machines: readonly { readonly volumes: readonly PlannedVolume[] }[],

@@ -64,7 +64,7 @@ export const isWorkload = ({ kind }: ManifestObject): boolean => workloadKinds.i
 export interface ManifestAnchors {
   readonly configMap: string;
   readonly daemonSet: string;
-  /** Names of those containers of the DaemonSet that receive settings. */
+  /** Names of the containers of the DaemonSet that receive settings. */
   readonly containers: readonly string[];
   /**
    * Text in the ConfigMap that the program replaces. Error messages call the text `says`.

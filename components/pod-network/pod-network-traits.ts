@@ -19,7 +19,7 @@ export interface PodNetworkTraffic {
   /** Senders of the packets. */
   readonly from: "machines" | "pods" | { readonly range: string };
   /**
-   * Protocol of the packets. `4` is IPIP: some clouds do not know a name for this protocol.
+   * Protocol of the packets. `4` is IPIP, because some clouds do not know a name for this protocol.
    * @default every protocol
    */
   readonly protocol?: "tcp" | "udp" | "4";

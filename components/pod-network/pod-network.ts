@@ -20,8 +20,8 @@ import type { AddonArgs } from "../kubernetes-objects/addon.js";
 export type DeployedPodNetworkKind = Exclude<PodNetworkKind, "none">;
 
 /**
- * Arguments that every pod network component gets. A component ignores those that it does not need.
- * A changed argument updates the objects in place, unless the comment of the argument says
+ * Arguments that every pod network component gets. A component ignores arguments that it does not
+ * need. A changed argument updates the objects in place, unless the comment of the argument says
  * otherwise.
  */
 export interface PodNetworkSettings<

@@ -15,7 +15,7 @@ export async function awaitOutput<T extends string | number>(output: pulumi.Outp
 
 /**
  * Returns an output with the value of `input` that becomes known only after `other`. A resource
- * that uses the output is created after the resource of `other`, but does not depend on it: both
+ * that uses the output is created after the resource of `other`, but does not depend on it, so both
  * are deleted at the same time. A preview does not wait.
  */
 export const outputAfter = (

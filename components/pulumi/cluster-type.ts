@@ -1,5 +1,5 @@
 /**
- * Pulumi type of the component Cluster. In a separate file, because commands need the type and do
- * not load Pulumi's SDK.
+ * Pulumi type of the component Cluster. This file is separate, because commands need the type and
+ * do not load Pulumi's SDK.
  */
 export const clusterType = "stackadm:index:Cluster";

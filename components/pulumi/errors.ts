@@ -20,7 +20,7 @@ export class ProgramError extends pulumi.RunError {
 export const reportFailure = ({ code, sentence }: Failure): Promise<void> =>
   pulumi.log.error(textWithCode(code, sentence));
 
-/** Problem with one argument: its path, and a message with what is wrong and what to write. */
+/** Problem with one argument: its path, and a message with the error and the remedy. */
 export interface ArgumentProblem {
   /** Path as the user writes it: "cluster.workers.general.count". */
   readonly path: string;

@@ -9,8 +9,8 @@ import { ProgramError } from "./errors.js";
 import { transformableTypes } from "./transforms.js";
 
 /*
- * The program, not the installed SDK, decides which version of the OpenStack plugin creates the
- * cluster. A provider that the user passes keeps its own version; by default this is the SDK's
+ * The program, not the installed SDK, determines which version of the OpenStack plugin creates the
+ * cluster. A provider that the user passes keeps its own version, which is by default the SDK's
  * version. This file contains all code that depends on the version of the plugin.
  */
 
@@ -20,7 +20,7 @@ const sdkVersion = sdk.version.replace(/^v/, "");
 /**
  * Returns the `policies` of a server group: a list with one policy. {@link pluginOptions} converts
  * the list for plugins that take a string. In the SDK, `policies` is a list up to version 3 and a
- * string since version 4; the type `never` fits both.
+ * string since version 4. The type `never` fits both.
  */
 export const serverGroupPolicies = (policy: string): never => [policy] as never;
 

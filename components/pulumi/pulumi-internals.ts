@@ -5,7 +5,7 @@ import * as pulumi from "@pulumi/pulumi";
  * or engine. Each function states the reason for it, and the public way that it replaces.
  * automation/pulumi/pulumi-internals.ts is another file, because the program also runs without
  * `automation/`: by `pulumi up` and in the user's own programs. Tests of the same name in
- * test/graph and test/engine check that Pulumi still works this way; `npm run test:newest` runs
+ * test/graph and test/engine check that Pulumi still works this way. `npm run test:newest` runs
  * them with the newest SDK and engine. See docs/decisions/0038-pulumi-internals.md.
  */
 
@@ -55,8 +55,8 @@ export const currentRun = (): object | undefined => pulumi.runtime.getMonitor();
 /**
  * Returns the outputs of all resources in the stack's own state before this run, by URN.
  *
- * Reason: the program decides by what exists. It replaces servers that never answered, and refuses
- * a change of an immutable value that would replace existing objects.
+ * Reason: the program needs to know which objects exist. It replaces servers that never answered,
+ * and refuses a change of an immutable value that would replace existing objects.
  *
  * Public way: a `StackReference` to the own stack. It has only the outputs of the program, not the
  * outputs of its resources.

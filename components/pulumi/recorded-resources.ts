@@ -4,7 +4,7 @@ import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
 import { currentRun, readOwnResources } from "./pulumi-internals.js";
 
 const stateSchema = z.object({
-  // Absent: mocks of the engine have no state.
+  // Outputs of the resource. Absent with mocks of the engine, which have no state.
   outputs: z
     .record(
       z.string(),

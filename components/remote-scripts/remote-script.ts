@@ -137,7 +137,7 @@ export class RemoteScript extends command.remote.Command {
     });
     const on = (occasion: string): pulumi.Output<string> =>
       pulumi
-        // `args.copied.id` is here for the order: the scripts must be on the machine first.
+        // `args.copied.id` is here for the order, because the scripts must be on the machine first.
         .all([shown, args.when === "up" ? args.copied.id : ""])
         .apply(([values]) => commandOf(step, occasion, values));
     super(

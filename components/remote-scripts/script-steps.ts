@@ -67,8 +67,8 @@ export function bundleOf(steps: readonly ScriptStep[]): Bundle {
 export const scriptsFolder = ".stackadm";
 
 /**
- * End of the name of the resource that copies the scripts to a machine. This resource is the first
- * one that connects to the machine.
+ * End of the name of the resource that copies the scripts to a machine. This resource connects to
+ * the machine before all other resources.
  */
 export const copyName = "scripts";
 

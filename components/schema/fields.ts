@@ -204,7 +204,7 @@ export const oneOf = <Word extends string>(
   });
 
 /**
- * Returns the schema of an object. Unknown keys, such as mistyped ones, are errors. `refused` has
+ * Returns the schema of an object. Unknown keys, such as mistyped keys, are errors. `refused` has
  * special error messages for keys that users must not write.
  */
 export const strictObject = <Shape extends z.core.$ZodLooseShape>(
@@ -261,8 +261,8 @@ export const jsonObjectField = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONS
   });
 
 /**
- * Returns a schema that also accepts a kind's name instead of an object: `flannel` means
- * `{ kind: flannel }`.
+ * Returns a schema that also accepts a kind's name instead of an object. For example, `flannel`
+ * means `{ kind: flannel }`.
  */
 export const unionOrKindName = <Union extends z.ZodDiscriminatedUnion>(
   union: Union,

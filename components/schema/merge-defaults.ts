@@ -1,6 +1,6 @@
 /**
- * Helpers for default values in a cluster's arguments. In a separate file, because config.ts loads
- * Pulumi's SDK.
+ * Helpers for default values in a cluster's arguments. This file is separate, because config.ts
+ * loads Pulumi's SDK.
  */
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -19,8 +19,8 @@ export function merge(under: unknown, over: unknown): unknown {
 }
 
 /**
- * Returns the first ed25519 key, or the first key if none is ed25519. Removes the key's comment:
- * otherwise a changed comment would count as a changed key.
+ * Returns the first ed25519 key, or the first key if none is ed25519. Removes the key's comment,
+ * because a changed comment would otherwise count as a changed key.
  */
 export function preferredPublicKey(keys: readonly string[]): string | undefined {
   const key = keys.find((line) => line.startsWith("ssh-ed25519 ")) ?? keys[0];

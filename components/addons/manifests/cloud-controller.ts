@@ -161,8 +161,8 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
         spec: {
           serviceAccountName: "cloud-controller-manager",
           hostNetwork: true,
-          // The pod uses the node's DNS resolver. Cluster DNS would not work yet: it needs the pod
-          // network, and the pod network needs this controller.
+          // The pod uses the node's DNS resolver. Cluster DNS would not work yet, because it needs
+          // the pod network, and the pod network needs this controller.
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,

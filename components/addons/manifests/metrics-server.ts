@@ -35,7 +35,8 @@ const authority = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
 
 /**
  * Returns the permissions of metrics-server: to read metrics, and to authenticate and authorize
- * clients. Every aggregated API needs the latter (see the ClusterRole system:auth-delegator).
+ * clients. Every aggregated API needs the permissions for clients (see the ClusterRole
+ * system:auth-delegator).
  */
 export function metricsServerAccess(): RbacObjects {
   return rbacObjects({
@@ -89,8 +90,8 @@ export function metricsService(awaited?: boolean): Service {
 
 /**
  * Returns the APIService of the metrics API. The API server does not verify the certificate of
- * metrics-server, because metrics-server creates a new one whenever it starts. Only nodes and pods
- * can reach the port of metrics-server.
+ * metrics-server, because metrics-server creates a new certificate whenever it starts. Only nodes
+ * and pods can reach the port of metrics-server.
  */
 export function metricsApiService(): ApiService {
   return {

@@ -92,7 +92,7 @@ function webServer(image: string) {
   return containerWithDefaults({
     name: "web",
     image,
-    // The server is public. By default, netexec has a path that lets anyone run commands; the
+    // The server is public. By default, netexec has a path that lets anyone run commands. The
     // override disables it.
     args: [
       "netexec",

@@ -2,8 +2,8 @@
 import type { CsiDriver, StorageClass } from "../../kubernetes-objects/kubernetes-types.js";
 
 /**
- * Name of the Cinder CSI driver. Persistent volumes contain this name, so a destroy finds Cinder
- * volumes by it.
+ * Name of the Cinder CSI driver. Persistent volumes contain this name, and a destroy uses it to
+ * find Cinder volumes.
  */
 export const cinderDriverName = "cinder.csi.openstack.org";
 

@@ -132,7 +132,7 @@ const wrongIn = (of: Written, sentences: Partial<Record<Key, string>>): Wrong[] 
 
 /**
  * Returns the error messages for keys that apply only to a credential that the program creates.
- * `instead` says which login the user wrote.
+ * `instead` names the kind of login that the user wrote.
  */
 const notMade = (instead: string): Partial<Record<Key, string>> => {
   const sentence = `is of the credential that the program makes, and ${instead}; leave`;

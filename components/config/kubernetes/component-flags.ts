@@ -114,7 +114,7 @@ export const controllerManagerSchema = component(
 export const schedulerSchema = component("kube-scheduler", connection, "v: 2");
 
 /**
- * Shortest validity of a certificate, in hours: a week. If a renewal fails, days then remain to
+ * Shortest validity of a certificate, in hours: a week. If a renewal fails, there are still days to
  * retry it before the certificate expires.
  */
 const leastHours = 168;

@@ -150,9 +150,9 @@ const keyed = (
 const escaped = (key: string): string => key.replace(/~/g, "~0").replace(/\//g, "~1");
 
 /**
- * Returns every field that a strategic or merge patch sets. `lists` are the lists whose entries a
- * strategic patch matches by a key. Any other list counts as one field. An empty object counts as a
- * new entry below `at`, because it changes no existing field.
+ * Returns every field that a strategic or merge patch sets. `lists` contains the lists whose
+ * entries a strategic patch matches by a key. Any other list counts as one field. An empty object
+ * counts as a new entry below `at`, because it changes no existing field.
  */
 function fieldsIn(value: unknown, at: Touched, lists: ReturnType<typeof keyed>): Touched[] {
   const below = (key: string | number, segment: string): Touched => ({

@@ -55,8 +55,8 @@ export const listenerRanges = (ranges: readonly string[]): string[] =>
   [...new Set(ranges)].filter((one) => Address4.isValid(one)).sort();
 
 /**
- * Returns the client ranges that load balancers of Services accept: those of clients outside the
- * cluster, and those of machines and pods.
+ * Returns the client ranges that load balancers of Services accept: ranges of clients outside the
+ * cluster, and ranges of machines and pods.
  */
 export const serviceClientRanges = ({
   serviceCidrs,
@@ -75,8 +75,8 @@ const apiFrom = (from: readonly Caller[]): EndpointFirewallRules => ({
 });
 
 /**
- * Firewall rule for VRRP. By VRRP, control planes decide which of them has the virtual IP. VRRP has
- * no password here: only the security group blocks messages from other machines.
+ * Firewall rule for VRRP. With VRRP, control planes decide which of them has the virtual IP. VRRP
+ * has no password here, so only the security group blocks messages from other machines.
  */
 const vrrp: EndpointFirewallRules = {
   name: "vrrp",

@@ -29,7 +29,7 @@ const refused: Readonly<Record<string, string>> = {
  * change what Traefik's pods receive.
  */
 export const annotationsRefusedForTraefik: Readonly<Record<string, string>> = {
-  // Traefik's configuration accepts the proxy protocol from no load balancer.
+  // Traefik's configuration does not accept the proxy protocol from any load balancer.
   [annotation("proxy-protocol")]:
     "would be taken for a part of the request, since Traefik trusts no balancer",
   [annotation("x-forwarded-for")]: "takes listeners of HTTP, and one of these is TLS",

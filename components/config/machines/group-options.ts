@@ -26,8 +26,8 @@ const isKey = (value: string): boolean => {
 };
 
 /**
- * Pattern of keys of labels and taints that users must not set: kubelet, kubeadm or this program
- * sets them.
+ * Pattern of keys of labels and taints that users must not set, because kubelet, kubeadm or this
+ * program sets them.
  */
 const reservedKeys =
   /^(kubernetes\.io\/(hostname|os|arch)|topology\.kubernetes\.io\/.*|stackadm\.io\/.*|node-role\.kubernetes\.io\/control-plane)$/;

@@ -36,20 +36,20 @@ type Flags = Readonly<Record<string, unknown>>;
 const ofServices = { longest: 28, shortest: 12 };
 
 /**
- * Number of addresses in a subnet that no machine can have: those of network, router, DHCP and
- * broadcast.
+ * Number of addresses in a subnet that no machine can have: the addresses of network, router, DHCP
+ * and broadcast.
  */
 const reserved = 4;
 
 /**
- * Largest difference that kubeadm accepts between two prefix lengths: that of the pod range of one
- * node, and that of the pod range of the cluster.
+ * Largest difference that kubeadm accepts between the prefix length of one node's pod range and the
+ * prefix length of the cluster's pod range.
  */
 const furthest = 16;
 
 /**
- * Advice at the end of error messages. An existing cluster cannot get a larger range, so for it the
- * advice is fewer machines.
+ * Advice at the end of error messages. An existing cluster cannot get a larger range, so the advice
+ * for it is fewer machines.
  */
 const instead = "write a larger range, or fewer machines where the cluster lives already";
 
@@ -60,8 +60,8 @@ const families = {
 const ofBoth = "node-cidr-mask-size";
 
 /**
- * Returns the value of a flag as kubeadm reads it: if there is a list of values, the last one.
- * Returns undefined if the flag is absent or empty.
+ * Returns the value of a flag as kubeadm reads it. If there is a list of values, this is the last
+ * value. Returns undefined if the flag is absent or empty.
  */
 const flagIn = (flags: Flags, name: string): number | undefined => {
   const written = flags[name];
@@ -90,9 +90,9 @@ const wrongFlags = ({ kubernetes, network }: Written): z.core.$ZodRawIssue[] => 
 };
 
 /**
- * Returns why the range does not suffice for the pods of all nodes. Returns undefined if it
- * suffices. kubeadm reads only the flag of the IP family, such as `node-cidr-mask-size-ipv4`. In a
- * single-stack cluster, the controller manager prefers `node-cidr-mask-size`.
+ * Returns the reason why the range does not suffice for the pods of all nodes. Returns undefined if
+ * it suffices. kubeadm reads only the flag of the IP family, such as `node-cidr-mask-size-ipv4`. In
+ * a single-stack cluster, the controller manager prefers `node-cidr-mask-size`.
  */
 function ofPods(
   { network: { ipv6 }, podNetwork, kubernetes, nodes }: Written,

@@ -24,7 +24,7 @@ const ofIngress = (ingress: IngressSpec | undefined): string | undefined =>
 
 /**
  * Returns the existing floating IPs that the user wrote, by path, such as `ssh.floatingIp`. Leaves
- * out those for Services.
+ * out floating IPs for Services.
  */
 export const existingFloatingIps = ({
   endpoint,
@@ -45,8 +45,8 @@ export const existingFloatingIps = ({
 
 /**
  * Returns the number of floating IPs that serve only SSH. It is 0 in three cases: the API's
- * floating IP is on the first control plane and serves SSH, too; SSH uses the machines' own
- * addresses; or there is no external network.
+ * floating IP is on the first control plane and also serves SSH, SSH uses the machines' own
+ * addresses, or there is no external network.
  */
 export const sshFloatingIpCount = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
   const shared = access === "control-plane" && endpoint.kind === "floating-ip";
@@ -58,7 +58,7 @@ export const sshFloatingIpCount = ({ access, endpoint, externalNetwork, ssh }: W
 const ways = ["ssh.floatingIp", "ingress.floatingIp"] as const;
 
 /**
- * Returns whether the path is that of a floating IP that users may remove and set again in an
+ * Returns whether the path belongs to a floating IP that users may remove and set again in an
  * existing cluster.
  */
 export const isReplaceableFloatingIpPath = (path: string): boolean =>

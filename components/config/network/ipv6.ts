@@ -90,8 +90,8 @@ export function ipv6Conflicts({
 }
 
 /**
- * Refuses the flag `node-cidr-mask-size`: with it, kube-controller-manager does not start in a
- * dual-stack cluster.
+ * Refuses the flag `node-cidr-mask-size`, because kube-controller-manager does not start with it in
+ * a dual-stack cluster.
  */
 function oneMask(flags: Readonly<Record<string, unknown>>): z.core.$ZodRawIssue[] {
   const flag = "node-cidr-mask-size";

@@ -141,8 +141,8 @@ export const externalNetworkSchema = nonEmptyTextField("the external network")
   );
 
 /**
- * Returns an error if `externalNetworkSchema` is missing although the program creates the network: the
- * new network's router needs a gateway.
+ * Returns an error if `externalNetworkSchema` is missing although the program creates the network,
+ * because the new network's router needs a gateway.
  */
 export function missingExternalNetworkError(written: unknown): string | undefined {
   if (!isFields(written) || written["externalNetwork"] !== undefined) return undefined;

@@ -35,7 +35,7 @@ const pluginDirectory = "/opt/cni/bin";
 const stateDirectory = "/run/flannel";
 const healthPort = 20245;
 
-/** Returns the namespace of flannel. Its name is the one in flannel's documentation. */
+/** Returns the namespace of flannel. Its name is the name in flannel's documentation. */
 export function flannelNamespace(): Namespace {
   return {
     apiVersion: "v1",
@@ -179,7 +179,7 @@ function installPlugin(image: string) {
   return containerWithDefaults({
     name: "install-cni-plugin",
     image,
-    // -f: a running plugin cannot be overwritten, but its file can be replaced.
+    // With -f, cp replaces the file of a running plugin, which cannot be overwritten.
     command: ["cp", "-f", "/flannel", `${pluginDirectory}/flannel`],
     volumeMounts: [{ name: "plugins", mountPath: pluginDirectory }],
     securityContext: only(),

@@ -44,7 +44,7 @@ export class KubeRouter extends Addon {
     this.daemonSet = this.object(
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
-      // The pod CIDR is not passed: each Node object contains the node's part of it.
+      // The pod CIDR is not passed, because each Node object contains the node's part of it.
       kubeRouterDaemonSet({
         image: args.images.kubeRouter,
         apiName: args.apiName,

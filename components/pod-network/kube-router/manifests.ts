@@ -240,7 +240,7 @@ function choices(options: RouterOptions, passwords: boolean): readonly string[] 
     ...(asn === 64512 ? [] : [`--cluster-asn=${asn.toString()}`]),
     ...peersOf(options, passwords),
     // kube-router advertises only addresses in these CIDRs. As a service proxy, it also accepts
-    // only these.
+    // only these addresses.
     ...serviceRanges.flatMap((range) => [
       `--service-external-ip-range=${range}`,
       `--loadbalancer-ip-range=${range}`,
