@@ -58,8 +58,8 @@ identity() {
 # Clients take the provider amphora unasked; here the lab's driver answers to it. Octavia's own needs images of servers.
 load_balancer_driver() {
   local registered=(/usr/lib/python3/dist-packages/octavia-*.egg-info/entry_points.txt)
-  sed -i '/^\[octavia\.api\.drivers\]$/,/^$/s/^amphora = .*/amphora = labdriver.octavia:LabProviderDriver/' "${registered[@]}"
-  grep -qx 'amphora = labdriver.octavia:LabProviderDriver' "${registered[@]}"
+  sed -i '/^\[octavia\.api\.drivers\]$/,/^$/s/^amphora = .*/amphora = labdriver.load_balancers.octavia:LabProviderDriver/' "${registered[@]}"
+  grep -qx 'amphora = labdriver.load_balancers.octavia:LabProviderDriver' "${registered[@]}"
 }
 
 small_databases() {

@@ -90,7 +90,7 @@ export const services = ({ management, zones }: LabSettings): readonly Service[]
   ...commands(management.cloud),
   ...zones.map(({ name }) => ({
     name: `nova-compute-${name}`,
-    command: `/usr/bin/python3 -m labdriver.nova_compute --config-file /etc/nova/nova.conf --config-file /etc/nova/nova-compute-${name}.conf`,
+    command: `/usr/bin/python3 -m labdriver.compute.nova_compute --config-file /etc/nova/nova.conf --config-file /etc/nova/nova-compute-${name}.conf`,
     needs: [bus, identity, placement, compute, network],
     keepsChildren: true,
   })),

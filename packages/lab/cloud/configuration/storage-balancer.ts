@@ -13,7 +13,7 @@ import {
 
 /** Returns the Cinder backend of a zone. Volumes are files in the zone's folder. */
 const backend = (zone: Zone, zones: readonly Zone[]) => ({
-  volume_driver: "labdriver.cinder.LabVolumeDriver",
+  volume_driver: "labdriver.block_storage.cinder.LabVolumeDriver",
   volume_backend_name: "lab",
   backend_availability_zone: zone.name,
   lab_volume_dir: `/srv/lab/volumes/${zone.name}`,

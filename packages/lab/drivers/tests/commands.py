@@ -4,7 +4,8 @@ from unittest import mock
 
 from tests.support import DirectoryTest
 
-# stub of `ip`; its devices and namespaces are files below $ROOT
+PORT = {'id': '0123456789abcdef', 'mac': 'fa:16:3e:00:00:01', 'mtu': 1350}
+# `ip` whose devices and namespaces are files below $ROOT
 IP = r'''
 inside=
 if [ "$1" = -n ]; then inside="$ROOT/netns-$2"; shift 2; fi
@@ -57,3 +58,21 @@ class CommandsTest(DirectoryTest):
         """Delete the recorded calls."""
         if os.path.exists(self.directory + '/calls'):
             os.unlink(self.directory + '/calls')
+
+
+class LinksTest(CommandsTest):
+    """A test of a host whose devices and namespaces are files."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ('net', 'netns'):
+            os.makedirs(os.path.join(self.directory, name))
+        for name, path in (('LINKS', '/net/'), ('NAMESPACES', '/netns/'),
+                           ('SETTINGS', '/conf/')):
+            patch = mock.patch('labdriver.network.' + name, self.directory + path)
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.stub('ip', IP)
+
+    def links(self):
+        return sorted(os.listdir(self.directory + '/net'))

@@ -14,10 +14,11 @@ class DirectoryTest(unittest.TestCase):
         self.directory = directory.name
 
 
-# modules of the lab that import OpenStack; each test imports them again, with its own stubs
-SERVICES = ('labdriver.nova', 'labdriver.nova_operations', 'labdriver.nova_compute',
-            'labdriver.octavia', 'labdriver.octavia_agent', 'labdriver.cinder',
-            'labdriver.certificates')
+# modules of the lab that import OpenStack's: each test imports them again, with its own stubs
+SERVICES = ('labdriver.block_storage.cinder', 'labdriver.compute.nova',
+            'labdriver.compute.nova_compute', 'labdriver.compute.nova_operations',
+            'labdriver.load_balancers.certificates', 'labdriver.load_balancers.octavia',
+            'labdriver.load_balancers.octavia_agent')
 
 
 def stub_modules(case, modules):

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { nonEmpty } from "../../../../test/support/non-empty.js";
+import { cloudFiles } from "../../cloud/files.js";
+import { placeholderSecrets } from "../../cloud/secrets.js";
+import { labSettings } from "../../settings.js";
 
 const drivers = join("packages", "lab", "drivers");
 
@@ -12,6 +16,24 @@ function run(command: string, ...words: string[]): { status: number | null; outp
   const done = spawnSync(command, words, { cwd: drivers, encoding: "utf8" });
   if (done.error) throw new Error(`${command} is needed: ${done.error.message}`);
   return { status: done.status, output: done.stdout + done.stderr };
+}
+
+/** Returns the paths of the Python files below a folder of the drivers, relative to it. */
+const modulesBelow = (folder: string): string[] =>
+  readdirSync(join(drivers, folder), { recursive: true, encoding: "utf8" }).filter((path) =>
+    path.endsWith(".py"),
+  );
+
+/** Returns whether a dotted name is a module of the drivers, or a class or function of one. */
+function isDefined(name: string): boolean {
+  const file = (words: readonly string[]): string => `${join(drivers, ...words)}.py`;
+  const words = name.split(".");
+  if (existsSync(file(words))) return true;
+  const [last = ""] = words.splice(-1);
+  return (
+    existsSync(file(words)) &&
+    new RegExp(`^(class|def) ${last}\\(`, "m").test(readFileSync(file(words), "utf8"))
+  );
 }
 
 describe("lab drivers", () => {
@@ -35,9 +57,44 @@ describe("lab drivers", () => {
   });
 
   it("have no test file that the run above leaves out", () => {
-    const names = readdirSync(join(drivers, "tests")).filter((name) => name.endsWith(".py"));
-    const helpers = ["__init__.py", "commands.py", "objects.py", "support.py"];
-    const others = names.filter((name) => !name.startsWith("test_") && !helpers.includes(name));
+    const paths = modulesBelow("tests");
+    const helpers = [
+      ...["commands.py", "support.py", "compute/nova_stubs.py", "load_balancers/objects.py"],
+      ...["load_balancers/octavia_stubs.py", "virtual_machines/blank_kernel.py"],
+    ];
+    const others = paths.filter(
+      (path) => !/(^|\/)(test_\w+|__init__)\.py$/.test(path) && !helpers.includes(path),
+    );
     assert.deepEqual(others, []);
+  });
+
+  it("are packages in each folder, without which neither tests nor modules are found", () => {
+    const folders = ["labdriver", "tests"].flatMap((top) =>
+      modulesBelow(top).map((path) => dirname(join(top, path))),
+    );
+    const without = nonEmpty([...new Set(folders)]).filter(
+      (folder) => !existsSync(join(drivers, folder, "__init__.py")),
+    );
+    assert.deepEqual(without, []);
+  });
+
+  it("exist under each name by which OpenStack's services load them", () => {
+    const files = cloudFiles({ settings: labSettings({}), secrets: placeholderSecrets });
+    const texts = files.map(({ content }) => content);
+    const entryPoints = join(drivers, "labdriver-0.1.dist-info", "entry_points.txt");
+    const named = [...texts, readFileSync(entryPoints, "utf8")]
+      .flatMap((text) => text.match(/\blabdriver(?:[.:]\w+)+/g) ?? [])
+      .map((name) => name.replace(":", "."));
+    assert.deepEqual([...new Set(named)].sort(), [
+      "labdriver.block_storage.cinder.LabVolumeDriver",
+      "labdriver.compute.nova_compute",
+      "labdriver.load_balancers.certificates.BarbicanAuth",
+      "labdriver.load_balancers.octavia.LabProviderDriver",
+      "labdriver.load_balancers.octavia_agent.main",
+    ]);
+    assert.deepEqual(
+      named.filter((name) => !isDefined(name)),
+      [],
+    );
   });
 });

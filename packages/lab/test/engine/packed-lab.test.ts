@@ -37,7 +37,7 @@ describe("the lab, packed and installed without the product", function () {
   it("has its drivers, scripts and programs next to the compiled files, and no tests", () => {
     const compiled = join(installed, "dist", "packages", "lab");
     for (const file of [
-      ...["drivers/labdriver/nova.py", "cloud/first-boot.sh", "image/99-lab.cfg"],
+      ...["drivers/labdriver/compute/nova.py", "cloud/first-boot.sh", "image/99-lab.cfg"],
       ...["kubernetes/programs/livenessprobe/main.go", "machines/offer.py"],
     ])
       assert.deepEqual(readFileSync(join(compiled, file)), readFileSync(join(home, file)), file);

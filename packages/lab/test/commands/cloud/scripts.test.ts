@@ -115,7 +115,10 @@ describe("lab/cloud/first-boot.sh", () => {
 
   it("lets the lab's driver answer to the provider amphora, and changes no other name", () => {
     assert.equal(boot().code, 0);
-    assert.equal(sandbox.file(registered), drivers("labdriver.octavia:LabProviderDriver"));
+    assert.equal(
+      sandbox.file(registered),
+      drivers("labdriver.load_balancers.octavia:LabProviderDriver"),
+    );
   });
 
   it("fails where Octavia has no such name", () => {

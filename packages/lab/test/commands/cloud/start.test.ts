@@ -40,7 +40,7 @@ describe("lab/cloud/start and lab/status", () => {
     cloud = await startFakeLabCloud(host.settings);
     await openStore(host.paths);
     await createSubvolume(golden().root);
-    host.put("drivers/console.py", "pass");
+    host.put("drivers/labdriver/containers/console.py", "pass");
     host.put(
       "inside",
       units(() => "active"),
@@ -58,8 +58,8 @@ describe("lab/cloud/start and lab/status", () => {
     assert.ok(calls.some((call) => call.startsWith(`btrfs subvolume snapshot ${golden().root}`)));
     const started = calls.find((call) => call.includes(" run --detach ")) ?? "";
     assert.ok(started.endsWith(`--rootfs ${runningRoot(host.paths)} /sbin/init`));
-    const drivers = join(runningRoot(host.paths), "opt", "lab");
-    assert.equal(readFileSync(join(drivers, "console.py"), "utf8"), "pass");
+    const containers = join(runningRoot(host.paths), "opt/lab/labdriver/containers");
+    assert.equal(readFileSync(join(containers, "console.py"), "utf8"), "pass");
     assert.ok(started.includes(`--volume ${host.paths.site}:/srv/site:ro`));
     assert.ok(existsSync(host.paths.site), "podman mounts no folder that is not there");
     const { configuration, mirrored } = frontFolders(host.paths);

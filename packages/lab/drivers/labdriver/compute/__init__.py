@@ -1,0 +1,1 @@
+"""Nova's driver, and what a compute service reports about the host and its servers."""

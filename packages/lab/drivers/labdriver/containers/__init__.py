@@ -1,0 +1,1 @@
+"""Servers as system containers: directory, unit, console, config drive and volumes."""

@@ -1,0 +1,1 @@
+"""Images of servers on this host, and the root file systems made from them."""

@@ -1,0 +1,70 @@
+"""Images of servers: files, and tar archives that are unpacked once into a btrfs subvolume."""
+import os
+
+from labdriver.file_lock import exclusive
+from labdriver.images import root_subvolumes
+from labdriver.shell import CommandError, run
+
+
+class ImageError(Exception):
+    """The image cannot be used. str() gives the reason in one sentence."""
+
+
+class FileStore:
+    """Images as files below one directory, shared by all compute services of the host."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        os.makedirs(directory, exist_ok=True)
+
+    def ensure(self, image_id, fetch):
+        """Return the file's path. The first caller fetches it by fetch(path), other callers wait.
+
+        An interrupted fetch does not count.
+        """
+        path = os.path.join(self.directory, image_id)
+        with exclusive(path + '.lock'):
+            if not os.path.exists(path):
+                fetch(path + '.part')
+                os.rename(path + '.part', path)
+        return path
+
+
+class ImageStore:
+    """Unpacked images below one directory, shared by all compute services of the host."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        os.makedirs(directory, exist_ok=True)
+
+    def ensure(self, image_id, fetch):
+        """Return the image's subvolume. The first caller fetches it by fetch(path), others wait.
+
+        An interrupted fetch does not count.
+        """
+        path = os.path.join(self.directory, image_id)
+        if os.path.isdir(path):
+            return path
+        with exclusive(path + '.lock'):
+            if not os.path.isdir(path):
+                self._unpack(path, fetch)
+        return path
+
+    def _unpack(self, path, fetch):
+        archive, part = path + '.tar', path + '.part'
+        root_subvolumes.delete(part)
+        try:
+            fetch(archive)
+            root_subvolumes.create(part)
+            run('tar', '-xf', archive, '-C', part, '--numeric-owner', '--xattrs',
+                '--xattrs-include=*')
+            if not os.path.lexists(part + '/sbin/init'):
+                raise ImageError('image %s has no /sbin/init' % os.path.basename(path))
+            os.rename(part, path)
+        except CommandError as error:
+            raise ImageError('image %s is not a tar archive: %s'
+                             % (os.path.basename(path), error.output[:100])) from error
+        finally:
+            root_subvolumes.delete(part)
+            if os.path.exists(archive):
+                os.unlink(archive)

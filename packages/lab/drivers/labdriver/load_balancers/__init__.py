@@ -1,0 +1,1 @@
+"""Load balancers as haproxy in network namespaces, and Octavia's provider driver and agent."""

@@ -1,0 +1,155 @@
+"""Octavia provider driver inside octavia-api: creates VIP ports, refuses what the lab cannot do.
+
+The driver accepts all other requests without acting. Octavia calls a provider before it commits,
+so a provider that acts at once and reports a status would race with Octavia's own row.
+labdriver.load_balancers.octavia_agent reads accepted requests from the database and carries them out.
+"""
+from octavia.common import clients
+from octavia_lib.api.drivers import exceptions
+from octavia_lib.api.drivers import provider_base
+from oslo_config import cfg
+
+from labdriver.network import address_in
+
+LISTENER_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'UDP', 'TERMINATED_HTTPS')
+POOL_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'PROXY', 'PROXYV2', 'UDP')
+MONITORS = ('HTTP', 'HTTPS', 'TCP', 'TLS-HELLO', 'UDP-CONNECT')
+OWNER = 'Octavia'
+OPTIONS = [cfg.StrOpt('network_host', default='labcloud', help='Host of the Neutron agent.')]
+cfg.CONF.register_opts(OPTIONS, group='lab')
+
+
+def neutron():
+    """Return a Neutron client with the service's credentials."""
+    return clients.NeutronAuth.get_neutron_client(region=cfg.CONF.neutron.region_name)
+
+
+def port_fields(loadbalancer_id):
+    """Return the fields of every port of a load balancer.
+
+    Neutron's agent plugs the port and does not filter its traffic, because Neutron allows all
+    traffic without port security. haproxy's rules apply the allowed CIDRs.
+    """
+    return {'device_id': device_id(loadbalancer_id), 'device_owner': OWNER,
+            'binding:host_id': cfg.CONF.lab.network_host, 'admin_state_up': True,
+            'security_groups': [], 'port_security_enabled': False}
+
+
+def device_id(loadbalancer_id):
+    """Return the device ID of a load balancer's ports."""
+    return 'lb-' + loadbalancer_id
+
+
+def require(value, allowed, what):
+    """Refuse a value that the lab does not support. Unset values are accepted (updates)."""
+    if isinstance(value, str) and value not in allowed:
+        text = '%s %s is not supported; this cloud has %s' % (what, value, ', '.join(allowed))
+        raise exceptions.UnsupportedOptionError(user_fault_string=text, operator_fault_string=text)
+
+
+def each(things):
+    """Return the items of a list in the provider data model. The list may be unset."""
+    return things if isinstance(things, list) else []
+
+
+class LabProviderDriver(provider_base.ProviderDriver):
+    """Provider driver. Methods that are missing (L7 policies, failover) are "not implemented"."""
+
+    # -- addresses
+
+    def create_vip_port(self, loadbalancer_id, project_id, vip_dictionary, additional_vip_dicts):
+        if additional_vip_dicts:
+            require('additional VIPs', ('one VIP',), 'load balancer with')
+        fields = port_fields(loadbalancer_id)
+        wanted = vip_dictionary.get('vip_port_id')
+        if wanted:
+            port = neutron().update_port(wanted, {'port': fields})['port']
+        else:
+            fields.update(self._new_port(loadbalancer_id, project_id, vip_dictionary))
+            port = neutron().create_port({'port': fields})['port']
+        address = address_in(port, vip_dictionary.get('vip_subnet_id'))
+        return {'vip_port_id': port['id'], 'vip_network_id': port['network_id'],
+                'vip_address': address['ip_address'], 'vip_subnet_id': address['subnet_id'],
+                'octavia_owned': not wanted}, []
+
+    @staticmethod
+    def _new_port(loadbalancer_id, project_id, vip):
+        address = {'subnet_id': vip.get('vip_subnet_id'), 'ip_address': vip.get('vip_address')}
+        address = {name: value for name, value in address.items() if value}
+        port = {'name': 'octavia-lb-' + loadbalancer_id, 'project_id': project_id,
+                'network_id': vip['vip_network_id']}
+        return dict(port, fixed_ips=[address]) if address else port
+
+    # -- refused requests
+
+    def loadbalancer_create(self, loadbalancer):
+        for listener in each(loadbalancer.listeners):
+            self.listener_create(listener)
+        for pool in each(loadbalancer.pools):
+            self.pool_create(pool)
+
+    def listener_create(self, listener):
+        require(listener.protocol, LISTENER_PROTOCOLS, 'listener protocol')
+        require(listener.client_authentication, ('NONE',), 'client authentication')
+
+    def pool_create(self, pool):
+        require(pool.protocol, POOL_PROTOCOLS, 'pool protocol')
+        monitor = pool.healthmonitor
+        if hasattr(monitor, 'type'):
+            self.health_monitor_create(monitor)
+
+    def health_monitor_create(self, healthmonitor):
+        require(healthmonitor.type, MONITORS, 'health monitor')
+
+    # -- accepted requests
+
+    def loadbalancer_delete(self, loadbalancer, cascade=False):
+        pass
+
+    def loadbalancer_update(self, old_loadbalancer, new_loadbalancer):
+        pass
+
+    def listener_delete(self, listener):
+        pass
+
+    def listener_update(self, old_listener, new_listener):
+        self.listener_create(new_listener)
+
+    def pool_delete(self, pool):
+        pass
+
+    def pool_update(self, old_pool, new_pool):
+        pass
+
+    def member_create(self, member):
+        pass
+
+    def member_delete(self, member):
+        pass
+
+    def member_update(self, old_member, new_member):
+        pass
+
+    def member_batch_update(self, pool_id, members):
+        pass
+
+    def health_monitor_delete(self, healthmonitor):
+        pass
+
+    def health_monitor_update(self, old_healthmonitor, new_healthmonitor):
+        pass
+
+    # -- flavors and availability zones: they have no options
+
+    def get_supported_flavor_metadata(self):
+        return {}
+
+    def validate_flavor(self, flavor_metadata):
+        require(next(iter(flavor_metadata), None), ('no capabilities',), 'flavor capability')
+
+    def get_supported_availability_zone_metadata(self):
+        return {}
+
+    def validate_availability_zone(self, availability_zone_metadata):
+        require(next(iter(availability_zone_metadata), None), ('no capabilities',),
+                'availability zone capability')

@@ -1,0 +1,189 @@
+"""Octavia provider agent: makes load balancers match Octavia's database.
+
+Level-triggered: every 0.3 s, the agent searches for load balancers that wait (PENDING_...) and
+for load balancers not processed since its start. The agent may be killed at any time. It retries
+temporary failures (Neutron does not answer) for a minute. If haproxy refuses, the status becomes
+ERROR at once, and the log contains the reason.
+"""
+import time
+
+from octavia.db import api as database
+from octavia.db import models
+from octavia_lib.api.drivers import driver_lib
+from oslo_log import log as logging
+
+from labdriver.load_balancers import certificates, haproxy, statuses
+from labdriver.load_balancers.front import Front, FrontError
+from labdriver.load_balancers.octavia import OWNER, device_id, neutron, port_fields
+from labdriver.network import address_in
+
+LOG = logging.getLogger(__name__)
+DIRECTORY = '/srv/lab/octavia'
+INTERVAL = 0.3
+HEALTH_INTERVAL = 1.5
+PATIENCE = 60
+PROVIDERS = ('amphora', 'lab')
+
+
+class Agent:
+    """State of the agent between two passes. A restarted agent can restore all of it."""
+
+    def __init__(self, library, clock=time.monotonic):
+        self.library = library
+        self.clock = clock
+        self.applied = set()
+        self.failing_since = {}
+        self.next_health = 0
+        self.last_statistics = {}
+
+    def look(self):
+        """Process everything that waits."""
+        healthy = self.clock() >= self.next_health
+        if healthy:
+            self.next_health = self.clock() + HEALTH_INTERVAL
+        session = database.get_session()
+        try:
+            for balancer_id, status in self._ids(session):
+                pending = status.startswith('PENDING')
+                if pending or healthy or balancer_id not in self.applied:
+                    self._visit(session, balancer_id)
+        finally:
+            session.close()
+
+    @staticmethod
+    def _ids(session):
+        balancer = models.LoadBalancer
+        with session.begin():
+            return session.query(balancer.id, balancer.provisioning_status).filter(
+                balancer.provider.in_(PROVIDERS),
+                balancer.provisioning_status.notin_(('DELETED', 'ERROR'))).all()
+
+    def _visit(self, session, balancer_id):
+        with session.begin():
+            balancer = session.query(models.LoadBalancer).get(balancer_id)
+            try:
+                self._handle(balancer)
+                self.failing_since.pop(balancer_id, None)
+            except Exception as error:
+                self._fail(balancer, error)
+        session.expire_all()
+
+    def _handle(self, balancer):
+        front = Front(DIRECTORY, balancer)
+        if statuses.is_going(balancer):
+            self._remove(front)
+        elif statuses.is_pending(balancer) or balancer.id not in self.applied:
+            if not front.has_network():
+                connect(front)
+            join_members(front)
+            front.apply(certificates.fetch(balancer))
+            self.applied.add(balancer.id)
+        elif front.is_listening():
+            self._report_health(front)
+            return
+        report = statuses.settled(balancer)
+        if report:
+            self.library.update_loadbalancer_status(report)
+
+    def _remove(self, front):
+        balancer = front.balancer
+        front.remove()
+        release_ports(balancer)
+        self.applied.discard(balancer.id)
+        self.last_statistics.pop(balancer.id, None)
+
+    def _report_health(self, front):
+        rows = front.statistics()
+        front.forward(rows)
+        report = statuses.observed(front.balancer, rows)
+        if report:
+            self.library.update_loadbalancer_status(report)
+        listeners = statuses.statistics(rows)
+        if listeners != self.last_statistics.get(front.balancer.id):
+            self.last_statistics[front.balancer.id] = listeners
+            self.library.update_listener_statistics({'listeners': listeners})
+
+    def _fail(self, balancer, error):
+        if balancer.id not in self.failing_since:
+            LOG.exception('load balancer %s', balancer.id)
+        self.applied.discard(balancer.id)   # something may be missing, so apply everything again
+        since = self.failing_since.setdefault(balancer.id, self.clock())
+        final = isinstance(error, FrontError) or self.clock() - since > PATIENCE
+        if final and statuses.is_pending(balancer):
+            self.failing_since.pop(balancer.id)
+            self.library.update_loadbalancer_status(statuses.failed(balancer))
+
+
+def connect(front):
+    """Give a load balancer its address, with Neutron's data about the port."""
+    client, vip = neutron(), front.balancer.vip
+    port = client.show_port(vip.port_id)['port']
+    subnet = client.show_subnet(vip.subnet_id)['subnet']
+    front.connect(plug_facts(client, port), subnet['cidr'].split('/')[1], subnet['gateway_ip'])
+
+
+def plug_facts(client, port):
+    """Return the fields of a port that network.plug needs."""
+    mtu = client.show_network(port['network_id'])['network']['mtu']
+    return {'id': port['id'], 'mac': port['mac_address'], 'mtu': mtu}
+
+
+def join_members(front):
+    """Connect a load balancer to the subnets of its members, as documented for amphorae.
+
+    The ports belong to the service, not to the tenant. They exist as long as the load balancer.
+    """
+    balancer = front.balancer
+    wanted = haproxy.member_subnets(balancer)
+    if not wanted:
+        return
+    client = neutron()
+    known = {one['subnet_id']: port for port in member_ports(client, balancer)
+             for one in port['fixed_ips']}
+    for subnet_id in wanted:
+        port = known.get(subnet_id)
+        if port and front.has_port(port['id']):
+            continue
+        subnet = client.show_subnet(subnet_id)['subnet']
+        if not port:
+            port = client.create_port({'port': dict(
+                port_fields(balancer.id), name='octavia-lb-member-' + balancer.id,
+                network_id=subnet['network_id'], fixed_ips=[{'subnet_id': subnet_id}])})['port']
+        front.join(plug_facts(client, port), address_in(port, subnet_id)['ip_address'],
+                   subnet['cidr'].split('/')[1])
+
+
+def member_ports(client, balancer):
+    """Return the ports of a load balancer except the port of its address."""
+    ports = client.list_ports(device_id=device_id(balancer.id), device_owner=OWNER)['ports']
+    return [port for port in ports if port['id'] != balancer.vip.port_id]
+
+
+def release_ports(balancer):
+    """Delete the ports. If the user created the port of the address, only detach that port."""
+    vip, client = balancer.vip, neutron()
+    for port in member_ports(client, balancer):
+        unless_gone(client.delete_port, port['id'])
+    if vip.octavia_owned:
+        unless_gone(client.delete_port, vip.port_id)
+    else:
+        unless_gone(client.update_port, vip.port_id, {'port': {
+            'device_id': '', 'device_owner': '', 'binding:host_id': '',
+            'port_security_enabled': True}})
+
+
+def unless_gone(call, *arguments):
+    """Call Neutron about a port that may be deleted already."""
+    try:
+        call(*arguments)
+    except Exception as error:
+        if getattr(error, 'status_code', None) != 404:
+            raise
+
+
+def main(exit_event):
+    """Run the agent until octavia-driver-agent stops it. That process restarts it after an
+    exception."""
+    agent = Agent(driver_lib.DriverLibrary())
+    while not exit_event.wait(INTERVAL):
+        agent.look()

@@ -1,0 +1,215 @@
+"""One server as a virtual machine: qemu, for an image of format qcow2.
+
+Such a server has its own kernel: modules, udev, kernel settings, control groups of version 2.
+The image contains the Glance IDs of its kernel and initrd (kernel_id, ramdisk_id), which qemu
+loads. The directory does not contain the files of a system container, but machine.json
+(qemu.Hardware), ports.json, disk.qcow2 (an overlay of the image's disk), config.iso and the
+monitor's socket.
+"""
+import dataclasses
+import json
+import os
+import shutil
+
+from labdriver import network
+from labdriver.containers import config_drive, volumes
+from labdriver.containers.server import Server
+from labdriver.shell import ANY_STATUS, run
+from labdriver.virtual_machines import acceleration, qemu_command_line as qemu
+from labdriver.virtual_machines.monitor import Monitor, MonitorError
+
+FORMAT = 'qcow2'
+# Time limit in seconds. A guest releases a volume within one second; on busy emulated processors,
+# within several seconds.
+DETACH_TIMEOUT = 60
+# Time limit in seconds. qemu opens its files and devices in less than one second, but needs longer
+# on a busy host.
+START_TIMEOUT = 60
+
+
+def at(instances, uuid):
+    """Return the server with this UUID. The files in its directory determine its class."""
+    emulated = os.path.exists(os.path.join(instances, uuid, 'machine.json'))
+    return (VirtualMachine if emulated else Server)(instances, uuid)
+
+
+class VirtualMachine(Server):
+    """Names, paths and actions of one server, with the same interface as a system container."""
+
+    # Time limit in seconds. An emulated kernel needs a minute to stop a cluster's services.
+    reboot_timeout = 180
+
+    # -- directory
+
+    def create(self, owner, hardware):
+        """Create the disk, an overlay of the image's disk. Delete remains of an earlier attempt."""
+        self.delete_disk()
+        os.makedirs(self.directory)
+        self._write('machine.json', json.dumps(dataclasses.asdict(hardware)))
+        run('qemu-img', 'create', '-q', '-f', FORMAT, '-b', hardware.disk, '-F', FORMAT,
+            self._path('disk.qcow2'))
+        self.own(owner)
+
+    def resize_disk(self, gigabytes):
+        """Grow the disk to the flavor's size while the server is off. It never shrinks."""
+        described = json.loads(run('qemu-img', 'info', '--output=json', self._path('disk.qcow2')))
+        if gigabytes << 30 > described['virtual-size']:
+            run('qemu-img', 'resize', '-q', self._path('disk.qcow2'), '%dG' % gigabytes)
+
+    def write_config_drive(self, files):
+        """Give the server a CD-ROM labelled config-2 with (path, content) pairs."""
+        tree = self._path('config-drive')
+        config_drive.write(tree, files)
+        run('genisoimage', '-quiet', '-J', '-r', '-V', 'config-2', '-l', '-ldots',
+            '-allow-lowercase', '-allow-multidot', '-o', self._path('config.iso'), tree)
+        shutil.rmtree(tree)
+
+    # -- configuration
+
+    def hardware(self):
+        """Return the hardware settings from the image."""
+        return qemu.Hardware(**json.loads(self._read('machine.json')))
+
+    def set_disks(self, disks):
+        """Set the volumes that the server has at its start."""
+        self._write('disks.json', json.dumps([dataclasses.asdict(disk) for disk in disks]))
+
+    def attach(self, disk):
+        """Attach a volume, at once if the server runs."""
+        if self.pid():
+            with Monitor(self._path('monitor')) as ask:
+                ask('blockdev-add', qemu.volume(disk))
+                try:
+                    ask('device_add', qemu.volume_device(self.hardware(), disk))
+                except MonitorError:
+                    ask('blockdev-del', {'node-name': qemu.node_name(disk.volume_id)})
+                    raise
+        self.set_disks(volumes.add(self.disks(), disk))
+
+    def detach(self, volume_id):
+        """Detach a volume. Raise MonitorError if the running server does not release it."""
+        if self.pid():
+            with Monitor(self._path('monitor')) as ask:
+                self._unplug(ask, qemu.device_id(volume_id))
+                ask('blockdev-del', {'node-name': qemu.node_name(volume_id)})
+        self.set_disks(volumes.remove(self.disks(), volume_id=volume_id))
+
+    def extended(self, volume_id, size):
+        """Tell the server the new size of a volume, in bytes."""
+        if self.pid():
+            with Monitor(self._path('monitor')) as ask:
+                ask('block_resize', {'node-name': qemu.node_name(volume_id), 'size': size})
+
+    @staticmethod
+    def _unplug(ask, device):
+        ask('device_del', {'id': device})
+        ask.await_event('DEVICE_DELETED', device, DETACH_TIMEOUT)
+
+    # -- life
+
+    def pid(self):
+        """Return the process ID of qemu, or None if qemu does not run."""
+        try:
+            pid = int(self._read('pid') or 0)
+            with open('/proc/%d/cgroup' % pid, encoding='utf-8') as groups:
+                return pid if self.unit in groups.read() else None
+        except (OSError, ValueError):
+            return None
+
+    def start(self):
+        """Start qemu. Its first serial line is the console log. Raise MonitorError if it exits."""
+        self.kill()
+        log = self._path('qemu.log')
+        self._write('qemu.log', '')
+        hardware = self.hardware()
+        drive = os.path.exists(self._path('config.iso'))
+        machine = qemu.Machine(
+            uuid=self.uuid, facts=json.loads(self._read('server.json')), hardware=hardware,
+            path=self._path, disks=self.disks(), ports=tuple(self._ports()), drive=drive)
+        # Servers need a CPU weight. Without it, each process of the services counts as much as a
+        # server.
+        run('systemd-run', '--quiet', '--collect', '--unit', self.unit,
+            '-p', 'Description=server %s' % self.uuid, '-p', 'OOMScoreAdjust=0',
+            '-p', 'KillMode=mixed', '-p', 'TimeoutStopSec=10', '-p', 'CPUWeight=400',
+            '-p', 'StandardError=append:' + log,
+            qemu.PROGRAM, *qemu.arguments(machine, acceleration.choose(hardware.kernel)))
+        self._wait(lambda: self._answers() or not self.switched_on(), START_TIMEOUT)
+        if not self._answers():
+            raise MonitorError('qemu does not start: %s' % self._read('qemu.log'))
+
+    def _answers(self):
+        """Return whether qemu has all its devices. Only then does it answer."""
+        try:
+            with Monitor(self._path('monitor'), patience=0) as ask:
+                return bool(ask('query-status'))
+        except MonitorError:
+            return False
+
+    def kill(self):
+        """Switch the server off without a shutdown, as in a power failure."""
+        run('systemctl', 'stop', self.unit, ok=ANY_STATUS)
+        run('systemctl', 'reset-failed', self.unit, ok=ANY_STATUS)
+
+    def power_off(self, timeout):
+        """Press the power button. init has timeout seconds to stop its services."""
+        if self.pid() and timeout:
+            self._press()
+            self._wait(lambda: not self.pid(), timeout)
+        self.kill()
+
+    def reboot(self, timeout):
+        """Shut down and start again. Return False if this takes more than timeout seconds."""
+        if not self.pid():
+            return False
+        self._press()
+        if not self._wait(lambda: not self.pid(), timeout):
+            return False
+        self.start()
+        return True
+
+    def _press(self):
+        try:
+            with Monitor(self._path('monitor')) as ask:
+                ask('system_powerdown')
+        except (OSError, MonitorError):
+            if self.pid():
+                raise
+
+    # -- network
+
+    def _ports(self):
+        return json.loads(self._read('ports.json') or '[]')
+
+    def plug(self, port, bridge, device=None):
+        """Connect the server to a port, at once if it runs. Its kernel names the device."""
+        network.plug_tap(port, bridge)
+        ports = self._ports()
+        if any(one['id'] == port['id'] for one in ports):
+            return
+        taken = {one['slot'] for one in ports}
+        slot = next(number for number in range(len(ports) + 1) if number not in taken)
+        added = dict(port, slot=slot, tap=network.tap_name(port['id']))
+        if self.pid():
+            with Monitor(self._path('monitor')) as ask:
+                ask('netdev_add', qemu.backend(added))
+                # Use any free slot: a disk may use the slot that the card gets at the next start.
+                fields = qemu.card(self.hardware(), added)
+                fields.pop('addr', None)
+                ask('device_add', fields)
+        self._write('ports.json', json.dumps(ports + [added]))
+
+    def unplug(self, port_id):
+        """Disconnect a port, at once if the server runs."""
+        if self.pid():
+            with Monitor(self._path('monitor')) as ask:
+                self._unplug(ask, qemu.card_id(port_id))
+                ask('netdev_del', {'id': qemu.card_id(port_id)})
+        self._write('ports.json', json.dumps(
+            [one for one in self._ports() if one['id'] != port_id]))
+        network.unplug(port_id)
+
+    def ensure_network(self):
+        """Do nothing, because the server's network is inside the virtual machine."""
+
+    def remove_network(self):
+        """Do nothing, because the server's network was deleted with the virtual machine."""

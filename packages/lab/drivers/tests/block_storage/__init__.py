@@ -1,0 +1,1 @@
+"""Unit tests of volumes on the host and of Cinder's driver."""

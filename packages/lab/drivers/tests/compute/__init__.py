@@ -1,0 +1,1 @@
+"""Unit tests of Nova's driver and of what a compute service reports."""

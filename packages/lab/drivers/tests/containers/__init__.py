@@ -1,0 +1,1 @@
+"""Unit tests of servers as system containers."""

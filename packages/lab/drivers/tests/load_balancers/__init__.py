@@ -1,0 +1,1 @@
+"""Unit tests of load balancers and of Octavia's driver and agent."""
