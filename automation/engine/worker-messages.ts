@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
+import type { KnownFacts } from "../../components/lookup/known-facts.js";
 import type { ClusterEvent } from "../pulumi/events.js";
 
 /** Operations that run in their own child process. */
@@ -65,8 +65,6 @@ export const replySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("event"), event: z.custom<ClusterEvent>().optional() }),
   /** The engine has the lock. */
   z.object({ type: z.literal("held") }),
-  /** Facts that the program found in the cloud. */
-  z.object({ type: z.literal("found"), found: z.custom<KnownFacts>() }),
   z.object({ type: z.literal("done") }),
   z.object({
     type: z.literal("failed"),

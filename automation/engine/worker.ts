@@ -11,7 +11,7 @@ import {
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
 import { runtime } from "@pulumi/pulumi";
-import { storedFacts, setKnownFacts } from "../../components/lookup/lookup-cache.js";
+import { setKnownFacts } from "../../components/lookup/known-facts.js";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
 import { previewBeforeUpdate, withoutResult } from "../pulumi/pulumi-internals.js";
@@ -113,11 +113,6 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
   return { type: "done" };
 }
 
-function tellFound(): void {
-  const found = storedFacts();
-  if (found) send({ type: "found", found });
-}
-
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   if (request.operation === "hold") return hold(request, signal);
   const { operation } = request;
@@ -145,7 +140,6 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
         refresh: request.refresh,
         expectNoChanges: request.expectNoChanges,
       });
-      tellFound();
       return { type: "done" };
     case "preview":
       await stack.preview({ ...options, refresh: request.refresh, exclude: request.exclude });

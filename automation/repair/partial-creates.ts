@@ -1,5 +1,5 @@
 import { foreignCredentials } from "../guards/foreign-credentials.js";
-import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
+import type { KnownFacts } from "../../components/lookup/known-facts.js";
 import type { Facts, Step } from "../steps/step.js";
 import { typeAndNameOf } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
@@ -41,7 +41,7 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 /**
  * Refreshes the resources of {@link partialCreatesIn}. Must run after all checks of the state's age
  * (unrecorded-server-attribution.ts), because it writes the state. The refresh removes resources that no
- * longer exist, so cached facts about the cloud do not hold any more.
+ * longer exist, so known facts about the cloud do not hold any more.
  */
 export const readPartialCreates: Step<Facts & { known?: KnownFacts | undefined }, never, string[]> =
   {

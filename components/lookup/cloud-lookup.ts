@@ -13,7 +13,7 @@ import {
   type FoundAdminNetwork,
   type FoundNetwork,
 } from "./existing-network.js";
-import { knownFacts, storeFacts } from "./lookup-cache.js";
+import { knownFacts } from "./known-facts.js";
 import { withPluginVersion } from "../pulumi/openstack-plugin.js";
 import type { LocalContext } from "./local-context.js";
 import {
@@ -151,10 +151,7 @@ export async function lookUpCloud(
   operator?: LocalContext,
 ): Promise<CloudFacts> {
   const known = knownFacts(wanted);
-  if (known) return known;
-  const facts = await ask(wanted, withPluginVersion(wanted.openstackPlugin, opts), operator);
-  storeFacts(wanted, facts);
-  return facts;
+  return known ?? ask(wanted, withPluginVersion(wanted.openstackPlugin, opts), operator);
 }
 
 async function ask(
