@@ -40,7 +40,7 @@ const atOnce = 64;
  */
 export type EngineRunFlags = Pick<
   OperationRequest,
-  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
+  "expectNoChanges" | "known" | "exclude" | "refresh" | "target"
 >;
 
 /** Collects the events of one run of the engine. */
@@ -231,7 +231,7 @@ export class StackOperation {
       // lock is released.
       worked.catch(() => undefined);
     };
-    const request = { ...this.request("hold"), exists: true };
+    const request = this.request("hold");
     await this.operate(
       request,
       { onHeld, onEvent: () => undefined, signal: done.signal, killSignal },

@@ -39,8 +39,6 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** Module that exports the program. */
   program: z.string(),
-  /** Whether the stack existed a moment ago. Absent: the engine finds out. */
-  exists: z.boolean().optional(),
   /** Facts about the cloud that the program need not look up. */
   known: z.custom<KnownFacts>().optional(),
   refresh: z.boolean().optional(),

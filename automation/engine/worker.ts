@@ -6,7 +6,6 @@ import {
   LocalWorkspace,
   PulumiCommand,
   Stack,
-  StackAlreadyExistsError,
   StackNotFoundError,
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
@@ -58,33 +57,19 @@ let command: Promise<PulumiCommand> | undefined;
 /** Returns the engine on PATH. Asks for its version only once. */
 const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
 
-type Open = (name: string, workspace: LocalWorkspace) => Promise<Stack>;
-
-/**
- * Creates a stack that did not exist a moment ago. Selects the stack if another process has since
- * created it.
- */
-const create: Open = (name, workspace) =>
-  Stack.create(name, workspace).catch((error: unknown) => {
-    if (error instanceof StackAlreadyExistsError) return Stack.select(name, workspace);
-    throw error;
-  });
-
-function openerFor({ operation, exists }: OperationRequest): Open {
-  if (operation === "destroy") return (...of) => Stack.select(...of);
-  return exists === false ? create : (...of) => Stack.createOrSelect(...of);
-}
-
-async function openStack(request: OperationRequest, program: PulumiFn): Promise<Stack> {
+/** Selects the stack. Creates the stack for an operation that may be the first one. */
+async function openStack(
+  { operation, stack: name, workDirectory }: OperationRequest,
+  program: PulumiFn,
+): Promise<Stack> {
   const workspace = await LocalWorkspace.create({
-    workDir: request.workDirectory,
+    workDir: workDirectory,
     program,
     pulumiCommand: await pulumiCommand(),
   });
-  // `select` is not needed, because every command names its stack. It would start a process, and
-  // write a file that all stacks of a user share.
-  if (request.exists === true) workspace.selectStack = () => Promise.resolve();
-  const stack = await openerFor(request)(request.stack, workspace);
+  const stack = await (operation === "destroy" || operation === "hold"
+    ? Stack.select(name, workspace)
+    : Stack.createOrSelect(name, workspace));
   withoutResult(stack);
   return stack;
 }

@@ -75,7 +75,7 @@ export const runProgram: Step<UpFacts, Changes> = {
     const known = expectNoChanges === true ? undefined : facts.known;
     facts.verifying = state && verifyEarly(run, state, options);
     const { changed } = await run
-      .engine("up", { expectNoChanges, exists: state !== undefined, known, ...flags })
+      .engine("up", { expectNoChanges, known, ...flags })
       .catch(async (error: unknown) => {
         await deleteUnconfirmedCreates(run);
         throw error;

@@ -56,7 +56,7 @@ export const readPartialCreates: Step<Facts & { known?: KnownFacts | undefined }
       run.note(
         `An earlier run created these resources but could not read them; reading them first: ${what}.`,
       );
-      await run.engine("refresh", { exists: true, target });
+      await run.engine("refresh", { target });
       facts.state = await readState(run.access);
       facts.known = undefined;
     },

@@ -61,6 +61,7 @@ describe("an up that has nothing to do", function () {
     assert.deepEqual([...new Set(called)].sort(), [
       "stack export",
       "stack output",
+      "stack select",
       "up",
       "version",
     ]);
