@@ -40,7 +40,7 @@ const atOnce = 64;
  */
 export type EngineRunFlags = Pick<
   OperationRequest,
-  "expectNoChanges" | "known" | "exclude" | "refresh" | "target"
+  "expectNoChanges" | "exclude" | "refresh" | "target"
 >;
 
 /** Collects the events of one run of the engine. */

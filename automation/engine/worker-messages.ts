@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { KnownFacts } from "../../components/lookup/known-facts.js";
 import type { ClusterEvent } from "../pulumi/events.js";
 
 /** Operations that run in their own child process. */
@@ -39,8 +38,6 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** Module that exports the program. */
   program: z.string(),
-  /** Facts about the cloud that the program need not look up. */
-  known: z.custom<KnownFacts>().optional(),
   refresh: z.boolean().optional(),
   /** URNs of resources that a refresh or a preview excludes. */
   exclude: z.array(z.string()).optional(),

@@ -10,7 +10,6 @@ import {
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
 import { runtime } from "@pulumi/pulumi";
-import { setKnownFacts } from "../../components/lookup/known-facts.js";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
 import { previewBeforeUpdate, withoutResult } from "../pulumi/pulumi-internals.js";
@@ -104,7 +103,6 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   const runs = operation === "up" || operation === "preview";
   // The program is loaded first: its errors are then reported without starting an engine.
   const program = runs ? await loadProgram(request.program) : noProgram;
-  setKnownFacts(request.known);
   const stack = await openStack(request, program);
   // The SDK reacts only to an abort during its run, so an earlier abort is checked here.
   signal.throwIfAborted();

@@ -70,12 +70,9 @@ export const runProgram: Step<UpFacts, Changes> = {
   apply: async (facts) => {
     const { run, state, options, flags } = facts;
     const { expectNoChanges } = options;
-    // `expectNoChanges` compares with the real cloud. Facts from an earlier run are therefore not
-    // used.
-    const known = expectNoChanges === true ? undefined : facts.known;
     facts.verifying = state && verifyEarly(run, state, options);
     const { changed } = await run
-      .engine("up", { expectNoChanges, known, ...flags })
+      .engine("up", { expectNoChanges, ...flags })
       .catch(async (error: unknown) => {
         await deleteUnconfirmedCreates(run);
         throw error;

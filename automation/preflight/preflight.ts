@@ -10,7 +10,6 @@ import {
   type Survey,
 } from "../../openstack/checks/preflight-checks.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
-import type { KnownFacts } from "../../components/lookup/known-facts.js";
 import { cloudRequirementsOf } from "../../components/cloud-requirements.js";
 import { Failure } from "../../base/failures/failure.js";
 import { findUnrecordedObjects, type UnrecordedFacts } from "../repair/unrecorded-objects.js";
@@ -84,8 +83,6 @@ export interface PreflightFacts extends UnrecordedFacts {
   early?: Promise<CloudSurveyResult> | undefined;
   /** Answer of the cloud that counts. */
   look?: CloudSurveyResult | undefined;
-  /** Facts that the program need not look up. */
-  known?: KnownFacts | undefined;
 }
 
 /** Reads and checks the settings, and the files that these name. */

@@ -13,7 +13,6 @@ import {
   type FoundAdminNetwork,
   type FoundNetwork,
 } from "./existing-network.js";
-import { knownFacts } from "./known-facts.js";
 import { withPluginVersion } from "../pulumi/openstack-plugin.js";
 import type { LocalContext } from "./local-context.js";
 import {
@@ -150,8 +149,7 @@ export async function lookUpCloud(
   opts: pulumi.InvokeOptions = {},
   operator?: LocalContext,
 ): Promise<CloudFacts> {
-  const known = knownFacts(wanted);
-  return known ?? ask(wanted, withPluginVersion(wanted.openstackPlugin, opts), operator);
+  return ask(wanted, withPluginVersion(wanted.openstackPlugin, opts), operator);
 }
 
 async function ask(
