@@ -1,7 +1,6 @@
 import { Cluster } from "./cluster.js";
 import { isInsideKubernetes } from "./lifecycle/immutable-values.js";
 import { configError } from "./pulumi/errors.js";
-import { isUnchangedSinceLastRun } from "./lookup/lookup-cache.js";
 import { stateBeforeRun } from "./pulumi/recorded-resources.js";
 
 /**
@@ -10,7 +9,6 @@ import { stateBeforeRun } from "./pulumi/recorded-resources.js";
  * never answered. Only for programs with one cluster whose name is in the configuration.
  */
 export async function refuseClusterRename(name: string, file: string): Promise<void> {
-  if (isUnchangedSinceLastRun()) return;
   const state = (await stateBeforeRun()) ?? [];
   const clusters = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
   // A cluster with the new name is already in the state if a run of an earlier release began the

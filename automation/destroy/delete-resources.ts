@@ -22,7 +22,7 @@ export const deleteEmptyStack: Step<Facts, never, StateExport> = {
   title: "Delete the empty stack",
   detect: ({ state }) => state,
   apply: async ({ run }) => {
-    await run.engine("destroy", { exists: true });
+    await run.engine("destroy");
   },
 };
 
@@ -41,7 +41,7 @@ export const deleteResources: Step<CredentialFacts> = {
   title: "Destroy the cluster's resources",
   expectedSeconds: 90,
   apply: async ({ run, flags }) => {
-    await run.engine("destroy", { exists: true, ...flags });
+    await run.engine("destroy", flags);
   },
 };
 

@@ -94,21 +94,10 @@ export function writeTimeline(
 }
 
 /**
- * Returns the path of the cache of facts from the last successful `up`. See `preflight-cache.ts`.
- */
-export const preflightCachePath = ({ directory }: Pick<Whose, "directory">): string =>
-  join(directory, "fitted");
-
-/**
- * Removes the local files of a deleted cluster: the kubeconfig, the timeline page, the cache, and
- * the record of the last `up`.
+ * Removes the local files of a deleted cluster: the kubeconfig, the timeline page, and the record
+ * of the last `up`.
  */
 export function removeClusterFiles(whose: Whose): void {
-  for (const path of [
-    kubeconfigPath(whose),
-    timelinePath(whose),
-    preflightCachePath(whose),
-    lastUpPath(whose),
-  ])
+  for (const path of [kubeconfigPath(whose), timelinePath(whose), lastUpPath(whose)])
     rmSync(path, { force: true });
 }

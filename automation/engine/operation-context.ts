@@ -2,7 +2,6 @@ import type { ChildProcess } from "node:child_process";
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
 import { providerEnvironment } from "../../openstack/auth/provider-environment.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
-import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import { pinnedFileDirectoriesOf } from "../../components/lookup/local-context.js";
 import { packageRoot } from "../../base/paths.js";
 import { withoutStateAttributes } from "../pulumi/backend.js";
@@ -41,7 +40,7 @@ const atOnce = 64;
  */
 export type EngineRunFlags = Pick<
   OperationRequest,
-  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
+  "expectNoChanges" | "exclude" | "refresh" | "target"
 >;
 
 /**
@@ -86,8 +85,6 @@ export class StackOperation {
   #worker: ChildProcess | undefined;
   /** Title of the step that runs now. */
   #step: string | undefined;
-  /** Facts that the program found in the cloud. Undefined: none yet. */
-  found: KnownFacts | undefined;
   /** Start time of the request, in milliseconds since 1970. */
   readonly began = Date.now();
   /** Create requests of this run that failed without an answer of the cloud. */
@@ -238,7 +235,7 @@ export class StackOperation {
       // lock is released.
       worked.catch(() => undefined);
     };
-    const request = { ...this.request("hold"), exists: true };
+    const request = this.request("hold");
     await this.operate(
       request,
       { onHeld, onEvent: () => undefined, signal: done.signal, killSignal },
@@ -312,10 +309,6 @@ export class StackOperation {
       this.#worker = undefined;
       return prepared?.connected === true ? prepared : undefined;
     };
-    this.found = flags.known;
-    const onFound = (found: KnownFacts): void => {
-      this.found = found;
-    };
     const onOutput = (text: string): void => {
       this.emit({ type: "log", text });
     };
@@ -335,7 +328,7 @@ export class StackOperation {
     try {
       await this.operate(
         { ...this.request(operation), refresh, parallel, ...flags },
-        { onEvent, onFound, onOutput, signal, killSignal },
+        { onEvent, onOutput, signal, killSignal },
         { stop: signal, worker },
       );
       // A destroy of only some resources may keep the cluster. The next `up` then has to undo the

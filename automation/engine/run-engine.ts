@@ -2,7 +2,6 @@ import type { ChildProcess } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import type { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
-import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import { describeLock, locksInMessage } from "../pulumi/engine-locks.js";
 import type { ClusterEvent } from "../pulumi/events.js";
 import { explainMessages, explainMessage } from "./engine-errors.js";
@@ -20,8 +19,6 @@ export interface OperationOptions extends WorkerPlace {
   readonly onEvent: (event: ClusterEvent) => void;
   /** Called when the engine has got the stack's lock. Only for the operation `hold`. */
   readonly onHeld?: () => void;
-  /** Receives the facts that the program found in the cloud. */
-  readonly onFound?: (found: KnownFacts) => void;
   /** Receives each line that the program and the engine print. Events are not lines. */
   readonly onOutput?: (line: string) => void;
   /** Signal that cancels the operation: running steps finish, then the engine stops. */
@@ -141,8 +138,7 @@ export async function runOperation(
       reply = received;
       return;
     }
-    if (received.type === "found") options.onFound?.(received.found);
-    else if (received.type === "held") options.onHeld?.();
+    if (received.type === "held") options.onHeld?.();
     else {
       const { event } = received;
       if (!event) return;

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import type { ClusterEvent } from "../pulumi/events.js";
 
 /** Operations that run in their own child process. */
@@ -39,10 +38,6 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** Module that exports the program. */
   program: z.string(),
-  /** Whether the stack existed a moment ago. Absent: the engine finds out. */
-  exists: z.boolean().optional(),
-  /** Facts about the cloud that the program need not look up. */
-  known: z.custom<KnownFacts>().optional(),
   refresh: z.boolean().optional(),
   /** URNs of resources that a refresh or a preview excludes. */
   exclude: z.array(z.string()).optional(),
@@ -65,8 +60,6 @@ export const replySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("event"), event: z.custom<ClusterEvent>().optional() }),
   /** The engine has the lock. */
   z.object({ type: z.literal("held") }),
-  /** Facts that the program found in the cloud. */
-  z.object({ type: z.literal("found"), found: z.custom<KnownFacts>() }),
   z.object({ type: z.literal("done") }),
   z.object({
     type: z.literal("failed"),

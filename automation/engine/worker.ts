@@ -6,12 +6,10 @@ import {
   LocalWorkspace,
   PulumiCommand,
   Stack,
-  StackAlreadyExistsError,
   StackNotFoundError,
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
 import { runtime } from "@pulumi/pulumi";
-import { storedFacts, setKnownFacts } from "../../components/lookup/lookup-cache.js";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
 import { previewBeforeUpdate, withoutResult } from "../pulumi/pulumi-internals.js";
@@ -58,33 +56,19 @@ let command: Promise<PulumiCommand> | undefined;
 /** Returns the engine on PATH. Asks for its version only once. */
 const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
 
-type Open = (name: string, workspace: LocalWorkspace) => Promise<Stack>;
-
-/**
- * Creates a stack that did not exist a moment ago. Selects the stack if another process has since
- * created it.
- */
-const create: Open = (name, workspace) =>
-  Stack.create(name, workspace).catch((error: unknown) => {
-    if (error instanceof StackAlreadyExistsError) return Stack.select(name, workspace);
-    throw error;
-  });
-
-function openerFor({ operation, exists }: OperationRequest): Open {
-  if (operation === "destroy") return (...of) => Stack.select(...of);
-  return exists === false ? create : (...of) => Stack.createOrSelect(...of);
-}
-
-async function openStack(request: OperationRequest, program: PulumiFn): Promise<Stack> {
+/** Selects the stack. Creates the stack for an operation that may be the first one. */
+async function openStack(
+  { operation, stack: name, workDirectory }: OperationRequest,
+  program: PulumiFn,
+): Promise<Stack> {
   const workspace = await LocalWorkspace.create({
-    workDir: request.workDirectory,
+    workDir: workDirectory,
     program,
     pulumiCommand: await pulumiCommand(),
   });
-  // `select` is not needed, because every command names its stack. It would start a process, and
-  // write a file that all stacks of a user share.
-  if (request.exists === true) workspace.selectStack = () => Promise.resolve();
-  const stack = await openerFor(request)(request.stack, workspace);
+  const stack = await (operation === "destroy" || operation === "hold"
+    ? Stack.select(name, workspace)
+    : Stack.createOrSelect(name, workspace));
   withoutResult(stack);
   return stack;
 }
@@ -113,18 +97,12 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
   return { type: "done" };
 }
 
-function tellFound(): void {
-  const found = storedFacts();
-  if (found) send({ type: "found", found });
-}
-
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   if (request.operation === "hold") return hold(request, signal);
   const { operation } = request;
   const runs = operation === "up" || operation === "preview";
   // Loads the program first, so that its errors are reported without starting an engine.
   const program = runs ? await loadProgram(request.program) : noProgram;
-  setKnownFacts(request.known);
   const stack = await openStack(request, program);
   // The SDK reacts only to an abort during its run, so an earlier abort is checked here.
   signal.throwIfAborted();
@@ -145,7 +123,6 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
         refresh: request.refresh,
         expectNoChanges: request.expectNoChanges,
       });
-      tellFound();
       return { type: "done" };
     case "preview":
       await stack.preview({ ...options, refresh: request.refresh, exclude: request.exclude });

@@ -133,7 +133,7 @@ export const retainForeignCredentials: Step<CredentialFacts> = {
     if (run.options.refresh !== true) return;
     const passed = await unread(run, state);
     if (facts.others.length + passed.length === 0) return;
-    await run.engine("refresh", { exists: true, ...excluding(facts.others, passed) });
+    await run.engine("refresh", excluding(facts.others, passed));
     facts.flags = { refresh: false };
   },
 };

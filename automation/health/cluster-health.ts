@@ -118,26 +118,24 @@ type EarlyVerificationAndState = EarlyVerification & { readonly after: StateExpo
 
 /**
  * Writes the kubeconfig and the timeline of the run, and checks that the cluster works. Returns the
- * results of the checks, and the stack's state after the run.
+ * results of the checks.
  */
 export async function verifyAfterUp(
   run: StackOperation,
   seen: EarlyVerificationAndState | undefined,
   options: UpOptions,
-): Promise<UpResult & Pick<EarlyVerificationAndState, "after">> {
+): Promise<UpResult> {
   // Reads the state while the cluster is checked. An error here does not fail the `up`.
   const reading = seen ? Promise.resolve(seen.after) : readState(run.access);
   const known = reading.catch((error: unknown): undefined => {
-    run.note(
-      `The state cannot be read, so the start of this run is not recorded: ${String(error)}`,
-    );
+    run.note(`The state cannot be read, so the timeline lacks dependencies: ${String(error)}`);
   });
   const outputs = seen?.outputs ?? (await readStackOutputs(run.access, reading));
   const kept = await writeKubeconfigAfterUp(run.access.workspace, { outputs }, options);
   const rest = known.then((after) => tellTimeline(run, after, kept));
   const made = { outputs, ...kept, ...(seen?.verification && { verification: seen.verification }) };
   try {
-    return { ...(await prove(run, made, rest, options)), after: await known };
+    return await prove(run, made, rest, options);
   } finally {
     // Waits for the timeline, because no work may continue after this function has ended.
     await rest.catch(() => undefined);

@@ -3,7 +3,6 @@ import { StackOperation } from "../engine/operation-context.js";
 import { excludeForeignCredentials, type CredentialFacts } from "../guards/foreign-credentials.js";
 import { serverGroupsToRewrite } from "../guards/plugin-conversion.js";
 import { verifyAfterUp, verifyEarly, type EarlyVerification } from "../health/cluster-health.js";
-import { storePreflightCache } from "../preflight/preflight-cache.js";
 import type { PreflightFacts } from "../preflight/preflight.js";
 import { planRows, type PlanRow } from "../pulumi/preview-rows.js";
 import { deleteUnconfirmedCreates } from "../repair/interrupted-run.js";
@@ -71,12 +70,9 @@ export const runProgram: Step<UpFacts, Changes> = {
   apply: async (facts) => {
     const { run, state, options, flags } = facts;
     const { expectNoChanges } = options;
-    // `expectNoChanges` compares with the real cloud. Facts from an earlier run are therefore not
-    // used.
-    const known = expectNoChanges === true ? undefined : facts.known;
     facts.verifying = state && verifyEarly(run, state, options);
     const { changed } = await run
-      .engine("up", { expectNoChanges, exists: state !== undefined, known, ...flags })
+      .engine("up", { expectNoChanges, ...flags })
       .catch(async (error: unknown) => {
         await deleteUnconfirmedCreates(run);
         throw error;
@@ -93,16 +89,6 @@ export const verifyNewCluster: Step<UpFacts> = {
     const { run, state, options, changed } = facts;
     const seen = changed ? undefined : await facts.verifying;
     const early = seen && { ...seen, after: state };
-    const { after, ...result } = await verifyAfterUp(run, early, options);
-    facts.state = after;
-    facts.result = result;
-  },
-};
-
-export const storeFactsForNextRun: Step<UpFacts> = {
-  title: "Store the facts about the cloud for the next run",
-  silent: true,
-  apply: ({ run, spec, state }) => {
-    storePreflightCache(run, spec, state);
+    facts.result = await verifyAfterUp(run, early, options);
   },
 };

@@ -7,13 +7,7 @@ import { retainForeignCredentials } from "../guards/foreign-credentials.js";
 import { rewriteServerGroups } from "../guards/plugin-conversion.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import { markScriptsForKubeconfig } from "../health/kubeconfig-refresh.js";
-import {
-  readSettings,
-  requireFit,
-  reuseCachedFacts,
-  startSurvey,
-  surveyCloud,
-} from "../preflight/preflight.js";
+import { readSettings, requireFit, startSurvey, surveyCloud } from "../preflight/preflight.js";
 import { octaviaPatience, recreateBrokenBalancers } from "../repair/broken-load-balancers.js";
 import { refuseChanges, requireNoChanges } from "../repair/expect-no-changes.js";
 import { undoBeforeUp } from "../repair/interrupted-run.js";
@@ -22,21 +16,10 @@ import { removeRefusedPowerStates } from "../repair/remove-refused-power-states.
 import { deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
 import { runSteps } from "../steps/run-steps.js";
 import { guardsWhen, stepsWhen, type Changes, type Operation } from "../steps/step.js";
-import {
-  runProgram,
-  startEngine,
-  storeFactsForNextRun,
-  verifyNewCluster,
-  type UpFacts,
-} from "./run-program.js";
+import { runProgram, startEngine, verifyNewCluster, type UpFacts } from "./run-program.js";
 
 const expectsNoChanges = ({ options }: UpFacts): boolean => options.expectNoChanges === true;
 const mayChange = (facts: UpFacts): boolean => !expectsNoChanges(facts);
-/**
- * Returns whether anything may have changed since the last successful `up`. That `up` has already
- * set `retainOnDelete` for credentials of other users.
- */
-const mayDiffer = ({ known }: UpFacts): boolean => known?.asBefore !== true;
 
 /** Creates or changes the cluster to match the settings, and verifies that it works. */
 export const upOperation: Operation<UpFacts, Changes> = {
@@ -54,7 +37,6 @@ export const upOperation: Operation<UpFacts, Changes> = {
   steps: [
     undoBeforeUp,
     recreateBrokenBalancers,
-    ...stepsWhen(mayChange, [reuseCachedFacts]),
     surveyCloud,
     deleteUnrecordedObjects,
     requireFit,
@@ -62,10 +44,9 @@ export const upOperation: Operation<UpFacts, Changes> = {
     removeRefusedPowerStates,
     readPartialCreates,
     ...stepsWhen(mayChange, [markScriptsForKubeconfig]),
-    ...stepsWhen(mayDiffer, [retainForeignCredentials]),
+    retainForeignCredentials,
     runProgram,
     verifyNewCluster,
-    storeFactsForNextRun,
   ],
 };
 

@@ -10,10 +10,8 @@ import {
   type Survey,
 } from "../../openstack/checks/preflight-checks.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
-import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import { cloudRequirementsOf } from "../../components/cloud-requirements.js";
 import { Failure } from "../../base/failures/failure.js";
-import { listServersEarly, cachedFacts, isCacheValid, mayUseCache } from "./preflight-cache.js";
 import { findUnrecordedObjects, type UnrecordedFacts } from "../repair/unrecorded-objects.js";
 import type { PreflightRunOptions, PreviewOptions } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
@@ -83,12 +81,8 @@ export interface PreflightFacts extends UnrecordedFacts {
   spec?: ClusterSpec | undefined;
   /** Answer of the cloud that was asked for before the state was known. */
   early?: Promise<CloudSurveyResult> | undefined;
-  /** Servers that were asked for before the state was known, in case the cache is valid. */
-  servers?: ReturnType<typeof listServersEarly>;
   /** Answer of the cloud that counts. */
   look?: CloudSurveyResult | undefined;
-  /** Facts that the program need not look up. */
-  known?: KnownFacts | undefined;
 }
 
 /** Reads and checks the settings, and the files that the settings name. */
@@ -105,28 +99,10 @@ export async function checkSettings({ run, options }: PreflightFacts): Promise<v
 /** Starts to ask the cloud while the state is being read. Later uses report errors. */
 export function startSurvey(facts: PreflightFacts): void {
   const { run, spec, options } = facts;
-  if (!spec) return;
-  if (mayUseCache(run)) facts.servers = listServersEarly(run, spec);
-  else if (options.preflight !== "names") {
-    facts.early = askCloud(run, spec, { namesOnly: false });
-    facts.early.catch(() => undefined);
-  }
+  if (!spec || options.preflight === "names") return;
+  facts.early = askCloud(run, spec, { namesOnly: false });
+  facts.early.catch(() => undefined);
 }
-
-/** Returns the specification if nothing has changed since the last successful run. */
-const unchangedSpec = ({ run, spec, state, repaired }: PreflightFacts): ClusterSpec | undefined =>
-  spec && repaired !== true && isCacheValid(run, spec, state) ? spec : undefined;
-
-/** Uses the facts of the last successful run if nothing has changed since. */
-export const reuseCachedFacts: Step<PreflightFacts, never, ClusterSpec> = {
-  title: "Use the facts of the last run if nothing has changed",
-  silent: true,
-  detect: unchangedSpec,
-  apply: async (facts, spec) => {
-    const { run, state, servers } = facts;
-    facts.known = await cachedFacts(run, spec, { state, asking: servers });
-  },
-};
 
 /** Asks the cloud for the project's objects, quotas and names. */
 async function ask(facts: PreflightFacts, spec: ClusterSpec): Promise<void> {
@@ -141,7 +117,7 @@ async function ask(facts: PreflightFacts, spec: ClusterSpec): Promise<void> {
 export const surveyCloud: Step<PreflightFacts, Changes, ClusterSpec> = {
   title: "Ask the cloud for objects, quotas and names",
   expectedSeconds: 3,
-  detect: (facts) => (unchangedSpec(facts) ? undefined : facts.spec),
+  detect: ({ spec }) => spec,
   describe: async (facts, spec) => {
     await ask(facts, spec);
     return {};

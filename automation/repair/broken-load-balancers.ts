@@ -306,7 +306,7 @@ async function settleFirst(run: StackOperation, state: StateExport): Promise<voi
   const target = (state.deployment.resources ?? [])
     .filter((one) => isOfApi(one) && one.deletedWith === undefined)
     .map(({ urn }) => urn);
-  if (target.length > 0) await run.engine("destroy", { exists: true, target });
+  if (target.length > 0) await run.engine("destroy", { target });
 }
 
 /** Octavia has to finish its work on these load balancers before anything is decided. */

@@ -1,5 +1,4 @@
 import { foreignCredentials } from "../guards/foreign-credentials.js";
-import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import type { Facts, Step } from "../steps/step.js";
 import { typeAndNameOf } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
@@ -40,24 +39,21 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 
 /**
  * Refreshes the resources of {@link partialCreatesIn}. Must run after all checks of the state's age
- * (unrecorded-server-attribution.ts), because it writes the state. The refresh removes resources that no
- * longer exist, so cached facts about the cloud do not hold any more.
+ * (unrecorded-server-attribution.ts), because it writes the state.
  */
-export const readPartialCreates: Step<Facts & { known?: KnownFacts | undefined }, never, string[]> =
-  {
-    title: "Read resources that an earlier run created but could not read",
-    detect: async ({ run, state }) => {
-      const target = state ? await readable(run, state) : [];
-      return target.length > 0 ? target : undefined;
-    },
-    apply: async (facts, target) => {
-      const { run } = facts;
-      const what = target.map(typeAndNameOf).join(", ");
-      run.note(
-        `An earlier run created these resources but could not read them; reading them first: ${what}.`,
-      );
-      await run.engine("refresh", { exists: true, target });
-      facts.state = await readState(run.access);
-      facts.known = undefined;
-    },
-  };
+export const readPartialCreates: Step<Facts, never, string[]> = {
+  title: "Read resources that an earlier run created but could not read",
+  detect: async ({ run, state }) => {
+    const target = state ? await readable(run, state) : [];
+    return target.length > 0 ? target : undefined;
+  },
+  apply: async (facts, target) => {
+    const { run } = facts;
+    const what = target.map(typeAndNameOf).join(", ");
+    run.note(
+      `An earlier run created these resources but could not read them; reading them first: ${what}.`,
+    );
+    await run.engine("refresh", { target });
+    facts.state = await readState(run.access);
+  },
+};

@@ -58,10 +58,8 @@ export const readResources: Step<ReadFacts> = {
   expectedSeconds: 30,
   apply: async (facts) => {
     const { run, state, broken } = facts;
-    const { events } = await run.engine("refresh", {
-      exists: state !== undefined,
-      ...(await excludeForeignCredentials(run, state, true)),
-    });
+    const excluded = await excludeForeignCredentials(run, state, true);
+    const { events } = await run.engine("refresh", excluded);
     facts.state = await rewriteState(
       run.access,
       await readState(run.access),

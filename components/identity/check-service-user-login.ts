@@ -11,7 +11,6 @@ import { barbicanCertificatePath } from "../config/load-balancing/barbican-certi
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { configError, ProgramError, type ArgumentProblem } from "../pulumi/errors.js";
-import { isUnchangedSinceLastRun } from "../lookup/lookup-cache.js";
 import type { LocalContext } from "../lookup/local-context.js";
 
 type Spec = Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
@@ -52,8 +51,8 @@ function attemptOf(
  * Signs in with the user or application credential in the settings. Runs before anything is
  * created, also in a preview. Throws if the login fails, lacks a role or belongs to another
  * project. Only the Pulumi program can test the login, because all other code gets the password or
- * secret only encrypted. Does nothing if the settings contain no login, if the password or secret
- * is not known yet, or if nothing has changed since the last successful run.
+ * secret only encrypted. Does nothing if the settings contain no login, or if the password or
+ * secret is not known yet.
  *
  * @param cloud facts about the cloud. The test of an application credential starts before the facts
  * are known
@@ -65,8 +64,7 @@ export async function requireServiceUser(
   { connectWith }: LocalContext,
   where = "The specification",
 ): Promise<void> {
-  const attempt =
-    connectWith && !isUnchangedSinceLastRun() ? attemptOf(spec, connectWith) : undefined;
+  const attempt = connectWith && attemptOf(spec, connectWith);
   const findings = (await attempt?.(Promise.resolve(cloud)).catch(rethrowAsProgramError)) ?? [];
   const textsOf = (kind: string): string[] =>
     findings.flatMap(({ severity, text }) => (severity === kind ? [text] : []));

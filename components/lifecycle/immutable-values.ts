@@ -32,7 +32,6 @@ import {
 import { clusterType } from "../pulumi/cluster-type.js";
 import { configError, type ArgumentProblem } from "../pulumi/errors.js";
 import type { LocalContext } from "../lookup/local-context.js";
-import { isUnchangedSinceLastRun } from "../lookup/lookup-cache.js";
 import {
   resourceNameOf,
   stateBeforeRun,
@@ -187,12 +186,9 @@ interface Before {
   readonly reached: string | undefined;
 }
 
-/**
- * Returns the Kubernetes versions in the cluster's state before this run. Returns no versions if
- * settings and objects are unchanged since the last successful run.
- */
+/** Returns the Kubernetes versions in the cluster's state before this run. */
 export async function versionBefore(cluster: string): Promise<VersionBefore> {
-  const state = isUnchangedSinceLastRun() ? [] : ((await stateBeforeRun()) ?? []);
+  const state = (await stateBeforeRun()) ?? [];
   return { written: writtenIn(state, cluster), reached: reachedIn(state, cluster) };
 }
 

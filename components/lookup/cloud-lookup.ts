@@ -13,7 +13,6 @@ import {
   type FoundAdminNetwork,
   type FoundNetwork,
 } from "./existing-network.js";
-import { knownFacts, storeFacts } from "./lookup-cache.js";
 import { withPluginVersion } from "../pulumi/openstack-plugin.js";
 import type { LocalContext } from "./local-context.js";
 import {
@@ -150,11 +149,7 @@ export async function lookUpCloud(
   opts: pulumi.InvokeOptions = {},
   operator?: LocalContext,
 ): Promise<CloudFacts> {
-  const known = knownFacts(wanted);
-  if (known) return known;
-  const facts = await ask(wanted, withPluginVersion(wanted.openstackPlugin, opts), operator);
-  storeFacts(wanted, facts);
-  return facts;
+  return ask(wanted, withPluginVersion(wanted.openstackPlugin, opts), operator);
 }
 
 async function ask(

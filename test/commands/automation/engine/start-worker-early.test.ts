@@ -124,19 +124,13 @@ describe("a process that is made before its operation is known", function () {
     assert.deepEqual(engine.operations(), ["refresh", "destroy"]);
   });
 
-  it("makes a stack that was not there without looking for it again", async () => {
-    await runOperation({ ...request(noting()), exists: false }, options());
+  it("creates a stack that does not exist", async () => {
+    await runOperation(request(noting()), options());
     const stacks = engine.calls().filter((call) => call.startsWith("stack "));
     assert.deepEqual(
       stacks.map((call) => call.split(" ")[1]),
-      ["init"],
+      ["select", "init"],
     );
-  });
-
-  it("takes the stack that somebody else made meanwhile", async () => {
-    engine.state({});
-    await runOperation({ ...request(noting()), exists: false }, options());
-    assert.deepEqual(engine.operations(), ["up"]);
   });
 
   it("says what is wrong with the program when it is wanted", async () => {

@@ -31,7 +31,6 @@ describe("`stackadm destroy`", function () {
     mkdirSync(operator.state(), { recursive: true });
     writeFileSync(operator.kubeconfig(), "of a cluster that was");
     writeFileSync(timeline(), "of its last up");
-    writeFileSync(fitted(), "{}");
   });
   afterEach(async () => {
     assert.deepEqual(operator.leftovers(), []);
@@ -40,7 +39,6 @@ describe("`stackadm destroy`", function () {
   });
   const kubeconfig = (): boolean => existsSync(operator.kubeconfig());
   const timeline = (): string => join(dirname(operator.kubeconfig()), "timeline.html");
-  const fitted = (): string => join(dirname(operator.kubeconfig()), "fitted");
   const deleted = (): string[] =>
     cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
   const identity = {
@@ -67,7 +65,6 @@ describe("`stackadm destroy`", function () {
     assert.ok(cloud.seen.some(({ path }) => path.startsWith("/load-balancer/lbaas/loadbalancers")));
     assert.equal(operator.engine.stateNow(), undefined);
     assert.deepEqual([kubeconfig(), existsSync(timeline())], [false, false]);
-    assert.equal(existsSync(fitted()), false, "what its cloud was is of no use to the next one");
     assert.deepEqual(deleted(), []);
   });
 

@@ -179,7 +179,7 @@ describe("`stackadm up`", function () {
     operator.engine.runs({ up: { events: [sameOutputs, summary] } });
     assert.equal((await operator.run("up")).code, 0);
     // Both the toolchain and the SDK query the version.
-    const there = ["stack export", "stack output", "up", "version", "version"];
+    const there = ["stack export", "stack output", "stack select", "up", "version", "version"];
     assert.deepEqual(words(), there);
     operator.engine.forget();
     assert.equal((await operator.run("up")).code, 0);
