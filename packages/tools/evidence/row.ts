@@ -50,8 +50,8 @@ export const pluginOrigins = ["official", "built", "stand-in"] as const;
 export type PluginOrigin = (typeof pluginOrigins)[number];
 
 /**
- * Returns the proof by a file of the lab tier, such as "all/five". The title selects tests if the
- * file has several clusters.
+ * Returns the proof by a file of the lab tier, such as "all/control-planes/five". The title selects
+ * tests if the file has several clusters.
  */
 export const lab = (name: string, title?: string): Proof => ({
   file: `test/lab/${name}.test.ts`,
