@@ -12,10 +12,10 @@
 import { parseArgs } from "node:util";
 import { parseOutputs } from "../../automation/verify/cluster-outputs.js";
 import { takeInventory } from "../../openstack/inventory/inventory.js";
-import { behindProxy } from "../../test/lab/support/behind-proxy.js";
-import type { FaultyProxy } from "../../test/lab/support/faulty-proxy.js";
-import { labCluster, type LabCluster } from "../../test/lab/support/lab-cluster.js";
-import { scriptRuns, sshLogins } from "../../test/lab/support/machines.js";
+import { behindProxy } from "../../test/lab/support/faults/behind-proxy.js";
+import type { FaultyProxy } from "../../test/lab/support/faults/faulty-proxy.js";
+import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";
+import { scriptRuns, sshLogins } from "../../test/lab/support/machines/machines.js";
 import { bareDestroy } from "./support/bare/destroy.js";
 import { countCalls } from "./support/calls.js";
 import { benchCluster, clusterName } from "./support/lab.js";

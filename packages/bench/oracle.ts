@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 import { requiredLookups } from "../../components/index.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { takeInventory, type CloudObject } from "../../openstack/inventory/inventory.js";
-import { labCluster, type LabCluster } from "../../test/lab/support/lab-cluster.js";
+import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";
 import { specOf } from "../../test/support/config/spec.js";
 import { factsFor } from "./support/bare/cloud.js";
 import { bareDestroy } from "./support/bare/destroy.js";

@@ -10,7 +10,7 @@
  */
 import { parseArgs } from "node:util";
 import { takeInventory } from "../../openstack/inventory/inventory.js";
-import { labCluster, type LabCluster } from "../../test/lab/support/lab-cluster.js";
+import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";
 import { bareDestroy } from "./support/bare/destroy.js";
 import { benchCluster, clusterName } from "./support/lab.js";
 import { nodesReady } from "./support/moments.js";

@@ -26,8 +26,8 @@ import {
 } from "../../openstack/inventory/inventory.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { requiredLookups } from "../../components/index.js";
-import { behindProxy } from "../../test/lab/support/behind-proxy.js";
-import { labCluster, type LabCluster } from "../../test/lab/support/lab-cluster.js";
+import { behindProxy } from "../../test/lab/support/faults/behind-proxy.js";
+import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";
 import { startFakeCloud } from "../../test/support/cloud/fake-openstack.js";
 import { specOf } from "../../test/support/config/spec.js";
 import { factsFor } from "./support/bare/cloud.js";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { listObjects } from "../../openstack/inventory/inventory.js";
 import type { Point } from "./example.js";
-import { until } from "../lab/support/foreign.js";
-import { kubectlOn } from "../lab/support/kubectl.js";
-import { provePolicy } from "../lab/support/network-policy.js";
-import { connectPods } from "../lab/support/pods.js";
-import type { Stack } from "../lab/support/stack.js";
+import { until } from "../lab/support/cloud/foreign.js";
+import { kubectlOn } from "../lab/support/kubernetes/kubectl.js";
+import { provePolicy } from "../lab/support/kubernetes/network-policy.js";
+import { connectPods } from "../lab/support/kubernetes/pods.js";
+import type { Stack } from "../lab/support/stack/stack.js";
 
 /** Checks and points that several examples share. */
 

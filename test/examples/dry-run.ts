@@ -4,8 +4,8 @@ import type { ClusterArgs } from "../../components/config/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud/cloud-answers.js";
 import { exampleArgs } from "../support/config/examples.js";
 import { graph } from "../support/graph/graph.js";
-import { inServer } from "../lab/support/machines.js";
-import type { Stack } from "../lab/support/stack.js";
+import { inServer } from "../lab/support/machines/machines.js";
+import type { Stack } from "../lab/support/stack/stack.js";
 
 const apply =
   "KUBECONFIG=/etc/kubernetes/admin.conf kubectl apply --server-side --force-conflicts --dry-run=server -f -";

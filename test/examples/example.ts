@@ -4,7 +4,7 @@ import { labAdd } from "../../packages/lab/lab.js";
 import { podNetworkOf } from "../support/config/pod-networks.js";
 import { changedFiles } from "../../packages/tools/changed-files.js";
 import { say } from "../../packages/tools/line-reporter.js";
-import type { Stack } from "../lab/support/stack.js";
+import type { Stack } from "../lab/support/stack/stack.js";
 
 /** Whether the run was started by `npm test examples -- --all`. */
 export const everyExample = process.env["STACKADM_TEST_ALL"] === "1";

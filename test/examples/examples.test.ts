@@ -6,7 +6,7 @@ import { oneControlPlane } from "./one-control-plane.js";
 import { productionHa } from "./production-ha.js";
 import { zonesAndRoutes } from "./zones-and-routes.js";
 import { chosenExamples, evidence, onLab, type Example } from "./example.js";
-import { Stack } from "../lab/support/stack.js";
+import { Stack } from "../lab/support/stack/stack.js";
 
 const minutes = 60_000;
 const examples: readonly Example[] = [

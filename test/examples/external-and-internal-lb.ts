@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { listObjects } from "../../openstack/inventory/inventory.js";
 import { serviceDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
-import { inServer } from "../lab/support/machines.js";
+import { inServer } from "../lab/support/machines/machines.js";
 import {
   allReady,
   answerOf,

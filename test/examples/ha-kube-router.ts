@@ -3,13 +3,13 @@ import { z } from "zod";
 import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-client.js";
 import { listObjects } from "../../openstack/inventory/inventory.js";
 import { listAll } from "../../openstack/client/paginate.js";
-import { etcdMembers } from "../lab/support/etcd.js";
+import { etcdMembers } from "../lab/support/kubernetes/etcd.js";
 import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
 import { ProgramStack } from "./program-stack.js";
-import { inServer, scriptRuns } from "../lab/support/machines.js";
-import { operatorPassword, revealed } from "../lab/support/secrets.js";
-import type { Stack } from "../lab/support/stack.js";
+import { inServer, scriptRuns } from "../lab/support/machines/machines.js";
+import { operatorPassword, revealed } from "../lab/support/stack/secrets.js";
+import type { Stack } from "../lab/support/stack/stack.js";
 import {
   allReady,
   bearsUninitialized,

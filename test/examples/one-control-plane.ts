@@ -4,10 +4,10 @@ import { silentProgress } from "../../base/progress.js";
 import { labAdd } from "../../packages/lab/lab.js";
 import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
-import { inServer } from "../lab/support/machines.js";
-import { revealed } from "../lab/support/secrets.js";
-import { openings } from "../lab/support/security-groups.js";
-import type { Stack } from "../lab/support/stack.js";
+import { inServer } from "../lab/support/machines/machines.js";
+import { revealed } from "../lab/support/stack/secrets.js";
+import { openings } from "../lab/support/cloud/security-groups.js";
+import type { Stack } from "../lab/support/stack/stack.js";
 import type { Fields } from "../support/graph/graph.js";
 import { sent } from "../support/graph/sent.js";
 import {

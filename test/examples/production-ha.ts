@@ -6,9 +6,9 @@ import { takeInventory } from "../../openstack/inventory/inventory.js";
 import { listAll } from "../../openstack/client/paginate.js";
 import { probeLogin } from "../../base/ssh-client.js";
 import type { Example } from "./example.js";
-import { until } from "../lab/support/foreign.js";
-import { inServer } from "../lab/support/machines.js";
-import { answers } from "../lab/support/reach.js";
+import { until } from "../lab/support/cloud/foreign.js";
+import { inServer } from "../lab/support/machines/machines.js";
+import { answers } from "../lab/support/network/reach.js";
 import {
   allReady,
   answerOf,

@@ -6,9 +6,9 @@ import { preferredPublicKey } from "../../components/schema/merge-defaults.js";
 import { parseOutputs } from "../../automation/verify/cluster-outputs.js";
 import { packageRoot } from "../../base/paths.js";
 import { run, type RunResult } from "../../base/run-command.js";
-import { labCluster, type LabCluster } from "../lab/support/lab-cluster.js";
-import { resourcesIn, type OpenedResource } from "../lab/support/secrets.js";
-import { Stack, type Changes } from "../lab/support/stack.js";
+import { labCluster, type LabCluster } from "../lab/support/stack/lab-cluster.js";
+import { resourcesIn, type OpenedResource } from "../lab/support/stack/secrets.js";
+import { Stack, type Changes } from "../lab/support/stack/stack.js";
 
 const versioned = z.object({ version: z.string() });
 

@@ -4,9 +4,9 @@ import { listAll } from "../../openstack/client/paginate.js";
 import { listObjects } from "../../openstack/inventory/inventory.js";
 import type { Example } from "./example.js";
 import { declaredKeys, knownKeys, keysOf } from "../support/config/cloud-conf-keys.js";
-import { until } from "../lab/support/foreign.js";
-import { inServer } from "../lab/support/machines.js";
-import type { Stack } from "../lab/support/stack.js";
+import { until } from "../lab/support/cloud/foreign.js";
+import { inServer } from "../lab/support/machines/machines.js";
+import type { Stack } from "../lab/support/stack/stack.js";
 import {
   allReady,
   answerOf,

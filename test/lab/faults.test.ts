@@ -15,10 +15,10 @@ import {
   type CloudObject,
 } from "../../openstack/inventory/inventory.js";
 import { deleteOrphans, findOrphans } from "../../openstack/inventory/marked-objects.js";
-import { enginesOf } from "./support/engine.js";
-import { until } from "./support/foreign.js";
-import { changes, labCluster, type LabCluster } from "./support/lab-cluster.js";
-import { clearFault, inServer, injectFault } from "./support/machines.js";
+import { enginesOf } from "./support/faults/engine.js";
+import { until } from "./support/cloud/foreign.js";
+import { changes, labCluster, type LabCluster } from "./support/stack/lab-cluster.js";
+import { clearFault, inServer, injectFault } from "./support/machines/machines.js";
 
 const minutes = 60_000;
 const stack = "faults";

@@ -13,8 +13,14 @@ import {
   takeInventory,
   type CloudObject,
 } from "../../openstack/inventory/inventory.js";
-import { byDefault, failuresOf } from "./support/cis.js";
-import { changes, labCluster, linesOf, rows, type LabCluster } from "./support/lab-cluster.js";
+import { byDefault, failuresOf } from "./support/kubernetes/cis.js";
+import {
+  changes,
+  labCluster,
+  linesOf,
+  rows,
+  type LabCluster,
+} from "./support/stack/lab-cluster.js";
 import {
   callsFromHere,
   cloudWrites,
@@ -22,11 +28,11 @@ import {
   processLists,
   scriptRuns,
   sshLogins,
-} from "./support/machines.js";
-import { stackadm } from "./support/command-line.js";
-import { foreignObjects } from "./support/foreign.js";
-import { claimToKeep, kubectlOn } from "./support/kubectl.js";
-import { secretsOf } from "./support/secrets.js";
+} from "./support/machines/machines.js";
+import { stackadm } from "./support/stack/command-line.js";
+import { foreignObjects } from "./support/cloud/foreign.js";
+import { claimToKeep, kubectlOn } from "./support/kubernetes/kubectl.js";
+import { secretsOf } from "./support/stack/secrets.js";
 import { packageRoot } from "../../base/paths.js";
 import { nonEmpty } from "../support/non-empty.js";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { say } from "../../packages/tools/line-reporter.js";
-import { foreignObjects, type ForeignObjects } from "./support/foreign.js";
-import { labCluster, type LabCluster } from "./support/lab-cluster.js";
-import { RandomRun, stackName, type Figures } from "./support/random-run.js";
-import { drawOf, faults, repeatedBy, seedsIn, type Draw } from "./support/seed.js";
+import { foreignObjects, type ForeignObjects } from "./support/cloud/foreign.js";
+import { labCluster, type LabCluster } from "./support/stack/lab-cluster.js";
+import { RandomRun, stackName, type Figures } from "./support/faults/random-run.js";
+import { drawOf, faults, repeatedBy, seedsIn, type Draw } from "./support/faults/seed.js";
 
 const minutes = 60_000;
 const seeds = seedsIn(process.env);

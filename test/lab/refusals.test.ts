@@ -8,8 +8,8 @@ import {
   takeInventory,
   type CloudObject,
 } from "../../openstack/inventory/inventory.js";
-import { stackadm } from "./support/command-line.js";
-import { labCluster, type LabCluster } from "./support/lab-cluster.js";
+import { stackadm } from "./support/stack/command-line.js";
+import { labCluster, type LabCluster } from "./support/stack/lab-cluster.js";
 import { packageRoot } from "../../base/paths.js";
 
 const stack = "refused";

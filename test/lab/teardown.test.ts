@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { silentProgress } from "../../base/progress.js";
 import { stateDirectory } from "../../base/paths.js";
 import { labDown, labStatus, labUp } from "../../packages/lab/lab.js";
-import { hostTraces, killContainer, labProcesses } from "./support/host.js";
+import { hostTraces, killContainer, labProcesses } from "./support/machines/host.js";
 
 /**
  * Returns the stack files in the lab's own backend: clusters of a user, which a test must not

@@ -6,8 +6,8 @@ import {
   kubeletConfiguration,
 } from "../../components/kubeadm/component-configuration.js";
 import { kubeletFields } from "../../components/kubeadm/hardening.js";
-import { byDefault, failuresIn, items, scriptFor } from "../lab/support/cis.js";
-import type { Role } from "../lab/support/cis-item.js";
+import { byDefault, failuresIn, items, scriptFor } from "../lab/support/kubernetes/cis.js";
+import type { Role } from "../lab/support/kubernetes/cis-item.js";
 import { Sandbox } from "../support/machine/sandbox.js";
 import { smallest } from "../support/config/spec.js";
 

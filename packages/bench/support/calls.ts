@@ -1,4 +1,4 @@
-import type { SeenCall } from "../../../test/lab/support/faulty-proxy.js";
+import type { SeenCall } from "../../../test/lab/support/faults/faulty-proxy.js";
 import { ports } from "../../lab/cloud/configuration/common.js";
 import type { Figures } from "./statistics.js";
 

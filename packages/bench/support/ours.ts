@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { stackadm } from "../../../test/lab/support/command-line.js";
-import type { LabCluster } from "../../../test/lab/support/lab-cluster.js";
+import { stackadm } from "../../../test/lab/support/stack/command-line.js";
+import type { LabCluster } from "../../../test/lab/support/stack/lab-cluster.js";
 import type { Work } from "./moments.js";
 
 const eventSchema = z.object({

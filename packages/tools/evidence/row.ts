@@ -52,7 +52,7 @@ export const pluginOrigins = ["official", "built", "stand-in"] as const;
 export type PluginOrigin = (typeof pluginOrigins)[number];
 
 /**
- * Returns the proof by a file of the lab tier, such as "all/five". If the file has several
+ * Returns the proof by a file of the lab tier, such as "all/control-planes/five". If the file has several
  * clusters, the title selects tests.
  */
 export const lab = (name: string, title?: string): Proof => ({

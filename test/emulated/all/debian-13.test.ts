@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { takeInventory } from "../../../openstack/inventory/inventory.js";
-import { givenObjects, type GivenObjects } from "../../lab/support/given.js";
+import { givenObjects, type GivenObjects } from "../../lab/support/cloud/given.js";
 import { EmulatedStack, onePlusOne, upMs } from "../support/emulated-stack.js";
 import type { ImageCopy } from "../support/own-image.js";
 import { withScsiDisks, writeToClaim } from "../support/scsi-volume.js";

@@ -7,10 +7,10 @@ import { imageTable } from "../../../base/versions/container-images.js";
 import { silentProgress } from "../../../base/progress.js";
 import { defaultKubernetesVersion } from "../../../base/versions/pinned-versions.js";
 import { labAdd } from "../../../packages/lab/lab.js";
-import { kubectlOn } from "../../lab/support/kubectl.js";
-import { labCluster, type LabCluster } from "../../lab/support/lab-cluster.js";
-import { inServer, reachBy } from "../../lab/support/machines.js";
-import { Stack, type Changes } from "../../lab/support/stack.js";
+import { kubectlOn } from "../../lab/support/kubernetes/kubectl.js";
+import { labCluster, type LabCluster } from "../../lab/support/stack/lab-cluster.js";
+import { inServer, reachBy } from "../../lab/support/machines/machines.js";
+import { Stack, type Changes } from "../../lab/support/stack/stack.js";
 import { untilTrue } from "./until-true.js";
 import { RootShells } from "./root-shell.js";
 

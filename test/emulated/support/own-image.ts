@@ -1,4 +1,4 @@
-import { inCloud } from "../../lab/support/machines.js";
+import { inCloud } from "../../lab/support/machines/machines.js";
 
 /** Copy of a virtual machine image with other hardware properties. */
 export interface ImageCopy {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../../base/run-command.js";
 import type { ClusterOutputs } from "../../../automation/verify/cluster-outputs.js";
-import type { Shell } from "../../lab/support/machines.js";
+import type { Shell } from "../../lab/support/machines/machines.js";
 
 type Machine = ClusterOutputs["nodes"][number];
 

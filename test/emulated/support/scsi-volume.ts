@@ -1,4 +1,4 @@
-import { claimToKeep, kubectlOn } from "../../lab/support/kubectl.js";
+import { claimToKeep, kubectlOn } from "../../lab/support/kubernetes/kubectl.js";
 import type { EmulatedStack } from "./emulated-stack.js";
 import { withHardware, type ImageCopy } from "./own-image.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { applied } from "../../lab/support/kubectl.js";
-import { manifestOf } from "../../lab/support/own-pods.js";
+import { applied } from "../../lab/support/kubernetes/kubectl.js";
+import { manifestOf } from "../../lab/support/kubernetes/own-pods.js";
 import type { EmulatedStack } from "./emulated-stack.js";
 import { untilTrue } from "./until-true.js";
 

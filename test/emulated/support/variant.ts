@@ -1,6 +1,6 @@
 import { EmulatedStack, upMs } from "./emulated-stack.js";
 import { Traffic } from "./traffic.js";
-import type { Changes } from "../../lab/support/stack.js";
+import type { Changes } from "../../lab/support/stack/stack.js";
 
 const minutes = 60_000;
 

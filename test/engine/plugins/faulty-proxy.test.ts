@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { FaultyProxy } from "../../lab/support/faulty-proxy.js";
-import type { CallFault } from "../../lab/support/seed.js";
+import { FaultyProxy } from "../../lab/support/faults/faulty-proxy.js";
+import type { CallFault } from "../../lab/support/faults/seed.js";
 import { startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { Project, succeeded } from "../support/project.js";
 

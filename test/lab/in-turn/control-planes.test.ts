@@ -1,4 +1,4 @@
-import { testControlPlanes } from "../support/control-planes.js";
+import { testControlPlanes } from "../support/stack/control-planes.js";
 
 describe("three control planes behind a load balancer, on the lab", function () {
   this.timeout(15 * 60_000);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { useApi } from "../support/api-client.js";
-import { connectPods } from "../support/pods.js";
-import { inServer } from "../support/machines.js";
-import { Stack } from "../support/stack.js";
+import { useApi } from "../support/kubernetes/api-client.js";
+import { connectPods } from "../support/kubernetes/pods.js";
+import { inServer } from "../support/machines/machines.js";
+import { Stack } from "../support/stack/stack.js";
 
 const minutes = 60_000;
 

@@ -13,14 +13,14 @@ import {
   type CloudObject,
 } from "../../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../../openstack/inventory/marked-objects.js";
-import { stackadm } from "../support/command-line.js";
-import { watchService } from "../support/availability.js";
-import { until } from "../support/foreign.js";
-import { labCluster, type LabCluster } from "../support/lab-cluster.js";
-import { applied, claimToKeep, kubectlOn } from "../support/kubectl.js";
-import { inServer } from "../support/machines.js";
-import { certificateFor } from "../support/stolen-token.js";
-import { unmarkedSince } from "../support/unmarked.js";
+import { stackadm } from "../support/stack/command-line.js";
+import { watchService } from "../support/network/availability.js";
+import { until } from "../support/cloud/foreign.js";
+import { labCluster, type LabCluster } from "../support/stack/lab-cluster.js";
+import { applied, claimToKeep, kubectlOn } from "../support/kubernetes/kubectl.js";
+import { inServer } from "../support/machines/machines.js";
+import { certificateFor } from "../support/kubernetes/stolen-token.js";
+import { unmarkedSince } from "../support/cloud/unmarked.js";
 
 const minutes = 60_000;
 /** Stack name that is a boolean in YAML 1.1. */

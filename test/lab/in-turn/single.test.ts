@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { kubectlOn } from "../support/kubectl.js";
-import { changes } from "../support/lab-cluster.js";
-import { Stack } from "../support/stack.js";
+import { kubectlOn } from "../support/kubernetes/kubectl.js";
+import { changes } from "../support/stack/lab-cluster.js";
+import { Stack } from "../support/stack/stack.js";
 
 const minutes = 60_000;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import fc from "fast-check";
-import { BgpPeer, rangesOf, updateOf } from "../../../../test/lab/support/bgp-peer.js";
+import { BgpPeer, rangesOf, updateOf } from "../../../../test/lab/support/network/bgp-peer.js";
 
 const encode = (ranges: readonly (readonly [number[], number])[]): Buffer =>
   Buffer.concat(

@@ -26,7 +26,7 @@ describe("the lab as people review it", () => {
     if (!reviewed.includes(name)) continue;
     it(`writes ${path}`, () => {
       // The file does not end with .json, because Prettier would reformat it.
-      golden((name.split("/").at(-1) ?? name).replace(".json", ".txt"), content);
+      golden(`cloud/${(name.split("/").at(-1) ?? name).replace(".json", ".txt")}`, content);
     });
   }
 

@@ -12,11 +12,15 @@ export const topologies = {
   },
   "topology/ha": {
     what: "three control planes, one stopped, one lost",
-    proofs: [lab("in-turn/control-planes"), lab("all/virtual-ip"), example("production-ha")],
+    proofs: [
+      lab("in-turn/control-planes"),
+      lab("all/control-planes/virtual-ip"),
+      example("production-ha"),
+    ],
   },
   "topology/five": {
     what: "five control planes, one lost",
-    proofs: [lab("all/five")],
+    proofs: [lab("all/control-planes/five")],
   },
   "topology/growth": {
     what: "from one to three control planes under load, and back",
@@ -24,16 +28,16 @@ export const topologies = {
   },
   "topology/replace": {
     what: "control planes replaced by their generation, with another size of etcd's volume",
-    proofs: [lab("all/replace-control-planes")],
+    proofs: [lab("all/control-planes/replace-control-planes")],
   },
   "topology/etcd-machines": {
     what: "etcd on machines of its own: one replaced, then all by their generation",
-    proofs: [lab("all/etcd")],
+    proofs: [lab("all/machines/etcd")],
   },
   "topology/one-more-worker": {
     what: "one more worker on a living cluster",
     proofs: [
-      lab("all/pool-options", "change their labels and taints while they live, and grow"),
+      lab("all/machines/pool-options", "change their labels and taints while they live, and grow"),
       emulated("defaults", "gets one more worker"),
     ],
   },
@@ -51,11 +55,11 @@ export const endpoints = {
   },
   "endpoint/virtual-ip": {
     what: "`virtual-ip`, three control planes",
-    proofs: [lab("all/virtual-ip")],
+    proofs: [lab("all/control-planes/virtual-ip")],
   },
   "endpoint/existing": {
     what: "`existing`: a balancer that was there before",
-    proofs: [lab("all/existing-network")],
+    proofs: [lab("all/network/existing-network")],
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
@@ -71,11 +75,11 @@ export const loadBalancers = {
   "octavia/ovn": { what: "Octavia with the driver `ovn`", note: "graph; the lab has no OVN" },
   "balancer/udp-tls": {
     what: "Services of UDP; TLS ended with a certificate of Barbican",
-    proofs: [lab("all/sample-services")],
+    proofs: [lab("all/load-balancing/sample-services")],
   },
   "balancer/sizes": {
     what: "flavor and zone of load balancers: of the API's, those of Services, of a single Service",
-    proofs: [lab("all/load-balancer")],
+    proofs: [lab("all/load-balancing/load-balancer")],
   },
   "balancer/internal": {
     what: "an internal load balancer of a Service",
@@ -83,11 +87,11 @@ export const loadBalancers = {
   },
   "balancer/services-network": {
     what: "Services in a network and a floating pool of their own; classes of LoadBalancer Services",
-    proofs: [lab("all/services-network")],
+    proofs: [lab("all/load-balancing/services-network")],
   },
   "balancer/ingress-service": {
     what: "Traefik behind a Service",
-    proofs: [lab("all/services-network")],
+    proofs: [lab("all/load-balancing/services-network")],
     note: "v3.6.12 there",
   },
   "balancer/ingress-workers": {
@@ -101,7 +105,7 @@ export const loadBalancers = {
   },
   "balancer/none": {
     what: "a cloud without load balancers",
-    proofs: [lab("all/second-interface")],
+    proofs: [lab("all/network/second-interface")],
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
@@ -112,11 +116,11 @@ export const storage = {
   },
   "storage/move": {
     what: "storage classes, a volume that follows its pod, snapshots and restore of volumes, metrics-server",
-    proofs: [lab("all/block-storage")],
+    proofs: [lab("all/addons/block-storage")],
   },
   "storage/machine-volumes": {
     what: "boot from volume; volumes for containers and for etcd",
-    proofs: [lab("all/pool-options")],
+    proofs: [lab("all/machines/pool-options")],
   },
   "storage/zone-volumes": {
     what: "volumes of machines in the machine's zone (`{zone}`)",
@@ -138,15 +142,15 @@ export const storage = {
 export const backups = {
   "backup/restore": {
     what: "a backup that is restored on living machines, and after the loss of the only control plane",
-    proofs: [lab("all/restore", "brought back from a backup")],
+    proofs: [lab("all/lifecycle/restore", "brought back from a backup")],
   },
   "backup/lost-majority": {
     what: "a backup of etcd's last member, after the loss of its majority",
-    proofs: [lab("all/restore", "whose etcd lost its majority")],
+    proofs: [lab("all/lifecycle/restore", "whose etcd lost its majority")],
   },
   "backup/lost-etcd-machines": {
     what: "a backup that is restored after the loss of all machines of etcd",
-    proofs: [lab("all/restore", "all of whose machines of etcd are gone")],
+    proofs: [lab("all/lifecycle/restore", "all of whose machines of etcd are gone")],
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
@@ -158,11 +162,11 @@ export const life = {
   },
   "life/destroy-obstacles": {
     what: "`destroy` with finalizers of others, after an interruption, with a stopped worker",
-    proofs: [lab("all/destroy")],
+    proofs: [lab("all/lifecycle/destroy")],
   },
   "life/lost-cluster": {
     what: "`destroy` of a cluster whose etcd is lost",
-    proofs: [lab("all/lost-etcd")],
+    proofs: [lab("all/lifecycle/lost-etcd")],
   },
   "life/faults": {
     what: "faults of servers, of the engine and of machines on the first `up`",
@@ -175,10 +179,10 @@ export const life = {
   "life/random": { what: "faults at random moments", proofs: [lab("random")] },
   "life/same-name": {
     what: "two clusters of one name in one project",
-    proofs: [lab("all/namesakes")],
+    proofs: [lab("all/cloud/namesakes")],
   },
   "life/second-operator": {
     what: "two operators, each with a user of their own",
-    proofs: [lab("all/second-user")],
+    proofs: [lab("all/cloud/second-user")],
   },
 } as const satisfies Readonly<Record<string, Row>>;

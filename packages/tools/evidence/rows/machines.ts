@@ -3,11 +3,11 @@ import { emulated, lab, type Row } from "../row.js";
 export const machines = {
   "machine/pools": {
     what: "pools with zones, labels and taints of their own; own parts for cloud-init, own steps; listed and revoked keys",
-    proofs: [lab("all/pool-options")],
+    proofs: [lab("all/machines/pool-options")],
   },
   "machine/single-options": {
     what: "image and flavor of single machines",
-    proofs: [lab("all/own")],
+    proofs: [lab("all/kubernetes/own")],
   },
   "machine/kernel-worker": {
     what: "a worker with a kernel of its own in a cluster whose control plane is a container",
@@ -15,7 +15,7 @@ export const machines = {
   },
   "machine/spread-hard": {
     what: "`spread: hard`, hints for the scheduler",
-    proofs: [lab("all/second-interface")],
+    proofs: [lab("all/network/second-interface")],
   },
   "machine/spread-soft": {
     what: "`spread: soft`, the default: on which hosts the machines are",
@@ -23,15 +23,15 @@ export const machines = {
   },
   "machine/bastion-volume": {
     what: "a bastion that boots from a volume",
-    proofs: [lab("all/bastion")],
+    proofs: [lab("all/machines/bastion")],
   },
   "machine/downloads": {
     what: "a proxy; mirrors, authorities and passwords of registries; containerd from a repository for it alone",
-    proofs: [lab("all/registries-and-proxy")],
+    proofs: [lab("all/downloads/registries-and-proxy")],
   },
   "machine/own-images": {
     what: "single images by `kubernetes.images`, of a registry that asks for a password",
-    proofs: [lab("all/own")],
+    proofs: [lab("all/kubernetes/own")],
     note: "etcd, pause, Cinder CSI; the others: graph",
   },
   "machine/single-volumes": {
@@ -44,7 +44,7 @@ export const machines = {
   },
   "machine/lab-front": {
     what: "no address of packages, registries or images: the default hosts as the lab answers for them, with redirects, a limit of Docker Hub, an expired key",
-    proofs: [lab("all/front")],
+    proofs: [lab("all/downloads/front")],
   },
   "machine/default-downloads": {
     what: "no override: packages of pkgs.k8s.io and download.docker.com, images of registry.k8s.io, as the real hosts serve them",
@@ -68,15 +68,15 @@ export const clouds = {
   },
   "cloud/own-credential": {
     what: "a credential that is supplied; no cloud controller",
-    proofs: [lab("all/own")],
+    proofs: [lab("all/kubernetes/own")],
   },
   "cloud/user": {
     what: "a user of the cloud in place of an application credential, another password on a living cluster",
-    proofs: [lab("all/service-user")],
+    proofs: [lab("all/cloud/service-user")],
   },
   "cloud/tls": {
     what: "a cloud behind TLS with an authority of its own (`cacert`)",
-    proofs: [lab("all/tls")],
+    proofs: [lab("all/cloud/tls")],
   },
   "cloud/client-certificate": {
     what: "a cloud that asks for a client certificate (`cert`, `key`)",

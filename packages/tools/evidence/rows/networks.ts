@@ -4,19 +4,19 @@ export const networks = {
   "network/own": { what: "own network, router, floating IPs", proofs: [lab("life")] },
   "network/existing": {
     what: "network, subnet and router that exist; a bastion with a floating IP that exists",
-    proofs: [lab("all/bastion")],
+    proofs: [lab("all/machines/bastion")],
   },
   "network/provider": {
     what: "provider network of another project, without router and floating IPs, `access: direct`; openings of node ports",
-    proofs: [lab("all/existing-network")],
+    proofs: [lab("all/network/existing-network")],
   },
   "network/unfiltered": {
     what: "`portSecurity: false`, `mtu`, `access: admin`",
-    proofs: [lab("all/second-interface")],
+    proofs: [lab("all/network/second-interface")],
   },
   "network/given": {
     what: "fixed addresses of machines, a floating IP and security groups that exist, a second interface in an admin network, the address of a sample service",
-    proofs: [lab("all/given")],
+    proofs: [lab("all/network/given")],
   },
   "network/floating-ip-ssh": {
     what: "a floating IP that exists, for SSH without a bastion, for `ingress: workers`",
@@ -24,7 +24,7 @@ export const networks = {
   },
   "network/dual-stack": {
     what: "IPv6 beside IPv4 (`network.ipv6`), kube-router",
-    proofs: [lab("all/dual-stack")],
+    proofs: [lab("all/network/dual-stack")],
   },
   "network/dual-stack-others": {
     what: "IPv6 beside IPv4 with flannel, Calico, `dhcpv6-stateful`",
@@ -39,7 +39,7 @@ export const podNetworks = {
   },
   "pods/kube-router-peers": {
     what: "kube-router: peers outside, Services announced to them, own ASN",
-    proofs: [lab("all/kube-router")],
+    proofs: [lab("all/network/kube-router")],
   },
   "pods/kube-router-overlay": {
     what: "kube-router with an overlay",
@@ -53,7 +53,7 @@ export const podNetworks = {
   },
   "pods/flannel-host-gw": {
     what: "flannel, `host-gw`",
-    proofs: [lab("all/second-interface"), emulated("all/flannel-host-gw")],
+    proofs: [lab("all/network/second-interface"), emulated("all/flannel-host-gw")],
   },
   "pods/calico-vxlan": {
     what: "Calico v3.28.5, `vxlan`; policies",
@@ -82,11 +82,17 @@ export const podNetworks = {
     what: "Canal v3.32.1, the default release",
     note: "graph; the published manifest was read and changed by hand, never applied",
   },
-  "pods/own": { what: "`none`: a pod network of the user's own", proofs: [lab("all/own")] },
+  "pods/own": {
+    what: "`none`: a pod network of the user's own",
+    proofs: [lab("all/kubernetes/own")],
+  },
 } as const satisfies Readonly<Record<string, Row>>;
 
 export const serviceProxies = {
-  "proxy/iptables": { what: "kube-proxy, `iptables`, the default", proofs: [lab("all/hardening")] },
+  "proxy/iptables": {
+    what: "kube-proxy, `iptables`, the default",
+    proofs: [lab("all/kubernetes/hardening")],
+  },
   "proxy/nftables": { what: "kube-proxy, `nftables`", proofs: [emulated("all/debian-13")] },
   "proxy/ipvs": { what: "kube-proxy, `ipvs`", proofs: [emulated("all/ipvs")] },
   "proxy/kube-router": {

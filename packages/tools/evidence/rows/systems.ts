@@ -71,11 +71,11 @@ export const kubernetes = {
   },
   "kubernetes/former": {
     what: `Kubernetes ${former?.version ?? ""}, with cloud controller and CSI ${former?.cloudProvider ?? ""}`,
-    proofs: [lab("all/versions", `Kubernetes ${former?.version ?? ""},`)],
+    proofs: [lab("all/lifecycle/versions", `Kubernetes ${former?.version ?? ""},`)],
   },
   "upgrade/minor": {
     what: `${former?.version ?? ""} to ${newest?.version ?? ""} in place, three control planes and two workers under clients`,
-    proofs: [lab("all/upgrade")],
+    proofs: [lab("all/lifecycle/upgrade")],
   },
   "upgrade/minor-one-control-plane": {
     what: "a minor in place, one control plane and one worker",
@@ -95,21 +95,21 @@ export const kubernetes = {
 export const configuration = {
   "configuration/flags": {
     what: "flags of the API server and an audit log from the first `up`, changed on a living cluster, undone where a flag is wrong; a field of kubelet; renewal of kubeadm's certificates; patches of the scheduler",
-    proofs: [lab("all/component-configuration")],
+    proofs: [lab("all/kubernetes/component-configuration")],
     note: "patches of other components, renewal on several control planes: scripts with stubs of the commands",
   },
   "configuration/own": {
     what: "OIDC, lifetimes of certificates, flags of the other components, `nodePortAddresses` of kube-proxy",
-    proofs: [lab("all/own")],
+    proofs: [lab("all/kubernetes/own")],
     note: "several control planes: graph",
   },
   "configuration/hardened": {
     what: "`kubernetes.hardened` from the first `up` and on a living cluster; Secrets encrypted in etcd",
-    proofs: [lab("all/hardening")],
+    proofs: [lab("all/kubernetes/hardening")],
   },
   "configuration/keystone": {
     what: "users of Keystone, with RBAC and with rules of their own",
-    proofs: [lab("all/keystone-auth")],
+    proofs: [lab("all/addons/keystone-auth")],
   },
   "configuration/kubeadm-timeouts": {
     what: "a machine so slow that kubeadm's default timeouts do not suffice",

@@ -17,7 +17,9 @@ interface Listed {
  * Tests without a row on the page: tests of the lab itself, and of refusals before anything is
  * created.
  */
-const withoutRow = ["all/mirror", "refusals", "teardown"].map((name) => `test/lab/${name}.test.ts`);
+const withoutRow = ["all/downloads/mirror", "refusals", "teardown"].map(
+  (name) => `test/lab/${name}.test.ts`,
+);
 
 describe("the rows of what runs", function () {
   this.timeout(60_000);

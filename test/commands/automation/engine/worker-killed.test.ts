@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Embedder, fails, settingsOf } from "../../../support/engine/embedder.js";
 import type { OperationEvent } from "../../../../automation/engine/operation-events.js";
 import { networkType, stepEvent } from "../../../support/engine/fake-engine.js";
-import { workersOf } from "../../../lab/support/engine.js";
+import { workersOf } from "../../../lab/support/faults/engine.js";
 
 describe("the process of an operation that is killed", function () {
   this.timeout(60_000);

@@ -13,7 +13,7 @@ describe("the command line's help", () => {
       getOutHelpWidth: () => 100,
     });
     program.outputHelp();
-    golden("cli/help.txt", text);
+    golden("cli/help/stackadm.txt", text);
     assert.match(text, /Exit codes: 0 success/);
   });
 
@@ -23,7 +23,7 @@ describe("the command line's help", () => {
       command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
       command.outputHelp();
       const parent = command.parent === program ? "" : `${command.parent?.name() ?? ""}-`;
-      golden(`cli/${parent}${command.name()}.txt`, text);
+      golden(`cli/help/${parent}${command.name()}.txt`, text);
       assert.ok(command.description().length > 10);
     });
 

@@ -57,7 +57,7 @@ describe("a run of tests that records", () => {
   };
   const pass = (): void => undefined;
   const fail = (): never => assert.fail("as it should");
-  const five = "test/lab/all/five.test.ts";
+  const five = "test/lab/all/control-planes/five.test.ts";
 
   it("has a row when the last of its tests has passed, with the setup that was noted", async () => {
     const forget = noteSetup(() => Promise.resolve(setup));

@@ -13,7 +13,7 @@ const sections: readonly Section[] = [
     title: "Topologies",
     intro: "A sentence.",
     rows: {
-      "topology/five": { what: "five", proofs: [lab("all/five")], note: "a remark" },
+      "topology/five": { what: "five", proofs: [lab("all/control-planes/five")], note: "a remark" },
       "topology/single": { what: "single" },
     },
   },
@@ -24,7 +24,7 @@ const record = (at: string, changes: Partial<EvidenceRecord> = {}): EvidenceReco
   commit: `c${at}`,
   ...changes,
 });
-const link = "[lab/all/five](../test/lab/all/five.test.ts)";
+const link = "[lab/all/control-planes/five](../test/lab/all/control-planes/five.test.ts)";
 const page = (...records: EvidenceRecord[]): string => evidencePage(sections, records);
 const cells = (text: string, what: string): string[] => {
   const line = text.split("\n").find((one) => one.startsWith(`| ${what} |`));
@@ -80,7 +80,7 @@ describe("the page of what runs", () => {
 
   it("links to the test that recorded, once", () => {
     const kernel = record("27", { machine: "kernel", test: "test/emulated/five.test.ts" });
-    const own = record("27", { test: "test/lab/all/five.test.ts" });
+    const own = record("27", { test: "test/lab/all/control-planes/five.test.ts" });
     const [, , links] = cells(page(kernel, own), "five");
     assert.equal(links, `${link}; [emulated/five](../test/emulated/five.test.ts); a remark`);
   });

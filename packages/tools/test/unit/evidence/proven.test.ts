@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { provenBy, type SeenTest } from "../../../evidence/proven.js";
 
-const file = "test/lab/all/restore.test.ts";
+const file = "test/lab/all/lifecycle/restore.test.ts";
 const test = (title: string, changes: Partial<SeenTest> = {}): SeenTest => ({
   file,
   title,
@@ -32,7 +32,7 @@ describe("rows that a test completes", () => {
     const last = test(`${first} goes away`);
     const other = test(`${second} comes back`, { passed: false });
     const elsewhere = test("five control planes", {
-      file: "test/lab/all/five.test.ts",
+      file: "test/lab/all/control-planes/five.test.ts",
       passed: false,
     });
     assert.deepEqual(rowsOf(last, [last, other, elsewhere]), ["backup/restore"]);
@@ -52,7 +52,7 @@ describe("rows that a test completes", () => {
   });
 
   it("are none for a test that no row names", () => {
-    const last = test("anything", { file: "test/lab/all/mirror.test.ts" });
+    const last = test("anything", { file: "test/lab/all/downloads/mirror.test.ts" });
     assert.deepEqual(rowsOf(last, [last]), []);
   });
 });

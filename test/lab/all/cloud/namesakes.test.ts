@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { Failure } from "../../../../base/failures/failure.js";
+import type { UpOptions } from "../../../../automation/engine/operation-options.js";
+import { clusterIdentitiesIn } from "../../../../automation/pulumi/stack-state.js";
+import { parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
+import {
+  compareInventories,
+  takeInventory,
+  type CloudObject,
+} from "../../../../openstack/inventory/inventory.js";
+import { markNeverAnswered } from "../../../../components/lookup/marked-servers.js";
+import { neverAnsweredMetadataKey } from "../../../../components/lookup/server-metadata.js";
+import { changes } from "../../support/stack/lab-cluster.js";
+import { Stack, type Changes } from "../../support/stack/stack.js";
+
+const minutes = 60_000;
+/**
+ * Both clusters have a control plane of the same name, and a machine that the other does not plan.
+ */
+const withWorker: Changes = { workers: { general: { flavor: "k8s-worker", count: 1 } } };
+const withBastion = (generation: number): Changes => ({
+  topology: "single",
+  workers: {},
+  access: "bastion",
+  bastion: { flavor: "small", generation },
+});
+const metadataSchema = z.object({ metadata: z.record(z.string(), z.string()) });
+
+describe("two unlike clusters of one name, each in a backend of its own, on the lab", function () {
+  this.timeout(10 * minutes);
+  const [one, two] = [new Stack("same"), new Stack("same")] as const;
+  let ofOne: CloudObject[];
+  let files: readonly string[];
+
+  before(async () => {
+    await one.open();
+    await two.open();
+  });
+  after(async () => {
+    await two.cluster.close();
+    await one.cluster.close();
+  });
+
+  const now = () => takeInventory(one.cluster.cloud);
+  const up = (stack: Stack, options: UpOptions = {}, generation = 0) => {
+    const { cluster, name } = stack;
+    cluster.seen.events.length = 0;
+    const settings = cluster.settings(stack === one ? withWorker : withBastion(generation));
+    return cluster.service.up(name, { settings, ...cluster.recording(), ...options });
+  };
+  const identityOf = async ({ cluster, name }: Stack): Promise<string> => {
+    const [identity = ""] = clusterIdentitiesIn(await cluster.service.state(name));
+    return identity;
+  };
+  /** Requires that the first cluster is unchanged. */
+  const requireUntouched = async (): Promise<void> => {
+    const { removed } = compareInventories(ofOne, await now());
+    assert.deepEqual(removed, []);
+    await one.prove(1);
+  };
+
+  it("refuses the second one before anything is made, also where nothing else is asked", async () => {
+    await one.up(withWorker);
+    ofOne = await now();
+    const identity = await identityOf(one);
+    for (const preflight of [true, "names"] as const)
+      await assert.rejects(up(two, { preflight }), (error: unknown) => {
+        assert.ok(error instanceof Failure);
+        assert.equal(error.code, "PREFLIGHT_FAILED");
+        assert.match(error.message, /the name 'same' is taken by/);
+        assert.ok(error.message.includes(identity));
+        return true;
+      });
+    assert.equal(await two.cluster.service.state("same"), undefined);
+    assert.deepEqual(compareInventories(ofOne, await now()), { added: [], removed: [] });
+  });
+
+  it("lets both live where a program does without the questions", async () => {
+    const [first, second] = [await up(one), await up(two, { preflight: false })];
+    assert.deepEqual(changes(one.cluster.seen.events), {});
+    assert.notEqual(await identityOf(one), await identityOf(two));
+    files = [first, second].map(({ kubeconfigPath = "" }) => readFileSync(kubeconfigPath, "utf8"));
+    assert.notEqual(files[0], files[1], "each has a kubeconfig of its own");
+    await requireUntouched();
+  });
+
+  it("has nothing to do for either, and asks each only about its own", async () => {
+    for (const stack of [one, two]) {
+      await up(stack);
+      assert.deepEqual(changes(stack.cluster.seen.events), {});
+    }
+  });
+
+  it("judges a mark on a server of the second, whose namesake is another one's", async () => {
+    const { service, cloud } = two.cluster;
+    const { nodes } = parseOutputs(await service.outputs("same"));
+    const { serverId = "" } = nodes.find(({ name }) => name === "same-control-plane-0") ?? {};
+    await markNeverAnswered(cloud, serverId);
+    await up(two);
+    assert.deepEqual(changes(two.cluster.seen.events), {}, "it is part of the cluster");
+    const path = `/servers/${serverId}/metadata`;
+    const { metadata } = metadataSchema.parse(await cloud.request("compute", "GET", path));
+    assert.ok(!(neverAnsweredMetadataKey in metadata), "and the mark has gone");
+    await requireUntouched();
+  });
+
+  it("replaces the bastion of the second: no machine of the first leaves by it", async () => {
+    const bastionOf = async () =>
+      parseOutputs(await two.cluster.service.outputs("same")).bastion?.[0];
+    const before = await bastionOf();
+    await up(two, {}, 1);
+    const after = await bastionOf();
+    assert.ok(before && after);
+    assert.notEqual(after.serverId, before.serverId);
+    await requireUntouched();
+  });
+
+  it("destroys the second, and the first goes on as it was", async () => {
+    await two.cluster.service.destroy("same");
+    assert.deepEqual(compareInventories(ofOne, await now()), { added: [], removed: [] });
+    await requireUntouched();
+    const path = await one.cluster.service.kubeconfigFile("same");
+    assert.equal(readFileSync(path, "utf8"), files[0]);
+  });
+
+  it("goes away and leaves nothing", async () => {
+    await one.destroyAndLookAround();
+  });
+});

@@ -1,0 +1,36 @@
+import { Stack } from "../../support/stack/stack.js";
+
+describe("five control planes, on the lab", function () {
+  this.timeout(25 * 60_000);
+  const stack = new Stack("five");
+  const changed = {
+    controlPlane: { flavor: "k8s-control-plane", count: 5 },
+    endpoint: { kind: "virtual-ip" },
+    samples: false,
+  };
+  before(async () => {
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
+  it("come up in one update, one after another members of one etcd", async () => {
+    await stack.up(changed);
+    await stack.prove(5);
+  });
+
+  it("have nothing to do the second time", async () => {
+    await stack.again(changed);
+  });
+
+  it("get one back whose server was deleted", async () => {
+    await stack.lose("control-plane-3");
+    await stack.up(changed, true);
+    await stack.prove(5);
+  });
+
+  it("go away and leave nothing", async () => {
+    await stack.destroyAndLookAround();
+  });
+});

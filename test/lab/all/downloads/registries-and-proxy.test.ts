@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { ports } from "../../../../packages/lab/cloud/configuration/common.js";
+import { labPaths, labSettings, type LabSettings } from "../../../../packages/lab/settings.js";
+import { readState, settingsOf } from "../../../../packages/lab/state.js";
+import {
+  encrypted,
+  signedIn,
+  startProxy,
+  startRegistry,
+  stateAsItIs,
+  type Beside,
+} from "../../support/downloads/downloads.js";
+import { kubectlOn } from "../../support/kubernetes/kubectl.js";
+import { changes } from "../../support/stack/lab-cluster.js";
+import { inServer } from "../../support/machines/machines.js";
+import {
+  bait,
+  startPackages,
+  type PackageRepositories,
+} from "../../support/downloads/package-repositories.js";
+import { Stack } from "../../support/stack/stack.js";
+
+const minutes = 60_000;
+const password = { proxy: "canary-of-the-proxy", registry: "canary&of$the'registry" };
+const machines = ["control-plane-0", "general-0"];
+
+describe("a proxy, repositories, registries and images of one's own, on the lab", function () {
+  this.timeout(20 * minutes);
+  const stack = new Stack("downloads");
+  let management: LabSettings["management"];
+  let proxy: Beside;
+  let repositories: PackageRepositories;
+  let registry: Awaited<ReturnType<typeof startRegistry>>;
+  before(async () => {
+    await stack.open();
+    ({ management } = settingsOf(await readState(labPaths(labSettings().name))));
+    const { host, cloud } = management;
+    proxy = await startProxy(host);
+    repositories = await startPackages(host, `${cloud}:${String(ports.packages)}`);
+    const login = { user: "robot", password: password.registry };
+    registry = await startRegistry(host, `${cloud}:${String(ports.registry)}`, login);
+  });
+  after(async () => {
+    await Promise.all([proxy.close(), repositories.close(), registry.close()]);
+    await stack.cluster.close();
+  });
+
+  const described = (http: unknown, kubernetes: object = {}): Record<string, unknown> => ({
+    controlPlane: { flavor: "k8s-control-plane", count: 1 },
+    workers: { general: { flavor: "k8s-worker", count: 1 } },
+    samples: false,
+    ...(http !== undefined && { network: { proxy: { http } } }),
+    kubernetes: {
+      packages: repositories.packages,
+      // The proxy runs on the host, where the names that the lab answers for do not resolve.
+      registry: { prefix: site(ports.registry), plainHttp: true },
+      ...kubernetes,
+    },
+  });
+  const by = (credentials = ""): string =>
+    `http://${credentials}${management.host}:${String(proxy.port)}`;
+  const site = (port: number): string => `${management.cloud}:${String(port)}`;
+  const on = (machine: string, line: string): Promise<string> =>
+    inServer(stack.serverOf(machine), line);
+  const ask = (line: string): Promise<string> => kubectlOn(stack.serverOf("control-plane-0"), line);
+  const dnsImage = (): Promise<string> =>
+    ask(
+      "-n kube-system get deployment coredns -o jsonpath={.spec.template.spec.containers[0].image}",
+    );
+  /**
+   * Returns the pods whose containers run on a machine. Spaces in the JSON of crictl vary between
+   * builds.
+   */
+  const containers = async (machine: string): Promise<string[]> =>
+    (await on(machine, 'crictl ps -o json | grep -o \'"podSandboxId": *"[0-9a-f]*"\''))
+      .trim()
+      .split("\n")
+      .sort();
+  const coreDns = (): string => `${site(ports.registry)}/coredns/coredns:v1.14.2`;
+
+  it("fetches packages and images by the proxy, from the first machine on, and gives it to no pod", async () => {
+    await stack.up(described(by()));
+    const targets = new Set(proxy.asked.map(({ target }) => target));
+    const ours = `${management.host}:${String(repositories.port)}`;
+    for (const target of [ours, site(ports.registry)]) assert.ok(targets.has(target), target);
+    assert.doesNotMatch(
+      await on("control-plane-0", "cat /etc/kubernetes/manifests/*.yaml"),
+      /_PROXY/i,
+    );
+    assert.doesNotMatch(await ask("-n kube-system get daemonset kube-proxy -o yaml"), /_PROXY/i);
+    await stack.prove(1);
+  });
+
+  it("takes containerd, and nothing else, from a repository that it trusts for it alone", async () => {
+    const { asked, packages, version } = repositories;
+    const taken = asked.filter(({ target }) => /^\/debian\/.*\.deb$/.test(target));
+    assert.ok(taken.length >= machines.length, JSON.stringify(taken));
+    for (const { target } of taken) assert.match(target, /\/containerd\.io_[^/]*$/);
+    const keys =
+      "gpg --homedir /run/stackadm --batch --no-autostart --show-keys --with-colons /etc/apt/keyrings/stackadm-containerd.asc";
+    for (const machine of machines) {
+      const installed = await on(machine, "dpkg-query -W -f '${Version}' containerd.io");
+      assert.equal(installed.trim(), version);
+      assert.match(await on(machine, "apt-mark showhold"), /^containerd\.io$/m);
+      const policy = await on(machine, `apt-cache policy ${bait.package}`);
+      assert.ok(!policy.includes(bait.version), policy);
+      const listed = await on(machine, keys);
+      assert.deepEqual(
+        [...listed.matchAll(/^pub:.*\nfpr:+(\w+):/gm)].map(([, found]) => found),
+        [packages.containerd.keyFingerprint],
+      );
+    }
+  });
+
+  it("has nothing to do the second time", async () => {
+    await stack.up(described(by()));
+    assert.deepEqual(changes(stack.cluster.seen.events), {});
+  });
+
+  it("refuses passwords in clear before anything changes", async () => {
+    await assert.rejects(
+      stack.up(described(by(`me:${password.proxy}@`))),
+      /network\.proxy\.http: is not encrypted/,
+    );
+  });
+
+  it("gets passwords, a mirror, an authority and an image while it lives, and no other pod restarts", async () => {
+    const before = await Promise.all(machines.map(containers));
+    const front = `${management.host}:${String(registry.port)}`;
+    const registries = {
+      [front]: {
+        ca: registry.ca,
+        user: "robot",
+        password: await encrypted(stack.cluster, password.registry),
+      },
+      "docker.io": { mirrors: [`https://${front}`] },
+    };
+    const http = await encrypted(stack.cluster, by(`me:${password.proxy}@`));
+    await stack.up(described(http, { registries, images: { coreDns: coreDns() } }));
+    assert.equal((await dnsImage()).trim(), coreDns());
+    for (const [position, machine] of machines.entries()) {
+      const now = await containers(machine);
+      const lost = (before[position] ?? []).filter((one) => !now.includes(one));
+      assert.ok(lost.length <= 2, `${machine}: ${lost.join(" ")}`);
+      await on(machine, "crictl pull docker.io/e2e-test-images/agnhost:2.63.0");
+      await on(machine, `crictl pull ${site(ports.registry)}/pause:3.10.2`);
+      for (const file of ["containerd/config.toml", "apt/apt.conf.d/95stackadm-proxy"])
+        assert.equal((await on(machine, `stat -c %a /etc/${file}`)).trim(), "600", file);
+    }
+    assert.ok(registry.asked.some(({ target }) => target.includes("/e2e-test-images/agnhost/")));
+    assert.ok(registry.asked.some(({ signedIn: who }) => who.startsWith("Basic ")));
+    assert.ok(signedIn(proxy, site(ports.registry), "me", password.proxy));
+    await stack.prove(1);
+  });
+
+  it("shows the passwords nowhere", async () => {
+    const { cluster } = stack;
+    const texts = [JSON.stringify(cluster.seen), await stateAsItIs(cluster)];
+    for (const text of texts)
+      for (const canary of Object.values(password)) assert.ok(!text.includes(canary));
+  });
+
+  it("goes back to none of it", async () => {
+    await stack.up(described(undefined));
+    for (const machine of machines) {
+      const left = await on(
+        machine,
+        "ls /etc/apt/apt.conf.d /etc/systemd/system/containerd.service.d /etc/containerd/certs.d 2>/dev/null; tr '\\0' '\\n' </proc/$(pgrep -xo containerd)/environ; cat /etc/containerd/config.toml",
+      );
+      assert.doesNotMatch(left, /stackadm-proxy|HTTP_PROXY|docker\.io|canary/, machine);
+    }
+    assert.notEqual((await dnsImage()).trim(), coreDns());
+    await stack.prove(1);
+  });
+
+  it("goes away and leaves nothing", async () => {
+    await stack.destroyAndLookAround();
+  });
+});

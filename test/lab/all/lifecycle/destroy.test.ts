@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { compareInventories, takeInventory } from "../../../../openstack/inventory/inventory.js";
+import { stackadm } from "../../support/stack/command-line.js";
+import { until } from "../../support/cloud/foreign.js";
+import { applied, kubectlOn } from "../../support/kubernetes/kubectl.js";
+import { Stack } from "../../support/stack/stack.js";
+
+const minutes = 60_000;
+/**
+ * Number of claims that almost uses up the project's quota of volumes, after those of the samples.
+ */
+const claims = 16;
+
+const claim = (name: string): string => `
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: ${name}, namespace: default}
+spec: {storageClassName: at-once, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`;
+
+/**
+ * StatefulSet with one pod on each worker, a recreated claim, and a budget that forbids evictions.
+ */
+const database = (image: string): string => `
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: default}
+spec:
+  serviceName: db
+  replicas: 2
+  podManagementPolicy: Parallel
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      affinity:
+        podAntiAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: db}}}
+      containers:
+      - name: db
+        image: ${image}
+        args: [pause]
+        volumeMounts: [{name: data, mountPath: /data}]
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: db, namespace: default}
+spec: {maxUnavailable: 0, selector: {matchLabels: {app: db}}}`;
+
+/**
+ * Webhook without a server: it is called before a volume attachment is deleted (attaching is
+ * another operation).
+ */
+const deafWebhook = `
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: deaf}
+webhooks:
+- name: deaf.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: Fail
+  timeoutSeconds: 7
+  clientConfig: {service: {name: deaf, namespace: default}}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [DELETE], resources: [persistentvolumes]}]`;
+
+const atOnce = `
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: at-once}
+provisioner: cinder.csi.openstack.org`;
+
+describe("a cluster that holds on to what it has, on the lab", function () {
+  this.timeout(20 * minutes);
+  const stack = new Stack("stubborn");
+  const ask = (line: string): Promise<string> =>
+    kubectlOn(stack.serverOf("control-plane-0"), line).then((text) => text.trim());
+  const isBound = async (): Promise<boolean> => {
+    const phases = await ask("get pvc -o jsonpath='{.items[*].status.phase}'");
+    return phases.split(" ").every((phase) => phase === "Bound");
+  };
+  const databaseRuns = (): Promise<string> => ask("rollout status statefulset db --timeout=240s");
+  const webhook = (): Promise<string> =>
+    ask(
+      "get validatingwebhookconfiguration deaf -o jsonpath='{.webhooks[0].failurePolicy} {.webhooks[0].timeoutSeconds}'",
+    );
+  /** Returns the names of the policies that a teardown creates. */
+  const policies = (): Promise<string> =>
+    ask("get validatingadmissionpolicies,validatingadmissionpolicybindings -o name");
+  /** Requires that the cluster is as before and accepts new objects. */
+  const requireUsable = async (): Promise<void> => {
+    assert.equal(await webhook(), "Fail 7");
+    assert.equal(await policies(), "");
+    await ask(applied(claim("new")));
+    // The controller would retry by itself, but after up to 15 minutes.
+    await ask(`annotate statefulset db touched=${String(Date.now())} --overwrite`);
+    await databaseRuns();
+    await until(isBound, 240);
+  };
+  before(async () => {
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
+  it("comes up, and gets what a destroy may stumble over", async () => {
+    await stack.up();
+    const image = await ask(
+      "-n stackadm-samples get deployment web -o jsonpath='{.spec.template.spec.containers[0].image}'",
+    );
+    const many = Array.from({ length: claims }, (_, index) => claim(`many-${String(index)}`));
+    const objects = [atOnce, ...many, claim("held"), database(image), deafWebhook];
+    await ask(applied(objects.join("")));
+    await databaseRuns();
+    await until(isBound, 240);
+  });
+
+  it("is blocked by somebody else's finalizer, names it, and works as before", async () => {
+    const patch = (finalizers: string): Promise<string> =>
+      ask(`patch pvc held --type merge -p '{"metadata": {"finalizers": ${finalizers}}}'`);
+    await patch('["example.com/keep"]');
+    const { code, text } = await stackadm(stack.cluster, ["destroy", "--yes"]);
+    assert.notEqual(code, 0, text);
+    assert.match(text, /TEARDOWN_BLOCKED|volumes are left/);
+    assert.match(text, /claim default\/held is being deleted, finalizers example\.com\/keep/);
+    await patch("null");
+    await requireUsable();
+  });
+
+  it("works again where the destroy was stopped after its teardown", async () => {
+    const { service, name } = stack.cluster;
+    const stop = new AbortController();
+    const destroy = service.destroy(name, {
+      signal: stop.signal,
+      onEvent: (event) => {
+        if (
+          event.type === "resource" &&
+          event.state === "finished" &&
+          /control-plane-teardown$/.test(event.urn)
+        )
+          stop.abort();
+      },
+    });
+    await assert.rejects(destroy, { code: "CANCELLED" });
+    assert.match(await policies(), /stackadm-teardown/);
+    assert.equal(await webhook(), "Ignore 1");
+    await stack.up();
+    await requireUsable();
+    await stack.again();
+  });
+
+  it("goes down while a worker does not run, and leaves nothing", async () => {
+    const { cloud } = stack.cluster;
+    const worker = stack.serverOf("general-1");
+    await cloud.request("compute", "POST", `/servers/${worker}/action`, { "os-stop": null });
+    await until(async () => /general-1 +NotReady/.test(await ask("get nodes")), 180);
+    const { code, text } = await stackadm(stack.cluster, ["destroy", "--yes"]);
+    assert.equal(code, 0, text);
+    const left = compareInventories(stack.initially, await takeInventory(cloud));
+    assert.deepEqual(left, { added: [], removed: [] });
+  });
+});

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { silentProgress } from "../../../../base/progress.js";
+import {
+  defaultKubernetesVersion,
+  kubernetesMinors,
+  minorOf,
+  supportedMinors,
+} from "../../../../base/versions/pinned-versions.js";
+import { labUp } from "../../../../packages/lab/lab.js";
+import { useApi } from "../../support/kubernetes/api-client.js";
+import { watchService } from "../../support/network/availability.js";
+import { applied, kubectlOn } from "../../support/kubernetes/kubectl.js";
+import { inServer } from "../../support/machines/machines.js";
+import { Stack } from "../../support/stack/stack.js";
+
+const minutes = 60_000;
+
+/** Newest minor version, and the one before it. */
+const [newest, former] = supportedMinors.map((minor) => kubernetesMinors[minor]);
+assert.ok(newest && former && newest.version === defaultKubernetesVersion);
+
+/** Budget that always keeps one of the two web servers running. */
+const budget = `
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: stackadm-samples}
+spec: {minAvailable: 1, selector: {matchLabels: {app.kubernetes.io/name: web}}}
+`;
+
+describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.version}, on the lab`, function () {
+  this.timeout(60 * minutes);
+  const stack = new Stack("upgrade");
+  const of = (version: string): Record<string, unknown> => ({
+    controlPlane: { flavor: "k8s-control-plane", count: 3 },
+    workers: { general: { flavor: "k8s-worker", count: 2 } },
+    endpoint: { kind: "load-balancer" },
+    samples: true,
+    kubernetes: {
+      version,
+      apiServer: { extraArgs: { "event-ttl": "3h" } },
+      kubelet: { maxPods: 60 },
+      patches: {
+        "kube-scheduler": [
+          {
+            patch: {
+              spec: {
+                containers: [
+                  { name: "kube-scheduler", resources: { requests: { memory: "72Mi" } } },
+                ],
+              },
+            },
+          },
+        ],
+      },
+    },
+  });
+  const controlPlanes = ["control-plane-0", "control-plane-1", "control-plane-2"];
+  const machines = [...controlPlanes, "general-0", "general-1"];
+  const ask = (line: string): Promise<string> =>
+    kubectlOn(stack.serverOf("control-plane-0"), line).then((text) => text.trim());
+  const words = async (line: string): Promise<string[]> =>
+    [...new Set((await ask(line)).split(/\s+/))].sort();
+  const kubelets = (): Promise<string[]> =>
+    words("get nodes -o jsonpath='{.items[*].status.nodeInfo.kubeletVersion}'");
+  /** Returns the image tags of the containers with this name. */
+  const tags = async (container: string): Promise<string[]> => {
+    const images = await words(
+      `-n kube-system get pods -o jsonpath='{.items[*].spec.containers[?(@.name=="${container}")].image}'`,
+    );
+    return images.map((image) => image.replace(/^.*:/, ""));
+  };
+
+  before(async () => {
+    // The repository has packages of both versions.
+    await labUp({ kubernetes: former.version, progress: silentProgress });
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
+  it("comes up with the former minor", async () => {
+    await stack.up(of(former.version));
+    await stack.prove(3);
+    assert.deepEqual(await kubelets(), [`v${former.version}`]);
+    await ask(applied(budget));
+  });
+
+  it("is not given it while its control planes would be replaced", async () => {
+    const raised = { controlPlane: { flavor: "k8s-control-plane", count: 3, generation: 1 } };
+    await assert.rejects(
+      stack.up({ ...of(newest.version), ...raised }),
+      /kubernetes\.version: cannot come while upgrade-control-plane-0, .* would be replaced/,
+    );
+    await stack.again(of(former.version));
+  });
+
+  it("gets it one machine after another, under clients that go on", async () => {
+    const servers = machines.map((name) => stack.serverOf(name));
+    const service = watchService(`http://${stack.outputs.samples?.external ?? ""}/`);
+    const use = useApi(stack.outputs.kubeconfig);
+    await stack.up(of(newest.version));
+    const [web, api] = [await service.end(), await use.end()];
+    assert.deepEqual(
+      machines.map((name) => stack.serverOf(name)),
+      servers,
+      "a machine was replaced",
+    );
+    const ended = stack.cluster.seen.events.flatMap((event) =>
+      event.type === "resource" && event.state === "finished" && /-\d-(init|join)$/.test(event.name)
+        ? [event.name.replace(/^.*?((control-plane|general)-\d)-\w+$/, "$1")]
+        : [],
+    );
+    assert.deepEqual(ended, machines);
+    assert.ok(web.answered > 100 && web.longestGap < 20_000, JSON.stringify(web));
+    assert.ok(api.answered > 500 && api.longestGap < 60_000, api.said);
+  });
+
+  it("has it everywhere, with what goes with it", async () => {
+    const { version, etcd, coredns, pause, cloudProvider } = newest;
+    assert.deepEqual(await kubelets(), [`v${version}`]);
+    for (const name of ["apiserver", "controller-manager", "scheduler", "proxy"])
+      assert.deepEqual(await tags(`kube-${name}`), [`v${version}`], name);
+    assert.deepEqual(await tags("etcd"), [`${etcd.slice(1)}-0`]);
+    assert.deepEqual(await tags("coredns"), [coredns]);
+    assert.deepEqual(await tags("openstack-cloud-controller-manager"), [cloudProvider]);
+    for (const name of machines) {
+      const config = await inServer(stack.serverOf(name), "cat /etc/containerd/config.toml");
+      assert.match(
+        config,
+        new RegExp(`sandbox = ".*/pause:${pause.replaceAll(".", "\\.")}"`),
+        name,
+      );
+      const held = await inServer(stack.serverOf(name), "apt-mark showhold");
+      assert.deepEqual(
+        ["cri-tools", "kubeadm", "kubectl", "kubelet", "kubernetes-cni"].filter(
+          (one) => !held.split("\n").includes(one),
+        ),
+        [],
+        name,
+      );
+    }
+    await stack.prove(3);
+  });
+
+  it("has kept its flags, patches, fields and files, and every machine takes pods as before", async () => {
+    for (const name of controlPlanes) {
+      const read = (file: string): Promise<string> => inServer(stack.serverOf(name), `cat ${file}`);
+      const server = await read("/etc/kubernetes/manifests/kube-apiserver.yaml");
+      for (const flag of [
+        "event-ttl=3h",
+        "profiling=false",
+        "audit-log-path",
+        "encryption-provider",
+      ])
+        assert.match(server, new RegExp(`--${flag}`), name);
+      assert.match(await read("/etc/kubernetes/manifests/kube-scheduler.yaml"), /memory: 72Mi/);
+    }
+    for (const name of machines) {
+      const config = await inServer(stack.serverOf(name), "cat /var/lib/kubelet/config.yaml");
+      assert.match(config, /^maxPods: 60$/m, name);
+    }
+    const nodes = await ask(
+      `get nodes -o jsonpath='{range .items[*]}{.spec.unschedulable}{.metadata.annotations.stackadm\\.io/retired}{end}'`,
+    );
+    assert.equal(nodes, "");
+    const approval = "get clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found";
+    assert.equal(await ask(approval), "");
+  });
+
+  it("has nothing to do the second time, and does not go back", async () => {
+    await stack.again(of(newest.version));
+    await assert.rejects(
+      stack.up(of(former.version)),
+      new RegExp(`kubernetes\\.version: ${former.version} is earlier than ${newest.version}`),
+    );
+    assert.equal(minorOf((await kubelets())[0]?.slice(1) ?? ""), minorOf(newest.version));
+  });
+
+  it("goes away and leaves nothing", async () => {
+    await stack.destroyAndLookAround();
+  });
+});

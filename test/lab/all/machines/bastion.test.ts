@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { probeLogin } from "../../../../base/ssh-client.js";
+import { sshTargetOf } from "../../../../automation/verify/cluster-outputs.js";
+import { takeInventory } from "../../../../openstack/inventory/inventory.js";
+import { networkBeside, type NetworkBeside } from "../../support/cloud/beside.js";
+import { givenObjects, type GivenObjects } from "../../support/cloud/given.js";
+import { changes } from "../../support/stack/lab-cluster.js";
+import { answers } from "../../support/network/reach.js";
+import { Stack } from "../../support/stack/stack.js";
+
+const minutes = 60_000;
+
+describe("a cluster behind a bastion, in a network that was there before, on the lab", function () {
+  this.timeout(10 * minutes);
+  const stack = new Stack("bastion");
+  let beside: NetworkBeside;
+  let given: GivenObjects;
+  let untouched: unknown;
+  const changed = (): Readonly<Record<string, unknown>> => ({
+    network: {
+      nodes: beside.range,
+      existing: { network: beside.name, router: beside.name },
+    },
+    access: "bastion",
+    bastion: { flavor: "small", rootVolume: { size: 5 } },
+    ssh: { floatingIp: given.floatingIp },
+    workers: { general: { flavor: "k8s-worker", count: 1 } },
+  });
+  const login = () => ({
+    user: "debian",
+    agentSocket: stack.cluster.environment.agent?.socket ?? "",
+  });
+  before(async () => {
+    await stack.open();
+    beside = await networkBeside(stack.cluster.cloud, "office");
+    given = await givenObjects(stack.cluster.cloud, "bastion-before");
+    stack.initially = await takeInventory(stack.cluster.cloud);
+    untouched = [await beside.state(), await given.state()];
+  });
+  after(async () => {
+    await given.remove();
+    await beside.remove();
+    await stack.cluster.close();
+  });
+
+  it("comes up and works", async () => {
+    await stack.up(changed());
+    await stack.prove(1);
+    const [bastion] = stack.outputs.bastion ?? [];
+    assert.equal(bastion?.role, "bastion");
+    assert.equal(bastion.sshHost, given.floatingIp);
+    assert.ok(stack.outputs.nodes.every(({ sshHost }) => sshHost === undefined));
+    assert.ok(stack.outputs.nodes.every(({ address }) => address.startsWith("10.77.0.")));
+  });
+
+  it("boots its bastion from a volume", async () => {
+    const objects = await takeInventory(stack.cluster.cloud);
+    const volume = objects.find(
+      ({ kind, name }) => kind === "volume" && name === "bastion-bastion-0-root",
+    );
+    assert.equal(volume?.gigabytes, 5);
+  });
+
+  it("lets SSH in from outside at the bastion alone", async () => {
+    const api = new URL(stack.outputs.apiEndpoint);
+    assert.equal(await answers(api.hostname, Number(api.port)), true);
+    assert.equal(await answers(api.hostname, 22), false);
+    assert.equal(await answers(stack.outputs.bastion?.[0]?.sshHost ?? "", 22), true);
+  });
+
+  it("lets 64 at once through the bastion to a machine that proves who it is", async () => {
+    const { outputs } = stack;
+    const ways = outputs.nodes.map((node) => sshTargetOf(node, outputs, login()) ?? assert.fail());
+    const bastion = outputs.bastion?.[0]?.sshHost;
+    assert.ok(ways.length > 0 && ways.every(({ proxy }) => proxy?.host === bastion));
+    const all = Array.from({ length: 64 }, (_, n) => ways[n % ways.length] ?? assert.fail());
+    const seen = await Promise.all(all.map((way) => probeLogin(way)));
+    assert.deepEqual([...new Set(seen)], ["itself"]);
+  });
+
+  it("has nothing to do the second time", async () => {
+    await stack.up(changed());
+    assert.deepEqual(changes(stack.cluster.seen.events), {});
+  });
+
+  it("gives its bastion away and works on: the first control plane is the way in", async () => {
+    await stack.up({ ...changed(), access: "control-plane", bastion: undefined, ssh: {} });
+    assert.equal(stack.outputs.bastion, undefined);
+    const { hostname } = new URL(stack.outputs.apiEndpoint);
+    assert.equal(await answers(hostname, 22), true);
+    await stack.up(changed());
+    assert.equal(await answers(hostname, 22), false);
+  });
+
+  it("goes away and leaves nothing but the network and the floating IP, as they were", async () => {
+    await stack.destroyAndLookAround();
+    assert.deepEqual([await beside.state(), await given.state()], untouched);
+  });
+});

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { useApi } from "../../support/kubernetes/api-client.js";
+import { etcdMembers } from "../../support/kubernetes/etcd.js";
+import { until } from "../../support/cloud/foreign.js";
+import { changes } from "../../support/stack/lab-cluster.js";
+import { inServer, scriptRuns } from "../../support/machines/machines.js";
+import { Stack } from "../../support/stack/stack.js";
+
+const minutes = 60_000;
+
+describe("etcd on machines of its own, on the lab", function () {
+  this.timeout(15 * minutes);
+  const stack = new Stack("apart");
+  const of = (generation: number): Record<string, unknown> => ({
+    controlPlane: { flavor: "k8s-control-plane", count: 1 },
+    etcd: {
+      kind: "dedicated",
+      flavor: "k8s-worker",
+      generation,
+      etcdVolume: { size: 1 },
+      steps: { afterKubeadm: "hostname >/etc/after" },
+    },
+    workers: { general: { flavor: "k8s-worker", count: 1 } },
+    samples: false,
+  });
+  const changed = of(0);
+  before(async () => {
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
+  /**
+   * Requires that all etcd machines are voting members, from the view of each machine, and that the
+   * cluster's verification succeeds.
+   */
+  const prove = async (): Promise<void> => {
+    const machines = stack.outputs.etcd ?? [];
+    const names = ["apart-etcd-0", "apart-etcd-1", "apart-etcd-2"];
+    for (const { serverId, name } of machines) {
+      const members = await etcdMembers(serverId);
+      assert.deepEqual(members.map((member) => member.name).sort(), names, name);
+      assert.ok(members.every(({ started, learner }) => started && !learner));
+      const own = await inServer(serverId, "findmnt -n -o FSTYPE /var/lib/etcd; cat /etc/after");
+      assert.equal(own, `ext4\n${name}\n`);
+    }
+    assert.deepEqual(machines.map(({ name }) => name).sort(), names);
+    assert.deepEqual(await unwell(), []);
+  };
+  /** Returns the members that `status` reports as unhealthy. Requires that it lists all three. */
+  const unwell = async (): Promise<string[]> => {
+    const { machines, verification } = await stack.cluster.service.status(stack.name);
+    assert.equal(machines.filter(({ role }) => role === "etcd").length, 3);
+    const asked = verification?.machines ?? [];
+    assert.equal(asked.length, 3, JSON.stringify(asked));
+    return asked.filter(({ ok }) => !ok).map(({ where }) => where);
+  };
+
+  it("comes up before the control plane, which runs none and holds no key of its authority", async () => {
+    await stack.up(changed);
+    await prove();
+    const controlPlane = stack.serverOf("control-plane-0");
+    const pods = await inServer(controlPlane, "ls /etc/kubernetes/manifests");
+    assert.match(pods, /kube-apiserver\.yaml/);
+    assert.doesNotMatch(pods, /etcd/);
+    const keys = await inServer(controlPlane, "find /etc/kubernetes -path '*etcd*' -name '*.key'");
+    assert.equal(keys.trim(), "/etc/kubernetes/etcd/client.key");
+  });
+
+  it("has nothing to do the second time", async () => {
+    await stack.up(changed);
+    assert.deepEqual(changes(stack.cluster.seen.events), {});
+  });
+
+  it("gets a member back whose server was deleted, without touching another machine", async () => {
+    const others = [...stack.outputs.nodes, ...(stack.outputs.etcd ?? [])].filter(
+      ({ name }) => name !== "apart-etcd-0",
+    );
+    const runs = (): Promise<number[]> =>
+      Promise.all(others.map(({ serverId }) => scriptRuns(serverId)));
+    const before = await runs();
+    const lost = await stack.lose("etcd-0");
+    // The API server may first wait for the lost member.
+    await until(async () => String(await unwell().catch(() => [])) === "apart-etcd-0");
+    await stack.up(changed, true);
+    assert.notEqual(stack.serverOf("etcd-0"), lost);
+    assert.deepEqual(await runs(), before);
+    await prove();
+  });
+
+  it("is replaced one machine after another by its generation, under a client that goes on", async () => {
+    const ids = (): string[] => (stack.outputs.etcd ?? []).map(({ serverId }) => serverId);
+    const nodes = stack.outputs.nodes.map(({ serverId }) => serverId);
+    const [before, use] = [ids(), useApi(stack.outputs.kubeconfig)];
+    await stack.up(of(1));
+    const { longestGap, answered, said } = await use.end();
+    assert.equal(ids().filter((id) => before.includes(id)).length, 0);
+    assert.deepEqual(
+      stack.outputs.nodes.map(({ serverId }) => serverId),
+      nodes,
+    );
+    const replaced = stack.cluster.seen.events.flatMap((event) =>
+      event.type === "resource" && event.state === "finished" && event.kind === "Instance"
+        ? [`${event.change} ${event.name}`]
+        : [],
+    );
+    assert.deepEqual(
+      replaced.filter((line) => /replace/.test(line) && !line.startsWith("replace ")),
+      [0, 1, 2].flatMap((position) =>
+        ["delete-replaced", "create-replacement"].map(
+          (what) => `${what} apart-etcd-${String(position)}-server`,
+        ),
+      ),
+    );
+    await prove();
+    // The API server switches to another member when the one it uses disappears.
+    assert.ok(answered > 300 && longestGap < 30_000, said);
+    await stack.again(of(1));
+  });
+
+  it("goes away and leaves nothing", async () => {
+    await stack.destroyAndLookAround();
+  });
+});

@@ -1,0 +1,15 @@
+import { silentProgress } from "../../../../base/progress.js";
+import { connectCloud, type CloudClient } from "../../../../openstack/client/cloud-client.js";
+import { adminCloudName } from "../../../../packages/lab/facts.js";
+import { labUp } from "../../../../packages/lab/lab.js";
+import { labSettings } from "../../../../packages/lab/settings.js";
+
+/**
+ * Returns a client of the lab's cloud as administrator, in a separate project. Creates objects that
+ * only cloud operators can create.
+ */
+export async function administrator(): Promise<CloudClient> {
+  const { adminCloudsFile } = await labUp({ progress: silentProgress });
+  const env = { OS_CLIENT_CONFIG_FILE: adminCloudsFile, OS_CLOUD: adminCloudName(labSettings()) };
+  return connectCloud({ env });
+}

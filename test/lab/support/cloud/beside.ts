@@ -1,0 +1,72 @@
+import { run } from "../../../../base/run-command.js";
+import type { CloudClient } from "../../../../openstack/client/cloud-client.js";
+import { NeutronObjects } from "./neutron.js";
+
+/** Network with a router, next to a cluster. */
+export interface NetworkBeside {
+  readonly name: string;
+  readonly range: string;
+  /** Address of its router in the external network. */
+  readonly gateway: string;
+  /** Returns Neutron's view of the network, without fields that change with every use. */
+  state(): Promise<unknown>;
+  remove(): Promise<void>;
+}
+
+/** Fields to ignore. Ports are not ignored: an added or deleted port is a change. */
+const changing = /^(revision_number|updated_at)$/;
+
+interface Router {
+  readonly id: string;
+  readonly external_gateway_info: {
+    readonly external_fixed_ips: readonly { readonly ip_address: string }[];
+  };
+}
+
+/**
+ * Creates a network, a subnet and a router of the same name; a `shared` network is open to all
+ * projects.
+ */
+export async function networkBeside(
+  cloud: CloudClient,
+  name: string,
+  { range = "10.77.0.0/24", shared = false } = {},
+): Promise<NetworkBeside> {
+  const neutron = new NeutronObjects(cloud);
+  const network = await neutron.create("/networks", "network", { name, ...(shared && { shared }) });
+  const within = { name, network_id: network.id, cidr: range, ip_version: 4 };
+  const subnet = await neutron.create("/subnets", "subnet", within);
+  const router = await neutron.create<Router>("/routers", "router", {
+    name,
+    external_gateway_info: { network_id: await neutron.external() },
+  });
+  const ofRouter = (act: "add" | "remove"): Promise<unknown> =>
+    neutron.ask("PUT", `/routers/${router.id}/${act}_router_interface`, { subnet_id: subnet.id });
+  await ofRouter("add");
+  const paths = [`/networks/${network.id}`, `/subnets/${subnet.id}`, `/routers/${router.id}`];
+  const [outside] = router.external_gateway_info.external_fixed_ips;
+  return {
+    name,
+    range,
+    gateway: outside?.ip_address ?? "",
+    state: () => neutron.state(paths, changing),
+    remove: async () => {
+      await ofRouter("remove");
+      await neutron.remove(paths);
+    },
+  };
+}
+
+/**
+ * Adds a route from this machine to the network's own addresses, and returns a function that
+ * removes it.
+ */
+export async function routeTo({
+  range,
+  gateway,
+}: Pick<NetworkBeside, "range" | "gateway">): Promise<() => Promise<void>> {
+  await run("ip", ["route", "replace", range, "via", gateway]);
+  return async () => {
+    await run("ip", ["route", "del", range, "via", gateway]);
+  };
+}

@@ -1,0 +1,24 @@
+import { imageId } from "../../../../packages/lab/cloud/offering.js";
+import { inCloud } from "../machines/machines.js";
+
+/** Second image with the content of the lab's image, which Nova has never used. */
+export interface OwnImage {
+  readonly id: string;
+  remove(): Promise<void>;
+}
+
+const asAdministrator = (line: string): Promise<string> => inCloud(`. /root/openrc; ${line}`);
+
+export async function ownImage(name: string): Promise<OwnImage> {
+  const form = "--public --disk-format raw --container-format bare -f value -c id";
+  const made = await asAdministrator(
+    `openstack image create ${name} ${form} --file /srv/lab/images/${imageId}`,
+  );
+  const id = made.trim();
+  return {
+    id,
+    remove: async () => {
+      await asAdministrator(`openstack image delete ${id}`);
+    },
+  };
+}

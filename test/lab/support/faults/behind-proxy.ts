@@ -1,0 +1,43 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../../support/engine/listening-service.js";
+import { apis, apiUrl } from "../../../../packages/lab/cloud/configuration/common.js";
+import { labSettings } from "../../../../packages/lab/settings.js";
+import { FaultyProxy, type ProxyOptions } from "./faulty-proxy.js";
+import type { LabCluster } from "../stack/lab-cluster.js";
+
+export interface BehindProxy {
+  readonly proxy: FaultyProxy;
+  /** Service whose calls to the cloud pass through the proxy. */
+  readonly service: ListeningService;
+  /** Environment in which the cloud's address is the proxy. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Starts a proxy between a cluster and the lab's cloud, for the user and for the cluster's own
+ * controllers.
+ */
+export async function behindProxy(
+  { environment, stackFile }: Pick<LabCluster, "environment" | "stackFile">,
+  options: Pick<ProxyOptions, "delay"> = {},
+): Promise<BehindProxy> {
+  const settings = labSettings();
+  const proxy = await FaultyProxy.start({
+    // Address that the cluster's controllers can reach too.
+    address: settings.management.host,
+    upstreams: apis.map((port) => apiUrl(settings, { transport: "http", port })),
+    ...options,
+  });
+  const projectDirectory = dirname(stackFile);
+  const file = join(projectDirectory, "clouds-behind-proxy.yaml");
+  const clouds = readFileSync(environment.env["OS_CLIENT_CONFIG_FILE"] ?? "", "utf8");
+  writeFileSync(file, proxy.rewrite(clouds), { mode: 0o600 });
+  const env: NodeJS.ProcessEnv = { ...environment.env, OS_CLIENT_CONFIG_FILE: file };
+  const backend = env["PULUMI_BACKEND_URL"] ?? "";
+  const service = createListeningService({ env, backend, projectDirectory });
+  return { proxy, service, env };
+}

@@ -1,0 +1,155 @@
+import { createHash, randomInt } from "node:crypto";
+import type { OperationEvent } from "../../../../automation/engine/operation-events.js";
+import { parseUrn } from "../../../../automation/pulumi/urn.js";
+import { Failure } from "../../../../base/failures/failure.js";
+
+/*
+ * Draws the course of a random fault run from its seed. Moments are positions in a count (resources
+ * that the engine starts, writing calls to the cloud), not times, so that a seed reproduces the
+ * same moment.
+ */
+
+/** Resources of the engine that a moment counts. */
+export type Counted = "all" | "of the machines" | "of the cloud";
+
+interface Fault {
+  /** Description of the fault. */
+  readonly says: string;
+  readonly counted: Counted;
+}
+
+/** Faults in the order in which consecutive seeds use them. */
+export const faults = {
+  engine: { says: "the engine is killed", counted: "all" },
+  worker: { says: "the worker process is killed", counted: "all" },
+  ssh: { says: "an SSH connection is cut", counted: "of the machines" },
+  reboot: { says: "the control plane is reset", counted: "of the machines" },
+  deleted: { says: "a worker's server is deleted", counted: "of the machines" },
+  controller: { says: "the cloud controller is killed", counted: "of the machines" },
+  "409": { says: "a writing call to the cloud is answered with 409", counted: "of the cloud" },
+  "500": { says: "a writing call to the cloud is answered with 500", counted: "of the cloud" },
+  "503": { says: "a writing call to the cloud is answered with 503", counted: "of the cloud" },
+  lost: { says: "the answer to a writing call to the cloud is lost", counted: "of the cloud" },
+  many: { says: "5 % of all calls to the cloud fail", counted: "of the cloud" },
+} as const satisfies Readonly<Record<string, Fault>>;
+export type FaultName = keyof typeof faults;
+
+/** Failure of a call to the cloud: a status, or `lost`: the call is executed but gets no answer. */
+export type CallFault = 409 | 500 | 503 | "lost";
+
+/** Properties of a call to the cloud on which draws depend. */
+export interface Call {
+  /** Number of this call, counted from 1. */
+  readonly number: number;
+  /**
+   * Number of this writing call of the program, counted from 1. Absent for reading calls and calls
+   * of machines.
+   */
+  readonly write?: number;
+  readonly method: string;
+}
+
+/** Course of one run. */
+export interface Draw {
+  readonly seed: number;
+  readonly fault: FaultName;
+  /** Moment, from 0 (the first counted resource or call) to below 1 (the last). */
+  readonly at: number;
+  /** Choice among several possible targets, from 0 to below 1. */
+  readonly which: number;
+}
+
+/**
+ * Returns a number from 0 to below 1, evenly distributed. The same arguments give the same number,
+ * independent of earlier draws.
+ */
+export function drawn(seed: number, ...what: readonly (string | number)[]): number {
+  const digest = createHash("sha256")
+    .update([seed, ...what].join(" "))
+    .digest();
+  return digest.readUInt32BE() / 2 ** 32;
+}
+
+const pick = <Item>(items: readonly [Item, ...Item[]], part: number): Item =>
+  items[Math.floor(part * items.length)] ?? items[0];
+
+/** Returns the draw of a seed. Consecutive seeds use all faults in order. */
+export function drawOf(seed: number): Draw {
+  const names = Object.keys(faults) as FaultName[];
+  const fault = names[seed % names.length] ?? "engine";
+  return { seed, fault, at: drawn(seed, "at"), which: drawn(seed, "which") };
+}
+
+/** Returns the position among `count`, from 1; for a count of 0 the first. */
+export const momentOf = ({ at }: Pick<Draw, "at">, count: number): number =>
+  1 + Math.floor(at * count);
+
+/** Number of failing calls per 100 calls. */
+const often = 5;
+
+const types: Readonly<Record<Counted, RegExp>> = {
+  all: /^(?!pulumi:)/,
+  "of the machines": /^(command:remote:|kubernetes:)/,
+  "of the cloud": /^openstack:/,
+};
+
+/** Returns whether the event starts a counted resource. Providers are not counted. */
+export const begins = (event: OperationEvent, counted: Counted): boolean =>
+  event.type === "resource" &&
+  event.state === "started" &&
+  types[counted].test(parseUrn(event.urn).type);
+
+/**
+ * Returns a function that decides whether and how a call fails. `writes` is the expected number of
+ * writing calls of the program.
+ */
+export function failingCalls(draw: Draw, writes: number): (call: Call) => CallFault | undefined {
+  const { seed, fault } = draw;
+  if (fault === "many")
+    return ({ number, write }) => {
+      if (drawn(seed, "call", number) >= often / 100) return undefined;
+      const ways: readonly [CallFault, ...CallFault[]] = [500, 503, "lost"];
+      // Reading calls cannot conflict, thus 409 is only for writing ones.
+      return pick(write === undefined ? ways : [409, ...ways], drawn(seed, "way", number));
+    };
+  const way = wayOf(fault);
+  const moment = momentOf(draw, writes);
+  return ({ write }) => (way !== undefined && write === moment ? way : undefined);
+}
+
+/** Returns how a single call fails; undefined for other faults. */
+function wayOf(fault: FaultName): CallFault | undefined {
+  if (fault === "lost") return fault;
+  const status = Number(fault);
+  return status === 409 || status === 500 || status === 503 ? status : undefined;
+}
+
+export const runsVariable = "STACKADM_RANDOM_RUNS";
+export const seedVariable = "STACKADM_RANDOM_SEED";
+
+function wholeNumber(env: NodeJS.ProcessEnv, name: string, least: number): number | undefined {
+  const written = env[name];
+  if (written === undefined || written === "") return undefined;
+  const number = Number(written);
+  if (/^\d+$/.test(written) && number >= least && Number.isSafeInteger(number)) return number;
+  throw new Failure(
+    "FAILED",
+    `${name}: '${written}' is not a whole number from ${least} on.`,
+    `Write one like ${name}=3.`,
+  );
+}
+
+/**
+ * Returns the seeds of the runs: consecutive, from the first one, which is random unless the
+ * environment names it.
+ * @default one run, three in CI
+ */
+export function seedsIn(env: NodeJS.ProcessEnv): number[] {
+  const runs = wholeNumber(env, runsVariable, 1) ?? (env["CI"] === "true" ? 3 : 1);
+  const first = wholeNumber(env, seedVariable, 0) ?? randomInt(1_000_000);
+  return Array.from({ length: runs }, (_, index) => first + index);
+}
+
+/** Returns the command that repeats one run. */
+export const repeatedBy = (seed: number): string =>
+  `${seedVariable}=${seed} npx mocha --exit test/lab/random.test.ts`;

@@ -1,0 +1,22 @@
+import {
+  samplesNamespaceObject,
+  webDeployment,
+} from "../../../../components/addons/manifests/samples.js";
+import { imageTable } from "../../../../base/versions/container-images.js";
+import { defaultKubernetesVersion } from "../../../../base/versions/pinned-versions.js";
+import { applied, kubectlOn } from "./kubectl.js";
+
+/** Returns objects as a manifest for kubectl. */
+export const manifestOf = (objects: readonly object[]): string =>
+  objects.map((one) => JSON.stringify(one)).join("\n---\n");
+
+/**
+ * Runs the samples' web pods, one on each of two machines, in a cluster that has no load balancers
+ * and thus no samples.
+ */
+export async function runWebPods(serverId: string): Promise<void> {
+  const { agnhost } = imageTable(defaultKubernetesVersion);
+  const objects = [samplesNamespaceObject(), webDeployment(agnhost)];
+  await kubectlOn(serverId, applied(manifestOf(objects)));
+  await kubectlOn(serverId, "-n stackadm-samples rollout status deployment web --timeout=120s");
+}

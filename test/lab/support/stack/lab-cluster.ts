@@ -1,0 +1,195 @@
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { stringify } from "yaml";
+import {
+  createListeningService,
+  type Listening,
+  type ListeningService,
+} from "../../../support/engine/listening-service.js";
+import type { OperationEvent } from "../../../../automation/engine/operation-events.js";
+import {
+  prepareEnvironment,
+  type OperationEnvironment,
+} from "../../../../automation/setup/operation-environment.js";
+import {
+  openstackPlugins,
+  type OpenstackPlugin,
+} from "../../../../base/versions/openstack-plugin-versions.js";
+import { silentProgress } from "../../../../base/progress.js";
+import { connectCloud, type CloudClient } from "../../../../openstack/client/cloud-client.js";
+import { labUp, type LabFacts } from "../../../../packages/lab/lab.js";
+import { labSettings, type LabSettings } from "../../../../packages/lab/settings.js";
+import { packageRoot } from "../../../../base/paths.js";
+import type { Fields } from "../../../../components/schema/merge-defaults.js";
+import { noteSetup } from "../../../support/evidence.js";
+import { setupOf } from "./setup.js";
+
+/** Stack on the lab with a separate backend, and records of its operations. */
+export interface LabCluster {
+  readonly name: string;
+  readonly service: ListeningService;
+  readonly environment: OperationEnvironment;
+  readonly cloud: CloudClient;
+  /** Path of `Pulumi.<name>.yaml`, for plain pulumi. */
+  readonly stackFile: string;
+  /** Returns the stack file's text, with changes of the cluster. */
+  settings(changes?: Readonly<Record<string, unknown>>): string;
+  /** All events and lines so far. */
+  readonly seen: { readonly events: OperationEvent[]; readonly lines: string[] };
+  /** Returns options that record into `seen`. */
+  recording(): Required<Pick<Listening, "onEvent" | "onNote">>;
+  close(): Promise<void>;
+}
+
+/** Cloud of a cluster: one of the lab's entries in clouds.yaml, and a file of site defaults. */
+export interface LabAccess {
+  readonly cloud: string;
+  readonly siteFile: string;
+}
+
+/** Returns the cloud of a cluster. If only a name is returned, the lab's site file applies. */
+export type CloudOf = (facts: LabFacts) => string | LabAccess;
+
+/** Returns an environment that selects the lab instead of the cloud of the caller's environment. */
+async function labEnvironment(cloudOf: CloudOf): Promise<NodeJS.ProcessEnv> {
+  const facts = await labUp({ progress: silentProgress });
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith("OS_"));
+  const chosen = cloudOf(facts);
+  const { cloud, siteFile } =
+    typeof chosen === "string" ? { cloud: chosen, siteFile: facts.siteFile } : chosen;
+  const env = { ...Object.fromEntries(others), OS_CLOUD: cloud };
+  return { ...env, OS_CLIENT_CONFIG_FILE: facts.cloudsFile, STACKADM_SITE: siteFile };
+}
+
+/** Content of a stack's directory. */
+export interface LabProject {
+  /** Writes all files except the stack file. */
+  readonly prepare: (directory: string) => void | Promise<void>;
+  /** Returns the configuration in the stack file. */
+  readonly config: (
+    changes: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, unknown>>;
+  /**
+   * Arguments of the cluster for evidence records, if the stack has its own program.
+   * @default `stackadm:cluster` of `config`
+   */
+  readonly described?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the OpenStack plugin of STACKADM_TEST_OPENSTACK; undefined: the program's default. */
+function chosenPlugin(): OpenstackPlugin | undefined {
+  const named = process.env["STACKADM_TEST_OPENSTACK"];
+  const chosen = openstackPlugins.find((version) => version === named);
+  if (named !== undefined && !chosen)
+    throw new Error(`STACKADM_TEST_OPENSTACK=${named}: write ${openstackPlugins.join(" or ")}`);
+  return chosen;
+}
+
+const openstackPlugin = chosenPlugin();
+
+/** Returns a project of our program, with `described` as its cluster. */
+const ownProject = (described: Readonly<Record<string, unknown>>): LabProject => ({
+  prepare: (directory) => {
+    copyFileSync(join(packageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
+  },
+  config: (changes) => ({
+    "stackadm:cluster": { ...described, ...(openstackPlugin && { openstackPlugin }), ...changes },
+  }),
+});
+
+/**
+ * Prepares a cluster called `name`, by default with the machines of the dev stack. Creates nothing
+ * in the cloud.
+ */
+export async function labCluster(
+  name: string,
+  described: Readonly<Record<string, unknown>> = devCluster(name),
+  project: LabProject = ownProject(described),
+  cloudOf: CloudOf = ({ cloud }) => cloud,
+): Promise<LabCluster> {
+  const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
+  const backend = pathToFileURL(directory).href;
+  const env = { ...(await labEnvironment(cloudOf)), PULUMI_BACKEND_URL: backend };
+  const environment = await prepareEnvironment({ progress: silentProgress, env, openstackPlugin });
+  let config: Fields = {};
+  const settings: LabCluster["settings"] = (changes = {}) => {
+    config = project.config(changes);
+    return stringify({ config });
+  };
+  await project.prepare(directory);
+  const stackFile = join(directory, `Pulumi.${name}.yaml`);
+  writeFileSync(stackFile, settings());
+  const service = createListeningService({
+    env: environment.env,
+    backend,
+    projectDirectory: directory,
+  });
+  const cloud = await connectCloud({ env: environment.env });
+  const seen: LabCluster["seen"] = { events: [], lines: [] };
+  const forget = noteSetup(() =>
+    setupOf(project.described ?? (config["stackadm:cluster"] as Fields), environment, cloud),
+  );
+  return {
+    name,
+    service,
+    environment,
+    cloud,
+    stackFile,
+    seen,
+    settings,
+    recording: () => ({
+      onEvent: (event) => seen.events.push(event),
+      onNote: (line) => seen.lines.push(line),
+    }),
+    close: async () => {
+      forget();
+      await environment.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Returns the lab's own networks, from which the host reaches the machines. */
+const networksOf = ({ management, external, services }: LabSettings): string[] =>
+  [management, external, services].map(({ cidr }) => cidr);
+
+const devCluster = (name: string): Record<string, unknown> => ({
+  name,
+  image: "debian-12",
+  externalNetwork: "public",
+  allowedCidrs: networksOf(labSettings()),
+  controlPlane: { flavor: "k8s-control-plane" },
+  workers: { general: { flavor: "k8s-worker", count: 2 } },
+  zones: ["zone-a", "zone-b"],
+  samples: true,
+});
+
+/** Returns the resources of an operation as `<type> <name>`, sorted. */
+export function rows(events: readonly OperationEvent[]): string[] {
+  const shown = events.flatMap((event) =>
+    event.type === "resource" && (event.state === "started" || event.state === "finished")
+      ? [`${event.kind} ${event.name}`]
+      : [],
+  );
+  return [...new Set(shown)].sort();
+}
+
+/** Returns how many resources began each change. */
+export function changes(events: readonly OperationEvent[]): Record<string, number> {
+  const counted: Record<string, number> = {};
+  for (const event of events)
+    if (event.type === "resource" && event.state === "started")
+      counted[event.change] = (counted[event.change] ?? 0) + 1;
+  return counted;
+}
+
+/** Returns the lines that a user reads: output of running commands, and messages of the engine. */
+export function linesOf(events: readonly OperationEvent[]): string[] {
+  return events.flatMap((event) =>
+    event.type === "log" || event.type === "diagnostic" ? [event.text] : [],
+  );
+}
+
+export { packageRoot };

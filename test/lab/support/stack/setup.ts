@@ -1,0 +1,105 @@
+import { z } from "zod";
+import type { OperationEnvironment } from "../../../../automation/setup/operation-environment.js";
+import type { CloudClient } from "../../../../openstack/client/cloud-client.js";
+import { withSiteDefaults } from "../../../../components/config/site-defaults.js";
+import { isFields, type Fields } from "../../../../components/schema/merge-defaults.js";
+import type { PluginOrigin, PluginPiece } from "../../../../packages/tools/evidence/row.js";
+import type { Setup } from "../../../../packages/tools/evidence/record.js";
+import type { Piece } from "../../../../automation/toolchain/toolchain.js";
+
+const pieces: Readonly<Record<PluginPiece, string>> = {
+  engine: "pulumi",
+  nodejs: "pulumi-language-nodejs",
+  openstack: "pulumi-resource-openstack",
+  kubernetes: "pulumi-resource-kubernetes",
+  command: "pulumi-resource-command",
+};
+
+const origins: Readonly<Record<Piece["origin"], PluginOrigin>> = {
+  found: "official",
+  installed: "official",
+  built: "built",
+  "stand-in": "stand-in",
+};
+
+/** Returns the origin of each part of Pulumi in a toolchain. */
+export function pluginsOf(toolchain: readonly Piece[]): Setup["plugins"] {
+  const originOf = (name: string): PluginOrigin => {
+    const piece = toolchain.find((one) => one.name === name);
+    if (!piece) throw new Error(`the toolchain has no ${name}`);
+    return origins[piece.origin];
+  };
+  const named = Object.entries(pieces).map(([piece, name]) => [piece, originOf(name)]);
+  return Object.fromEntries(named) as Setup["plugins"];
+}
+
+/**
+ * Settings that decide what machines download, which part of Kubernetes' configuration is not
+ * default, and which load balancer provider is used.
+ */
+const watched = [
+  "kubernetes.packages",
+  "kubernetes.registry",
+  "kubernetes.images",
+  "kubernetes.kubelet",
+  "kubernetes.kubeProxy",
+  "kubernetes.ignorePreflightErrors",
+  "loadBalancer.provider",
+  "podNetwork.manifest",
+  "ssh.bootMinutes",
+  "timeoutFactor",
+];
+
+/** Returns the paths of all values. */
+const pathsOf = (fields: Fields): string[] =>
+  Object.entries(fields).flatMap(([key, value]) =>
+    isFields(value) ? pathsOf(value).map((inner) => `${key}.${inner}`) : [key],
+  );
+
+/**
+ * Returns the settings that replace defaults: all of the site, and those of the cluster that are in
+ * `watched`.
+ */
+export function overridesOf(site: Fields, cluster: Fields): string[] {
+  const own = pathsOf(cluster).filter((path) =>
+    watched.some((one) => `${path}.`.startsWith(`${one}.`)),
+  );
+  return [...new Set([...pathsOf(site), ...own])].sort();
+}
+
+const listed = z.object({ images: z.array(z.object({ disk_format: z.string() })) });
+
+/**
+ * Returns the kind of machine that the lab creates from an image: Glance's disk format shows
+ * whether it contains a kernel.
+ */
+export async function machineOf(
+  image: string,
+  cloud: Pick<CloudClient, "request">,
+): Promise<Setup["machine"]> {
+  const path = `/images?name=${encodeURIComponent(image)}`;
+  const { images } = listed.parse(await cloud.request("image", "GET", path));
+  const [found, ...others] = images.map(({ disk_format: format }) => format);
+  if (found === undefined || others.some((one) => one !== found))
+    throw new Error(`Glance has ${images.length} images '${image}', not one`);
+  return found === "qcow2" ? "kernel" : "container";
+}
+
+/**
+ * Returns the setup of a cluster on the lab. The lab's own driver provides the load balancers,
+ * independent of the provider's name.
+ */
+export async function setupOf(
+  cluster: Fields,
+  { env, toolchain }: Pick<OperationEnvironment, "env" | "toolchain">,
+  cloud: Pick<CloudClient, "request">,
+): Promise<Setup> {
+  const image = String(cluster["image"]);
+  return {
+    machine: await machineOf(image, cloud),
+    image,
+    overrides: overridesOf(withSiteDefaults({}, { ...env }), cluster),
+    plugins: pluginsOf(toolchain.pieces),
+    octavia: "lab",
+  };
+}
