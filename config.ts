@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
-import { checkClusterSpec } from "./components/config/check-cluster-spec.js";
+import { checkClusterSpec } from "./components/config/validate-cluster-spec.js";
 import type { ClusterSpec } from "./components/config/cluster-spec.js";
 import { isFields, merge, preferredPublicKey } from "./components/schema/merge-defaults.js";
 import { plainTextSecretErrors } from "./components/config/plain-text-secrets.js";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import tseslint from "typescript-eslint";
-import certainAssertion from "./packages/tools/lint-certain-assertion.mjs";
+import certainAssertion from "./packages/tools/lint-empty-loop-assertions.mjs";
 
 const creatingResourcesInApply = {
   selector:

@@ -1,7 +1,7 @@
 import type { ClusterNeeds, CountedResource } from "../openstack/checks/cluster-requirements.js";
 import type { RequiredLookups } from "../openstack/checks/lookup-requirements.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
-import { barbicanCertificatePath } from "./config/load-balancing/barbican-certificates.js";
+import { barbicanCertificatePath } from "./config/load-balancing/barbican-certificate-path.js";
 import { isSupplied } from "./config/cloud/credential.js";
 import { sshFloatingIpCount, existingFloatingIps } from "./config/network/floating-ips.js";
 import { endpointTraits } from "./config/load-balancing/endpoint-traits.js";

@@ -17,7 +17,7 @@ import {
 } from "../pulumi/stack-state.js";
 import { withoutSecrets } from "../../base/terminal/redact-secrets.js";
 import { asCancellation } from "../../base/failures/cancellation.js";
-import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { readStackState, reportCluster } from "../guards/identify-clusters.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { runGuards } from "../steps/run-steps.js";

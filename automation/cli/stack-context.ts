@@ -10,7 +10,7 @@ import { readStackFile, usesPassphrase } from "../pulumi/workspace.js";
 import { RunView, type RunViewOptions } from "../render/run-progress.js";
 import { clusterLine } from "../render/cluster-line.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/operation-environment.js";
-import { findProject, type Project } from "./project.js";
+import { findProject, type Project } from "./pulumi-project.js";
 import type { Session } from "../../base/terminal/session.js";
 
 /** Options that every command about a stack has. */

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Refusal, start } from "./start.mjs";
+import { Refusal, start } from "./run-on-supported-node.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const inCheckout = ["tsconfig.build.json", join("packages", "tools", "checkout.mjs")].every(
@@ -14,7 +14,7 @@ const inCheckout = ["tsconfig.build.json", join("packages", "tools", "checkout.m
 
 await start(async () => {
   if (inCheckout) {
-    const { prepare } = await import("../../packages/tools/checkout.mjs");
+    const { prepare } = await import("../../packages/tools/prepare-checkout.mjs");
     await prepare({ dist: true });
   }
   const main = join(root, "dist", "automation", "cli", "main.js");

@@ -1,5 +1,5 @@
-import { readClustersInState } from "../engine/cluster-providers.js";
-import { moveEarlierKubeconfig, removeClusterFiles } from "../engine/cluster-files.js";
+import { readClustersInState } from "../engine/kubernetes-providers.js";
+import { moveEarlierKubeconfig, removeClusterFiles } from "../engine/local-cluster-files.js";
 import type { CredentialFacts } from "../guards/foreign-credentials.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 import type { Facts, Step } from "../steps/step.js";

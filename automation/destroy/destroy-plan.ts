@@ -19,7 +19,7 @@ import type {
 } from "../engine/operation-options.js";
 import { protectionError, type ProtectionFacts } from "../guards/destroy-protection.js";
 import { clusterComponentsIn, stackHoldings, isEmptyStack } from "../pulumi/stack-state.js";
-import { cloudPlaceOf } from "../guards/cluster-identity.js";
+import { cloudPlaceOf } from "../guards/identify-clusters.js";
 
 /** Part of the plan that a step of the destroy adds. */
 export interface DestroyDescription {

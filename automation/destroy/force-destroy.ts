@@ -9,7 +9,7 @@ import { undoToolsOf } from "../repair/interrupted-run.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { Step } from "../steps/step.js";
-import { readProvidersOfClusters } from "../engine/cluster-providers.js";
+import { readProvidersOfClusters } from "../engine/kubernetes-providers.js";
 import {
   clusterIdentitiesIn,
   ownedIds,

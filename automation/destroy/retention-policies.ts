@@ -8,7 +8,7 @@ import type {
   VolumeSnapshot,
 } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { readClustersInState } from "../engine/cluster-providers.js";
+import { readClustersInState } from "../engine/kubernetes-providers.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
 

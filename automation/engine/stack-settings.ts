@@ -3,7 +3,7 @@ import {
   openstackPlugins,
   type OpenstackPlugin,
 } from "../../base/versions/openstack-plugin-versions.js";
-import { checkClusterSpec } from "../../components/config/check-cluster-spec.js";
+import { checkClusterSpec } from "../../components/config/validate-cluster-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/config/cluster-spec.js";
 import { isFields, merge, preferredPublicKey } from "../../components/schema/merge-defaults.js";
 import { plainTextSecretErrors } from "../../components/config/plain-text-secrets.js";

@@ -4,7 +4,7 @@ import {
   readClustersInState,
   readProvidersOfClusters,
   type ClusterInState,
-} from "../engine/cluster-providers.js";
+} from "../engine/kubernetes-providers.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { findApiProblem } from "../verify/find-api-problem.js";
 

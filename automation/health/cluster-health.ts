@@ -10,7 +10,7 @@ import { failedChecks, verifyCluster, type Verification } from "../verify/verify
 import { certificateWarnings } from "./certificate-expiry.js";
 import { Failure } from "../../base/failures/failure.js";
 import { timelineOf } from "../timeline/critical-path.js";
-import { writeKubeconfigAfterUp, writeTimeline } from "../engine/cluster-files.js";
+import { writeKubeconfigAfterUp, writeTimeline } from "../engine/local-cluster-files.js";
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { reportSharedHosts } from "./shared-hosts.js";

@@ -9,7 +9,7 @@ import { verifyFromOutside } from "./cluster-health.js";
 import { sharedHostWarnings } from "./shared-hosts.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
-import { identifyClusters } from "../guards/cluster-identity.js";
+import { identifyClusters } from "../guards/identify-clusters.js";
 
 /**
  * Time limit of each check in milliseconds. The status command must also end if the cluster does

@@ -8,12 +8,12 @@ import {
   startEngine,
 } from "../destroy/delete-resources.js";
 import type { DestroyDescription } from "../destroy/destroy-plan.js";
-import { waitForClusterApi } from "../destroy/settle-cluster-api.js";
+import { waitForClusterApi } from "../destroy/wait-for-cluster-api.js";
 import { sweepAfterDestroy } from "../destroy/sweep-leftovers.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { DestroyOptions, DestroyPlan, DestroyResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
-import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { readStackState, reportCluster } from "../guards/identify-clusters.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
 import { readProtection, requireAgreedClusters } from "../guards/destroy-protection.js";
 import { retainForeignCredentialsInDestroy } from "../guards/foreign-credentials.js";

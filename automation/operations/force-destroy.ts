@@ -13,7 +13,7 @@ import { sweepAfterDestroy } from "../destroy/sweep-leftovers.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { DestroyOptions, DestroyPlan, DestroyResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
-import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { readStackState, reportCluster } from "../guards/identify-clusters.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
 import { readProtection, requireAgreedClusters } from "../guards/destroy-protection.js";
 import { retainForeignCredentialsInDestroy } from "../guards/foreign-credentials.js";

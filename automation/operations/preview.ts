@@ -1,7 +1,7 @@
 import type { StackOperation } from "../engine/operation-context.js";
 import type { PreviewOptions, PreviewResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
-import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { readStackState, reportCluster } from "../guards/identify-clusters.js";
 import { requireClusterStackOfProgram } from "../guards/cluster-stack.js";
 import { checkSettings } from "../preflight/preflight.js";
 import { mergeRows } from "../pulumi/preview-rows.js";

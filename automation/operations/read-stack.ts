@@ -1,5 +1,5 @@
 import type { Finding } from "../../openstack/checks/finding.js";
-import { writeKubeconfig } from "../engine/cluster-files.js";
+import { writeKubeconfig } from "../engine/local-cluster-files.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { PreflightRunOptions, StatusResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";

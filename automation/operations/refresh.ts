@@ -1,6 +1,6 @@
 import type { RefreshResult } from "../engine/operation-options.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
-import { readStackState, reportCluster, startSignIn } from "../guards/cluster-identity.js";
+import { readStackState, reportCluster, startSignIn } from "../guards/identify-clusters.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import type { StackOperation } from "../engine/operation-context.js";

@@ -9,7 +9,7 @@ import type { SweepResult } from "../destroy/sweep-leftovers.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { DestroyOptions, DestroyPlan, DestroyResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
-import { readStackState } from "../guards/cluster-identity.js";
+import { readStackState } from "../guards/identify-clusters.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
 import { readProtection } from "../guards/destroy-protection.js";
 import type { CredentialFacts } from "../guards/foreign-credentials.js";

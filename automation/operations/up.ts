@@ -1,12 +1,12 @@
 import type { StackOperation } from "../engine/operation-context.js";
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
-import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { readStackState, reportCluster } from "../guards/identify-clusters.js";
 import { requireClusterStackOfProgram } from "../guards/cluster-stack.js";
 import { retainForeignCredentials } from "../guards/foreign-credentials.js";
 import { rewriteServerGroups } from "../guards/plugin-conversion.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
-import { markScriptsForKubeconfig } from "../health/kubeconfig-refresh.js";
+import { markScriptsForKubeconfig } from "../health/kubeconfig-renewal.js";
 import { readSettings, requireFit, startSurvey, surveyCloud } from "../preflight/preflight.js";
 import { octaviaPatience, recreateBrokenBalancers } from "../repair/broken-load-balancers.js";
 import { refuseChanges, requireNoChanges } from "../repair/expect-no-changes.js";

@@ -17,7 +17,7 @@ import { plainTextInput } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { Changes, Facts, Step } from "../steps/step.js";
-import { readProvidersOfClusters } from "../engine/cluster-providers.js";
+import { readProvidersOfClusters } from "../engine/kubernetes-providers.js";
 import { requireAgreedClusters, type ProtectionFacts } from "../guards/destroy-protection.js";
 import {
   clusterIdentitiesIn,

@@ -1,4 +1,4 @@
-import { isRefusedAsInput } from "../../components/lookup/provider-power-states.js";
+import { isRefusedAsInput } from "../../components/lookup/refused-power-states.js";
 import { excludeForeignCredentials } from "../guards/foreign-credentials.js";
 import { countDiffering, type PlanRow } from "../pulumi/preview-rows.js";
 import type { Facts, Step } from "../steps/step.js";

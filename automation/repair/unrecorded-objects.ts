@@ -19,7 +19,7 @@ import {
   foreignBalancers,
   isOfService,
   balancersOfDeletedServices,
-} from "./unrecorded-load-balancers.js";
+} from "./service-load-balancers.js";
 import {
   failedRunPeriodsBefore,
   portsWithoutScripts,

@@ -6,7 +6,7 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import { serviceClientRanges } from "../config/load-balancing/endpoint-traits.js";
 import type { SampleServices } from "../config/load-balancing/sample-services.js";
 import { serviceAnnotationKeys } from "../config/load-balancing/service-annotations.js";
-import type { ClusterFacts } from "../kubeadm/cluster-facts.js";
+import type { ClusterFacts } from "../kubeadm/kubeadm-init-result.js";
 import type { Network } from "../network/network.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { roleTable } from "../config/roles.js";

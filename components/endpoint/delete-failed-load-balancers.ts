@@ -8,7 +8,7 @@ import { listObjects } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
 import type { ClusterMarkInput } from "../identity/resource-tags.js";
-import { errorHook } from "../lifecycle/boot-failures.js";
+import { errorHook } from "../lifecycle/unreachable-servers.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import { awaitOutput } from "../pulumi/await-output.js";
 

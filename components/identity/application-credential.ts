@@ -8,7 +8,7 @@ import { Component } from "../pulumi/component.js";
 import type { CloudScope } from "../../openstack/auth/token-scope.js";
 import { isRoutedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificates.js";
+import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificate-path.js";
 import { loginWithApplicationCredential, type CloudLogin } from "./cloud-login.js";
 import type { ClusterMarkInput } from "./resource-tags.js";
 

@@ -7,7 +7,7 @@ import {
   suppliedFindings,
   tryCredential,
 } from "../../openstack/checks/supplied-credential.js";
-import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificates.js";
+import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificate-path.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { configError, ProgramError, type ArgumentProblem } from "../pulumi/errors.js";

@@ -3,7 +3,7 @@ import { apiPort } from "../../base/ports.js";
 import { kubeconfigFor, clientCertificateValidity } from "../identity/kubeconfig.js";
 import { Component } from "../pulumi/component.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import type { ClusterFacts } from "./cluster-facts.js";
+import type { ClusterFacts } from "./kubeadm-init-result.js";
 
 export interface ApiReadinessArgs {
   readonly clusterName: string;

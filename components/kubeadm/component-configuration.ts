@@ -37,7 +37,7 @@ type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
 /**
  * Directory on control planes for files of the API server. The API server's flags contain the paths
- * of these files (scripts/component-configuration.sh).
+ * of these files (scripts/control-plane-configuration.sh).
  */
 const home = "/etc/kubernetes/stackadm";
 const auditLog = "/var/log/kubernetes/audit";
@@ -208,7 +208,7 @@ export function clusterConfigurationBlocks(kubernetes: Kubernetes): Fields {
 /** Returns a duration such as `8760h` as Go writes it. kubeadm stores durations in this format. */
 const duration = (hours: string): string => `${hours}0m0s`;
 
-/** Returns {@link clusterConfigurationBlocks} as YAML for scripts/component-configuration.sh. */
+/** Returns {@link clusterConfigurationBlocks} as YAML for scripts/control-plane-configuration.sh. */
 export const clusterConfigurationText = (kubernetes: Kubernetes): string =>
   toYaml(clusterConfigurationBlocks(kubernetes));
 
@@ -224,7 +224,7 @@ function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
 }
 
 /**
- * Returns the files of the API server for scripts/component-configuration.sh. Each file is a line
+ * Returns the files of the API server for scripts/control-plane-configuration.sh. Each file is a line
  * `NAME BASE64`.
  */
 export const apiServerFilesText = (kubernetes: Kubernetes): string =>

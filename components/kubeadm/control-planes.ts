@@ -36,7 +36,7 @@ import {
   joinDocumentOf,
   keystoneWebhookOf,
   type ClusterFacts,
-} from "./cluster-facts.js";
+} from "./kubeadm-init-result.js";
 import { NodeGroup } from "./abstract-node-group.js";
 import { patchesBlock, patchFiles } from "./static-pod-patches.js";
 import { groupLabelsAndTaintsText } from "./labels-and-taints.js";

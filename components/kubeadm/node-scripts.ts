@@ -20,7 +20,7 @@ const kubelet = [
   read("../machine/scripts/configure-kubelet.sh"),
   read("../machine/scripts/file-modes.sh"),
 ];
-const takeBack = read("scripts/undo-release.sh");
+const takeBack = read("scripts/undo-teardown.sh");
 const draining = read("scripts/drain-nodes.sh");
 const upgrading = [...versionScripts, read("scripts/upgrade-node.sh")];
 
@@ -77,7 +77,7 @@ export const controlPlaneScripts = [
   read("scripts/install-certificate-renewal.sh"),
   read("scripts/install-encryption.sh"),
   staticPods,
-  read("scripts/component-configuration.sh"),
+  read("scripts/control-plane-configuration.sh"),
   read("scripts/coredns-image.sh"),
   read("scripts/kubelet-configuration.sh"),
   read("scripts/install-kubelet-certificate-approver.sh"),
@@ -97,7 +97,7 @@ export const joinScripts = [
 ] as const;
 
 export const leaveScripts = [common, draining, read("scripts/steps/remove-node.sh")] as const;
-const releasing = [common, takeBack, read("scripts/release-functions.sh")];
+const releasing = [common, takeBack, read("scripts/teardown-functions.sh")];
 export const teardownScripts = [
   ...releasing,
   read("scripts/steps/release-cluster-objects.sh"),

@@ -3,7 +3,7 @@ import { patchTargets } from "../config/kubernetes/static-pod-patches.js";
 
 type Patches = ClusterSpec["kubernetes"]["patches"];
 
-/** Directory on control planes for kubeadm's patches (scripts/component-configuration.sh). */
+/** Directory on control planes for kubeadm's patches (scripts/control-plane-configuration.sh). */
 const directory = "/etc/kubernetes/stackadm-patches";
 
 const fileOf = (name: string, patch: unknown): string =>
@@ -31,7 +31,7 @@ const slowProbes = (factor: number): string[] =>
       });
 
 /**
- * Returns kubeadm's patches for scripts/component-configuration.sh. Each patch is a line
+ * Returns kubeadm's patches for scripts/control-plane-configuration.sh. Each patch is a line
  * `NAME BASE64`. kubeadm reads the target and the type of a patch from the name, and applies the
  * patches in the order of their names. The user's patches come last. Returns "" without patches.
  *

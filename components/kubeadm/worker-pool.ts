@@ -12,7 +12,7 @@ import { kubeletConfigurationText } from "./component-configuration.js";
 import type { ControlPlane } from "./control-planes.js";
 import { kubeletFieldsOf } from "./hardening.js";
 import { joinRequestVariables } from "../machine/join-credentials.js";
-import { joinDocumentOf, type ClusterFacts } from "./cluster-facts.js";
+import { joinDocumentOf, type ClusterFacts } from "./kubeadm-init-result.js";
 import { NodeGroup } from "./abstract-node-group.js";
 import { joinStep, upgradeValuesOf } from "./node-scripts.js";
 

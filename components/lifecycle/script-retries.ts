@@ -6,8 +6,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../base/failures/failure.js";
 import { reportFailure } from "../pulumi/errors.js";
-import type { FailedMachines, ScriptServer } from "./boot-failures.js";
-import { isServerNeverReached, resolveKnownOutput } from "./first-script.js";
+import type { FailedMachines, ScriptServer } from "./unreachable-servers.js";
+import { isServerNeverReached, resolveKnownOutput } from "./server-never-reached.js";
 import type { SshConnection } from "../remote-scripts/remote-script.js";
 import { sshFailureOf } from "./ssh-failures.js";
 

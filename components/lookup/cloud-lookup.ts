@@ -5,7 +5,7 @@ import { lookupOrder, isUuid } from "../../openstack/client/name-or-id.js";
 import { scopeOfToken, type CloudScope } from "../../openstack/auth/token-scope.js";
 import type { RequiredLookups } from "../../openstack/checks/lookup-requirements.js";
 import { ProgramError } from "../pulumi/errors.js";
-import { findServers } from "./marked-servers.js";
+import { findServers } from "./existing-servers.js";
 import { findFloatingIp } from "./existing-floating-ip.js";
 import {
   findAdminNetwork,
@@ -21,7 +21,7 @@ import {
   type LookupResult,
   type Lookup,
   type FoundObject,
-} from "./lookup.js";
+} from "./lookup-result.js";
 import type { ExistingServers } from "./server-metadata.js";
 
 /** Facts about the cloud, which the program looks up before it creates anything. */

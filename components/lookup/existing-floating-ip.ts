@@ -2,7 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { identityKey } from "../../openstack/inventory/ownership.js";
 import type { WantedFloatingIp } from "../../openstack/checks/lookup-requirements.js";
-import { wrongNameProblem, noMatchPattern, cloudReasonOf, type LookupResult } from "./lookup.js";
+import { wrongNameProblem, noMatchPattern, cloudReasonOf, type LookupResult } from "./lookup-result.js";
 import { ownedIdsAndIdentities, stateBeforeRun } from "../pulumi/recorded-resources.js";
 
 /**

@@ -16,7 +16,7 @@ import {
   type Lookup,
   type LookupProblem,
   type FoundObject,
-} from "./lookup.js";
+} from "./lookup-result.js";
 
 /** Address of a router in its external network. */
 export interface RouterAddress {

@@ -16,7 +16,7 @@ import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
 import { generationMetadataKey } from "../lookup/server-metadata.js";
-import type { FailedMachines, ScriptServer } from "../lifecycle/boot-failures.js";
+import type { FailedMachines, ScriptServer } from "../lifecycle/unreachable-servers.js";
 import { createMinutes, minutesText } from "../lifecycle/create-timeouts.js";
 import { outputAfter } from "../pulumi/await-output.js";
 import type { SshConnection, SshEndpoint } from "../remote-scripts/remote-script.js";

@@ -2,7 +2,7 @@ import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
 import { lastOutput } from "./last-output.js";
-import { writeCachedFile } from "./script-files.js";
+import { writeCachedFile } from "./script-cache.js";
 import { dividedBySecrecy } from "./divide-by-secrecy.js";
 import {
   bundleOf,
@@ -49,7 +49,7 @@ export interface SshConnection extends SshEndpoint {
 export const dialLimits = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
 /**
  * Largest time in seconds until all attempts have failed. If a script must wait longer, the program
- * starts further rounds of attempts (boot-failures.ts).
+ * starts further rounds of attempts (unreachable-servers.ts).
  */
 export const longestDialSeconds = 231;
 

@@ -18,8 +18,8 @@ import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cl
 import { scriptRuns, sshLogins } from "../../test/lab/support/machines/machines.js";
 import { bareDestroy } from "./support/bare/destroy.js";
 import { countCalls } from "./support/calls.js";
-import { benchCluster, clusterName } from "./support/lab.js";
-import { ours } from "./support/ours.js";
+import { benchCluster, clusterName } from "./support/bench-cluster.js";
+import { ours } from "./support/run-stackadm.js";
 import { figuresOfRun } from "./support/phases.js";
 import { watchProcesses } from "./support/process-watch.js";
 import { report } from "./support/records.js";

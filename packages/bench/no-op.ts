@@ -13,7 +13,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { startLiving, type Living } from "./support/cluster.js";
+import { startLiving, type Living } from "./support/fake-cluster.js";
 import { Installation } from "./support/installation.js";
 import { figuresOfRun } from "./support/phases.js";
 import { report } from "./support/records.js";

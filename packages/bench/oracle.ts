@@ -18,12 +18,12 @@ import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cl
 import { specOf } from "../../test/support/config/spec.js";
 import { factsFor } from "./support/bare/cloud.js";
 import { bareDestroy } from "./support/bare/destroy.js";
-import { DryCloud, dryHands } from "./support/bare/dry.js";
+import { DryCloud, dryHands } from "./support/bare/dry-run.js";
 import { runBare, type Known } from "./support/bare/run.js";
 import { bareUp } from "./support/bare/up.js";
-import { benchCluster, clusterName } from "./support/lab.js";
+import { benchCluster, clusterName } from "./support/bench-cluster.js";
 import { momentsInside, momentsOf, type Work } from "./support/moments.js";
-import { ours } from "./support/ours.js";
+import { ours } from "./support/run-stackadm.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 

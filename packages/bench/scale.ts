@@ -15,7 +15,7 @@ import { Installation, type Ran } from "./support/installation.js";
 import { report } from "./support/records.js";
 import { scaleCluster } from "./support/scale/cluster.js";
 import { scaleFigures } from "./support/scale/figures.js";
-import { Site } from "./support/scale/process.js";
+import { Site } from "./support/scale/fakes-process.js";
 import type { Figures } from "./support/statistics.js";
 
 /** Number of workers in the preview without a state. */

@@ -12,9 +12,9 @@ import { parseArgs } from "node:util";
 import { takeInventory } from "../../openstack/inventory/inventory.js";
 import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";
 import { bareDestroy } from "./support/bare/destroy.js";
-import { benchCluster, clusterName } from "./support/lab.js";
+import { benchCluster, clusterName } from "./support/bench-cluster.js";
 import { nodesReady } from "./support/moments.js";
-import { ours } from "./support/ours.js";
+import { ours } from "./support/run-stackadm.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 

@@ -24,11 +24,11 @@ import { watchProcesses } from "./support/process-watch.js";
 import { report } from "./support/records.js";
 import { scaleCluster } from "./support/scale/cluster.js";
 import { peerFigures } from "./support/scale/figures.js";
-import { Site } from "./support/scale/process.js";
+import { Site } from "./support/scale/fakes-process.js";
 import type { Figures } from "./support/statistics.js";
 import { TerraformDirectory } from "./support/terraform/working-directory.js";
 import { configurationOf } from "./support/terraform/configuration.js";
-import { draw, registered } from "./support/terraform/program.js";
+import { draw, registered } from "./support/terraform/registered-resources.js";
 import { terraformTools, type TerraformTools } from "./support/terraform/tools.js";
 
 /**

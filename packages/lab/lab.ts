@@ -11,8 +11,8 @@ import {
   type ExtraName,
 } from "./kubernetes/catalog/optional-addons.js";
 import { addMachines, machinesExtra } from "./machines/add.js";
-import { ensureGolden, goldenKey } from "./cloud/golden.js";
-import { removeCloud, runningRoot, startCloud } from "./cloud/start.js";
+import { ensureGolden, goldenKey } from "./cloud/golden-cloud.js";
+import { removeCloud, runningRoot, startCloud } from "./cloud/start-and-remove-cloud.js";
 import { ensureFrontCertificate } from "./front/authority.js";
 import { labFacts, writeFacts, type LabFacts } from "./facts.js";
 import { checkCollisions } from "./host/set-up-network.js";

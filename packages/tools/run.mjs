@@ -2,12 +2,12 @@
 // their sources. `check` reads only sources. The other commands use dist/, and a build creates only
 // dist/.
 import { createRequire } from "node:module";
-import { start } from "../../automation/cli/start.mjs";
+import { start } from "../../automation/cli/run-on-supported-node.mjs";
 
 const [chore] = process.argv.slice(2);
 
 await start(async () => {
-  const { prepare } = await import("./checkout.mjs");
+  const { prepare } = await import("./prepare-checkout.mjs");
   await prepare({ dist: chore !== "check" });
   if (chore === "build") return;
   await import("tsx");

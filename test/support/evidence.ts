@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { Context, Suite, Test } from "mocha";
 import { packageRoot } from "../../base/paths.js";
-import { provenBy, type SeenTest } from "../../packages/tools/evidence/proven.js";
+import { provenBy, type SeenTest } from "../../packages/tools/evidence/proven-rows.js";
 import {
   fits,
   recordEvidence,

@@ -9,7 +9,7 @@ import {
   prepareEnvironment,
   sshCommandPackages,
 } from "../../setup/operation-environment.js";
-import { findProject } from "../project.js";
+import { findProject } from "../pulumi-project.js";
 import type { StackOptions } from "../stack-context.js";
 import type { Session } from "../../../base/terminal/session.js";
 

@@ -1,6 +1,6 @@
 import { unexpectedChangesError } from "../../repair/expect-no-changes.js";
 import { formatTable } from "../../../base/terminal/table.js";
-import { requirePackageProgram } from "../project.js";
+import { requirePackageProgram } from "../pulumi-project.js";
 import { followOperation, withStack, type StackOptions } from "../stack-context.js";
 import type { Session } from "../../../base/terminal/session.js";
 

@@ -1,6 +1,6 @@
-import { bringUp, type BringUpOptions } from "./bring-up.js";
+import { bringUp, type BringUpOptions } from "./run-up.js";
 import { withStack, type StackOptions } from "../stack-context.js";
-import { requirePackageProgram } from "../project.js";
+import { requirePackageProgram } from "../pulumi-project.js";
 import type { Session } from "../../../base/terminal/session.js";
 
 type Options = StackOptions & Pick<BringUpOptions, "refresh" | "force" | "expectNoChanges">;

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Adds missing names to the API server's certificate. Library of control-plane.sh.
 # Values: CERTIFICATE_NAMES, addresses and names, one per line; ADDRESS of this machine; PATCHES
-# (component-configuration.sh).
+# (control-plane-configuration.sh).
 
 readonly api_certificate=/etc/kubernetes/pki/apiserver
 

@@ -17,12 +17,12 @@ import { run } from "../../../base/run-command.js";
 import { toYaml } from "../../../base/yaml.js";
 import { recordedState } from "../../../test/support/engine/record-state.js";
 import type { FakeCloud } from "../../../test/support/cloud/fake-openstack.js";
-import type { Living } from "./cluster.js";
+import type { Living } from "./fake-cluster.js";
 import { watchProcesses, type Seen } from "./process-watch.js";
 
 const parts = [
   ...["dist", "package.json", "Pulumi.yaml"],
-  ...["automation/cli/stackadm.mjs", "automation/cli/start.mjs"],
+  ...["automation/cli/stackadm.mjs", "automation/cli/run-on-supported-node.mjs"],
 ];
 
 /** Returns the environment of this process without the variables that name a cloud or a backend. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { renderIni } from "./render-ini.js";
 import type { CloudInputs } from "./configuration/common.js";
-import { glance, keystone, placement } from "./configuration/identity-image.js";
+import { glance, keystone, placement } from "./configuration/keystone-glance-placement.js";
 import {
   dhcpAgent,
   frontNamesFile,
@@ -13,8 +13,8 @@ import {
   neutron,
 } from "./configuration/neutron.js";
 import { nova, novaCompute } from "./configuration/nova.js";
-import { barbican } from "./configuration/secrets.js";
-import { cinder, octavia } from "./configuration/storage-balancer.js";
+import { barbican } from "./configuration/barbican.js";
+import { cinder, octavia } from "./configuration/cinder-octavia.js";
 import { frontNames, frontSite, frontTlsFiles } from "../front/nginx.js";
 import { environment, offering } from "./offering.js";
 import {
@@ -23,7 +23,7 @@ import {
   registryConfiguration,
   tlsFiles,
   tlsSite,
-} from "./repositories.js";
+} from "./nginx-and-registry.js";
 import {
   baseDropIn,
   baseServices,

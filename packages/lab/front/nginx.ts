@@ -1,7 +1,7 @@
 import type { LabSettings } from "../settings.js";
 import { faultFile } from "./faults.js";
 import { frontHosts, hostNames } from "./hosts.js";
-import { nginxLocationsOfHost, type FrontPlaces } from "./servers.js";
+import { nginxLocationsOfHost, type FrontPlaces } from "./nginx-locations.js";
 
 /** Files with the front's certificate and key, for nginx. */
 export const frontTlsFiles = {

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { run, type RunOptions, type RunResult } from "../../../base/run-command.js";
 import type { LabSettings } from "../settings.js";
-import { cgroupParent, raiseCpuWeight, removeCgroups } from "./cpu-weight.js";
+import { cgroupParent, raiseCpuWeight, removeCgroups } from "./cgroups.js";
 import { isInstalled } from "./packages.js";
-import { takeDown } from "./take-down.js";
+import { takeDown } from "./remove-with-retries.js";
 
 /** Specification of the system container that runs the cloud. */
 export interface ContainerSpec {

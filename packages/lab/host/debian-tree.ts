@@ -5,7 +5,7 @@ import { run } from "../../../base/run-command.js";
 import type { Step } from "../../../base/progress.js";
 import { suite as cloudSuite } from "../packages.js";
 import { heartbeat } from "../kubernetes/heartbeat.js";
-import { runContained } from "./contained.js";
+import { runContained } from "./run-in-linux-namespaces.js";
 import { aptAccess, hostAptSources, mirrorLines } from "./packages.js";
 
 export interface DebianTree {

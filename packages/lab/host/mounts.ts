@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { run } from "../../../base/run-command.js";
 import { mountsBelow } from "./parse-mounts-and-devices.js";
-import { takeDown } from "./take-down.js";
+import { takeDown } from "./remove-with-retries.js";
 
 /** Returns the mount points at or below a folder, in the order of unmounting. */
 export const mountPoints = async (folder: string): Promise<string[]> =>

@@ -23,7 +23,7 @@ import {
 } from "./network-plan.js";
 import { mountPoints, unmount } from "./mounts.js";
 import { isInstalled } from "./packages.js";
-import { takeDown } from "./take-down.js";
+import { takeDown } from "./remove-with-retries.js";
 
 async function usedByNames(hosts: readonly string[]): Promise<UsedAddresses[]> {
   const found = await Promise.allSettled(hosts.map((host) => lookup(host, { family: 4 })));

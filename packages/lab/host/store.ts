@@ -8,7 +8,7 @@ import type { LabPaths } from "../settings.js";
 import { isInstalled } from "./packages.js";
 import { deviceNumber, parseLoops, parseSubvolumes } from "./parse-mounts-and-devices.js";
 import { isMounted, mountPoints, unmount } from "./mounts.js";
-import { takeDown } from "./take-down.js";
+import { takeDown } from "./remove-with-retries.js";
 
 /**
  * Size of the btrfs in bytes. The file is sparse: it grows with the data that is written and

@@ -2,7 +2,7 @@ import { chmod, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../../base/atomic-files.js";
 import { run } from "../../../base/run-command.js";
-import { runContained } from "../host/contained.js";
+import { runContained } from "../host/run-in-linux-namespaces.js";
 import { stockUnits, type ImageFile } from "./stock.js";
 
 /** Certificates (PEM) of authorities that an image's machines trust in addition to Debian's own. */

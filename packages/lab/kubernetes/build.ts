@@ -12,10 +12,10 @@ import { heartbeat, type Heartbeat } from "./heartbeat.js";
 import { buildTools } from "./host-tools.js";
 import { imagesLeft, mayHave, mirrorImages } from "./mirror/mirror-images.js";
 import { mirrorPackages, type MirroredPackages } from "./mirror/mirror-packages.js";
-import { mirrorSettings, type MirrorSettings } from "./mirror/mirror.js";
+import { mirrorSettings, type MirrorSettings } from "./mirror/mirror-settings.js";
 import { debPackages } from "./catalog/deb-package-table.js";
 import { signingKey } from "./apt/signing-key.js";
-import * as sites from "./site/site.js";
+import * as sites from "./site/site-manifest.js";
 import { areStored, storeOf, writeImages } from "./site/site-images.js";
 import { release as releaseOf } from "./catalog/versions.js";
 

@@ -18,8 +18,8 @@ import { optionalAddons, type OptionalAddon, type ExtraName } from "./catalog/op
 import { buildTools } from "./host-tools.js";
 import { debianLayerPackages } from "./registry/image-layers.js";
 import { imagesLeft, mayHave, mirrorImages } from "./mirror/mirror-images.js";
-import { mirrorSettings } from "./mirror/mirror.js";
-import { readAddedImages, writeAddedImages, type SiteImage } from "./site/site.js";
+import { mirrorSettings } from "./mirror/mirror-settings.js";
+import { readAddedImages, writeAddedImages, type SiteImage } from "./site/site-manifest.js";
 import { areStored, writeImages } from "./site/site-images.js";
 
 type Options = Pick<KubernetesOptions, "progress" | "mirror" | "signal">;

@@ -3,11 +3,11 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { withStep, type Progress, type Step } from "../../../base/progress.js";
 import { run } from "../../../base/run-command.js";
-import { runContained } from "../host/contained.js";
+import { runContained } from "../host/run-in-linux-namespaces.js";
 import { debianTree } from "../host/debian-tree.js";
 import { convertToCloudImage, type Trusted } from "../image/convert-to-cloud-image.js";
 import { stockUnits, type Release } from "../image/stock.js";
-import { inputKey } from "../key.js";
+import { inputKey } from "../input-key.js";
 import type { LabPaths } from "../settings.js";
 import {
   files,

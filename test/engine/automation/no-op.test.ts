@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
-import { startLiving, type Living } from "../../../packages/bench/support/cluster.js";
+import { startLiving, type Living } from "../../../packages/bench/support/fake-cluster.js";
 import { Installation, type Ran } from "../../../packages/bench/support/installation.js";
 import { figuresOfRun } from "../../../packages/bench/support/phases.js";
 

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
-import { startLiving, type Living } from "../../../packages/bench/support/cluster.js";
+import { startLiving, type Living } from "../../../packages/bench/support/fake-cluster.js";
 import { recordedState } from "../../support/engine/record-state.js";
 import type { RecordedCluster } from "../../support/engine/recorded-cluster.js";
 import type { Project } from "../support/project.js";

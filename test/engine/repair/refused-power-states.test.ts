@@ -23,7 +23,7 @@ import { ServiceProject } from "../support/service-project.js";
 const program = machineProgram({
   networkId: "network",
   imports: [
-    importOf("findServers", "lookup/marked-servers.ts"),
+    importOf("findServers", "lookup/existing-servers.ts"),
     importOf("localContextOf", "lookup/local-context.ts"),
   ].join("\n"),
   before: `

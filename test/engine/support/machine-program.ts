@@ -28,7 +28,7 @@ export const machineProgram = ({
 }: Around): string => `
 import { ComponentResource } from "@pulumi/pulumi";
 ${importOf("Machine", "machine/machine.ts")}
-${importOf("FailedMachines", "lifecycle/boot-failures.ts")}
+${importOf("FailedMachines", "lifecycle/unreachable-servers.ts")}
 ${imports}
 
 export = async () => {

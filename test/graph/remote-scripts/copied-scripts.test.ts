@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import type * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
-import { FailedMachines } from "../../../components/lifecycle/boot-failures.js";
+import { FailedMachines } from "../../../components/lifecycle/unreachable-servers.js";
 import { copyType, scriptType } from "../../../components/remote-scripts/script-type.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { value } from "../../support/graph/output-value.js";

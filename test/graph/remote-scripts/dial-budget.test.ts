@@ -4,7 +4,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { ApplicationCredential } from "../../../components/identity/application-credential.js";
 import { Component } from "../../../components/pulumi/component.js";
 import { argumentError, configError } from "../../../components/pulumi/errors.js";
-import { FailedMachines } from "../../../components/lifecycle/boot-failures.js";
+import { FailedMachines } from "../../../components/lifecycle/unreachable-servers.js";
 import type { ExistingServer } from "../../../components/lookup/server-metadata.js";
 import { localContextOf } from "../../../components/lookup/local-context.js";
 import {

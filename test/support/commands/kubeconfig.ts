@@ -1,4 +1,4 @@
-import { kubeconfigPath } from "../../../automation/engine/cluster-files.js";
+import { kubeconfigPath } from "../../../automation/engine/local-cluster-files.js";
 import { prepareWorkspace } from "../../../automation/pulumi/workspace.js";
 
 export interface Whose {

@@ -10,7 +10,7 @@ import {
   type IndexedFile,
 } from "../../../packages/lab/kubernetes/apt/apt-index.js";
 import { digestOf } from "../../../packages/lab/kubernetes/digest.js";
-import type { MirrorSettings } from "../../../packages/lab/kubernetes/mirror/mirror.js";
+import type { MirrorSettings } from "../../../packages/lab/kubernetes/mirror/mirror-settings.js";
 import { signingKey, type SigningKey } from "../../../packages/lab/kubernetes/apt/signing-key.js";
 
 const media = {

@@ -4,10 +4,10 @@ import { run } from "../../../../base/run-command.js";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import type { Work } from "../moments.js";
 import { BareCloud, factsFor } from "./cloud.js";
-import { BareCluster } from "./cluster.js";
-import { BareMachines } from "./machines.js";
+import { BareCluster } from "./kubernetes-client.js";
+import { BareMachines } from "./ssh-client.js";
 import { runBare, type Hands, type Known } from "./run.js";
-import { untilWorking } from "./working.js";
+import { untilWorking } from "./wait-until-working.js";
 
 /** Hands that create real resources. */
 class RealHands implements Hands {

@@ -1,6 +1,6 @@
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";
 import type { Hop } from "../bare/run.js";
-import type { Drawn, Registered } from "./program.js";
+import type { Drawn, Registered } from "./registered-resources.js";
 import { addressOf, labelOf, resourceOf } from "./resources.js";
 import { farewellOf, objectsOf, stepOf, type Bench, type Files } from "./script-resources.js";
 import { provider } from "./tools.js";

@@ -4,7 +4,7 @@ import { shellAssignments } from "../../../../components/remote-scripts/shell-qu
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";
 import { sentBy } from "../../../../test/support/graph/sent.js";
 import type { Hop } from "../bare/run.js";
-import { resultOf, type Drawn } from "./program.js";
+import { resultOf, type Drawn } from "./registered-resources.js";
 import type { References } from "./references.js";
 import { labelOf } from "./resources.js";
 

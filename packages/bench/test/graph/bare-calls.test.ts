@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { factsFor } from "../../support/bare/cloud.js";
-import { DryCloud, dryHands } from "../../support/bare/dry.js";
+import { DryCloud, dryHands } from "../../support/bare/dry-run.js";
 import { runBare, type BareRun, type Hands } from "../../support/bare/run.js";
 import { requiredLookups } from "../../../../components/index.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";

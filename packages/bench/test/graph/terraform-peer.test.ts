@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { factsFor } from "../../support/bare/cloud.js";
-import { DryCloud } from "../../support/bare/dry.js";
-import { benchCluster } from "../../support/lab.js";
+import { DryCloud } from "../../support/bare/dry-run.js";
+import { benchCluster } from "../../support/bench-cluster.js";
 import {
   configurationOf,
   type ConfigurationOptions,
 } from "../../support/terraform/configuration.js";
-import { registered, type Drawn, type Registered } from "../../support/terraform/program.js";
+import { registered, type Drawn, type Registered } from "../../support/terraform/registered-resources.js";
 import { References } from "../../support/terraform/references.js";
 import type { Files } from "../../support/terraform/script-resources.js";
 import { deriveJoinKey } from "../../../../components/identity/join-certificate.js";

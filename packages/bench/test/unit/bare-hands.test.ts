@@ -9,9 +9,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import { toYaml } from "../../../../base/yaml.js";
 import { BareCloud } from "../../support/bare/cloud.js";
-import { BareCluster, pathOf } from "../../support/bare/cluster.js";
+import { BareCluster, pathOf } from "../../support/bare/kubernetes-client.js";
 import { bareDestroy } from "../../support/bare/destroy.js";
-import { BareMachines } from "../../support/bare/machines.js";
+import { BareMachines } from "../../support/bare/ssh-client.js";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { keyPair, SshServer } from "../../../../test/engine/support/ssh-server.js";
 import {

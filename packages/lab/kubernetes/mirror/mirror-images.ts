@@ -7,9 +7,9 @@ import { run } from "../../../../base/run-command.js";
 import type { Image } from "../catalog/component.js";
 import { digestOf } from "../digest.js";
 import { mirrorTools } from "../host-tools.js";
-import { reason, whyNot, type MirrorSettings } from "./mirror.js";
+import { reason, whyNot, type MirrorSettings } from "./mirror-settings.js";
 import type { RegistryStore } from "../registry/registry-store.js";
-import type { SiteImage } from "../site/site.js";
+import type { SiteImage } from "../site/site-manifest.js";
 import { areStored, storeOf } from "../site/site-images.js";
 
 export interface MirrorImagesOptions {

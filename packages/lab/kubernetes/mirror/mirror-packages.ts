@@ -6,9 +6,9 @@ import { withStep, type Progress } from "../../../../base/progress.js";
 import { run } from "../../../../base/run-command.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { downloadDebianPackages } from "../../host/debian-packages.js";
-import { inputKey } from "../../key.js";
+import { inputKey } from "../../input-key.js";
 import type { Release } from "../catalog/component.js";
-import { reason, whyNot, type MirrorSettings } from "./mirror.js";
+import { reason, whyNot, type MirrorSettings } from "./mirror-settings.js";
 import { pinnedKey } from "../apt/signing-key.js";
 
 export interface MirrorPackagesOptions {

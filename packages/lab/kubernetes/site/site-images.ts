@@ -10,7 +10,7 @@ import {
 } from "../registry/image-layers.js";
 import { imageLabels, renderImage, type Blob } from "../registry/oci.js";
 import { RegistryStore } from "../registry/registry-store.js";
-import type { SiteImage } from "./site.js";
+import type { SiteImage } from "./site-manifest.js";
 
 /** Returns the registry's store in a site. */
 export const storeOf = (site: string): RegistryStore => new RegistryStore(join(site, "registry"));

@@ -11,7 +11,7 @@ import {
   signatures,
 } from "../plugin/values.js";
 import type { Json, JsonObject } from "../plugin/values.js";
-import { handled, handledConnection, handledProxy } from "./handled.js";
+import { handled, handledConnection, handledProxy } from "./supported-inputs.js";
 
 export interface Endpoint {
   readonly host: string;

@@ -4,8 +4,8 @@ import {
   type OpenstackPlugin,
 } from "../../../../base/versions/openstack-plugin-versions.js";
 import { Cluster } from "../../../../components/index.js";
-import { handled, handledConnection, handledProxy } from "../../stand-ins/command/handled.js";
-import { handledInputs } from "../../stand-ins/kubernetes/handled.js";
+import { handled, handledConnection, handledProxy } from "../../stand-ins/command/supported-inputs.js";
+import { handledInputs } from "../../stand-ins/kubernetes/supported-inputs.js";
 import { cloudAnswers } from "../../../../test/support/cloud/cloud-answers.js";
 import { graph } from "../../../../test/support/graph/graph.js";
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";

@@ -20,11 +20,11 @@ describe("the entry of an installed package", function () {
   });
 
   // A checkout has both files. A package may have one: the compiler's settings or a folder `tools`.
-  for (const missing of ["packages/tools/checkout.mjs", "tsconfig.build.json"])
+  for (const missing of ["packages/tools/prepare-checkout.mjs", "tsconfig.build.json"])
     it(`only runs what is there, without ${missing}`, async () => {
       if (missing === "tsconfig.build.json") {
         rmSync(join(checkout.root, missing));
-        checkout.take("packages/tools/checkout.mjs");
+        checkout.take("packages/tools/prepare-checkout.mjs");
       }
       const { code, out, err } = await run();
       assert.deepEqual([code, out], [1, ""]);

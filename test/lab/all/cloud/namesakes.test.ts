@@ -10,7 +10,7 @@ import {
   takeInventory,
   type CloudObject,
 } from "../../../../openstack/inventory/inventory.js";
-import { markNeverAnswered } from "../../../../components/lookup/marked-servers.js";
+import { markNeverAnswered } from "../../../../components/lookup/existing-servers.js";
 import { neverAnsweredMetadataKey } from "../../../../components/lookup/server-metadata.js";
 import { changes } from "../../support/stack/lab-cluster.js";
 import { Stack, type Changes } from "../../support/stack/stack.js";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { FailedMachines } from "../../../../components/lifecycle/boot-failures.js";
+import { FailedMachines } from "../../../../components/lifecycle/unreachable-servers.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { graph } from "../../../support/graph/graph.js";

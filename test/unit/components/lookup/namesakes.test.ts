@@ -6,7 +6,7 @@ import {
 } from "../../../../components/plan/replacements.js";
 import { upgradeProblems } from "../../../../components/plan/upgrades.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
-import { findServers } from "../../../../components/lookup/marked-servers.js";
+import { findServers } from "../../../../components/lookup/existing-servers.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import type { ExistingServers } from "../../../../components/lookup/server-metadata.js";
 import {

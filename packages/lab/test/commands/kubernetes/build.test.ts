@@ -17,7 +17,7 @@ import { digestOf } from "../../../kubernetes/digest.js";
 import { optionalAddons } from "../../../kubernetes/catalog/optional-addons.js";
 import { ensureKubernetes } from "../../../kubernetes/build.js";
 import { RegistryStore } from "../../../kubernetes/registry/registry-store.js";
-import { blobsInUse, readSiteManifest } from "../../../kubernetes/site/site.js";
+import { blobsInUse, readSiteManifest } from "../../../kubernetes/site/site-manifest.js";
 import { release } from "../../../kubernetes/catalog/versions.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { silentProgress } from "../../../../../base/progress.js";
-import { runningRoot } from "../../../cloud/start.js";
+import { runningRoot } from "../../../cloud/start-and-remove-cloud.js";
 import { addMachines } from "../../../machines/add.js";
 import { imageCommands, machineImage } from "../../../machines/build.js";
 import { releases } from "../../../machines/debian-releases.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure } from "../../../../../base/failures/failure.js";
 import { kubernetesPackageRepository } from "../../../../../base/versions/pinned-versions.js";
-import { mirrorSettings, reason, whyNot } from "../../../kubernetes/mirror/mirror.js";
+import { mirrorSettings, reason, whyNot } from "../../../kubernetes/mirror/mirror-settings.js";
 
 describe("where what the lab installs comes from", () => {
   const settings = (STACKADM_LAB_MIRROR?: string) =>

@@ -11,7 +11,7 @@ import {
   siteKey,
   writeSiteManifest,
   type SiteManifest,
-} from "../../../kubernetes/site/site.js";
+} from "../../../kubernetes/site/site-manifest.js";
 import { release } from "../../../kubernetes/catalog/versions.js";
 
 const manifest = (version: string, blobs: string[]): SiteManifest => ({

@@ -20,7 +20,7 @@ import {
   namespaceReadiness,
   serviceReadiness,
   volumeReadiness,
-} from "./network-storage.js";
+} from "./network-and-storage.js";
 import { podReadiness } from "./pods.js";
 import type { ReadinessCheck, CreateReadinessCheck, Verdict } from "./readiness.js";
 import { askedReadiness } from "./wait-for.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../../base/progress.js";
 import { mirrorPackages } from "../../../../kubernetes/mirror/mirror-packages.js";
-import type { MirrorSettings } from "../../../../kubernetes/mirror/mirror.js";
+import type { MirrorSettings } from "../../../../kubernetes/mirror/mirror-settings.js";
 import { release } from "../../../../kubernetes/catalog/versions.js";
 import { SmallMirror } from "../../../../../../test/support/machine/small-mirror.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { checkFailures, checkedInputs } from "../../../../stand-ins/command/inputs.js";
-import { handled } from "../../../../stand-ins/command/handled.js";
+import { handled } from "../../../../stand-ins/command/supported-inputs.js";
 import { quoted } from "../../../../stand-ins/command/output.js";
 import { isSecret, reveal, unknownString } from "../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../stand-ins/plugin/values.js";

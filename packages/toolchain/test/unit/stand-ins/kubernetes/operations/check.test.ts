@@ -9,7 +9,7 @@ import {
   isPatchType,
   nameOfUrn,
 } from "../../../../../stand-ins/kubernetes/objects/kinds.js";
-import { handledInputs } from "../../../../../stand-ins/kubernetes/handled.js";
+import { handledInputs } from "../../../../../stand-ins/kubernetes/supported-inputs.js";
 import { asSecret } from "../../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 

@@ -1,0 +1,37 @@
+/**
+ * Decides whether a script failed on a server on which no script has run before. Such a server has
+ * probably never booted.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import { serverHistoryOf } from "../lookup/existing-servers.js";
+import { stateBeforeRun } from "../pulumi/recorded-resources.js";
+import { serverOfPath, serverOfScript } from "../remote-scripts/script-steps.js";
+
+/** Returns whether a script runs for the first time on the current server. */
+export const isFirstRunOnServer = (
+  operation: string,
+  servers: { readonly before?: string; readonly now: string },
+): boolean =>
+  operation === "create" || (servers.before !== undefined && servers.before !== servers.now);
+
+/**
+ * Returns whether no script had finished on the server before this run. `failure` is the failure of
+ * a script or of the copy of the scripts to the server.
+ */
+export async function isServerNeverReached(
+  failure: pulumi.ErrorHookArgs,
+  server: string,
+): Promise<boolean> {
+  const inputs: Readonly<Record<string, unknown>> = await resolveKnownOutput(
+    pulumi.output(failure.oldInputs ?? {}),
+  );
+  const before = serverOfPath(inputs["remotePath"]) ?? serverOfScript(inputs);
+  if (!isFirstRunOnServer(failure.failedOperation, { before, now: server })) return false;
+  return serverHistoryOf(server, (await stateBeforeRun()) ?? []) !== "part of the cluster";
+}
+
+/** Returns the value of an output. The engine must already know the value. */
+export const resolveKnownOutput = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>
+  new Promise((resolve) => {
+    pulumi.output(output).apply(resolve);
+  });

@@ -1,0 +1,276 @@
+import { AsyncResource } from "node:async_hooks";
+import * as pulumi from "@pulumi/pulumi";
+import { Failure } from "../../base/failures/failure.js";
+import {
+  describeServer,
+  serverState,
+  needsIntervention,
+  wakeServerCommand,
+  type ServerState,
+} from "../../openstack/inventory/server-diagnostics.js";
+import { probeLogin } from "../../base/ssh-client.js";
+import type { CloudFacts } from "../lookup/cloud-lookup.js";
+import { reportFailure } from "../pulumi/errors.js";
+import { markNeverAnswered } from "../lookup/existing-servers.js";
+import type { LocalContext } from "../lookup/local-context.js";
+import { longestDialSeconds, type SshConnection } from "../remote-scripts/remote-script.js";
+import type { ExistingServers } from "../lookup/server-metadata.js";
+import { ScriptRetries } from "./script-retries.js";
+
+/** Machine on which a script runs: its name, its server and the SSH connection. */
+export interface ScriptServer {
+  readonly machine: string;
+  readonly serverId: pulumi.Output<string>;
+  readonly connection: SshConnection;
+}
+
+/** Time limits for connections to a machine. */
+export interface DialPatience {
+  /**
+   * Minutes to wait for a machine that has never answered. @default one round of attempts (231 s)
+   */
+  readonly bootMinutes?: number;
+  /** Number of rounds of attempts for a machine that has answered before. @default 1 */
+  readonly timeoutFactor?: number;
+  /**
+   * Seconds to wait before a script starts again after its connection ended. While a machine shuts
+   * down, its sshd still accepts connections for a moment.
+   * @default 5
+   */
+  readonly pauseSeconds?: number;
+}
+
+/** Machine that does not answer. */
+export interface UnreachableServer {
+  readonly machine: string;
+  readonly serverId: string;
+}
+
+/**
+ * Machines whose server was created but never answered on SSH. The engine treats such a server as
+ * complete. So the program marks the server in its metadata, and the next run of any user of the
+ * project replaces it.
+ */
+export class FailedMachines {
+  /** IDs of the servers on which a script has finished in this run. */
+  readonly #ranOn = new Set<string>();
+
+  /**
+   * Creates an object for one run.
+   *
+   * @param operator access to Nova, to find out why a machine fails. Default: no access
+   * @param servers servers in Nova. Default: unknown. Then no server is marked, because the next
+   * run would not see the mark
+   * @param patience time limits for connections
+   */
+  constructor(
+    private readonly operator?: LocalContext,
+    private readonly servers?: ExistingServers,
+    readonly patience: DialPatience = {},
+  ) {}
+
+  /** Returns the object for a run. Uses facts of the cloud only if they are already known. */
+  static of(
+    operator?: LocalContext,
+    cloud?: pulumi.Input<CloudFacts>,
+    patience?: DialPatience,
+  ): FailedMachines {
+    const late = cloud instanceof Promise || pulumi.Output.isInstance(cloud);
+    return new FailedMachines(operator, late ? undefined : cloud?.servers, patience);
+  }
+
+  /**
+   * Returns the ID of the machine's server if the server never answered. Otherwise returns
+   * undefined.
+   */
+  serverOf(machine: string): string | undefined {
+    const server = this.servers?.[machine];
+    return server?.failed === true ? server.id : undefined;
+  }
+
+  /**
+   * Returns whether the server must not have `powerState` in `ignoreChanges`, because OpenStack's
+   * provider would refuse the recorded power state.
+   */
+  refusesPower(machine: string): boolean {
+    return this.servers?.[machine]?.powerRefused === true;
+  }
+
+  /**
+   * Remembers a server on which a script has finished in this run. The state contains only earlier
+   * runs.
+   */
+  ran(server: pulumi.Output<string>, script: pulumi.Output<string>): void {
+    pulumi.all([server, script]).apply(([id]) => this.#ranOn.add(id));
+  }
+
+  hasRunOn(serverId: string): boolean {
+    return this.#ranOn.has(serverId);
+  }
+
+  /** Returns the hook that reports why Nova could not create a server. */
+  explain(machine: string): pulumi.ErrorHook {
+    return errorHook(`explain-${machine}`, async ({ errors }) => {
+      const id = serverIdInError(errors.join("\n"));
+      if (id !== undefined) {
+        const sentence = `Nova could not create the machine ${machine}; the next \`up\` replaces it.`;
+        const { text } = await this.evidence(id);
+        await reportFailure(new Failure("SERVER_ERROR", `${sentence} ${text}`));
+      }
+      return false;
+    });
+  }
+
+  /**
+   * Returns the hook for a failed script. The hook decides whether the script starts again. If the
+   * machine is the cause, the hook reports the state of its server in Nova.
+   *
+   * @param script name of the script
+   */
+  examine({ machine, serverId, connection }: ScriptServer, script: string): pulumi.ErrorHook {
+    const failures = new ScriptRetries(this, { machine, serverId, connection }, script);
+    return errorHook(`examine-${machine}-${script}`, (failure) => failures.startsAgain(failure));
+  }
+
+  /**
+   * Returns the failure for a machine that does not answer. If the server is stopped, the failure
+   * says how to start it. If `first` is true, no script has ever finished on the machine. This
+   * function then marks the server for replacement.
+   */
+  async judge({ machine, serverId }: UnreachableServer, first: boolean): Promise<Failure> {
+    const { state, text } = await this.evidence(serverId);
+    const command = state && wakeServerCommand(state);
+    if (state && command !== undefined)
+      return new Failure(
+        "SERVER_STOPPED",
+        `The machine ${machine} does not run: Nova says ${state.status}. Bring it back with \`${command}\`.`,
+      );
+    if (!first) return silentNow(machine, state, text);
+    const never = `The machine ${machine} never answered on SSH;`;
+    const next = await this.nextFor(serverId, state);
+    return new Failure("SERVER_NEVER_BOOTED", `${never} ${next}. ${text}`);
+  }
+
+  /**
+   * Returns whether a machine that does not answer may still be booting. Also considers its proxy.
+   *
+   * @param waited seconds since the first failed connection
+   * @param bears time limit in seconds. Default: the limit for a machine that never answered
+   */
+  async mayBoot(
+    [serverId, proxy]: readonly [string, { readonly server: string } | undefined],
+    waited: number,
+    bears = this.dialSeconds(true),
+  ): Promise<boolean> {
+    if (longestDialSeconds + waited >= bears) return false;
+    const servers = [serverId, ...(proxy ? [proxy.server] : [])];
+    const states = await Promise.all(servers.map((id) => this.stateOf(id)));
+    return !states.some((state) => state && needsIntervention(state));
+  }
+
+  /**
+   * Returns the failure of a machine whose server does not run in Nova. Returns undefined if the
+   * server runs.
+   */
+  async stopped(hop: { readonly machine: string; readonly server: string }) {
+    const state = await this.stateOf(hop.server);
+    return state && needsIntervention(state)
+      ? this.judge({ machine: hop.machine, serverId: hop.server }, false)
+      : undefined;
+  }
+
+  /**
+   * Returns the time limit for connections in seconds. If `first` is true, the machine has never
+   * answered and may still be booting.
+   */
+  dialSeconds(first: boolean): number {
+    const { bootMinutes = 0, timeoutFactor = 1 } = this.patience;
+    return first ? 60 * bootMinutes : longestDialSeconds * timeoutFactor;
+  }
+
+  /** Returns the server's state. Returns undefined if Nova does not answer. */
+  private async stateOf(serverId: string): Promise<ServerState | undefined> {
+    try {
+      const cloud = await this.operator?.connect();
+      return cloud && (await serverState(cloud, serverId));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Returns the next step for a machine that never answered, as text for the user. Marks the server
+   * for replacement if possible.
+   */
+  private async nextFor(serverId: string, state: ServerState | undefined): Promise<string> {
+    if (state?.status === "DELETED") return "`up --refresh` creates it again";
+    return (await this.mark(serverId, state))
+      ? "the next `up` replaces it"
+      : "raise its generation to have it replaced";
+  }
+
+  /**
+   * Marks a server for replacement. Returns whether the next run will know that the server never
+   * answered.
+   */
+  private async mark(serverId: string, state: ServerState | undefined): Promise<boolean> {
+    if (!this.operator || !this.servers) return false;
+    if (state?.status === "ERROR") return true;
+    try {
+      await markNeverAnswered(await this.operator.connect(), serverId);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * Tests a login on the SSH route of a failed script and returns what to do. The script runs again
+   * if the machine answers. It also runs again if only the proxy answers, because the next error
+   * then shows which of the two machines fails.
+   */
+  async ask(
+    connection: pulumi.Unwrap<SshConnection>,
+  ): Promise<"again" | "wrong host key" | "other"> {
+    const agentSocket = this.operator?.agentSocket;
+    if (agentSocket === undefined) return "other";
+    const answer = await probeLogin(connection, { agentSocket });
+    if (answer === "wrong host key") return answer;
+    return answer === "nobody" ? "other" : "again";
+  }
+
+  private async evidence(serverId: string): Promise<{ state?: ServerState; text: string }> {
+    if (!this.operator) return { text: "The program was given no way to ask Nova about it." };
+    try {
+      const cloud = await this.operator.connect();
+      const state = await serverState(cloud, serverId);
+      return { state, text: await describeServer(cloud, serverId, state) };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { text: `Nova cannot be asked about server ${serverId}: ${reason}` };
+    }
+  }
+}
+
+/**
+ * Returns an error hook that runs in the asynchronous context of the program. The engine calls
+ * hooks in another context, in which `pulumi.log` does not work.
+ */
+export const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
+  new pulumi.ErrorHook(name, AsyncResource.bind(callback));
+
+function silentNow(machine: string, state: ServerState | undefined, text: string): Failure {
+  const hint = state?.status === "DELETED" ? "; `up --refresh` creates it again" : "";
+  return new Failure(
+    "SSH_UNREACHABLE",
+    `The machine ${machine} does not answer on SSH${hint}. ${text}`,
+  );
+}
+
+/**
+ * Returns the ID of the server in an error of OpenStack's provider. Returns undefined if there is
+ * none.
+ */
+export function serverIdInError(message: string): string | undefined {
+  return /instance \(?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)?/i.exec(message)?.[1];
+}

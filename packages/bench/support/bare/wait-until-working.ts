@@ -1,0 +1,31 @@
+import { entrySshTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
+import { failedChecks, verifyCluster } from "../../../../automation/verify/verify-cluster.js";
+import { BareCluster } from "./kubernetes-client.js";
+import type { BareOutputs } from "./run.js";
+
+/** Time limit in milliseconds for everything to work after all calls are made. */
+const patience = 300_000;
+
+/**
+ * Waits for the state in which `up` ends: the nodes are Ready, the Services answer, and the data in
+ * the claim was read back.
+ */
+export async function untilWorking(
+  outputs: BareOutputs,
+  login: { readonly user: string; readonly agentSocket: string },
+): Promise<void> {
+  const { samples, kubeconfig } = outputs;
+  const inside = new BareCluster(kubeconfig);
+  const addressOf = (name: string): Promise<string> =>
+    inside.addressOf(samples?.namespace ?? "", name);
+  const [external, internal] = samples
+    ? await Promise.all([addressOf("web-external"), addressOf("web-internal")])
+    : ["", ""];
+  const known = parseOutputs({
+    ...outputs,
+    samples: samples && { ...samples, external, internal },
+  });
+  const entry = entrySshTarget(known, login);
+  const verification = await verifyCluster({ outputs: known, entry, timeout: patience });
+  if (!verification.ok) throw new Error(failedChecks(verification, known).join("\n"));
+}

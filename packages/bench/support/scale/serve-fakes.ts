@@ -1,0 +1,115 @@
+/*
+ * Runs all fakes in a separate process: an OpenStack cloud, machines that are only SSH servers, and
+ * the API of their cluster. Sends its addresses at the start, and its usage on each request.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  fakeProject,
+  fakeUser,
+  startFakeCloud,
+  type FakeCloud,
+  type SeenRequest,
+} from "../../../../test/support/cloud/fake-openstack.js";
+import { equip } from "../../../../test/support/cloud/ready-cluster.js";
+import { FakeKubernetes } from "./kubernetes.js";
+import { FakeMachines } from "./machines.js";
+import { FakeProject, type Host } from "./fake-project.js";
+import type { SiteUsage } from "./fakes-process.js";
+
+/** Loopback addresses that nothing else uses. */
+const outside = { machines: "127.77.0.1", balancer: "127.77.0.2" };
+
+/** Lists of the project's objects that the program reads. */
+const lists = [
+  ...["compute/servers/detail", "compute/os-server-groups", "load-balancer/lbaas/loadbalancers"],
+  ...["floatingips", "routers", "ports", "subnets", "networks", "security-groups"].map(
+    (one) => `network/${one}`,
+  ),
+  `identity/v3/users/${fakeUser}/application_credentials`,
+];
+
+const flavors = ["k8s-control-plane", "k8s-worker"];
+const external = { id: "e", name: "public", subnets: [], "router:external": true };
+const image = { id: "i", name: "debian-12", status: "active", min_disk: 0, min_ram: 0 };
+
+/**
+ * Adds the answers about the cloud that are not objects of the project. The quotas are larger than
+ * in other tests.
+ */
+function furnish(cloud: FakeCloud): void {
+  equip(cloud);
+  const flavor = (id: string) => ({ id, name: id, vcpus: 2, ram: 2048, disk: 20 });
+  const much = { limit: 100_000, used: 0, reserved: 0 };
+  const answers: Record<string, unknown> = {
+    "compute/flavors/detail": { flavors: flavors.map(flavor) },
+    "compute/limits": {
+      limits: { absolute: { maxTotalInstances: 100_000, totalInstancesUsed: 0 } },
+    },
+    "image/v2/images": { images: [image] },
+    "image/v2/images/i": image,
+    "network/networks?router:external=true": { networks: [external] },
+    [`network/quotas/${fakeProject}/details`]: { quota: { network: much, port: much } },
+    [`load-balancer/lbaas/quotas/${fakeProject}`]: { quota: { load_balancer: 10 } },
+  };
+  for (const [path, body] of Object.entries(answers)) cloud.on(`GET /${path}`, { body });
+  for (const id of flavors) {
+    cloud.on(`GET /compute/flavors/${id}`, { body: { flavor: flavor(id) } });
+    cloud.on(`GET /compute/flavors/${id}/os-extra_specs`, { body: { extra_specs: {} } });
+  }
+}
+
+/** Returns the output of a machine's script. The script is identified by its input. */
+function answerOf(host: Host, input: string, cluster: FakeKubernetes): object {
+  const init = /^KUBEADM_INIT='(.?)/m.exec(input)?.[1];
+  const joins = /^KUBEADM_JOIN=/m.test(input);
+  const kubernetes = "1.36.3";
+  if (!joins) return { kubelet: kubernetes };
+  cluster.join(host, init !== undefined);
+  const node = { node: host.name, kubernetes };
+  if (init === undefined || init === "'") return node;
+  return {
+    ...node,
+    caCertHash: `sha256:${"a".repeat(64)}`,
+    kubeconfig: Buffer.from(cluster.kubeconfig).toString("base64"),
+    name: /clusterName: (\S+)/.exec(input)?.[1] ?? "",
+    uid: "11111111-2222-3333-4444-555555555555",
+  };
+}
+
+const isChange = ({ method, path }: SeenRequest): boolean =>
+  method !== "GET" && !path.endsWith("/auth/tokens");
+
+async function main(): Promise<void> {
+  const scratch = mkdtempSync(join(tmpdir(), "stackadm-site-"));
+  process.once("exit", () => {
+    rmSync(scratch, { recursive: true });
+  });
+  process.once("disconnect", () => process.exit(0));
+  const project = new FakeProject(outside, external);
+  const cloud = await startFakeCloud({
+    services: ["compute", "network", "image", "volumev3", "load-balancer", "identity"],
+    otherwise: (request) => project.answer(request),
+  });
+  furnish(cloud);
+  for (const path of lists)
+    cloud.on(`GET /${path}`, (request) => project.answer(request) ?? { status: 404 });
+  const cluster = await FakeKubernetes.start(scratch, outside.balancer);
+  const machines = await FakeMachines.start(outside.machines, {
+    hostAt: (address) => project.hostAt(address),
+    entry: () => project.entry,
+    run: (host, input) => answerOf(host, input, cluster),
+  });
+  process.on("message", () => {
+    const { user, system } = process.cpuUsage();
+    const { scripts } = machines;
+    const cpu = Math.round((user + system) / 1000);
+    const calls = cloud.seen.length;
+    const changes = cloud.seen.filter(isChange).length;
+    process.send?.({ cpu, calls, changes, scripts } satisfies SiteUsage);
+  });
+  process.send?.({ environment: cloud.environment(), authUrl: cloud.authUrl });
+}
+
+void main();

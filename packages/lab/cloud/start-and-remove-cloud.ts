@@ -1,0 +1,115 @@
+import { existsSync } from "node:fs";
+import { cp, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { withStep, type Progress } from "../../../base/progress.js";
+import { frontFolders, mirrorCache, writeMirrors } from "../front/debian-mirror-proxy.js";
+import { hostConfiguration } from "../front/nginx.js";
+import { removeContainer, startContainer } from "../host/container.js";
+import { cgroupFolders } from "../host/cgroups.js";
+import { isMounted } from "../host/mounts.js";
+import { networkRemains, setUpNetwork, tearDownNetwork } from "../host/set-up-network.js";
+import {
+  closeStore,
+  deleteSubvolume,
+  loopsIn,
+  releaseLoops,
+  snapshotSubvolume,
+  strayStore,
+} from "../host/store.js";
+import { writeState } from "../state.js";
+import type { LabPaths, LabSettings } from "../settings.js";
+import type { Golden } from "./golden-cloud.js";
+import { untilReady } from "./readiness.js";
+
+/** Returns the subvolume of the running cloud. */
+export const runningRoot = (paths: LabPaths): string => join(paths.store, "running");
+
+export interface CloudStart {
+  readonly golden: Golden;
+  readonly settings: LabSettings;
+  readonly paths: LabPaths;
+  /** Folder of the drivers, copied to /opt/lab. */
+  readonly drivers: string;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Starts a cloud from a snapshot of the golden cloud and waits until it can be used. An earlier
+ * cloud must have been removed completely.
+ */
+export async function startCloud(start: CloudStart): Promise<void> {
+  const { golden, settings, paths, drivers, progress, signal } = start;
+  const root = runningRoot(paths);
+  const front = frontFolders(paths);
+  await withStep(progress, "Cloud: start", 45, async (step) => {
+    await snapshotSubvolume(paths, golden.root, root);
+    // Copies the drivers, so that a running cloud does not change or break when a compilation
+    // replaces the folder.
+    await cp(drivers, join(root, "opt", "lab"), { recursive: true });
+    await mkdir(paths.site, { recursive: true });
+    await writeMirrors(settings, paths);
+    await setUpNetwork(settings, paths);
+    writeState(paths, {
+      key: golden.key,
+      startedAt: new Date().toISOString(),
+      settings: { ...settings, zones: [...settings.zones] },
+    });
+    await startContainer({
+      settings,
+      root,
+      mounts: {
+        [paths.site]: "/srv/site",
+        [front.configuration]: hostConfiguration,
+      },
+      writableMounts: { [front.mirrored]: mirrorCache },
+    });
+    await untilReady({
+      settings,
+      password: golden.secrets.admin,
+      step,
+      ...(signal && { signal }),
+    });
+  });
+}
+
+/**
+ * Removes the cloud from the host, however it ended: container, loop devices of volumes, links,
+ * rules, file systems. Keeps the caches.
+ */
+export async function removeCloud(settings: LabSettings, paths: LabPaths): Promise<void> {
+  await removeContainer(settings.name);
+  await tearDownNetwork(settings, paths);
+  for (const store of await stores(paths)) {
+    const root = runningRoot(store);
+    if (await isMounted(store.store)) {
+      await releaseLoops(root);
+      await deleteSubvolume(store, root);
+    }
+    await closeStore(store);
+  }
+}
+
+/**
+ * Returns the lab's store. If the lab left a store mounted in another cache folder, that store
+ * comes first.
+ */
+async function stores(paths: LabPaths): Promise<LabPaths[]> {
+  const stray = await strayStore(paths);
+  return stray ? [stray, paths] : [paths];
+}
+
+/** Returns the names of the lab's remains on the host. The list is empty after `lab down`. */
+export async function remains(settings: LabSettings, paths: LabPaths): Promise<string[]> {
+  const places = await stores(paths);
+  const inStores = places.map(async (place) => [
+    ...(await loopsIn(runningRoot(place))).map((name) => `loop device ${name}`),
+    ...((await isMounted(place.store)) ? [`mount ${place.store}`] : []),
+  ]);
+  return [
+    ...(await networkRemains(settings, paths)),
+    ...(await cgroupFolders(settings.name)).map((folder) => `control group ${folder}`),
+    ...(await Promise.all(inStores)).flat(),
+    ...(existsSync(paths.state) ? [`folder ${paths.state}`] : []),
+  ];
+}

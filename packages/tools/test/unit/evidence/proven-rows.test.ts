@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { provenBy, type SeenTest } from "../../../evidence/proven-rows.js";
+
+const file = "test/lab/all/lifecycle/restore.test.ts";
+const test = (title: string, changes: Partial<SeenTest> = {}): SeenTest => ({
+  file,
+  title,
+  passed: true,
+  milliseconds: 1400,
+  ...changes,
+});
+const first = "a cluster that is brought back from a backup, on the lab";
+const second = "a cluster all of whose machines of etcd are gone, on the lab";
+const rowsOf = (last: SeenTest, all: readonly SeenTest[]): string[] =>
+  provenBy(last, all).map(({ row }) => row);
+
+describe("rows that a test completes", () => {
+  it("are those whose tests have all passed, with the seconds of all", () => {
+    const all = [test(`${first} comes back`), test(`${first} goes away`)];
+    const [, last = test("")] = all;
+    assert.deepEqual(provenBy(last, all), [{ row: "backup/restore", test: file, seconds: 3 }]);
+  });
+
+  it("are not those of which a test failed, or has not run, or is left out by a filter", () => {
+    const last = test(`${first} goes away`);
+    const missing = test(`${first} comes back`, { passed: false, milliseconds: 0 });
+    assert.deepEqual(rowsOf(last, [missing, last]), []);
+    assert.deepEqual(rowsOf(last, [last, missing]), []);
+  });
+
+  it("do not wait for other clusters of the same file, nor for other files", () => {
+    const last = test(`${first} goes away`);
+    const other = test(`${second} comes back`, { passed: false });
+    const elsewhere = test("five control planes", {
+      file: "test/lab/all/control-planes/five.test.ts",
+      passed: false,
+    });
+    assert.deepEqual(rowsOf(last, [last, other, elsewhere]), ["backup/restore"]);
+  });
+
+  it("name the example that showed them, not the file that runs all examples", () => {
+    const title = "the example zones-and-routes, on the lab comes up, and works";
+    const last = test(title, { file: "test/examples/examples.test.ts" });
+    const proven = provenBy(last, [last]);
+    assert.deepEqual(
+      proven.map(({ row, test: path }) => [row, path]),
+      ["topology/zones", "pods/cloud-routes"].map((row) => [
+        row,
+        "test/examples/zones-and-routes.ts",
+      ]),
+    );
+  });
+
+  it("are none for a test that no row names", () => {
+    const last = test("anything", { file: "test/lab/all/downloads/mirror.test.ts" });
+    assert.deepEqual(rowsOf(last, [last]), []);
+  });
+});

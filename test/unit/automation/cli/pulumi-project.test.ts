@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { findProject, requirePackageProgram } from "../../../../automation/cli/pulumi-project.js";
+import { programModule } from "../../../../automation/pulumi/workspace.js";
+import { packageRoot } from "../../../../base/paths.js";
+import { Failure } from "../../../../base/failures/failure.js";
+
+describe("the project of a command", () => {
+  let directory: string;
+  const before = process.cwd();
+  beforeEach(() => {
+    directory = realpathSync(mkdtempSync(join(tmpdir(), "project-")));
+  });
+  afterEach(() => {
+    process.chdir(before);
+    rmSync(directory, { recursive: true });
+  });
+  const put = (file: string, text = ""): string => {
+    const path = join(directory, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  };
+  const project = (more = "", name = "mine"): string =>
+    put("Pulumi.yaml", `name: ${name}\nruntime: nodejs\n${more}`);
+  const program = (): string | undefined => findProject(directory).program;
+  const refused = (said: RegExp, work: () => unknown): void => {
+    assert.throws(work, (error: unknown) => {
+      assert.ok(error instanceof Failure);
+      assert.equal(error.exitCode, 2);
+      assert.match(`${error.message} ${error.hint}`, said);
+      return true;
+    });
+  };
+
+  it("is the current directory's, or the nearest above it; else the package itself", () => {
+    const deep = join(directory, "a", "b");
+    mkdirSync(deep, { recursive: true });
+    process.chdir(deep);
+    assert.deepEqual(findProject(), { directory: packageRoot() });
+    project();
+    assert.deepEqual(findProject(), { directory });
+    put("a/Pulumi.yaml", "name: nearer\nruntime: nodejs\n");
+    assert.deepEqual(findProject(), { directory: join(directory, "a") });
+    assert.deepEqual(findProject("../.."), { directory });
+  });
+
+  it("names a backend where its Pulumi.yaml does", () => {
+    project("backend: { url: s3://stacks }\n");
+    assert.deepEqual(findProject(directory), { directory, backend: "s3://stacks" });
+    for (const none of ["backend: {}\n", 'backend: { url: "" }\n', "backend:\n"]) {
+      project(none);
+      assert.deepEqual(findProject(directory), { directory });
+    }
+  });
+
+  it("is the package where its own directory is meant, also through a link", () => {
+    const link = join(directory, "link");
+    symlinkSync(packageRoot(), link);
+    for (const cwd of [packageRoot(), join(packageRoot(), "docs"), link])
+      assert.deepEqual(findProject(cwd), { directory: packageRoot() });
+  });
+
+  it("is refused where a directory is named that has none", () => {
+    const nowhere = join(directory, "nowhere");
+    refused(/^--cwd: there is no Pulumi\.yaml in \S+nowhere or .* Name the directory/, () =>
+      findProject(nowhere),
+    );
+  });
+
+  it("is refused where Pulumi.yaml is no YAML", () => {
+    put("Pulumi.yaml", "name: [\n");
+    refused(/Pulumi\.yaml is not YAML: /, () => findProject(directory));
+  });
+
+  it("runs the package's program where it has settings alone, or names that program", () => {
+    project();
+    assert.equal(program(), undefined);
+    for (const settings of [{ name: "settings" }, { main: "" }, { main: 5 }, null]) {
+      put("package.json", JSON.stringify(settings));
+      assert.equal(program(), undefined, JSON.stringify(settings));
+    }
+    put("src/main.ts");
+    assert.equal(program(), undefined, "nothing names it");
+    project("main:\n");
+    assert.equal(program(), undefined);
+    for (const main of [programModule(), join(packageRoot(), "program.cjs")]) {
+      project(`main: ${main}\n`);
+      assert.equal(program(), undefined, main);
+    }
+  });
+
+  it("has the program that Node would run", () => {
+    project();
+    const index = put("index.ts");
+    assert.equal(program(), index);
+    const main = put("bin/main.js");
+    put("package.json", JSON.stringify({ main: "bin/main.js" }));
+    assert.equal(program(), main);
+    const source = put("src/index.ts");
+    for (const named of ["src", "src/", "src/index", "src/index.ts", "./src"]) {
+      project(`main: ${named}\n`);
+      assert.equal(program(), source, named);
+    }
+    project("main: nowhere.ts\n");
+    assert.equal(program(), join(directory, "nowhere.ts"));
+    put("Pulumi.yaml", "name: mine\nruntime: { name: python }\n");
+    assert.equal(program(), directory);
+    assert.equal(findProject(directory).name, "mine");
+  });
+
+  it("has one of its own, too, that is not compiled yet", () => {
+    project();
+    for (const main of ["index.js", "dist/index.js", "dist/index", "dist", "./dist/"]) {
+      put("package.json", JSON.stringify({ main }));
+      assert.equal(program(), join(directory, main), main);
+    }
+    project("main: bin\n");
+    assert.equal(program(), join(directory, "bin"));
+    put("bin/package.json", JSON.stringify({ main: "lib/index.js" }));
+    assert.equal(program(), join(directory, "bin/lib/index.js"));
+  });
+
+  it("has the one to which `main` in package.json leads, as Node finds it", () => {
+    project();
+    const entry = put("dist/index.js");
+    for (const main of ["dist/index.js", "dist/index", "dist", "dist/", "./dist"]) {
+      put("package.json", JSON.stringify({ main }));
+      assert.equal(program(), entry, main);
+    }
+  });
+
+  for (const extension of ["ts", "js", "mjs", "cjs", "mts", "cts"])
+    it(`has the one in index.${extension}`, () => {
+      project();
+      const index = put(`index.${extension}`);
+      assert.equal(program(), index);
+    });
+
+  it("has one of its own wherever the runtime is another than Node's, or is not named", () => {
+    for (const runtime of ["runtime: python", "runtime: { name: go }", "runtime: yaml", ""]) {
+      put("Pulumi.yaml", `name: mine\n${runtime}\n`);
+      assert.equal(program(), directory, runtime);
+    }
+  });
+
+  it("is refused where package.json is no JSON, since it may name a program", () => {
+    project();
+    put("package.json", "{ main: ");
+    refused(/package\.json is not JSON\. Correct it/, () => findProject(directory));
+  });
+
+  it("says how to have the package's program where `main` names a file that is not there", () => {
+    const options = { stack: "prod", cwd: directory };
+    project();
+    put("package.json", JSON.stringify({ main: "index.js" }));
+    refused(/index\.js, which is not there\. .*delete `main` from package\.json/, () => {
+      requirePackageProgram("up", options);
+    });
+  });
+
+  it("is refused for what runs a program, where it has one of its own, with what serves instead", () => {
+    const options = { stack: "prod", cwd: directory };
+    project();
+    requirePackageProgram("up", options);
+    put("index.ts");
+    refused(
+      /^`up` runs the program of stackadm, .*index\.ts\. Run `pulumi up --stack prod` there/,
+      () => {
+        requirePackageProgram("up", options);
+      },
+    );
+    refused(
+      /`pulumi preview --stack prod` there, after `eval "\$\(npx stackadm env --stack prod\)"`/,
+      () => {
+        requirePackageProgram("preview", options);
+      },
+    );
+    refused(/^`dev` runs .* Run `pulumi up /, () => {
+      requirePackageProgram("dev", options);
+    });
+  });
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { TimelineRow } from "../../../../automation/timeline/critical-path.js";
+import {
+  writeKubeconfigAfterUp,
+  writeTimeline,
+  kubeconfigPath,
+  moveEarlierKubeconfig,
+  removeClusterFiles,
+  timelinePath,
+  writeKubeconfig,
+} from "../../../../automation/engine/local-cluster-files.js";
+
+describe("the file with the administrator's kubeconfig", () => {
+  let state: string;
+  const before = process.env["XDG_STATE_HOME"];
+  beforeEach(() => {
+    state = mkdtempSync(join(tmpdir(), "kubeconfig-"));
+    process.env["XDG_STATE_HOME"] = state;
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = before;
+    rmSync(state, { recursive: true });
+  });
+  const mode = (path: string): number => statSync(path).mode & 0o777;
+  const stack = (name = "dev") => ({
+    stack: name,
+    directory: join(state, "stackadm", "work", name),
+  });
+  const files = (): string[] => readdirSync(stack().directory);
+  const write = (text: string): Promise<string> => writeKubeconfig(stack(), text);
+
+  it("is its owner's alone, and so is the directory that is made for it", async () => {
+    const path = await write("secret");
+    assert.equal(path, kubeconfigPath(stack()));
+    assert.equal(readFileSync(path, "utf8"), "secret");
+    assert.deepEqual([mode(path), mode(dirname(path))], [0o600, 0o700]);
+  });
+
+  it("is its owner's alone whatever was there before", async () => {
+    const path = await write("old");
+    chmodSync(path, 0o644);
+    await write("new");
+    assert.deepEqual([readFileSync(path, "utf8"), mode(path)], ["new", 0o600]);
+  });
+
+  it("is one for each stack", async () => {
+    await write("of dev");
+    await writeKubeconfig(stack("prod"), "of prod");
+    assert.equal(readFileSync(kubeconfigPath(stack()), "utf8"), "of dev");
+    assert.deepEqual(files(), ["kubeconfig"]);
+  });
+
+  it("is replaced as a whole: nobody reads half of it", async () => {
+    const path = await write("old");
+    const inode = statSync(path).ino;
+    await write("new");
+    assert.notEqual(statSync(path).ino, inode);
+    assert.deepEqual(files(), ["kubeconfig"]);
+  });
+
+  it("leaves no second copy of the secret when it cannot be put in its place", async () => {
+    mkdirSync(kubeconfigPath(stack()), { recursive: true });
+    writeFileSync(join(kubeconfigPath(stack()), "x"), "");
+    await assert.rejects(write("secret"));
+    assert.deepEqual(files(), ["kubeconfig"]);
+  });
+
+  it("has the page of where the time went beside it, where something was to be done", async () => {
+    const outputs = { kubeconfig: { value: "secret", secret: true } };
+    const row = { name: "vm", type: "t", operation: "create", startedAt: 0, endedAt: 1 };
+    const timeline = [{ ...row, critical: true }] as unknown as TimelineRow[];
+    assert.deepEqual(
+      await writeKubeconfigAfterUp(stack(), { outputs }, { kubeconfigFile: false }),
+      {},
+    );
+    assert.ok(!existsSync(kubeconfigPath(stack())));
+    const kept = { kubeconfigPath: kubeconfigPath(stack()) };
+    assert.deepEqual(await writeKubeconfigAfterUp(stack(), { outputs }, {}), kept);
+    const page = timelinePath(stack());
+    assert.deepEqual(writeTimeline(stack(), timeline), { timelinePath: page });
+    assert.match(readFileSync(page, "utf8"), /up of dev/);
+    assert.equal(mode(page), 0o600);
+  });
+
+  it("goes with the page of the last up, without a complaint when there is none", async () => {
+    await write("secret");
+    writeFileSync(timelinePath(stack()), "page");
+    for (let time = 0; time < 2; time += 1) {
+      removeClusterFiles(stack());
+      assert.deepEqual(files(), []);
+    }
+  });
+
+  it("of an earlier release is asked about only where there is one", async () => {
+    await moveEarlierKubeconfig(stack(), () => assert.fail("nobody has to know"));
+    mkdirSync(join(state, "stackadm"));
+    writeFileSync(join(state, "stackadm", "kubeconfig-dev"), "leads nowhere");
+    let asked = 0;
+    await moveEarlierKubeconfig(stack(), () => {
+      asked += 1;
+      return [];
+    });
+    assert.equal(asked, 1);
+  });
+});

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import {
+  foreignBalancers,
+  balancersWithoutService,
+} from "../../../../automation/repair/service-load-balancers.js";
+import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
+import { object } from "../../../support/cloud/cloud-object.js";
+
+describe("load balancers of Services that are gone", () => {
+  const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
+  const identities = new Set<string>([ours]);
+  const nameOf = (service: string, identity: string = ours): string =>
+    `kube_service_dev-${identity}_shop_${service}`;
+  const balancer = (fields: Partial<CloudObject>): CloudObject =>
+    object({ kind: "load balancer", id: "one", network: "net", ...fields });
+  const found = (one: CloudObject): boolean =>
+    balancersWithoutService([one], identities, new Set(["shop/web", "other/cart"])).length > 0;
+
+  it("are those of the cluster's own that no Service has or shares", () => {
+    assert.equal(found(balancer({ name: nameOf("cart") })), true);
+    assert.equal(found(balancer({ name: nameOf("web") })), false);
+    assert.equal(found(balancer({ name: nameOf("cart"), tags: [nameOf("cart")] })), true);
+    assert.equal(found(balancer({ name: nameOf("cart"), tags: [nameOf("web")] })), false);
+  });
+
+  it("are never another cluster's, nor what no cluster made", () => {
+    assert.equal(found(balancer({ name: nameOf("cart", theirs) })), false);
+    assert.equal(found(balancer({ name: "cart" })), false);
+    assert.equal(found(balancer({ name: "kube_service_dev_shop_cart" })), false);
+  });
+
+  it("are told from those that somebody put into the cluster's network", () => {
+    const sets = { networks: new Set(["net"]), ours: new Set(["api"]), identities };
+    const foreign = (fields: Partial<CloudObject>): boolean =>
+      foreignBalancers([balancer(fields)], sets).length > 0;
+    assert.equal(foreign({ name: "theirs" }), true);
+    assert.equal(foreign({ name: nameOf("web", theirs) }), true);
+    assert.equal(foreign({ name: nameOf("web") }), false);
+    assert.equal(
+      foreign({ name: "kube_service_dev_shop_web" }),
+      false,
+      "perhaps of an old release",
+    );
+    assert.equal(foreign({ name: "dev-api", id: "api" }), false);
+    assert.equal(foreign({ name: "theirs", network: "another" }), false);
+    assert.equal(foreign({ name: "theirs", kind: "port" }), false);
+  });
+});

@@ -1,0 +1,282 @@
+import { strict as assert } from "node:assert";
+import { FailedMachines, serverIdInError } from "../../../../components/lifecycle/unreachable-servers.js";
+import { isFirstRunOnServer } from "../../../../components/lifecycle/server-never-reached.js";
+import { localContextOf } from "../../../../components/lookup/local-context.js";
+import * as pulumi from "@pulumi/pulumi";
+import { graph } from "../../../support/graph/graph.js";
+import type { Failure } from "../../../../base/failures/failure.js";
+import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
+import { nonEmpty } from "../../../support/non-empty.js";
+
+describe("failed machines", () => {
+  it("are only marked when not even their first script ever reached them", () => {
+    assert.equal(isFirstRunOnServer("create", { now: "a" }), true);
+    // This server has worked before: it may be unreachable temporarily, and must not be replaced.
+    assert.equal(isFirstRunOnServer("update", { now: "a" }), false);
+    assert.equal(isFirstRunOnServer("update", { before: "a", now: "a" }), false);
+  });
+
+  it("is one that was made again and has not been reached since", () => {
+    assert.equal(isFirstRunOnServer("update", { before: "a", now: "b" }), true);
+  });
+
+  it("are found in what the provider says about a server in ERROR", () => {
+    const id = "5ee5a1c4-0b1c-4d2e-8f30-0123456789ab";
+    const said = `Error waiting for instance (${id}) to become ready: unexpected state 'ERROR'`;
+    assert.equal(serverIdInError(said), id);
+    assert.equal(serverIdInError("No suitable endpoint could be found"), undefined);
+  });
+
+  describe("that do not answer", () => {
+    let cloud: FakeCloud;
+    const server = { machine: "dev-general-0", serverId: "5ee5a1c4-0000-4000-8000-000000000001" };
+    const judge = (status: string, first = true): Promise<Failure> => {
+      const found = { id: "5ee5a1c4-0000-4000-8000-000000000001", name: "dev-general-0", status };
+      cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", {
+        body: { server: found },
+      });
+      return machines().judge(server, first);
+    };
+    const machines = (): FailedMachines =>
+      new FailedMachines(localContextOf(cloud.environment()), {});
+    const path = `/servers/${server.serverId}/metadata`;
+    /** Returns the metadata that was written to the server. */
+    const marked = (): unknown =>
+      cloud.seen.find((one) => one.method === "POST" && one.path.endsWith(path))?.body;
+    beforeEach(async () => {
+      cloud = await startFakeCloud();
+      cloud.on(`POST /compute${path}`, { body: { metadata: {} } });
+      cloud.on("POST /compute/servers/5ee5a1c4-0000-4000-8000-000000000001/action", {
+        body: { output: "Kernel panic" },
+      });
+    });
+    afterEach(async () => {
+      await cloud.close();
+    });
+
+    it("are replaced when they run and never answered, with their console", async () => {
+      const { code, sentence } = await judge("ACTIVE");
+      assert.equal(code, "SERVER_NEVER_BOOTED");
+      assert.match(
+        sentence,
+        /^The machine dev-general-0 never answered on SSH; .*is ACTIVE\.\n.*\nKernel panic$/s,
+      );
+      assert.match(sentence, /the next `up` replaces it\./);
+      assert.deepEqual(marked(), { metadata: { "stackadm-never-answered": server.serverId } });
+    });
+
+    it("are not said to be replaced when Nova takes no mark", async () => {
+      cloud.on(`POST /compute${path}`, { status: 403 });
+      assert.match((await judge("ACTIVE")).sentence, /raise its generation to have it replaced/);
+    });
+
+    it("are not marked when no run would read it: what is known of the cloud comes too late", async () => {
+      await judge("ACTIVE", false);
+      const never = new Promise<never>(() => undefined);
+      const late = FailedMachines.of(localContextOf(cloud.environment()), never);
+      const { sentence } = await late.judge(server, true);
+      assert.match(sentence, /raise its generation to have it replaced/);
+      assert.equal(marked(), undefined);
+    });
+
+    it("are kept when they answered before", async () => {
+      const { code, sentence } = await judge("ACTIVE", false);
+      assert.equal(code, "SSH_UNREACHABLE");
+      assert.match(sentence, /^The machine dev-general-0 does not answer on/);
+      assert.equal(marked(), undefined);
+    });
+
+    describe("yet", () => {
+      const proxy = { server: "5ee5a1c4-0000-4000-8000-000000000002" };
+      const silent = "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
+      const address = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
+      const waiting = async (statuses: readonly string[], waited = 0): Promise<boolean> => {
+        for (const [index, id] of [server.serverId, proxy.server].entries())
+          cloud.on(`GET /compute/servers/${id}`, {
+            body: { server: { id, name: "m", status: statuses[index] ?? "ACTIVE" } },
+          });
+        const patient = new FailedMachines(
+          localContextOf(cloud.environment()),
+          {},
+          { bootMinutes: 10 },
+        );
+        return patient.mayBoot([server.serverId, proxy], waited);
+      };
+
+      it("are dialled again as long as they may still boot", async () => {
+        assert.equal(await waiting(["ACTIVE"]), true);
+        // The limit includes the time of the dials so far, and of the next ones.
+        assert.equal(await waiting(["ACTIVE"], 10 * 60 - 231 - 1), true);
+        assert.equal(await waiting(["ACTIVE"], 10 * 60 - 231), false);
+        assert.equal(await machines().mayBoot([server.serverId, undefined], 0), false);
+      });
+
+      it("are not where nothing runs, on the way there either", async () => {
+        assert.equal(await waiting(["ERROR"]), false);
+        assert.equal(await waiting(["DELETED"]), false);
+        assert.equal(await waiting(["ACTIVE", "SHUTOFF"]), false);
+      });
+
+      it("have their first script tried anew, also behind a proxy that does not answer yet, and no later one", async () => {
+        const tried: boolean[] = [];
+        await graph(async () => {
+          const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
+          const { callback } = new FailedMachines(undefined, undefined, {
+            bootMinutes: 10,
+          }).examine(known, "scripts");
+          for (const [failedOperation, error] of [
+            ...[["create", silent] as const, ["create", `proxy: ${silent}`] as const],
+            ...[["update", silent] as const, ["create", "Process exited with status 1"] as const],
+          ])
+            tried.push(
+              await callback({
+                failedOperation,
+                errors: [error],
+                urn: "",
+                id: "",
+                name: "",
+                type: "",
+              }),
+            );
+        });
+        assert.deepEqual(tried, [true, true, false, false]);
+      });
+
+      const bootMinutes = 10;
+      /** Returns whether a script that gets no answer is tried anew, as on a machine that boots. */
+      const tries = async (
+        script: string,
+        failure: Partial<pulumi.ErrorHookArgs>,
+        before: (failed: FailedMachines) => void = () => undefined,
+      ): Promise<boolean> => {
+        let answer = false;
+        await graph(async () => {
+          const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
+          const failed = new FailedMachines(undefined, undefined, { bootMinutes });
+          before(failed);
+          answer = await failed.examine(known, script).callback({
+            failedOperation: "create",
+            errors: [silent],
+            urn: "",
+            id: "",
+            name: "",
+            type: "",
+            ...failure,
+          });
+        });
+        return answer;
+      };
+      const onServer = (id: string): readonly (readonly [string, pulumi.Inputs])[] => [
+        ["scripts", { remotePath: `.stackadm/${id}/0.sh` }],
+        ["prepare", { create: `sudo \\\n  SERVER_ID=${id}` }],
+        ["prepare", { create: "sudo -n bash -s", stdin: pulumi.secret(`SERVER_ID='${id}'\n`) }],
+      ];
+
+      it("are new until a step came to its end on them: a copy alone leaves a machine to be replaced", async () => {
+        assert.equal(await tries("prepare", {}), true);
+        const ran = (failed: FailedMachines): void => {
+          failed.ran(pulumi.output("a"), pulumi.output("id"));
+        };
+        for (const script of ["scripts", "prepare", "join"])
+          assert.equal(await tries(script, {}, ran), false, script);
+      });
+
+      it("are new where the script ran on another server before", async () => {
+        for (const [id, isNew] of [["b", true] as const, ["a", false] as const])
+          for (const [script, oldInputs] of nonEmpty(onServer(id)))
+            assert.equal(await tries(script, { failedOperation: "update", oldInputs }), isNew);
+      });
+
+      it("are dialled again where they answered before, as often as timeoutFactor says", async () => {
+        const tried = async (timeoutFactor: number): Promise<boolean> => {
+          let answer = false;
+          await graph(async () => {
+            const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
+            const patience = { bootMinutes: 10, timeoutFactor };
+            const failed = new FailedMachines(undefined, undefined, patience);
+            answer = await failed.examine(known, "join").callback({
+              failedOperation: "update",
+              errors: [silent],
+              urn: "",
+              id: "",
+              name: "",
+              type: "",
+            });
+          });
+          return answer;
+        };
+        assert.equal(await tried(1), false);
+        assert.equal(await tried(3), true);
+      });
+
+      it("are when Nova cannot be asked", async () => {
+        assert.equal(
+          await new FailedMachines(undefined, undefined, { bootMinutes: 10 }).mayBoot(
+            ["a", undefined],
+            0,
+          ),
+          true,
+        );
+      });
+    });
+
+    for (const [status, verb] of [
+      ["SHUTOFF", "start"],
+      ["PAUSED", "unpause"],
+      ["SUSPENDED", "resume"],
+      ["SHELVED_OFFLOADED", "unshelve"],
+    ] as const)
+      it(`are kept when somebody stopped them: ${status}`, async () => {
+        const { code, sentence } = await judge(status);
+        assert.equal(code, "SERVER_STOPPED");
+        assert.equal(
+          sentence,
+          `The machine dev-general-0 does not run: Nova says ${status}. Bring it back with \`openstack server ${verb} dev-general-0\`.`,
+        );
+        assert.equal(marked(), undefined);
+      });
+
+    it("are replaced when nobody stopped them and Nova lost them", async () => {
+      assert.match((await judge("ERROR")).sentence, /never answered on SSH; the next `up` repl/);
+      assert.equal(marked(), undefined);
+      cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 404 });
+      const { sentence } = await machines().judge(server, true);
+      assert.match(
+        sentence,
+        /never answered.*; `up --refresh` creates it again\. .*no longer exists/,
+      );
+    });
+
+    it("are judged without Nova when it cannot be asked", async () => {
+      cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 403 });
+      const { sentence } = await machines().judge(server, false);
+      assert.match(
+        sentence,
+        /does not answer on SSH\. Nova cannot be asked about server 5ee5a1c4-0000-4000-8000-000000000001/,
+      );
+    });
+
+    it("are not said to be replaced when nothing remembers them", async () => {
+      const { code, sentence } = await new FailedMachines().judge(server, true);
+      assert.equal(code, "SERVER_NEVER_BOOTED");
+      assert.equal(
+        sentence,
+        "The machine dev-general-0 never answered on SSH; raise its generation to have it replaced. The program was given no way to ask Nova about it.",
+      );
+      assert.deepEqual(cloud.seen, []);
+      assert.equal(marked(), undefined);
+    });
+  });
+
+  it("are known by the server that did not answer", () => {
+    const server = { id: "a", generation: "0" };
+    const failed = new FailedMachines(localContextOf({}), {
+      "dev-general-0": { ...server, failed: true },
+      "dev-general-1": { ...server, failed: false },
+    });
+    assert.equal(failed.serverOf("dev-general-0"), "a");
+    assert.equal(failed.serverOf("dev-general-1"), undefined);
+    assert.equal(failed.serverOf("dev-general-2"), undefined);
+    assert.equal(new FailedMachines().serverOf("dev-general-0"), undefined);
+  });
+});

@@ -1,0 +1,237 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import { connectCloud } from "../../../../openstack/client/cloud-client.js";
+import { findServers, serverHistoryOf } from "../../../../components/lookup/existing-servers.js";
+import { localContextOf } from "../../../../components/lookup/local-context.js";
+import {
+  listServers,
+  existingServersOf,
+  type ExistingServers,
+  type OwnCluster,
+} from "../../../../components/lookup/server-metadata.js";
+import {
+  fakeProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../../support/cloud/fake-openstack.js";
+
+const identity = "0123456789ab";
+const mark = { "stackadm-cluster": "dev", "stackadm-identity": identity };
+const never = (id: string): Record<string, string> => ({ "stackadm-never-answered": id });
+
+describe("the servers that exist", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+  });
+  afterEach(() => cloud.close());
+
+  /** Returns the servers as their marks describe them, for a state with the identity. */
+  const foundBy = async (
+    held: OwnCluster["held"],
+    ...servers: readonly object[]
+  ): Promise<ExistingServers> => {
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+    const client = await connectCloud({ env: cloud.environment() });
+    return existingServersOf(await listServers(client, "dev"), { cluster: "dev", held });
+  };
+  const holding = (...owned: readonly string[]) => ({
+    owned: new Set(owned),
+    identities: new Set([identity]),
+  });
+  const found = (...servers: readonly object[]): Promise<ExistingServers> =>
+    foundBy(holding(), ...servers);
+
+  it("are asked for by the cluster's name", async () => {
+    await found();
+    assert.match(cloud.seen.at(-1)?.path ?? "", /^\/compute\/.*servers\/detail\?name=%5Edev-/);
+  });
+
+  it("have the generation in their metadata, or none", async () => {
+    const servers = await found(
+      { id: "a", name: "dev-a-0", metadata: { ...mark, "stackadm-generation": "2" } },
+      { id: "b", name: "dev-a-1", metadata: mark },
+    );
+    assert.deepEqual(servers, {
+      "dev-a-0": { id: "a", generation: "2", failed: false },
+      "dev-a-1": { id: "b", generation: "", failed: false },
+    });
+  });
+
+  it("are the cluster's own", async () => {
+    const other = { "stackadm-cluster": "dev-a" };
+    const servers = [
+      { id: "a", name: "dev-a-0", metadata: other },
+      { id: "b", name: "dev-b-0" },
+    ];
+    assert.deepEqual(await found(...servers), {});
+  });
+
+  it("are in no known generation when two of the cluster have one name and differ, and none of them failed", async () => {
+    const of = (id: string, generation: string): object => ({
+      id,
+      name: "dev-a-0",
+      metadata: { ...mark, ...never(id), "stackadm-generation": generation },
+    });
+    const servers = async (...two: object[]): Promise<unknown> => (await found(...two))["dev-a-0"];
+    const unclear = { id: "", failed: false };
+    assert.deepEqual(await servers(of("a", "1"), of("b", "0")), { ...unclear, generation: "" });
+    assert.deepEqual(await servers(of("a", "1"), of("b", "1")), { ...unclear, generation: "1" });
+    // The state names the machine's server; a killed run lost the record of the other one.
+    const two = await foundBy(holding("a"), of("b", "0"), of("a", "1"));
+    assert.deepEqual(two["dev-a-0"], { id: "a", generation: "1", failed: true });
+  });
+
+  it("failed when they are marked by their own ID, or Nova says ERROR, where a mark cannot be put", async () => {
+    const of = (name: string, metadata: object, status = "ACTIVE"): object => ({
+      id: name,
+      name: `dev-${name}`,
+      status,
+      metadata: { ...mark, ...metadata },
+    });
+    const servers = await found(
+      ...[of("a", never("a")), of("b", never("a")), of("c", {}, "ERROR"), of("d", {})],
+    );
+    const failed = Object.values(servers).filter((server) => server.failed);
+    assert.deepEqual(
+      failed.map(({ id }) => id),
+      ["a", "c"],
+    );
+  });
+
+  describe("for a run", () => {
+    it("are unknown in another project, and where Nova cannot be asked", async () => {
+      const operator = localContextOf(cloud.environment());
+      cloud.on("GET /compute/servers/detail", { body: { servers: [] } });
+      assert.deepEqual(await findServers("dev", fakeProject, operator), {});
+      assert.equal(await findServers("dev", "another", operator), undefined);
+      cloud.on("GET /compute/servers/detail", { status: 403 });
+      assert.equal(await findServers("dev", fakeProject, operator), undefined);
+    });
+
+    it("fail the run if Nova's answer has another shape, because the parser may be wrong", async () => {
+      cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: 1 }] } });
+      const operator = localContextOf(cloud.environment());
+      await assert.rejects(findServers("dev", fakeProject, operator), { name: "ZodError" });
+    });
+
+    it("have not failed where the state cannot be asked what became of them", async () => {
+      const servers = [{ id: "a", name: "dev-a-0", metadata: { ...mark, ...never("a") } }];
+      cloud.on("GET /compute/servers/detail", { body: { servers } });
+      const found = await findServers("dev", fakeProject, localContextOf(cloud.environment()));
+      assert.equal(found?.["dev-a-0"]?.failed, false);
+    });
+  });
+
+  describe("for a run whose state holds them", () => {
+    const held = (urn: string, type: string, outputs: object) => ({
+      [`urn:pulumi:dev::stackadm::stackadm:index:Cluster$${type}::${urn}`]: { type, outputs },
+    });
+    /** Sets mocks of the engine: its only answer is the content of the state. */
+    const begin = (stdin: unknown, preview: boolean, outputs: object = {}): Promise<void> =>
+      pulumi.runtime.setMocks(
+        {
+          newResource: ({ name, inputs }) => ({ id: name, state: inputs as object }),
+          call: () => ({
+            outputs: {
+              ...held("dev-a-0-server", "openstack:compute/instance:Instance", {
+                id: "a",
+                ...outputs,
+              }),
+              ...held("dev-a-0-prepare", "command:remote:Command", { stdin }),
+            },
+          }),
+        },
+        "stackadm",
+        "dev",
+        preview,
+        "organization",
+      );
+    const marked = { id: "a", name: "dev-a-0", metadata: { ...mark, ...never("a") } };
+    const failed = async (): Promise<boolean | undefined> => {
+      cloud.on("GET /compute/servers/detail", { body: { servers: [marked] } });
+      cloud.on("DELETE /compute/servers/a/metadata/stackadm-never-answered", { status: 204 });
+      const found = await findServers("dev", fakeProject, localContextOf(cloud.environment()));
+      return found?.["dev-a-0"]?.failed;
+    };
+    const removed = (): number =>
+      cloud.seen.filter(({ method, path }) => method === "DELETE" && path.endsWith("-answered"))
+        .length;
+    afterEach(() =>
+      pulumi.runtime.setMocks({ newResource: () => assert.fail(), call: () => ({}) }),
+    );
+
+    it("lose their mark where a script came to its end on them, but not in a preview", async () => {
+      await begin("SERVER_ID='a'\n", true);
+      assert.deepEqual([await failed(), removed()], [false, 0]);
+      await begin("SERVER_ID='a'\n", false);
+      assert.deepEqual([await failed(), removed()], [false, 1]);
+    });
+
+    it("have failed where scripts ran on other servers only", async () => {
+      await begin("SERVER_ID='b'\n", false);
+      assert.deepEqual([await failed(), removed()], [true, 0]);
+    });
+
+    it("have their power state ignored, but where the provider would refuse it and leaves them alone", async () => {
+      for (const [recorded, status, refused] of [
+        ["active", "ACTIVE", undefined],
+        ["active", "MIGRATING", true],
+        ["migrating", "ACTIVE", true],
+        ["shutoff", "MIGRATING", undefined],
+        [undefined, "MIGRATING", undefined],
+      ] as const) {
+        await begin("SERVER_ID='a'\n", false, { powerState: recorded });
+        const servers = [{ id: "a", name: "dev-a-0", status, metadata: mark }];
+        cloud.on("GET /compute/servers/detail", { body: { servers } });
+        const found = await findServers("dev", fakeProject, localContextOf(cloud.environment()));
+        assert.equal(found?.["dev-a-0"]?.powerRefused, refused, `${String(recorded)} ${status}`);
+      }
+    });
+  });
+});
+
+describe("what the state says of a server", () => {
+  const instance = (name: string, id: string) => ({
+    name: `${name}-server`,
+    type: "openstack:compute/instance:Instance",
+    outputs: { id },
+  });
+  const script = (name: string, id: string) => ({
+    name,
+    type: "command:remote:Command",
+    outputs: { create: `sudo \\\n  SERVER_ID=${id}` },
+  });
+
+  it("is nothing for one that another state holds: it is left alone", () => {
+    assert.equal(serverHistoryOf("b", [instance("dev-a-0", "a")]), "not ours");
+  });
+
+  it("is that it is new, also when a script ran on the server before", () => {
+    const before = [script("dev-a-0-prepare", "a"), script("dev-a-01-prepare", "b")];
+    assert.equal(serverHistoryOf("b", [instance("dev-a-0", "b")]), "new");
+    assert.equal(serverHistoryOf("b", [instance("dev-a-0", "b"), ...before]), "new");
+  });
+
+  it("is that it was part of the cluster as soon as any script came to its end on it", () => {
+    for (const step of ["prepare", "init", "join"]) {
+      const state = [instance("dev-a-0", "b"), script(`dev-a-0-${step}`, "b")];
+      assert.equal(serverHistoryOf("b", state), "part of the cluster", step);
+    }
+  });
+
+  it("is that it is new where a log-in alone succeeded, which leaves nothing on a machine", () => {
+    const state = [instance("dev-a-0", "b"), script("dev-a-0-login", "b")];
+    assert.equal(serverHistoryOf("b", state), "new");
+  });
+
+  it("is that it was part of the cluster where nobody can read on which server a script ran", () => {
+    const sealed = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
+    for (const stdin of [undefined, { ...sealed, value: "SERVER_ID='b'" }, "[secret]", ""]) {
+      const unread = { ...script("dev-a-0-prepare", "b"), outputs: { stdin } };
+      const state = [instance("dev-a-0", "b"), instance("dev-c-0", "c"), unread];
+      assert.equal(serverHistoryOf("b", state), "part of the cluster", JSON.stringify(stdin));
+      assert.equal(serverHistoryOf("c", state), "new", "it is of another machine");
+    }
+  });
+});
