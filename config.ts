@@ -1,20 +1,24 @@
 import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
-import { checkClusterSpec } from "./components/config/validate-cluster-spec.js";
+import { validateClusterSpec } from "./components/config/validate-cluster-spec.js";
 import type { ClusterSpec } from "./components/config/cluster-spec.js";
-import { isFields, merge, preferredPublicKey } from "./components/schema/merge-defaults.js";
-import { plainTextSecretErrors } from "./components/config/plain-text-secrets.js";
 import {
-  pinnedFileDirectoriesOf,
+  isPlainObject,
+  mergeDefaults,
+  choosePublicKey,
+} from "./components/schema/merge-defaults.js";
+import { findPlainTextSecrets } from "./components/config/plain-text-secrets.js";
+import {
+  getPinnedFileDirectories,
   localContextOf,
   type LocalContext,
 } from "./components/lookup/local-context.js";
-import { configError } from "./components/pulumi/errors.js";
+import { createConfigError } from "./components/pulumi/errors.js";
 import { isConfigSecret } from "./components/pulumi/pulumi-internals.js";
 import { withSiteDefaults } from "./components/config/site-defaults.js";
 
 /** Returns the name of the file with the stack's configuration. */
-export const settingsFile = (): string => `Pulumi.${pulumi.getStack()}.yaml`;
+export const getStackConfigFile = (): string => `Pulumi.${pulumi.getStack()}.yaml`;
 
 /**
  * Returns the specification: `cluster` in the stack's configuration, completed by the site's
@@ -23,13 +27,14 @@ export const settingsFile = (): string => `Pulumi.${pulumi.getStack()}.yaml`;
 export function readConfig(): ClusterSpec {
   const stack = pulumi.getStack();
   const written = new pulumi.Config().getObject<unknown>("cluster") ?? {};
-  const args = merge({ name: stack }, withSiteDefaults(written, process.env));
-  const result = checkClusterSpec(withLoginKey(args), pinnedFileDirectoriesOf(process.env));
-  if ("problems" in result) throw configError(settingsFile(), result.problems);
+  const args = mergeDefaults({ name: stack }, withSiteDefaults(written, process.env));
+  const result = validateClusterSpec(withLoginKey(args), getPinnedFileDirectories(process.env));
+  if ("problems" in result) throw createConfigError(getStackConfigFile(), result.problems);
   // The SDK returns decrypted secrets, so encrypted secrets look like plain text here. Plain text
   // is therefore refused only if no value in `cluster` is encrypted.
-  const open = plainTextSecretErrors(result.spec, pulumi.getProject());
-  if (open.length > 0 && !isEncrypted("cluster")) throw configError(settingsFile(), open);
+  const open = findPlainTextSecrets(result.spec, pulumi.getProject());
+  if (open.length > 0 && !isEncrypted("cluster"))
+    throw createConfigError(getStackConfigFile(), open);
   return result.spec;
 }
 
@@ -37,7 +42,7 @@ export function readConfig(): ClusterSpec {
  * Returns the access of the user who runs the program: the cloud and the ssh-agent that environment
  * variables name. Adds whether the stack's configuration contains an encrypted value.
  */
-export const operator = (): LocalContext => ({
+export const getOperatorContext = (): LocalContext => ({
   ...localContextOf(process.env),
   encrypted: isEncrypted("cluster"),
 });
@@ -50,9 +55,12 @@ const isEncrypted = (key: string): boolean => isConfigSecret(`${pulumi.getProjec
  * from the ssh-agent.
  */
 function withLoginKey(args: unknown): unknown {
-  const configured = isFields(args) && isFields(args["ssh"]) ? args["ssh"]["publicKey"] : undefined;
-  const publicKey = configured ?? preferredPublicKey(agentKeys());
-  return publicKey === undefined ? merge({ ssh: {} }, args) : merge({ ssh: { publicKey } }, args);
+  const configured =
+    isPlainObject(args) && isPlainObject(args["ssh"]) ? args["ssh"]["publicKey"] : undefined;
+  const publicKey = configured ?? choosePublicKey(agentKeys());
+  return publicKey === undefined
+    ? mergeDefaults({ ssh: {} }, args)
+    : mergeDefaults({ ssh: { publicKey } }, args);
 }
 
 function agentKeys(): readonly string[] {

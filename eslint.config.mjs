@@ -175,7 +175,7 @@ const privatePulumi = [
 ].map((selector) => ({ selector, message: "Private part of Pulumi: see pulumi-internals.ts." }));
 const hiddenInputs = [
   "MemberExpression[object.name='process'][property.name=/^(env|cwd)$/]",
-  "ImportSpecifier[imported.name=/^(homedir|cacheDirectory|stateDirectory)$/]",
+  "ImportSpecifier[imported.name=/^(homedir|getCachePath|getStatePath)$/]",
 ].map((selector) => ({ selector, message: "Hidden input: take it as an argument." }));
 /**
  * Files that only render: no Pulumi, no network, no clock. Keep in step with docs/architecture.md.

@@ -1,14 +1,14 @@
 import { Cluster, lookUpCloud, requireServiceUser, requiredLookups } from "./components/index.js";
 import { refuseClusterRename } from "./components/refuse-cluster-rename.js";
-import { operator, readConfig, settingsFile } from "./config.js";
+import { getOperatorContext, readConfig, getStackConfigFile } from "./config.js";
 
 // Pulumi program for `pulumi up` and the Automation API. Importing this file creates nothing.
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
-  await refuseClusterRename(spec.name, settingsFile());
-  const who = operator();
+  await refuseClusterRename(spec.name, getStackConfigFile());
+  const who = getOperatorContext();
   const asking = lookUpCloud(requiredLookups(spec), {}, who);
-  await requireServiceUser(spec, asking, who, settingsFile());
+  await requireServiceUser(spec, asking, who, getStackConfigFile());
   const cluster = new Cluster(spec.name, { ...spec, cloud: await asking, operator: who });
   return {
     kubeconfig: cluster.kubeconfig,

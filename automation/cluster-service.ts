@@ -9,7 +9,7 @@ import type {
   OutputsOptions,
   StatusResult,
 } from "./engine/operation-options.js";
-import { lockHoldersOf } from "./guards/stack-lock.js";
+import { describeLockHolders } from "./guards/stack-lock.js";
 import type { StartedOperation } from "./engine/operation-events.js";
 import { OperationQueue } from "./operations/operation-queue.js";
 import { destroy, planDestroy } from "./operations/destroy.js";
@@ -99,6 +99,6 @@ export function createClusterService(service: ClusterServiceOptions): ClusterSer
     kubeconfigFile: (stack, options = {}) => queue.request(stack, options, writeKubeconfigFile),
     state: (stack, options = {}) =>
       queue.request(stack, options, ({ access }) => readState(access)),
-    locks: (stack, options = {}) => queue.request(stack, options, lockHoldersOf),
+    locks: (stack, options = {}) => queue.request(stack, options, describeLockHolders),
   };
 }

@@ -1,9 +1,9 @@
 /** Public interface `stackadm/automation`, for programs that call the cluster operations. */
 export type { Progress, Step } from "../base/progress.js";
 export type { Finding } from "../openstack/checks/finding.js";
-export type { CloudObject, Kind } from "../openstack/inventory/inventory.js";
-export type { Orphan } from "../openstack/inventory/marked-objects.js";
-export type { QuotaUse } from "../openstack/checks/quotas.js";
+export type { CloudObject, CloudObjectKind as Kind } from "../openstack/inventory/inventory.js";
+export type { OwnedObject as Orphan } from "../openstack/inventory/marked-objects.js";
+export type { QuotaRequirement as QuotaUse } from "../openstack/checks/quotas.js";
 export type { ClusterSpec } from "../components/config/cluster-spec.js";
 export type { Piece, Toolchain } from "./toolchain/toolchain.js";
 export type { Backup, BackupDescription, BackupFile } from "./backup/backup-files.js";

@@ -49,14 +49,14 @@ export const replacePrivateFile = (file: string, content: string): void => {
  * Creates a file atomically. Only the owner can read the file. Returns false, and changes nothing,
  * if the file exists.
  */
-export const createFile = (file: string, content: string): boolean =>
-  writeAside(file, content, onlyForItsOwner, (aside) => linkNew(aside, file));
+export const createPrivateFile = (file: string, content: string): boolean =>
+  writeAside(file, content, onlyForItsOwner, (aside) => createHardLink(aside, file));
 
 /**
  * Creates `file` as a hard link to `source`. Returns false if `file` exists. If several processes
  * call this function at the same time, exactly one succeeds.
  */
-export function linkNew(source: string, file: string): boolean {
+export function createHardLink(source: string, file: string): boolean {
   try {
     linkSync(source, file);
     return true;

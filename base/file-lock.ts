@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { linkNew, createFile } from "./atomic-files.js";
-import { processFacts } from "./process-identity.js";
+import { createHardLink, createPrivateFile } from "./atomic-files.js";
+import { readProcessIdentity } from "./process-identity.js";
 import { Failure } from "./failures/failure.js";
-import { isMissingFile } from "./failures/expected-errors.js";
+import { isMissingFileError } from "./failures/expected-errors.js";
 
 export interface LockHolder {
   readonly pid: number;
@@ -68,11 +68,11 @@ export async function withLock<T>(
 function take(file: string, purpose: string): LockHolder | undefined {
   const own: LockHolder = {
     pid: process.pid,
-    started: processFacts(process.pid)?.started ?? "",
+    started: readProcessIdentity(process.pid)?.started ?? "",
     purpose,
   };
   for (let attempt = 0; attempt < 3; attempt++) {
-    if (createFile(file, JSON.stringify(own))) return undefined;
+    if (createPrivateFile(file, JSON.stringify(own))) return undefined;
     const text = read(file);
     const holder = holderIn(text);
     if (holder && isAlive(holder)) return holder;
@@ -86,7 +86,7 @@ function take(file: string, purpose: string): LockHolder | undefined {
  * /proc, for example macOS.
  */
 function isAlive({ pid, started }: LockHolder): boolean {
-  if (processFacts(process.pid)) return processFacts(pid)?.started === started;
+  if (readProcessIdentity(process.pid)) return readProcessIdentity(pid)?.started === started;
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -104,10 +104,10 @@ function clear(file: string, text: string): void {
   try {
     renameSync(file, aside);
   } catch (error) {
-    if (isMissingFile(error)) return; // Another process has moved the file.
+    if (isMissingFileError(error)) return; // Another process has moved the file.
     throw error;
   }
-  if (read(aside) !== text) linkNew(aside, file);
+  if (read(aside) !== text) createHardLink(aside, file);
   rmSync(aside, { force: true });
 }
 
@@ -115,7 +115,7 @@ function read(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    if (isMissingFile(error)) return undefined; // Another process has deleted the file.
+    if (isMissingFileError(error)) return undefined; // Another process has deleted the file.
     throw error;
   }
 }

@@ -15,7 +15,7 @@ export type CommandPackages = Readonly<Record<string, string>>;
  * Returns the commands that no folder of `path` contains. Also returns the absolute paths of files
  * that do not exist.
  */
-export function missingCommands(
+export function findMissingCommands(
   wanted: CommandPackages,
   path: string,
   exists: (file: string) => boolean = existsSync,
@@ -28,7 +28,7 @@ export function missingCommands(
   );
 }
 
-export interface InstallOptions {
+export interface EnsureCommandsOptions {
   /** Signal to stop apt-get. */
   readonly signal?: AbortSignal;
   /** Folders that are searched for commands, separated like in PATH. Default: PATH. */
@@ -42,9 +42,9 @@ export interface InstallOptions {
 export async function ensureCommands(
   wanted: CommandPackages,
   progress: Progress,
-  { signal, path = process.env["PATH"] ?? "" }: InstallOptions = {},
+  { signal, path = process.env["PATH"] ?? "" }: EnsureCommandsOptions = {},
 ): Promise<void> {
-  const missing = missingCommands(wanted, path);
+  const missing = findMissingCommands(wanted, path);
   if (missing.length === 0) return;
   const packages = [...new Set(missing.map((command) => wanted[command] ?? command))];
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get"))

@@ -34,14 +34,14 @@ export function isHostAddressIn(range: string, address: string): boolean {
 /**
  * Returns the range's first host address. By default, Neutron assigns this address to the router.
  */
-export const firstHostAddressOf = (range: string): string =>
+export const getFirstHostAddress = (range: string): string =>
   Address4.fromBigInt(limits(range)[0] + 1n).address;
 
 /**
  * Returns the free parts of a range. The first host address and the addresses in `taken` are not
  * free. Each part is given by its first and last address.
  */
-export function freeAddressRanges(
+export function listFreeAddressRanges(
   range: string,
   taken: readonly string[],
 ): readonly { readonly start: string; readonly end: string }[] {
@@ -62,29 +62,31 @@ export function freeAddressRanges(
  * Returns the address of the `kubernetes` Service, which is the first address of the Service range.
  * kubeadm adds this address to the API server's certificate.
  */
-export function firstServiceAddress(services: string): string {
-  return firstHostAddressOf(services);
+export function getFirstServiceAddress(services: string): string {
+  return getFirstHostAddress(services);
 }
 
 /** Returns the prefix length of a range: 64 for fd00:10::/64. */
-export const prefixLengthOf = (range: string): number => parsed(range).subnetMask;
+export const getPrefixLength = (range: string): number => parsed(range).subnetMask;
 
 /** Returns the first address of the given IP family. Returns an empty text if there is none. */
-export const addressOfFamily = (family: "IPv4" | "IPv6", addresses: readonly string[]): string =>
-  addresses.find((address) => isIpv4(address) === (family === "IPv4")) ?? "";
+export const findAddressOfFamily = (
+  family: "IPv4" | "IPv6",
+  addresses: readonly string[],
+): string => addresses.find((address) => isIpv4(address) === (family === "IPv4")) ?? "";
 
 /** Neutron's names of the IPv6 address modes that machines support. */
 export const ipv6Modes = ["slaac", "dhcpv6-stateful"] as const;
 export type Ipv6Mode = (typeof ipv6Modes)[number];
 
 /** Pod range and Service range of a cluster for one IP family. */
-export interface ClusterRanges {
+export interface PodAndServiceRanges {
   readonly pods: string;
   readonly services: string;
 }
 
 /** Returns the Pod ranges or the Service ranges of a cluster. The IPv4 range is first. */
-export const clusterRangesOf = (
-  which: keyof ClusterRanges,
-  network: ClusterRanges & { readonly ipv6?: ClusterRanges | undefined },
+export const listClusterRanges = (
+  which: keyof PodAndServiceRanges,
+  network: PodAndServiceRanges & { readonly ipv6?: PodAndServiceRanges | undefined },
 ): readonly string[] => [network[which], ...(network.ipv6 ? [network.ipv6[which]] : [])];

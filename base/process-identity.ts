@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { isSystemError } from "./failures/expected-errors.js";
 
 /** Properties that distinguish a process from a later process with the same PID. */
-export interface ProcessFacts {
+export interface ProcessIdentity {
   /** ID of the process group. */
   readonly group: number;
   /** Start time in clock ticks after boot. */
@@ -13,7 +13,7 @@ export interface ProcessFacts {
  * Returns the properties of a process. Returns undefined if the process or the folder /proc does
  * not exist.
  */
-export function processFacts(pid: number): ProcessFacts | undefined {
+export function readProcessIdentity(pid: number): ProcessIdentity | undefined {
   try {
     const stat = readFileSync(`/proc/${pid.toString()}/stat`, "utf8");
     // Field 2 is the process's name in parentheses, which may contain any character. The split
@@ -27,7 +27,7 @@ export function processFacts(pid: number): ProcessFacts | undefined {
 }
 
 /** Scope in which a PID is unique: one boot of one machine, and one PID namespace. */
-export interface ProcessPlace {
+export interface PidScope {
   readonly boot: string;
   /** PID namespace. Each container has a namespace of its own. */
   readonly namespace: string;
@@ -39,7 +39,7 @@ export interface ProcessPlace {
 }
 
 /** Returns the scope of this process's PID. Returns undefined if the system does not show it. */
-export function processPlace(): ProcessPlace | undefined {
+export function readPidScope(): PidScope | undefined {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     const namespace = readlinkSync("/proc/self/ns/pid");
@@ -72,7 +72,7 @@ const outside = "pid:[4026531836]";
  * that boot still runs. Returns false in containers, because containers of one image have the same
  * machine ID even on different machines.
  */
-export const isEarlierBoot = (there: ProcessPlace, here: ProcessPlace): boolean =>
+export const isEarlierBoot = (there: PidScope, here: PidScope): boolean =>
   there.machine !== undefined &&
   there.machine === here.machine &&
   there.boot !== here.boot &&

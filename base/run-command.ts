@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Failure } from "./failures/failure.js";
 
-export interface RunOptions {
+export interface RunCommandOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** Text for the command's standard input. Default: no input. */
@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly accept?: readonly number[];
 }
 
-export interface RunResult {
+export interface RunCommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -29,7 +29,7 @@ export interface RunResult {
 /** Number of output lines in the error message of a failed command. */
 const shown = 8;
 
-const tail = (text: string, { isProgress = () => false }: RunOptions): string =>
+const tail = (text: string, { isProgress = () => false }: RunCommandOptions): string =>
   text
     .trimEnd()
     .split("\n")
@@ -53,8 +53,8 @@ const missing = (command: string, cwd: string | undefined): Failure =>
 export async function run(
   command: string,
   args: readonly string[],
-  options: RunOptions = {},
-): Promise<RunResult> {
+  options: RunCommandOptions = {},
+): Promise<RunCommandResult> {
   const child = spawn(command, args, {
     cwd: options.cwd,
     env: options.env ?? process.env,

@@ -1,5 +1,5 @@
 /** Asynchronous work that ends early when the signal is aborted. */
-export type Stoppable<T> = (signal: AbortSignal) => Promise<T>;
+export type AbortableTask<T> = (signal: AbortSignal) => Promise<T>;
 
 /**
  * Calls `one` and `other` at the same time. If one of them fails, stops the other one. Throws the
@@ -8,13 +8,13 @@ export type Stoppable<T> = (signal: AbortSignal) => Promise<T>;
  * @param signal stops both functions when aborted. Default: none
  */
 export async function runTogether<One, Other>(
-  one: Stoppable<One>,
-  other: Stoppable<Other>,
+  one: AbortableTask<One>,
+  other: AbortableTask<Other>,
   signal?: AbortSignal,
 ): Promise<[One, Other]> {
   const failed = new AbortController();
   const stop = AbortSignal.any([failed.signal, ...(signal ? [signal] : [])]);
-  const watched = async <T>(work: Stoppable<T>): Promise<T> => {
+  const watched = async <T>(work: AbortableTask<T>): Promise<T> => {
     try {
       return await work(stop);
     } catch (error) {

@@ -118,7 +118,7 @@ export const openTcpConnection = (client: Client, address: string, port: number)
 
 interface Begun {
   readonly channel: ClientChannel;
-  readonly closed: Promise<CommandResult>;
+  readonly closed: Promise<RemoteCommandResult>;
 }
 
 /**
@@ -136,7 +136,7 @@ const begin = (client: Client, command: string): Promise<Begun> =>
       let code: number | undefined;
       channel.stderr.setEncoding("utf8").on("data", (part: string) => (said += part));
       channel.once("exit", (ended: number | null) => (code = ended ?? undefined));
-      const closed = new Promise<CommandResult>((done) => {
+      const closed = new Promise<RemoteCommandResult>((done) => {
         channel.once("close", () => {
           done({ code, said });
         });
@@ -146,14 +146,14 @@ const begin = (client: Client, command: string): Promise<Begun> =>
   });
 
 /** Input and output of a command on a machine. */
-export interface CommandStreams {
+export interface RemoteCommandStreams {
   /** Standard input. @default no input */
   readonly input?: Readable;
   readonly output: Writable;
 }
 
 /** Result of a command on a machine. */
-export interface CommandResult {
+export interface RemoteCommandResult {
   /** Exit code. Undefined if a signal or a broken connection ended the command. */
   readonly code: number | undefined;
   /** Text on standard error. */
@@ -164,11 +164,11 @@ export interface CommandResult {
  * Runs a command on a machine. If the command ends without an exit code and its input could not be
  * written, throws the error of the input.
  */
-export async function executeCommand(
+export async function runRemoteCommand(
   client: Client,
   command: string,
-  { input, output }: CommandStreams,
-): Promise<CommandResult> {
+  { input, output }: RemoteCommandStreams,
+): Promise<RemoteCommandResult> {
   const { channel, closed } = await begin(client, command);
   const reading = (input ? pipeline(input, channel) : Promise.resolve(channel.end())).then(
     () => undefined,

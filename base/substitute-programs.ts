@@ -17,7 +17,7 @@ export interface SubstituteOptions {
 }
 
 /** Program that replaces a missing program. */
-export interface Substitute {
+export interface SubstituteProgram {
   readonly version: string;
   /** Origin. `built`: built from Go modules. `stand-in`: this project's own replacement. */
   readonly origin: "built" | "stand-in";
@@ -29,10 +29,10 @@ export interface Substitute {
 }
 
 /** Exports of the package `@stackadm/toolchain`. */
-export interface SubstitutePrograms {
+export interface ToolchainPackageExports {
   /**
    * Returns a program that replaces a missing program. The first call may build it, which takes
    * minutes.
    */
-  substitute(program: MissingProgram, options: SubstituteOptions): Promise<Substitute>;
+  substitute(program: MissingProgram, options: SubstituteOptions): Promise<SubstituteProgram>;
 }

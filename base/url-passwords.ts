@@ -5,9 +5,9 @@
 const login = /(?<=^[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/;
 
 /** Returns the URL without its password, for messages. */
-export const withoutPassword = (url: string): string =>
+export const removeUrlPassword = (url: string): string =>
   url.replace(login, (found) => `${found.slice(0, -1).split(":")[0] ?? ""}@`.replace(/^@$/, ""));
 
 /** Returns the password in a URL. Returns undefined if there is none. */
-export const passwordOf = (url: string): string | undefined =>
+export const findUrlPassword = (url: string): string | undefined =>
   /:(.+)@$/.exec(login.exec(url)?.[0] ?? "")?.[1];

@@ -1,27 +1,30 @@
-import type { ClusterNeeds, CountedResource } from "../openstack/checks/cluster-requirements.js";
+import type {
+  ClusterRequirements,
+  CountedResource,
+} from "../openstack/checks/cluster-requirements.js";
 import type { RequiredLookups } from "../openstack/checks/lookup-requirements.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
-import { barbicanCertificatePath } from "./config/load-balancing/barbican-certificate-path.js";
-import { isSupplied } from "./config/cloud/credential.js";
-import { sshFloatingIpCount, existingFloatingIps } from "./config/network/floating-ips.js";
-import { endpointTraits } from "./config/load-balancing/endpoint-traits.js";
-import { ingressTraits } from "./config/load-balancing/ingress-traits.js";
-import { earlyImages } from "./machine/early-images.js";
-import { firewallRulesOfSpec } from "./network/firewall-plan.js";
+import { findBarbicanCertificatePath } from "./config/load-balancing/barbican-certificate-path.js";
+import { isCredentialSupplied } from "./config/cloud/credential.js";
+import { countSshFloatingIps, getFloatingIpsByPath } from "./config/network/floating-ips.js";
+import { getEndpointTraits } from "./config/load-balancing/endpoint-traits.js";
+import { getIngressTraits } from "./config/load-balancing/ingress-traits.js";
+import { getEarlyImages } from "./machine/early-images.js";
+import { getFirewallRules } from "./network/firewall-plan.js";
 import {
   suggestedPodNetworks,
   isRoutedByCloud,
-  allowedAddressPairRangesOf,
+  getAddressPairRanges,
 } from "./pod-network/pod-network-kinds.js";
 import {
-  groupsOf,
-  machinesOf,
+  listPlannedGroups,
+  listPlannedMachines,
   planCluster,
-  servicesNetworkName,
+  getServicesNetworkName,
   type ClusterPlan,
 } from "./plan/cluster-plan.js";
 import { roleTable } from "./config/roles.js";
-import { octaviaRequirementsOf } from "./plan/octavia-requirements.js";
+import { getOctaviaRequirements } from "./plan/octavia-requirements.js";
 
 /** Returns the defined names without duplicates. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [
@@ -31,15 +34,17 @@ const namesIn = (names: readonly (string | undefined)[]): string[] => [
 /** Returns everything that must be looked up in the cloud before a cluster is created. */
 export const requiredLookups = (spec: ClusterSpec): RequiredLookups => {
   const plan = planCluster(spec);
-  const machines = machinesOf(plan);
-  const floatingIps = Object.entries(existingFloatingIps(spec)).map(([path, address]) => ({
+  const machines = listPlannedMachines(plan);
+  const floatingIps = Object.entries(getFloatingIpsByPath(spec)).map(([path, address]) => ({
     address,
     path,
   }));
   return {
     cluster: spec.name,
     ...(spec.openstackPlugin !== undefined && { openstackPlugin: spec.openstackPlugin }),
-    securityGroups: namesIn(groupsOf(plan).flatMap(({ securityGroups }) => securityGroups)),
+    securityGroups: namesIn(
+      listPlannedGroups(plan).flatMap(({ securityGroups }) => securityGroups),
+    ),
     images: namesIn(machines.map(({ image }) => image)),
     ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
     ...(spec.network.existing && {
@@ -71,7 +76,7 @@ type Counts = Readonly<Record<CountedResource, number>>;
 
 /** Returns the number of floating IPs that the program creates for SSH: 0 or 1. */
 const entryAddressesMade = (spec: ClusterSpec): number =>
-  spec.ssh.floatingIp === undefined ? sshFloatingIpCount(spec) : 0;
+  spec.ssh.floatingIp === undefined ? countSshFloatingIps(spec) : 0;
 
 /**
  * Returns the names of the networks that the program creates. Each network has a subnet and a
@@ -79,7 +84,7 @@ const entryAddressesMade = (spec: ClusterSpec): number =>
  */
 const networksOf = (spec: ClusterSpec): readonly string[] => [
   ...(spec.network.existing ? [] : [planCluster(spec).networkName]),
-  ...(spec.loadBalancer.network ? [servicesNetworkName(spec.name)] : []),
+  ...(spec.loadBalancer.network ? [getServicesNetworkName(spec.name)] : []),
 ];
 
 /**
@@ -99,9 +104,9 @@ const keepsOwnRules = ({ group }: ClusterPlan["securityGroups"][number]): boolea
  * Controllers in the cluster create the others.
  */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
-  const endpoint = endpointTraits(spec);
-  const ingress = ingressTraits(spec);
-  const volumes = machinesOf(plan).flatMap((machine) => machine.volumes);
+  const endpoint = getEndpointTraits(spec);
+  const ingress = getIngressTraits(spec);
+  const volumes = listPlannedMachines(plan).flatMap((machine) => machine.volumes);
   // The samples have one or two load balancers, each with a port and a security group, and one
   // volume of 1 GiB. The cloud controller may create a floating IP for one load balancer.
   const { external = true, address } = spec.sampleServices;
@@ -119,18 +124,18 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     // In addition to the machines' ports: the ports of the API's endpoint and of load balancers,
     // and two ports for each network, for its router and for DHCP.
     ports:
-      machinesOf(plan).length * (spec.network.admin ? 2 : 1) +
+      listPlannedMachines(plan).length * (spec.network.admin ? 2 : 1) +
       (endpoint.ports + ingress.ports + 2 * made + dual + services),
     "floating IPs":
       endpoint.floatingIps + ingress.floatingIps + entryAddressesMade(spec) + floatingIps,
     "security groups": plan.securityGroups.length + groups,
     "security group rules":
-      firewallRulesOfSpec(spec).length +
+      getFirewallRules(spec).length +
       ownRules * (groups + plan.securityGroups.filter(keepsOwnRules).length),
     volumes: one + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),
     "load balancers": endpoint.loadBalancers + ingress.loadBalancers + services,
-    "server groups": groupsOf(plan).filter(({ policy }) => policy !== undefined).length,
+    "server groups": listPlannedGroups(plan).filter(({ policy }) => policy !== undefined).length,
   };
 }
 
@@ -141,7 +146,7 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
 function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: ClusterPlan): string[] {
   if (!network.existing) return [];
   const { kind } = podNetwork;
-  const routed = allowedAddressPairRangesOf({ podNetwork, network }).length > 0;
+  const routed = getAddressPairRanges({ podNetwork, network }).length > 0;
   const found = {
     "network.portSecurity false": !network.portSecurity,
     [`podNetwork ${"backend" in podNetwork ? `${kind}, ${podNetwork.backend}` : kind}`]:
@@ -163,8 +168,8 @@ const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
  * Returns volumes for which the specification names no Cinder zone, although their machine has a
  * zone. Cinder chooses the zone of such a volume.
  */
-const unplacedVolumes = (plan: ClusterPlan): ClusterNeeds["unplacedVolumes"] =>
-  groupsOf(plan).flatMap(({ path, machines }) =>
+const unplacedVolumes = (plan: ClusterPlan): ClusterRequirements["unplacedVolumes"] =>
+  listPlannedGroups(plan).flatMap(({ path, machines }) =>
     machines.flatMap(({ zone, volumes }) =>
       zone === undefined
         ? []
@@ -178,7 +183,7 @@ const unplacedVolumes = (plan: ClusterPlan): ClusterNeeds["unplacedVolumes"] =>
  * Returns kubeadm's preflight checks of CPUs and memory that the specification does not ignore.
  * Like kubeadm, ignores the case of the checks' names.
  */
-function sizeChecks({ kubernetes }: ClusterSpec): ClusterNeeds["sizeChecks"] {
+function sizeChecks({ kubernetes }: ClusterSpec): ClusterRequirements["sizeChecks"] {
   const ignored = kubernetes.ignorePreflightErrors.map((check) => check.toLowerCase());
   return (["NumCPU", "Mem"] as const).filter(
     (check) => !ignored.includes("all") && !ignored.includes(check.toLowerCase()),
@@ -189,7 +194,10 @@ function sizeChecks({ kubernetes }: ClusterSpec): ClusterNeeds["sizeChecks"] {
  * Returns the number of nodes, and the images that each node pulls from Docker Hub. Leaves out the
  * images if the specification has a mirror or a login for Docker Hub.
  */
-function dockerHub(spec: ClusterSpec, plan: ClusterPlan): NonNullable<ClusterNeeds["dockerHub"]> {
+function dockerHub(
+  spec: ClusterSpec,
+  plan: ClusterPlan,
+): NonNullable<ClusterRequirements["dockerHub"]> {
   const nodes = plan.groups.reduce(
     (sum, { role, machines }) => sum + (roleTable[role].node ? machines.length : 0),
     0,
@@ -198,7 +206,7 @@ function dockerHub(spec: ClusterSpec, plan: ClusterPlan): NonNullable<ClusterNee
   const images =
     mirrors.length > 0 || user !== undefined
       ? []
-      : earlyImages(spec, "worker").filter((image) => image.startsWith("docker.io/"));
+      : getEarlyImages(spec, "worker").filter((image) => image.startsWith("docker.io/"));
   return { nodes, images };
 }
 
@@ -207,7 +215,7 @@ const givenNetworks = ({
   externalNetwork,
   loadBalancer: { network: ofServices },
   network: { existing, nodes },
-}: ClusterSpec): Pick<ClusterNeeds, "externalNetworks" | "network" | "subnet"> => ({
+}: ClusterSpec): Pick<ClusterRequirements, "externalNetworks" | "network" | "subnet"> => ({
   externalNetworks: {
     ...(externalNetwork !== undefined && { externalNetwork }),
     ...(ofServices && { "loadBalancer.network.externalNetwork": ofServices.externalNetwork }),
@@ -219,10 +227,10 @@ const givenNetworks = ({
 });
 
 /** Returns everything that the cluster needs from the cloud. */
-export function cloudRequirementsOf(spec: ClusterSpec): ClusterNeeds {
+export function getClusterRequirements(spec: ClusterSpec): ClusterRequirements {
   const plan = planCluster(spec);
-  const machines = machinesOf(plan);
-  const octavia = octaviaRequirementsOf(spec);
+  const machines = listPlannedMachines(plan);
+  const octavia = getOctaviaRequirements(spec);
   const volumes = machines.flatMap((machine) => machine.volumes);
   const flavors: Record<string, number> = {};
   for (const { flavor } of machines) flavors[flavor] = (flavors[flavor] ?? 0) + 1;
@@ -259,9 +267,9 @@ export function cloudRequirementsOf(spec: ClusterSpec): ClusterNeeds {
     ...(octavia && { octavia }),
     routes: routedFor(spec),
     suggestedPodNetworks,
-    makesCredential: !isSupplied(spec.credential),
+    makesCredential: !isCredentialSupplied(spec.credential),
     credentialRoles: spec.credential?.roles,
-    certificate: barbicanCertificatePath(spec),
+    certificate: findBarbicanCertificatePath(spec),
     credentialEnd: spec.credential?.expiresAt,
     asksKeystone:
       spec.kubernetes.keystone !== undefined && spec.kubernetes.keystone.url === undefined,

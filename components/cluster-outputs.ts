@@ -3,8 +3,8 @@ import type { MachineConnections } from "./machine/machine-connections.js";
 import type { IngressController } from "./addons/ingress-controller.js";
 import type { Samples } from "./addons/samples.js";
 import type { SeparateRole } from "./config/roles.js";
-import type { Member } from "./machine/machine-group.js";
-import { separateGroupsIn, type SeparateGroups } from "./separate-groups.js";
+import type { MachineGroupMember } from "./machine/machine-group.js";
+import { listSeparateGroups, type SeparateGroups } from "./separate-groups.js";
 import { compareVersions } from "../base/versions/pinned-versions.js";
 
 /** Description of a machine in the stack's outputs, for other tools. */
@@ -62,15 +62,15 @@ export interface IngressOutput {
  * Returns the lowest Kubernetes version of all nodes. Undefined if the version of a node is
  * unknown.
  */
-export const earliestVersion = (
+export const findLowestVersion = (
   versions: readonly pulumi.Output<string>[],
 ): pulumi.Output<string | undefined> =>
   pulumi
     .all([...versions])
     .apply((all) => (all.includes("") ? undefined : [...all].sort(compareVersions)[0]));
 
-export const nodeOutputs = (
-  members: readonly Member[],
+export const getNodeOutputs = (
+  members: readonly MachineGroupMember[],
   access: MachineConnections,
 ): pulumi.Output<NodeOutput[]> =>
   pulumi.all(
@@ -94,24 +94,27 @@ export const nodeOutputs = (
  * Descriptions of the machines that are not nodes, by role. Contains only roles that the cluster
  * has.
  */
-export type SeparateOutputs = {
+export type SeparateMachineOutputs = {
   readonly [Of in SeparateRole]?: pulumi.Output<NodeOutput[]>;
 };
 
-export const separateOutputs = (
+export const getSeparateMachineOutputs = (
   groups: SeparateGroups,
   access: MachineConnections,
-): SeparateOutputs =>
+): SeparateMachineOutputs =>
   Object.fromEntries(
-    separateGroupsIn(groups).map(([role, { members }]) => [role, nodeOutputs(members, access)]),
+    listSeparateGroups(groups).map(([role, { members }]) => [
+      role,
+      getNodeOutputs(members, access),
+    ]),
   );
 
 /**
  * Returns a line of a known_hosts file for each machine, with its name, its addresses and its host
  * key.
  */
-export const hostKeysOf = (
-  members: readonly Member[],
+export const getKnownHostsLines = (
+  members: readonly MachineGroupMember[],
   access: MachineConnections,
 ): pulumi.Output<string[]> =>
   pulumi.all(
@@ -127,7 +130,7 @@ export const hostKeysOf = (
     }),
   );
 
-export const samplesOutput = (samples?: Samples): pulumi.Output<SamplesOutput | undefined> =>
+export const getSamplesOutput = (samples?: Samples): pulumi.Output<SamplesOutput | undefined> =>
   pulumi.output(
     samples && {
       namespace: samples.namespace,
@@ -139,7 +142,7 @@ export const samplesOutput = (samples?: Samples): pulumi.Output<SamplesOutput | 
     },
   );
 
-export const ingressOutput = (
+export const getIngressOutput = (
   controller: IngressController | undefined,
   spec: { readonly public: boolean } | undefined,
 ): pulumi.Output<IngressOutput | undefined> =>

@@ -1,19 +1,19 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { FrozenValues } from "./lifecycle/immutable-values.js";
 import type { ClusterMarkInput } from "./identity/resource-tags.js";
-import type { IngressBalancer } from "./endpoint/ingress-load-balancer.js";
+import type { IngressLoadBalancer } from "./endpoint/ingress-load-balancer.js";
 import type { ControlPlane } from "./kubeadm/control-planes.js";
-import type { ClusterFacts } from "./kubeadm/kubeadm-init-result.js";
+import type { KubeadmInitResult } from "./kubeadm/kubeadm-init-result.js";
 import type { ApiReadiness } from "./kubeadm/api-readiness.js";
 import type { MachineConnections } from "./machine/machine-connections.js";
-import type { Member } from "./machine/machine-group.js";
+import type { MachineGroupMember } from "./machine/machine-group.js";
 import type { Firewall } from "./network/firewall.js";
 import type { Network } from "./network/network.js";
 import type { ClusterPlan } from "./plan/cluster-plan.js";
-import type { VersionBefore } from "./plan/upgrades.js";
+import type { VersionBeforeUpgrade } from "./plan/upgrades.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
 import type { CloudFacts } from "./lookup/cloud-lookup.js";
-import type { FailedMachines } from "./lifecycle/unreachable-servers.js";
+import type { UnreachableServers } from "./lifecycle/unreachable-servers.js";
 import type { LocalContext } from "./lookup/local-context.js";
 import type { RemoteScript } from "./remote-scripts/remote-script.js";
 import type { SeparateGroups } from "./separate-groups.js";
@@ -28,19 +28,19 @@ export interface Infrastructure {
   readonly network: Network;
   readonly firewall: Firewall;
   readonly operator: LocalContext | undefined;
-  readonly failed: FailedMachines;
+  readonly failed: UnreachableServers;
   /** Returns the Kubernetes version of the cluster before this run. */
-  readonly version: () => Promise<VersionBefore>;
+  readonly version: () => Promise<VersionBeforeUpgrade>;
 }
 
 /** Cluster that kubeadm creates, and its machines. */
 export interface KubeadmCluster {
   readonly controlPlane: ControlPlane;
-  readonly members: readonly Member[];
+  readonly members: readonly MachineGroupMember[];
   /** Machines that are not nodes, by role. */
   readonly separate: SeparateGroups;
   readonly access: MachineConnections;
-  readonly facts: ClusterFacts;
+  readonly facts: KubeadmInitResult;
   /** Scripts that join the workers. After such a script has run, the worker's node exists. */
   readonly joins: readonly RemoteScript[];
   /**
@@ -50,5 +50,5 @@ export interface KubeadmCluster {
   readonly versions: readonly pulumi.Output<string>[];
   readonly readiness: ApiReadiness;
   /** Load balancer of the ingress controller. Exists only if `ingress.kind` is `workers`. */
-  readonly balancer: IngressBalancer | undefined;
+  readonly balancer: IngressLoadBalancer | undefined;
 }

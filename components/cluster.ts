@@ -3,50 +3,50 @@ import * as pulumi from "@pulumi/pulumi";
 import { EntryAddress, connectionsWithoutProxy } from "./access/ssh-route.js";
 import { BastionAddress, type Bastion } from "./access/bastion.js";
 import { Addons, type AddonsArgs } from "./addons/addons.js";
-import { addonArguments, cloudAccessOf } from "./addons/addon-arguments.js";
-import { checkClusterSpec } from "./config/validate-cluster-spec.js";
+import { getAddonArguments, getCloudAccess } from "./addons/addon-arguments.js";
+import { validateClusterSpec } from "./config/validate-cluster-spec.js";
 import type { ClusterArgs, ClusterSpec } from "./config/cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
-import { endpointClass } from "./endpoint/endpoint-kinds.js";
+import { getEndpointClass } from "./endpoint/endpoint-kinds.js";
 import type { Infrastructure, KubeadmCluster } from "./cluster-part-types.js";
 import {
   frozenValuesName,
-  frozenValuesOf,
+  getFrozenValues,
   FrozenValues,
-  versionBefore,
+  readVersionBeforeUpgrade,
 } from "./lifecycle/immutable-values.js";
 import { ApplicationCredential } from "./identity/application-credential.js";
-import { suppliedLogin } from "./identity/cloud-login.js";
-import { IngressBalancer } from "./endpoint/ingress-load-balancer.js";
+import { getSuppliedLogin } from "./identity/cloud-login.js";
+import { IngressLoadBalancer } from "./endpoint/ingress-load-balancer.js";
 import { ControlPlane } from "./kubeadm/control-planes.js";
 import { ApiReadiness } from "./kubeadm/api-readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
 import type { MachineConnections } from "./machine/machine-connections.js";
 import type { CommonMachineSettings } from "./machine/machine.js";
-import type { Member, RolloutGroupArgs } from "./machine/machine-group.js";
+import type { MachineGroupMember, RolloutGroupArgs } from "./machine/machine-group.js";
 import { Rollout } from "./lifecycle/rollout.js";
-import { adminNetworkOf } from "./network/second-interface-network.js";
+import { getAdminNetwork } from "./network/second-interface-network.js";
 import { Firewall } from "./network/firewall.js";
-import { firewallRulesOfSpec } from "./network/firewall-plan.js";
-import { resolvedNetworks } from "./network/resolved-networks.js";
+import { getFirewallRules } from "./network/firewall-plan.js";
+import { resolveNetworks } from "./network/resolved-networks.js";
 import { Network } from "./network/network.js";
 import * as outputs from "./cluster-outputs.js";
 import { planCluster, type PlannedGroup } from "./plan/cluster-plan.js";
-import { isRoutedByCloud, allowedAddressPairRangesOf } from "./pod-network/pod-network-kinds.js";
+import { isRoutedByCloud, getAddressPairRanges } from "./pod-network/pod-network-kinds.js";
 import { requiredLookups } from "./cloud-requirements.js";
-import { sshFloatingIpCount } from "./config/network/floating-ips.js";
+import { countSshFloatingIps } from "./config/network/floating-ips.js";
 import { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
 import { clusterType } from "./pulumi/cluster-type.js";
 import { Component } from "./pulumi/component.js";
-import { argumentError } from "./pulumi/errors.js";
-import { FailedMachines } from "./lifecycle/unreachable-servers.js";
-import { pluginOptions } from "./pulumi/openstack-plugin.js";
+import { createArgumentError } from "./pulumi/errors.js";
+import { UnreachableServers } from "./lifecycle/unreachable-servers.js";
+import { createPluginVersionOptions } from "./pulumi/openstack-plugin.js";
 import type { LocalContext } from "./lookup/local-context.js";
 import { ClusterIdentity, RandomSeed } from "./remote-scripts/remote-script.js";
-import { slowMachineOptions } from "./pulumi/slow-machine-timeouts.js";
-import { withTransforms, type Transforms } from "./pulumi/transforms.js";
-import { createSeparateGroups, separateGroupsIn } from "./separate-groups.js";
+import { createSlowMachineOptions } from "./pulumi/slow-machine-timeouts.js";
+import { addTransforms, type Transforms } from "./pulumi/transforms.js";
+import { createSeparateGroups, listSeparateGroups } from "./separate-groups.js";
 
 /** Arguments of {@link Cluster}: the specification, and facts about the cloud. */
 export type ClusterComponentArgs = ClusterArgs & {
@@ -97,7 +97,7 @@ export class Cluster extends Component {
    * Machines that are not nodes, by role: `bastion`, `etcd`. Contains only roles that the cluster
    * has.
    */
-  readonly separateMachines: outputs.SeparateOutputs;
+  readonly separateMachines: outputs.SeparateMachineOutputs;
   /** ID of the machines' network, for your own resources in this network. */
   readonly networkId: pulumi.Output<string>;
   /** ID of the machines' IPv4 subnet. */
@@ -126,8 +126,8 @@ export class Cluster extends Component {
 
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
     const { cloud: found, operator, transforms, ...written } = args;
-    const working = pulumi.mergeOptions(pluginOptions(written.openstackPlugin), opts);
-    super(Cluster.type, name, withTransforms(working, transforms));
+    const working = pulumi.mergeOptions(createPluginVersionOptions(written.openstackPlugin), opts);
+    super(Cluster.type, name, addTransforms(working, transforms));
     const spec = this.check(name, written, operator);
     const cloud = pulumi.output(
       found ?? lookUpCloud(requiredLookups(spec), { parent: this }, operator),
@@ -135,16 +135,16 @@ export class Cluster extends Component {
     const frozen = this.makeFirst(
       FrozenValues,
       frozenValuesName,
-      frozenValuesOf(spec, cloud, operator),
+      getFrozenValues(spec, cloud, operator),
     );
     this.identity = this.make(ClusterIdentity, "identity", { protect: spec.protect }).identity;
     const { timeoutFactor } = spec;
-    const failed = FailedMachines.of(operator, found, { ...spec.ssh, timeoutFactor });
-    const version = () => versionBefore(name);
+    const failed = UnreachableServers.of(operator, found, { ...spec.ssh, timeoutFactor });
+    const version = () => readVersionBeforeUpgrade(name);
     const ground = this.ground(spec, { cloud, frozen, operator, failed, version });
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
     const login =
-      suppliedLogin(spec, cloud.scope) ??
+      getSuppliedLogin(spec, cloud.scope) ??
       this.make(ApplicationCredential, "credential", wanted).login;
     const kubernetes = this.kubernetes(ground);
     const { members, separate, access, readiness, facts } = kubernetes;
@@ -154,25 +154,25 @@ export class Cluster extends Component {
     this.apiEndpoint = readiness.apiEndpoint;
     this.clusterId = facts.uid;
     this.clusterName = spec.name;
-    this.nodes = outputs.nodeOutputs(members, access);
-    this.separateMachines = outputs.separateOutputs(separate, access);
-    const others = separateGroupsIn(separate).flatMap(([, group]) => group.members);
-    this.hostKeys = outputs.hostKeysOf([...members, ...others], access);
+    this.nodes = outputs.getNodeOutputs(members, access);
+    this.separateMachines = outputs.getSeparateMachineOutputs(separate, access);
+    const others = listSeparateGroups(separate).flatMap(([, group]) => group.members);
+    this.hostKeys = outputs.getKnownHostsLines([...members, ...others], access);
     this.networkId = ground.network.networkId;
     this.subnetId = ground.network.subnetId;
     this.routerId = ground.network.routerId;
     this.securityGroupIds = ground.firewall.ids;
     this.provider = addons.provider;
-    this.samples = outputs.samplesOutput(addons.samples);
-    this.ingress = outputs.ingressOutput(addons.ingress, spec.ingress);
+    this.samples = outputs.getSamplesOutput(addons.samples);
+    this.ingress = outputs.getIngressOutput(addons.ingress, spec.ingress);
     const { apiEndpoint, clusterId, identity } = this;
-    const kubernetesVersion = outputs.earliestVersion(kubernetes.versions);
+    const kubernetesVersion = outputs.findLowestVersion(kubernetes.versions);
     this.registerOutputs({ apiEndpoint, clusterId, identity, kubernetesVersion });
   }
 
   private check(name: string, args: ClusterArgs, operator?: LocalContext): ClusterSpec {
-    const result = checkClusterSpec({ ...args, name: args.name ?? name }, operator?.files);
-    if ("problems" in result) throw argumentError(this, result.problems);
+    const result = validateClusterSpec({ ...args, name: args.name ?? name }, operator?.files);
+    if ("problems" in result) throw createArgumentError(this, result.problems);
     return result.spec;
   }
 
@@ -189,9 +189,9 @@ export class Cluster extends Component {
       reserved: plan.addresses,
       routesOfCloud: isRoutedByCloud(spec.podNetwork),
       ...spec.network,
-      ...resolvedNetworks(spec, cloud),
+      ...resolveNetworks(spec, cloud),
     });
-    const filters = { mark, groups: plan.securityGroups, rules: firewallRulesOfSpec(spec) };
+    const filters = { mark, groups: plan.securityGroups, rules: getFirewallRules(spec) };
     const firewall = this.make(Firewall, "firewall", filters);
     return { ...given, spec, plan, mark, network, firewall };
   }
@@ -227,7 +227,7 @@ export class Cluster extends Component {
     );
     const { bastion, etcd } = separate;
     const access = this.access(ground, { controlPlane, bastion, endpoint });
-    for (const [, one] of separateGroupsIn(separate)) one.form?.(spec, access);
+    for (const [, one] of listSeparateGroups(separate)) one.form?.(spec, access);
     const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd, turns });
     const pools = others.map((planned) => this.make(WorkerPool, ...group(planned), after));
     const joins = pools.flatMap((pool) =>
@@ -257,7 +257,7 @@ export class Cluster extends Component {
   }
 
   private endpoint({ spec, plan, network, operator }: Infrastructure): Endpoint {
-    return this.make(endpointClass(spec.endpoint.kind), "endpoint", {
+    return this.make(getEndpointClass(spec.endpoint.kind), "endpoint", {
       ...network.outside,
       spec: spec.endpoint,
       name: plan.endpointName,
@@ -276,21 +276,21 @@ export class Cluster extends Component {
    */
   private balancer(
     { spec, plan, network, operator }: Infrastructure,
-    members: readonly Member[],
+    members: readonly MachineGroupMember[],
     opts: pulumi.ComponentResourceOptions,
-  ): IngressBalancer | undefined {
+  ): IngressLoadBalancer | undefined {
     const { ingress } = spec;
     if (ingress?.kind !== "workers") return undefined;
     const { outside, subnetId, routerAddresses } = network;
     const machines = members.filter((member) => member.plan.pool === ingress.pool);
     const given = { ...outside, name: plan.ingressName, spec, ingress, operator, machines };
-    return this.make(IngressBalancer, "ingress", { ...given, subnetId, routerAddresses }, opts);
+    return this.make(IngressLoadBalancer, "ingress", { ...given, subnetId, routerAddresses }, opts);
   }
 
   private machineSettings(ground: Infrastructure): CommonMachineSettings {
     const { spec, cloud, mark, network, operator, failed } = ground;
     return {
-      admin: adminNetworkOf(ground),
+      admin: getAdminNetwork(ground),
       mark,
       cloud,
       failed,
@@ -299,7 +299,7 @@ export class Cluster extends Component {
       ipv6: network.ipv6,
       portSecurity: spec.network.portSecurity,
       routesOfCloud: isRoutedByCloud(spec.podNetwork),
-      routedRanges: allowedAddressPairRangesOf(spec),
+      routedRanges: getAddressPairRanges(spec),
       login: spec.ssh,
       seed: this.make(RandomSeed, "seed", {}).seed,
       cloudAuthority: operator?.caCertificate,
@@ -323,7 +323,7 @@ export class Cluster extends Component {
     // If `access` changes, the old floating IP is therefore deleted last. Until then, SSH reaches
     // machines that are removed in the same run through it.
     const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
-    const { address } = sshFloatingIpCount(spec) ? this.make(kind, name, wanted) : machine;
+    const { address } = countSshFloatingIps(spec) ? this.make(kind, name, wanted) : machine;
     return bastion ? bastion.at(address, spec) : controlPlane.at(address);
   }
 
@@ -333,17 +333,17 @@ export class Cluster extends Component {
     login: ApplicationCredential["login"],
   ): Addons {
     const args: AddonsArgs = {
-      ...addonArguments(spec, facts, balancer?.address),
+      ...getAddonArguments(spec, facts, balancer?.address),
       nameInCloud: facts.name,
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,
-      cloud: cloudAccessOf(spec, cloud, { network, login, operator }),
+      cloud: getCloudAccess(spec, cloud, { network, login, operator }),
       deletedWith: controlPlane.first.machine.server,
       joins,
       files: operator?.files,
       teardown: ({ kept }) =>
         controlPlane.teardown(access, [...kept, ...joins], spec.blockStorage.snapshots),
     };
-    return this.make(Addons, "addons", args, slowMachineOptions(spec.timeoutFactor));
+    return this.make(Addons, "addons", args, createSlowMachineOptions(spec.timeoutFactor));
   }
 }

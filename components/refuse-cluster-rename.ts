@@ -1,7 +1,7 @@
 import { Cluster } from "./cluster.js";
-import { isInsideKubernetes } from "./lifecycle/immutable-values.js";
-import { configError } from "./pulumi/errors.js";
-import { stateBeforeRun } from "./pulumi/recorded-resources.js";
+import { isKubernetesResource } from "./lifecycle/immutable-values.js";
+import { createConfigError } from "./pulumi/errors.js";
+import { readStateBeforeRun } from "./pulumi/recorded-resources.js";
 
 /**
  * Refuses a changed cluster name, also in a preview. With a new name, Pulumi would create a second
@@ -9,16 +9,16 @@ import { stateBeforeRun } from "./pulumi/recorded-resources.js";
  * never answered. Only for programs with one cluster whose name is in the configuration.
  */
 export async function refuseClusterRename(name: string, file: string): Promise<void> {
-  const state = (await stateBeforeRun()) ?? [];
+  const state = (await readStateBeforeRun()) ?? [];
   const clusters = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
   // A cluster with the new name is already in the state if a run of an earlier release began the
   // rename. This run may then finish the rename.
   if (clusters.includes(name)) return;
   const living = clusters.find((other) =>
-    state.some((one) => isInsideKubernetes(one) && one.name.startsWith(`${other}-`)),
+    state.some((one) => isKubernetesResource(one) && one.name.startsWith(`${other}-`)),
   );
   if (living === undefined) return;
-  throw configError(file, [
+  throw createConfigError(file, [
     {
       path: "cluster.name",
       message: `${living} cannot become ${name} while the cluster lives, which would be deleted with its data for one called ${name}; write ${living} again, or use another stack for another cluster`,

@@ -17,32 +17,34 @@ type SeparateGroup = MachineGroup & {
 };
 
 /** Constructor of a component with a group of machines that are not nodes. */
-export type SeparateClass<Group extends SeparateGroup = SeparateGroup> = new (
+export type SeparateGroupClass<Group extends SeparateGroup = SeparateGroup> = new (
   name: string,
   args: RolloutGroupArgs,
   opts?: pulumi.ComponentResourceOptions,
 ) => Group;
 
 /** Classes of the groups of machines that are not nodes, by role. */
-export const separateClasses = {
+export const separateGroupClasses = {
   bastion: Bastion,
   etcd: Etcd,
-} satisfies Readonly<Record<SeparateRole, SeparateClass>>;
+} satisfies Readonly<Record<SeparateRole, SeparateGroupClass>>;
 
 /** Groups of machines that are not nodes, by role. */
 export type SeparateGroups = {
-  readonly [Of in SeparateRole]?: InstanceType<(typeof separateClasses)[Of]>;
+  readonly [Of in SeparateRole]?: InstanceType<(typeof separateGroupClasses)[Of]>;
 };
 
 /** Creates the planned groups of machines that are not nodes. */
 export const createSeparateGroups = (
   planned: readonly SeparatePlannedGroup[],
-  create: (type: SeparateClass, plan: SeparatePlannedGroup) => SeparateGroup,
+  create: (type: SeparateGroupClass, plan: SeparatePlannedGroup) => SeparateGroup,
 ): SeparateGroups =>
-  Object.fromEntries(planned.map((plan) => [plan.role, create(separateClasses[plan.role], plan)]));
+  Object.fromEntries(
+    planned.map((plan) => [plan.role, create(separateGroupClasses[plan.role], plan)]),
+  );
 
 /** Returns each group with its role, in the order of the role table. */
-export const separateGroupsIn = (
+export const listSeparateGroups = (
   groups: SeparateGroups,
 ): readonly (readonly [SeparateRole, SeparateGroup])[] =>
   Object.entries(groups) as [SeparateRole, SeparateGroup][];

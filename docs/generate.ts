@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { z } from "zod";
-import { failureCodes, failureRowOf } from "../base/failures/failure-codes.js";
+import { failureCodes, getFailureRow } from "../base/failures/failure-codes.js";
 import { clusterFieldsSchema } from "../components/config/cluster-spec.js";
 import { changeEffects } from "../components/schema/fields.js";
 import { destroyOperation } from "../automation/operations/destroy.js";
@@ -11,9 +11,9 @@ import { refreshOperation } from "../automation/operations/refresh.js";
 import { unlockOperation } from "../automation/operations/unlock.js";
 import { upOperation } from "../automation/operations/up.js";
 import type { Operation } from "../automation/steps/step.js";
-import { evidencePage } from "../packages/tools/evidence/page.js";
+import { renderEvidencePage } from "../packages/tools/evidence/page.js";
 import { readEvidence } from "../packages/tools/evidence/record.js";
-import { sections } from "../packages/tools/evidence/rows/rows.js";
+import { supportSections } from "../packages/tools/evidence/rows/rows.js";
 
 /*
  * Writes docs/configuration.md and docs/config.schema.json from the schema, docs/failures.md from
@@ -152,7 +152,7 @@ export const failuresPage = (): string =>
     row(["Code", "Exit", "What it means", "What to do"]),
     row(["---", "---", "---", "---"]),
     ...failureCodes.map((code) => {
-      const { exitCode, sentence: text, hint } = failureRowOf(code);
+      const { exitCode, sentence: text, hint } = getFailureRow(code);
       return row([`\`${code}\``, String(exitCode), sentence(text), hint]);
     }),
     "",
@@ -218,7 +218,7 @@ async function main(check: boolean): Promise<void> {
     ["config.schema.json", JSON.stringify(schema)],
     ["failures.md", failuresPage()],
     ["steps.md", stepsPage()],
-    ["support-matrix.md", evidencePage(sections, readEvidence())],
+    ["support-matrix.md", renderEvidencePage(supportSections, readEvidence())],
   ] as const;
   for (const [name, text] of files) {
     const file = join(__dirname, name);

@@ -75,7 +75,7 @@ const day = 24 * 60 * 60_000;
  *
  * @param now milliseconds since 1970
  */
-export function unfinishedBackupsBeside(to: string, now: number): string[] {
+export function findUnfinishedBackups(to: string, now: number): string[] {
   const place = dirname(resolve(to));
   if (!existsSync(place)) return [];
   return readdirSync(place)

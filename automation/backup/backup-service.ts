@@ -8,33 +8,33 @@ import type {
 } from "../engine/operation-options.js";
 import { Failure } from "../../base/failures/failure.js";
 import { StackOperation } from "../engine/operation-context.js";
-import type { EmitEvent } from "../engine/operation-events.js";
+import type { OperationEventListener } from "../engine/operation-events.js";
 import {
-  stackHoldings,
-  clusterIdentitiesIn,
+  findStackOwnership,
+  findClusterIdentities,
   readOutputs,
   type StateExport,
 } from "../pulumi/stack-state.js";
-import { withoutSecrets } from "../../base/terminal/redact-secrets.js";
-import { asCancellation } from "../../base/failures/cancellation.js";
+import { redactError } from "../../base/terminal/redact-secrets.js";
+import { convertAbortError } from "../../base/failures/cancellation.js";
 import { readStackState, reportCluster } from "../guards/identify-clusters.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { runGuards } from "../steps/run-steps.js";
-import type { Facts } from "../steps/step.js";
+import type { OperationFacts } from "../steps/step.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/cluster-outputs.js";
-import { unfinishedBackupsBeside, readBackup, type Backup } from "./backup-files.js";
-import { withoutForeignServers } from "./machines-by-role.js";
+import { findUnfinishedBackups, readBackup, type Backup } from "./backup-files.js";
+import { omitForeignServers } from "./machines-by-role.js";
 import { withStackLock, markControlPlaneScripts } from "./with-stack-lock.js";
 import { ClusterMachines } from "./machine-programs.js";
 import { readMachineStates, restoreCluster, type RestoreTarget } from "./restore-cluster.js";
 import {
-  restoreActionsText,
+  serializeRestoreActions,
   planRestore,
   requireBackupOfCluster,
   type RestorePlan,
 } from "./restore-plan.js";
-import { takeBackup, kubernetesVersionInState } from "./take-backup.js";
+import { takeBackup, getRecordedKubernetesVersion } from "./take-backup.js";
 
 /** Options of every method of the service. */
 export interface BackupRunOptions extends Pick<RunOptions, "settings">, StopSignals {
@@ -87,7 +87,7 @@ interface Cluster {
 
 /** Returns the receiver of the events, which calls the callbacks of the options. */
 const emitTo =
-  ({ onCluster, onNote }: BackupRunOptions): EmitEvent =>
+  ({ onCluster, onNote }: BackupRunOptions): OperationEventListener =>
   (event) => {
     if (event.type === "cluster") {
       const { clusters, identities, held, place } = event;
@@ -108,7 +108,7 @@ async function withCluster<T>(
   let machines: ClusterMachines | undefined;
   const end = (): void => machines?.close();
   try {
-    const facts: Facts = { run };
+    const facts: OperationFacts = { run };
     await runGuards(
       [requireUnlocked, readStackState, requireClusterStack, requireSameLocation, reportCluster],
       facts,
@@ -121,7 +121,7 @@ async function withCluster<T>(
     options.killSignal?.addEventListener("abort", end);
     return await work({ run, state, outputs, machines });
   } catch (error) {
-    throw withoutSecrets(asCancellation(error, options.signal), service.env);
+    throw redactError(convertAbortError(error, options.signal), service.env);
   } finally {
     options.killSignal?.removeEventListener("abort", end);
     end();
@@ -138,12 +138,12 @@ async function planNow(
 ): Promise<Pick<RestoreTarget, "plan" | "servers">> {
   requireBackupOfCluster(backup, {
     cluster: outputs.clusterName,
-    identities: clusterIdentitiesIn(state),
-    kubernetesVersion: kubernetesVersionInState(state),
+    identities: findClusterIdentities(state),
+    kubernetesVersion: getRecordedKubernetesVersion(state),
   });
-  const servers = withoutForeignServers(
+  const servers = omitForeignServers(
     await listObjects(await run.cloud(), "server"),
-    stackHoldings(state),
+    findStackOwnership(state),
   );
   const seen = await readMachineStates(outputs, machines, servers);
   return { plan: planRestore({ backup, outputs, seen }), servers };
@@ -162,7 +162,7 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
       };
       requireGoingOn();
       const { onDetail, onNote } = options;
-      for (const one of unfinishedBackupsBeside(options.to, Date.now()))
+      for (const one of findUnfinishedBackups(options.to, Date.now()))
         onNote?.(
           `! ${one} is left from an interrupted backup. It may contain keys of the cluster: delete it.`,
         );
@@ -181,7 +181,7 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
       await withStackLock(cluster, async (signal) => {
         // Reads the backup again, because its files may have changed after the plan was shown.
         const now = await planNow(cluster, await readBackup(shown.backup.directory));
-        if (restoreActionsText(now.plan) !== restoreActionsText(shown))
+        if (serializeRestoreActions(now.plan) !== serializeRestoreActions(shown))
           throw new Failure(
             "NOT_READY",
             "The machines or the backup changed after the plan was shown. Nothing was changed.",

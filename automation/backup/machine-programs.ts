@@ -1,17 +1,21 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
-import { patientKeepalive, type CommandStreams } from "../../base/ssh-client.js";
-import { shellQuote } from "../../components/remote-scripts/shell-quoting.js";
+import { patientKeepalive, type RemoteCommandStreams } from "../../base/ssh-client.js";
+import { quoteForShell } from "../../components/remote-scripts/shell-quoting.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { sshTargetOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
+import {
+  findSshRoute,
+  type ClusterOutputs,
+  type MachineOutput,
+} from "../verify/cluster-outputs.js";
 import { SshSessions } from "../verify/ssh-sessions.js";
 
 const read = (name: string): string => readFileSync(join(__dirname, "scripts", name), "utf8");
 
 /** Bash programs that run on the machines. The first argument of a program selects its task. */
-export const collectBackupScript = read("collect-backup.sh");
+export const backupScript = read("collect-backup.sh");
 export const restoreScript =
   read("../../../components/remote-scripts/scripts/download-errors.sh") +
   read("reregister-nodes.sh") +
@@ -24,20 +28,20 @@ export interface MachineProgram {
 }
 
 /** Returns the message of anything that was thrown. */
-export const errorMessageOf = (error: unknown): string =>
+export const getErrorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 /** Static pods whose manifests and keys a backup contains. */
-export type StaticPod = "etcd" | "kube-apiserver";
+export type StaticPodName = "etcd" | "kube-apiserver";
 
 /** Returns the program that prints one part of a backup. */
-export const collectBackupProgram = (
-  ...words: readonly ["standing" | "snapshot"] | readonly ["archive", ...StaticPod[]]
+export const createBackupProgram = (
+  ...words: readonly ["standing" | "snapshot"] | readonly ["archive", ...StaticPodName[]]
 ): MachineProgram => ({
-  script: collectBackupScript,
+  script: backupScript,
   words,
 });
-export const restoreProgram = (...words: readonly string[]): MachineProgram => ({
+export const createRestoreProgram = (...words: readonly string[]): MachineProgram => ({
   script: restoreScript,
   words,
 });
@@ -47,7 +51,7 @@ export const restoreProgram = (...words: readonly string[]): MachineProgram => (
  * standard input transports data.
  */
 const commandOf = ({ script, words }: MachineProgram): string =>
-  ["sudo -n bash -c", shellQuote(script), "stackadm", ...words.map(shellQuote)].join(" ");
+  ["sudo -n bash -c", quoteForShell(script), "stackadm", ...words.map(quoteForShell)].join(" ");
 
 /**
  * Returns why a script failed: the text of the last line `reason: ...`, and the last other line
@@ -89,8 +93,12 @@ export class ClusterMachines {
    * Runs the program on the machine. Throws SSH_UNREACHABLE or HOST_KEY_MISMATCH. If the script
    * fails, throws COMMAND_FAILED with the script's reason.
    */
-  async do(machine: MachineOutput, task: MachineProgram, streams: CommandStreams): Promise<void> {
-    const target = sshTargetOf(machine, this.outputs, this.login);
+  async do(
+    machine: MachineOutput,
+    task: MachineProgram,
+    streams: RemoteCommandStreams,
+  ): Promise<void> {
+    const target = findSshRoute(machine, this.outputs, this.login);
     if (!target)
       throw new Failure(
         "SSH_UNREACHABLE",
@@ -114,7 +122,7 @@ export class ClusterMachines {
   async ask(
     machine: MachineOutput,
     task: MachineProgram,
-    input?: Pick<CommandStreams, "input">,
+    input?: Pick<RemoteCommandStreams, "input">,
   ): Promise<string> {
     const parts: Buffer[] = [];
     const output = new Writable({

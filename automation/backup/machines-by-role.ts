@@ -1,9 +1,9 @@
-import { rolesOf, type RoleRow } from "../../components/config/roles.js";
+import { getRoleTable, type RoleRow } from "../../components/config/roles.js";
 import { etcdPorts } from "../../base/ports.js";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
-import { isIdentity, ownershipOf } from "../../openstack/inventory/ownership.js";
-import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
-import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
+import { isIdentity, getOwnership } from "../../openstack/inventory/ownership.js";
+import type { StackOwnedObjects } from "../../openstack/checks/preflight-checks.js";
+import { getMachines, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
 
 /** Returns whether etcd runs on separate machines. */
 export const hasEtcdMachines = ({ etcd }: ClusterOutputs): boolean => (etcd ?? []).length > 0;
@@ -13,25 +13,25 @@ export const hasEtcdMachines = ({ etcd }: ClusterOutputs): boolean => (etcd ?? [
  * out a machine if this release does not know its role.
  */
 function machinesWith(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): MachineOutput[] {
-  const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
+  const rows: Readonly<Partial<Record<string, RoleRow>>> = getRoleTable({
     etcd: hasEtcdMachines(outputs) ? {} : undefined,
   });
-  return machinesOf(outputs).filter(({ role }) => {
+  return getMachines(outputs).filter(({ role }) => {
     const row = rows[role];
     return row !== undefined && what(row);
   });
 }
 
 /** Returns the control planes, which have the keys of the cluster's CA. */
-export const controlPlanesOf = (outputs: ClusterOutputs): MachineOutput[] =>
+export const getControlPlanes = (outputs: ClusterOutputs): MachineOutput[] =>
   machinesWith(outputs, ({ grant }) => grant === "certificates");
 
 /** Returns the machines that run a member of etcd. */
-export const etcdMachinesOf = (outputs: ClusterOutputs): MachineOutput[] =>
+export const getEtcdMemberMachines = (outputs: ClusterOutputs): MachineOutput[] =>
   machinesWith(outputs, ({ runsEtcd }) => runsEtcd);
 
 /** Returns the peer URL of an etcd member. */
-export const peerUrlOf = ({ address }: MachineOutput): string =>
+export const getEtcdPeerUrl = ({ address }: MachineOutput): string =>
   `https://${address}:${etcdPorts.peers}`;
 
 /**
@@ -39,11 +39,11 @@ export const peerUrlOf = ({ address }: MachineOutput): string =>
  * server without an identity, because it may belong to this cluster. If the restore regarded such a
  * server as deleted, etcd would continue to run on it.
  */
-export const withoutForeignServers = (
+export const omitForeignServers = (
   servers: readonly CloudObject[],
-  { owned, identities }: Pick<OwnedByStack, "owned" | "identities">,
+  { owned, identities }: Pick<StackOwnedObjects, "owned" | "identities">,
 ): readonly CloudObject[] =>
   servers.filter((one) => {
-    const identity = ownershipOf(one)?.mark.identity ?? "";
+    const identity = getOwnership(one)?.mark.identity ?? "";
     return owned.has(one.id) || !isIdentity(identity) || identities.has(identity);
   });

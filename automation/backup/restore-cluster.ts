@@ -5,9 +5,9 @@ import { Readable } from "node:stream";
 import { setTimeout as after } from "node:timers/promises";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { Failure } from "../../base/failures/failure.js";
-import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
-import { controlPlanesOf, etcdMachinesOf, peerUrlOf } from "./machines-by-role.js";
-import { restoreProgram, errorMessageOf, type ClusterMachines } from "./machine-programs.js";
+import { getMachines, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
+import { getControlPlanes, getEtcdMemberMachines, getEtcdPeerUrl } from "./machines-by-role.js";
+import { createRestoreProgram, getErrorMessage, type ClusterMachines } from "./machine-programs.js";
 import { machineStateSchema, type RestorePlan, type MachineReply } from "./restore-plan.js";
 
 type Machines = Pick<ClusterMachines, "ask">;
@@ -40,16 +40,16 @@ export async function readMachineStates(
     if (!server) return "gone";
     try {
       return machineStateSchema.parse(
-        JSON.parse(await machines.ask(machine, restoreProgram("look"))),
+        JSON.parse(await machines.ask(machine, createRestoreProgram("look"))),
       );
     } catch (error) {
       const why = error instanceof Failure ? error.sentence : String(error);
-      const way = machinesOf(outputs).find(({ name }) => name === machine.sshThrough);
+      const way = getMachines(outputs).find(({ name }) => name === machine.sshThrough);
       const behind = way && !serverOf(servers, way) ? way.name : undefined;
       return { silent: `its server is ${server.status}, and ${why}`, behind };
     }
   };
-  const all = [...new Set([...etcdMachinesOf(outputs), ...controlPlanesOf(outputs)])];
+  const all = [...new Set([...getEtcdMemberMachines(outputs), ...getControlPlanes(outputs)])];
   return new Map(await Promise.all(all.map(async (one) => [one.name, await look(one)] as const)));
 }
 
@@ -68,7 +68,7 @@ async function onAll<T>(
   if (first !== undefined)
     throw new Failure(
       "COMMAND_FAILED",
-      failed.map(errorMessageOf).join("\n"),
+      failed.map(getErrorMessage).join("\n"),
       "Correct the cause and run the same command again.",
     );
   return ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -133,7 +133,7 @@ export interface RestoreTarget {
 const stoppedCluster = (error: unknown): Failure =>
   new Failure(
     "COMMAND_FAILED",
-    errorMessageOf(error),
+    getErrorMessage(error),
     "etcd and the API are stopped, in part or all, until the restore succeeds: correct the cause and run the same command again.",
   );
 
@@ -146,7 +146,7 @@ const unsettled =
  */
 function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
   const { code, hint } = error instanceof Failure ? error : new Failure("COMMAND_FAILED", "");
-  const why = code === "CANCELLED" ? "Stopped on request." : errorMessageOf(error);
+  const why = code === "CANCELLED" ? "Stopped on request." : getErrorMessage(error);
   const names = unpack.map(({ machine }) => machine.name).join(", ");
   return new Failure(
     code,
@@ -186,21 +186,21 @@ async function prepareData(
   requireGoingOn();
   for (const { machine, file, sha256 } of plan.unpack) {
     onDetail?.(`${machine.name}: restoring the files of its former server`);
-    await machines.ask(machine, restoreProgram("unpack", sha256), read(plan, file));
+    await machines.ask(machine, createRestoreProgram("unpack", sha256), read(plan, file));
   }
   if (plan.members.length === 0) {
     requireGoingOn();
     return;
   }
   onDetail?.("loading the snapshot's data");
-  const members = plan.members.map((one) => `${one.name}=${peerUrlOf(one)}`).join(",");
+  const members = plan.members.map((one) => `${one.name}=${getEtcdPeerUrl(one)}`).join(",");
   const { file, bytes } = plan.backup.snapshot;
   const revision = revisionAt(Date.now());
   try {
     await onAll(plan.members, (one) =>
       machines.ask(
         one,
-        restoreProgram("load", token, members, String(bytes), String(revision)),
+        createRestoreProgram("load", token, members, String(bytes), String(revision)),
         read(plan, file),
       ),
     );
@@ -208,7 +208,7 @@ async function prepareData(
   } catch (error) {
     // Deletes the data that were loaded from the snapshot, which need as much disk space as etcd's
     // data.
-    await onAll(plan.members, (one) => machines.ask(one, restoreProgram("tidy"))).catch(
+    await onAll(plan.members, (one) => machines.ask(one, createRestoreProgram("tidy"))).catch(
       () => undefined,
     );
     throw error;
@@ -226,9 +226,9 @@ async function renewWorkers(
   const [api] = plan.apiServers;
   if (!api) return;
   onDetail?.("registering workers that joined after the backup");
-  const lines = (await machines.ask(api, restoreProgram("nodes"))).split("\n");
+  const lines = (await machines.ask(api, createRestoreProgram("nodes"))).split("\n");
   const known = new Map(lines.map((line) => [line.split(" ")[0] ?? "", line.split(" ")[1]]));
-  const controlPlanes = controlPlanesOf(outputs);
+  const controlPlanes = getControlPlanes(outputs);
   const others = outputs.nodes
     .filter((one) => !controlPlanes.includes(one))
     .flatMap((node) => {
@@ -239,11 +239,12 @@ async function renewWorkers(
   await Promise.all(
     others.map(async (node) => {
       try {
-        if (known.has(node.name)) await machines.ask(api, restoreProgram("forget-node", node.name));
-        await machines.ask(node, restoreProgram("register"));
+        if (known.has(node.name))
+          await machines.ask(api, createRestoreProgram("forget-node", node.name));
+        await machines.ask(node, createRestoreProgram("register"));
       } catch (error) {
         onNote?.(
-          `! ${node.name} is not a node of the cluster yet (${errorMessageOf(error)}): restart kubelet on it.`,
+          `! ${node.name} is not a node of the cluster yet (${getErrorMessage(error)}): restart kubelet on it.`,
         );
       }
     }),
@@ -268,7 +269,7 @@ export async function restoreCluster(
     throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
   });
   const ask = (one: MachineOutput, ...words: readonly string[]): Promise<string> =>
-    withRetries(() => machines.ask(one, restoreProgram(...words)), listener);
+    withRetries(() => machines.ask(one, createRestoreProgram(...words)), listener);
   const step = (
     text: string,
     which: readonly MachineOutput[],
@@ -305,9 +306,9 @@ export async function restoreCluster(
   for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);
   // The cluster runs again, so failures from here on are only reported.
   await step("finishing", everywhere, "settle").catch((error: unknown) => {
-    onNote?.(`! ${unsettled} (${errorMessageOf(error)})`);
+    onNote?.(`! ${unsettled} (${getErrorMessage(error)})`);
   });
   await renewWorkers(target, listener).catch((error: unknown) => {
-    onNote?.(`! Cannot check whether all workers are nodes: ${errorMessageOf(error)}`);
+    onNote?.(`! Cannot check whether all workers are nodes: ${getErrorMessage(error)}`);
   });
 }

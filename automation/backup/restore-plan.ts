@@ -2,7 +2,12 @@ import { Failure } from "../../base/failures/failure.js";
 import { z } from "zod";
 import type { ClusterOutputs, MachineOutput } from "../verify/cluster-outputs.js";
 import type { Backup, BackupDescription } from "./backup-files.js";
-import { controlPlanesOf, etcdMachinesOf, hasEtcdMachines, peerUrlOf } from "./machines-by-role.js";
+import {
+  getControlPlanes,
+  getEtcdMemberMachines,
+  hasEtcdMachines,
+  getEtcdPeerUrl,
+} from "./machines-by-role.js";
 
 /** State of a machine, as `look` in scripts/restore.sh prints it. */
 export const machineStateSchema = z.object({
@@ -70,7 +75,7 @@ export interface RestorePlan {
   readonly without: readonly MachineOutput[];
 }
 
-export interface FoundMachines {
+export interface RestorePlanInput {
   readonly backup: Backup;
   readonly outputs: ClusterOutputs;
   /** Reply of each etcd member and each control plane, by the name of the machine. */
@@ -90,8 +95,8 @@ const adviceFor = ({ behind }: NoReply): string =>
  * Returns a problem for each machine that did not answer, because the machine might return later
  * and continue with old data.
  */
-function silentProblems({ outputs, seen }: FoundMachines): string[] {
-  const all = new Set([...etcdMachinesOf(outputs), ...controlPlanesOf(outputs)]);
+function silentProblems({ outputs, seen }: RestorePlanInput): string[] {
+  const all = new Set([...getEtcdMemberMachines(outputs), ...getControlPlanes(outputs)]);
   return [...all].flatMap(({ name }) => {
     const one = seen.get(name);
     return typeof one === "object" && "silent" in one
@@ -106,8 +111,8 @@ const stopping = (name: string): string =>
 /**
  * Returns a problem for each machine on which etcd or an API server might run during the restore.
  */
-function strangeProblems({ outputs, seen }: FoundMachines): string[] {
-  const known = new Set(etcdMachinesOf(outputs).map(peerUrlOf));
+function strangeProblems({ outputs, seen }: RestorePlanInput): string[] {
+  const known = new Set(getEtcdMemberMachines(outputs).map(getEtcdPeerUrl));
   return [...seen].flatMap(([name, one]) => {
     const machine = answerOf(one);
     if (!machine) return [];
@@ -144,12 +149,12 @@ interface Group {
 const groupsOf = (outputs: ClusterOutputs): { etcd: Group; apiServers: Group } => ({
   etcd: {
     what: "a member of etcd",
-    machines: etcdMachinesOf(outputs),
+    machines: getEtcdMemberMachines(outputs),
     whole: ({ etcd }) => etcd,
   },
   apiServers: {
     what: "a control plane",
-    machines: controlPlanesOf(outputs),
+    machines: getControlPlanes(outputs),
     whole: ({ apiServer }) => apiServer,
   },
 });
@@ -164,7 +169,7 @@ interface Choice {
  * Selects the machines of a group for the restored cluster: all machines that have their keys. If
  * no machine has its keys, selects the machine whose files are in the archive.
  */
-function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachines): Choice {
+function choose({ what, machines, whole }: Group, { seen, backup }: RestorePlanInput): Choice {
   const of = (one: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(one.name));
   const refused = (problem: string): Choice => ({ machines: [], unpack: [], problems: [problem] });
   const archive = backup.archives.find(({ machine }) =>
@@ -209,7 +214,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachine
  * servers need files from the archive, and separate etcd machines have a majority. The data of
  * these machines are newer than the backup.
  */
-function keepsEtcdData({ seen }: FoundMachines, members: Choice, serving: Choice): boolean {
+function keepsEtcdData({ seen }: RestorePlanInput, members: Choice, serving: Choice): boolean {
   const of = ({ name }: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(name));
   const restored = new Set(serving.unpack.map(({ machine }) => machine));
   return (
@@ -223,7 +228,7 @@ function keepsEtcdData({ seen }: FoundMachines, members: Choice, serving: Choice
 }
 
 /** Returns the plan of a restore. Throws one failure with all obstacles. Pure. */
-export function planRestore(found: FoundMachines): RestorePlan {
+export function planRestore(found: RestorePlanInput): RestorePlan {
   const { backup, outputs } = found;
   const { etcd, apiServers } = groupsOf(outputs);
   const members = choose(etcd, found);
@@ -286,7 +291,7 @@ export function requireBackupOfCluster(backup: BackupDescription, held: PresentC
  * Returns, as text, the parts of a plan that determine what the restore does. Two plans with equal
  * texts have equal effects.
  */
-export const restoreActionsText = ({
+export const serializeRestoreActions = ({
   backup,
   unpack,
   members,

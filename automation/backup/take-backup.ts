@@ -4,15 +4,15 @@ import { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
 import { clusterType } from "../../components/pulumi/cluster-type.js";
 import type { StateExport } from "../pulumi/stack-state.js";
-import { clusterIdentitiesIn } from "../pulumi/stack-state.js";
+import { findClusterIdentities } from "../pulumi/stack-state.js";
 import type { ClusterOutputs, MachineOutput } from "../verify/cluster-outputs.js";
 import { isWholeSnapshot, NewBackup, type Backup, type BackupDescription } from "./backup-files.js";
-import { controlPlanesOf, etcdMachinesOf, hasEtcdMachines } from "./machines-by-role.js";
+import { getControlPlanes, getEtcdMemberMachines, hasEtcdMachines } from "./machines-by-role.js";
 import {
-  collectBackupProgram,
-  errorMessageOf,
+  createBackupProgram,
+  getErrorMessage,
   type ClusterMachines,
-  type StaticPod,
+  type StaticPodName,
 } from "./machine-programs.js";
 
 /** Cluster to back up, and callbacks. */
@@ -43,12 +43,12 @@ async function standingsOf(
   failures: string[],
 ): Promise<Standing[]> {
   const asked = await Promise.all(
-    etcdMachinesOf(outputs).map(async (member): Promise<Standing[]> => {
+    getEtcdMemberMachines(outputs).map(async (member): Promise<Standing[]> => {
       try {
-        const said = await machines.ask(member, collectBackupProgram("standing"));
+        const said = await machines.ask(member, createBackupProgram("standing"));
         return [{ member, ...standingSchema.parse(JSON.parse(said)) }];
       } catch (error) {
-        failures.push(errorMessageOf(error));
+        failures.push(getErrorMessage(error));
         return [];
       }
     }),
@@ -80,13 +80,13 @@ async function snapshotOf(
     onDetail?.(`snapshot of etcd on ${member.name}`);
     try {
       const kept = await backup.write(snapshotFile, (output) =>
-        machines.do(member, collectBackupProgram("snapshot"), { output }),
+        machines.do(member, createBackupProgram("snapshot"), { output }),
       );
       if (await isWholeSnapshot(backup.path(snapshotFile)))
         return { ...kept, machine: member.name, majority };
       failures.push(`${member.name}: its snapshot is incomplete.`);
     } catch (error) {
-      failures.push(errorMessageOf(error));
+      failures.push(getErrorMessage(error));
     }
   }
   requireGoingOn();
@@ -100,15 +100,15 @@ async function snapshotOf(
 /** Machines with the same set of files to back up, and the static pods that each machine runs. */
 interface Kind {
   readonly machines: readonly MachineOutput[];
-  readonly pods: readonly StaticPod[];
+  readonly pods: readonly StaticPodName[];
 }
 
 function kindsOf(outputs: ClusterOutputs): Kind[] {
-  const machines = controlPlanesOf(outputs);
+  const machines = getControlPlanes(outputs);
   return hasEtcdMachines(outputs)
     ? [
         { machines, pods: ["kube-apiserver"] },
-        { machines: etcdMachinesOf(outputs), pods: ["etcd"] },
+        { machines: getEtcdMemberMachines(outputs), pods: ["etcd"] },
       ]
     : [{ machines, pods: ["etcd", "kube-apiserver"] }];
 }
@@ -129,12 +129,12 @@ async function archiveOf(
     onDetail?.(`files of ${machine.name}`);
     try {
       const kept = await backup.write(`${machine.name}.tgz`, (output) =>
-        machines.do(machine, collectBackupProgram("archive", ...pods), { output }),
+        machines.do(machine, createBackupProgram("archive", ...pods), { output }),
       );
       return { ...kept, machine: machine.name };
     } catch (error) {
       backup.forget(`${machine.name}.tgz`);
-      failures.push(errorMessageOf(error));
+      failures.push(getErrorMessage(error));
     }
   }
   requireGoingOn();
@@ -147,7 +147,7 @@ async function archiveOf(
 /**
  * Returns the Kubernetes version in the state. Undefined unless the state has exactly one cluster.
  */
-export const kubernetesVersionInState = ({ deployment }: StateExport): string | undefined => {
+export const getRecordedKubernetesVersion = ({ deployment }: StateExport): string | undefined => {
   const clusters = (deployment.resources ?? []).filter(({ type }) => type === clusterType);
   const [cluster] = clusters;
   const version = clusters.length === 1 ? cluster?.outputs?.["kubernetesVersion"] : undefined;
@@ -183,7 +183,7 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
       if (archive instanceof Failure) missing.push(archive);
       else archives.push(archive);
     }
-    const kubernetesVersion = kubernetesVersionInState(state);
+    const kubernetesVersion = getRecordedKubernetesVersion(state);
     const kept = await backup.write("state.json", (into) =>
       pipeline(Readable.from([JSON.stringify(state)]), into),
     );
@@ -191,7 +191,7 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
       takenAt,
       stack,
       cluster: outputs.clusterName,
-      identities: [...clusterIdentitiesIn(state)],
+      identities: [...findClusterIdentities(state)],
       ...(kubernetesVersion !== undefined && { kubernetesVersion }),
       snapshot,
       archives,

@@ -1,7 +1,7 @@
 import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { markInterruptedScripts } from "../engine/interrupted-scripts.js";
-import { errorMessageOf } from "./machine-programs.js";
+import { getErrorMessage } from "./machine-programs.js";
 
 /** Run that can hold the stack's lock and report to the user. */
 interface Holder {
@@ -31,7 +31,7 @@ export async function withStackLock(
     if (ended === undefined) throw error;
     if ("error" in ended) throw ended.error;
     run.warn(
-      `The stack's lock was lost before the end, so another \`up\` may have changed the machines meanwhile: ${errorMessageOf(error)}`,
+      `The stack's lock was lost before the end, so another \`up\` may have changed the machines meanwhile: ${getErrorMessage(error)}`,
     );
   }
 }
@@ -56,7 +56,7 @@ export async function markControlPlaneScripts({
   const urns = new Set(scripts.map(({ urn }) => urn));
   const why = await markInterruptedScripts(run.access, urns).then(
     (said) => (said ? undefined : "an operation of an earlier run is pending"),
-    errorMessageOf,
+    getErrorMessage,
   );
   if (why !== undefined)
     run.warn(

@@ -1,13 +1,13 @@
-import { packageRoot } from "../../base/paths.js";
+import { getPackageRoot } from "../../base/paths.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { DestroyPlan } from "../engine/operation-options.js";
-import { destroyPlanLine, destroyPlanTables } from "../render/destroy-plan-tables.js";
+import { renderDestroyPlanLine, renderDestroyPlanTables } from "../render/destroy-plan-tables.js";
 import { promptLine } from "./prompt.js";
 import type { StackContext } from "./stack-context.js";
-import type { Session } from "../../base/terminal/session.js";
+import type { CommandSession } from "../../base/terminal/session.js";
 
 /** Throws if the command has no `--yes` and cannot ask for confirmation. */
-export function requireConfirmable({ json }: Session, command: string, yes: boolean): void {
+export function requireConfirmable({ json }: CommandSession, command: string, yes: boolean): void {
   if (yes || (!json && process.stdin.isTTY && process.stderr.isTTY)) return;
   const why = json ? "`--json` asks no questions" : "there is no terminal on which to ask";
   throw new Failure(
@@ -28,10 +28,10 @@ export async function confirmDeletion(
   const going = goes.map(({ kind, id, name }) => ({ kind, id, name }));
   session.emit({ type: "plan", goes: going, ...others });
   if (!plan.held || session.json) return;
-  const where = directory === packageRoot() ? "" : `The project is in ${directory}.`;
+  const where = directory === getPackageRoot() ? "" : `The project is in ${directory}.`;
   const text = yes
-    ? [destroyPlanLine(plan), where].filter(Boolean).join("\n")
-    : `\n${[destroyPlanTables(plan), where].filter(Boolean).join("\n\n")}\n`;
+    ? [renderDestroyPlanLine(plan), where].filter(Boolean).join("\n")
+    : `\n${[renderDestroyPlanTables(plan), where].filter(Boolean).join("\n\n")}\n`;
   session.progress.note(session.redactor.clean(text));
   if (yes) return;
   await requireTypedWords(session, wanted(plan));
@@ -66,7 +66,7 @@ const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
 const inOrder = (words: readonly string[]): string => words.filter(Boolean).toSorted().join(" ");
 
 /** Asks the question. Throws unless the user types the words. */
-export async function requireTypedWords({ signal }: Session, asked: Wanted): Promise<void> {
+export async function requireTypedWords({ signal }: CommandSession, asked: Wanted): Promise<void> {
   const { question, words, what, purpose } = asked;
   const answer = await promptLine(question, {
     input: process.stdin,

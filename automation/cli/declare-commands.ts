@@ -1,13 +1,13 @@
 import type { Command, OptionValues } from "commander";
 import { startWorkerEarly } from "../engine/start-worker.js";
-import { runCommand, type Session } from "../../base/terminal/session.js";
+import { runCliCommand, type CommandSession } from "../../base/terminal/session.js";
 
 /**
  * Implementation of a command. Receives the session, all options and the arguments. Returns the
  * exit code; undefined means 0.
  */
 type Work<Options> = (
-  session: Session,
+  session: CommandSession,
   options: Options,
   ...words: string[]
 ) => Promise<number | undefined>;
@@ -27,7 +27,7 @@ const command = <Options extends OptionValues>(
     .description(description)
     .action(async (...given: unknown[]) => {
       const own = given.at(-1) as Command;
-      await runCommand(own, async (session) => {
+      await runCliCommand(own, async (session) => {
         const work = await load();
         return work(session, own.optsWithGlobals<Options>(), ...own.args);
       });
@@ -62,7 +62,7 @@ function declareChanges(program: Command): void {
     program,
     "up",
     "create or update the cluster of a stack, then verify that it works",
-    withEngine(async () => (await import("./commands/up.js")).upCommand),
+    withEngine(async () => (await import("./commands/up.js")).runUpCommand),
   )
     .option(...refresh)
     .option(...expectNoChanges("if anything would change, before anything is changed"))
@@ -75,7 +75,7 @@ function declareChanges(program: Command): void {
     program,
     "preview",
     "show what `up` would do; changes nothing",
-    withEngine(async () => (await import("./commands/preview.js")).previewCommand),
+    withEngine(async () => (await import("./commands/preview.js")).runPreviewCommand),
   )
     .option(...refresh)
     .option(...expectNoChanges("if anything would change"));
@@ -83,7 +83,7 @@ function declareChanges(program: Command): void {
     program,
     "destroy",
     "show what will be deleted, ask for confirmation, delete it, and check that nothing is left",
-    withEngine(async () => (await import("./commands/destroy.js")).destroyCommand),
+    withEngine(async () => (await import("./commands/destroy.js")).runDestroyCommand),
   )
     .option("--yes", "skip confirmation (required without a terminal or with --json)", false)
     .option(
@@ -95,7 +95,7 @@ function declareChanges(program: Command): void {
     program,
     "refresh",
     "read the real state of the resources into the stack's state; changes nothing in the cloud",
-    withEngine(async () => (await import("./commands/refresh.js")).refreshCommand),
+    withEngine(async () => (await import("./commands/refresh.js")).runRefreshCommand),
   ).option(...expectNoChanges("if anything differs from the former state"));
 }
 
@@ -104,19 +104,19 @@ function declareLooks(program: Command): void {
     program,
     "status",
     "show machines, nodes, etcd and samples as they are now; changes nothing",
-    async () => (await import("./commands/status.js")).statusCommand,
+    async () => (await import("./commands/status.js")).runStatusCommand,
   );
   command(
     program,
     "kubeconfig",
     "write the administrator's kubeconfig (mode 0600) and print its path",
-    async () => (await import("./commands/kubeconfig.js")).kubeconfigCommand,
+    async () => (await import("./commands/kubeconfig.js")).runKubeconfigCommand,
   ).option("--print", "print the kubeconfig itself, which is a secret, instead of the path", false);
   command(
     program,
     "outputs",
     "print the stack's outputs as JSON",
-    async () => (await import("./commands/outputs.js")).outputsCommand,
+    async () => (await import("./commands/outputs.js")).runOutputsCommand,
   ).option("--show-secrets", "print secret outputs in plain text", false);
 }
 
@@ -125,7 +125,7 @@ function declareBackup(program: Command): void {
     program,
     "backup",
     "back up etcd, the keys and configuration of a control plane and the stack's state into a directory",
-    async () => (await import("./commands/backup.js")).backupCommand,
+    async () => (await import("./commands/backup.js")).runBackupCommand,
   )
     .option(
       "--to <directory>",
@@ -140,7 +140,7 @@ function declareBackup(program: Command): void {
     program,
     "restore",
     "restore etcd from a backup on the existing machines; everything that was created in Kubernetes later is lost",
-    async () => (await import("./commands/restore.js")).restoreCommand,
+    async () => (await import("./commands/restore.js")).runRestoreCommand,
   )
     .requiredOption("--from <directory>", "directory that `backup` wrote")
     .option("--yes", "skip confirmation (required without a terminal or with --json)", false);
@@ -151,7 +151,7 @@ function declareCare(program: Command): void {
     program,
     "orphans",
     "list, and delete on request, the objects in the project that a lost cluster left",
-    async () => (await import("./commands/orphans.js")).orphansCommand,
+    async () => (await import("./commands/orphans.js")).runOrphansCommand,
   )
     .option("--cluster <name>", "the cluster's name (default: the stack's name)")
     .option(
@@ -178,13 +178,13 @@ function declareCare(program: Command): void {
     program,
     "doctor",
     "check tools, settings, quotas and names before anything is created; changes nothing",
-    async () => (await import("./commands/doctor.js")).doctorCommand,
+    async () => (await import("./commands/doctor.js")).runDoctorCommand,
   );
   command(
     program,
     "unlock",
     "show which process holds the stack's lock, and remove the lock after confirmation",
-    async () => (await import("./commands/unlock.js")).unlockCommand,
+    async () => (await import("./commands/unlock.js")).runUnlockCommand,
   ).option("--yes", "skip confirmation (required without a terminal or with --json)", false);
 }
 
@@ -193,13 +193,13 @@ function declareSetup(program: Command): void {
     program,
     "toolchain",
     "find or build the Pulumi CLI and its plugins; show which were chosen and why",
-    async () => (await import("./commands/toolchain.js")).toolchainCommand,
+    async () => (await import("./commands/toolchain.js")).runToolchainCommand,
   );
   command(
     program,
     "env",
     'print the environment variables with which plain `pulumi` works: eval "$(npx stackadm env)"',
-    async () => (await import("./commands/env.js")).envCommand,
+    async () => (await import("./commands/env.js")).runEnvCommand,
   ).addHelpText(
     "after",
     "\nThe login key comes from the running ssh-agent. If the agent has no key, the printed lines start an agent with\n" +

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { runCommandLine } from "../../base/terminal/command-line.js";
 import { declareCommands } from "./declare-commands.js";
-import { packageRoot } from "../../base/paths.js";
+import { getPackageRoot } from "../../base/paths.js";
 
 const exitCodes = `
 Exit codes: 0 success; 1 failed; 2 configuration or usage; 3 the cloud refuses or does not answer;
@@ -12,7 +12,7 @@ no change was expected; 130 stopped on request.
 Ctrl-C once lets running steps finish; twice stops at once. Run the same command again to continue where it stopped.`;
 
 function version(): string {
-  const text = readFileSync(join(packageRoot(), "package.json"), "utf8");
+  const text = readFileSync(join(getPackageRoot(), "package.json"), "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }
 

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { Failure } from "../../base/failures/failure.js";
 
 /** Streams for a question and its answer. */
-export interface AskTarget {
+export interface PromptOptions {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
   /** Signal that cancels the question. */
@@ -16,7 +16,7 @@ export interface AskTarget {
  */
 export async function promptLine(
   question: string,
-  { input, output, signal }: AskTarget,
+  { input, output, signal }: PromptOptions,
 ): Promise<string> {
   const stop = new AbortController();
   const stops = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);

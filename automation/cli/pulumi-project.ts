@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseDocument } from "yaml";
-import { packageRoot } from "../../base/paths.js";
+import { getPackageRoot } from "../../base/paths.js";
 import { Failure } from "../../base/failures/failure.js";
-import { programModule } from "../pulumi/workspace.js";
+import { findProgramModulePath } from "../pulumi/workspace.js";
 
 /** Pulumi project in which a command works. */
-export interface Project {
+export interface PulumiProject {
   /** Directory with Pulumi.yaml and the settings of the stacks. */
   readonly directory: string;
   /** Name of the project. Absent if the project uses the program of this package. */
@@ -97,7 +97,9 @@ function readProject(directory: string): Readonly<Record<string, unknown>> {
   return (document.toJS() ?? {}) as Record<string, unknown>;
 }
 
-const backendOf = ({ backend }: Readonly<Record<string, unknown>>): Pick<Project, "backend"> => {
+const backendOf = ({
+  backend,
+}: Readonly<Record<string, unknown>>): Pick<PulumiProject, "backend"> => {
   const { url } = (backend ?? {}) as { readonly url?: unknown };
   return typeof url === "string" && url !== "" ? { backend: url } : {};
 };
@@ -109,7 +111,7 @@ const backendOf = ({ backend }: Readonly<Record<string, unknown>>): Pick<Project
 function ownProgram(
   directory: string,
   { name, main, runtime }: Readonly<Record<string, unknown>>,
-): Pick<Project, "name" | "program"> {
+): Pick<PulumiProject, "name" | "program"> {
   const own = (program: string) => ({ name: String(name), program });
   if (languageOf(runtime) !== "nodejs") return own(directory);
   const named = isNamed(main) ? resolve(directory, String(main)) : undefined;
@@ -123,11 +125,13 @@ function ownProgram(
  * the program.
  */
 const isPackageProgram = (entry: string): boolean =>
-  [programModule(), join(packageRoot(), "program.cjs")].some((program) => isSame(entry, program));
+  [findProgramModulePath(), join(getPackageRoot(), "program.cjs")].some((program) =>
+    isSame(entry, program),
+  );
 
-const ofPackage = (): Project => ({
-  directory: packageRoot(),
-  ...backendOf(readProject(packageRoot())),
+const ofPackage = (): PulumiProject => ({
+  directory: getPackageRoot(),
+  ...backendOf(readProject(getPackageRoot())),
 });
 
 /**
@@ -136,7 +140,7 @@ const ofPackage = (): Project => ({
  *
  * @param cwd value of `--cwd`. Default: the current directory
  */
-export function findProject(cwd?: string): Project {
+export function findPulumiProject(cwd?: string): PulumiProject {
   const from = resolve(cwd ?? ".");
   // In a script, an empty variable after `--cwd` must not select the current directory.
   const directory = cwd === "" ? undefined : nearest(from);
@@ -150,7 +154,7 @@ export function findProject(cwd?: string): Project {
       "Name the directory of your project; without `--cwd` it is the current one.",
     );
   }
-  if (isSame(directory, packageRoot())) return ofPackage();
+  if (isSame(directory, getPackageRoot())) return ofPackage();
   const said = readProject(directory);
   return { directory, ...ownProgram(directory, said), ...backendOf(said) };
 }
@@ -163,7 +167,7 @@ export function requirePackageProgram(
   command: string,
   { stack, cwd }: { readonly stack: string; readonly cwd?: string },
 ): void {
-  const { directory, program } = findProject(cwd);
+  const { directory, program } = findPulumiProject(cwd);
   if (program === undefined) return;
   const missing = existsSync(program) ? "" : ", which is not there";
   const instead =

@@ -1,17 +1,17 @@
-import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
-import { providerEnvironment } from "../../openstack/auth/provider-environment.js";
+import type { OpenstackPluginVersion } from "../../base/versions/openstack-plugin-versions.js";
+import { getProviderEnvironment } from "../../openstack/auth/provider-environment.js";
 import { createClusterService, type ClusterService } from "../cluster-service.js";
 import type { StopSignals, WhichCluster } from "../engine/operation-options.js";
 import type { StartedOperation } from "../engine/operation-events.js";
 import { silentProgress } from "../../base/progress.js";
 import { addEnvironmentSecrets } from "../../base/terminal/redact-secrets.js";
-import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
+import { describesCluster, readOpenstackPluginVersion } from "../engine/stack-settings.js";
 import { readStackFile, usesPassphrase } from "../pulumi/workspace.js";
 import { RunView, type RunViewOptions } from "../render/run-progress.js";
-import { clusterLine } from "../render/cluster-line.js";
+import { renderClusterLine } from "../render/cluster-line.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/operation-environment.js";
-import { findProject, type Project } from "./pulumi-project.js";
-import type { Session } from "../../base/terminal/session.js";
+import { findPulumiProject, type PulumiProject } from "./pulumi-project.js";
+import type { CommandSession } from "../../base/terminal/session.js";
 
 /** Options that every command about a stack has. */
 export interface StackOptions {
@@ -23,13 +23,13 @@ export interface StackOptions {
 /** Everything that a command about a stack needs. */
 export interface StackContext {
   readonly stack: string;
-  readonly project: Project;
+  readonly project: PulumiProject;
   /**
    * Whether the stack's settings describe the cluster. False if a custom program defines the
    * cluster in code.
    */
   readonly described: boolean;
-  readonly session: Session;
+  readonly session: CommandSession;
   readonly environment: OperationEnvironment;
   readonly service: ClusterService;
 }
@@ -38,26 +38,26 @@ export interface StackContext {
  * Returns the version of the OpenStack plugin that the stack's settings or the site select.
  * Undefined: they select none.
  */
-export const openstackPluginOf = (settings: string): OpenstackPlugin | undefined =>
-  openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] });
+export const readStackPluginVersion = (settings: string): OpenstackPluginVersion | undefined =>
+  readOpenstackPluginVersion({ settings, siteFile: process.env["STACKADM_SITE"] });
 
 /** Prepares the context of a command about a stack, runs the command, and cleans up. */
 export async function withStack<T>(
-  session: Session,
+  session: CommandSession,
   { stack, cwd }: StackOptions,
   work: (context: StackContext) => Promise<T>,
 ): Promise<T> {
-  const project = findProject(cwd);
+  const project = findPulumiProject(cwd);
   const settings = readStackFile(project.directory, stack);
   const environment = await prepareEnvironment({
     progress: session.progress,
     signal: session.signal,
     passphrase: usesPassphrase(settings),
     backend: project.backend,
-    openstackPlugin: openstackPluginOf(settings),
+    openstackPlugin: readStackPluginVersion(settings),
   });
   // The environment of the provider also contains the passwords in secure.yaml.
-  addEnvironmentSecrets(session.redactor, providerEnvironment(environment.env));
+  addEnvironmentSecrets(session.redactor, getProviderEnvironment(environment.env));
   try {
     const { env, backend } = environment;
     const { directory: projectDirectory, program } = project;
@@ -79,18 +79,18 @@ export async function withStack<T>(
  * Returns a callback that reports the clusters on which the command works. Prints a line, or an
  * event with `--json`.
  */
-export const reportClusters = ({
+export const createClusterReporter = ({
   session,
   stack,
 }: StackContext): { readonly onCluster: (which: WhichCluster) => void } => ({
   onCluster: (which) => {
     session.emit({ type: "cluster", stack, ...which });
-    if (!session.json) session.progress.note(session.redactor.clean(clusterLine(which)));
+    if (!session.json) session.progress.note(session.redactor.clean(renderClusterLine(which)));
   },
 });
 
 /** Returns the session's stop signals, for a request to the service. */
-export const stopSignalsOf = ({ session }: StackContext): StopSignals => ({
+export const getStopSignals = ({ session }: StackContext): StopSignals => ({
   signal: session.signal,
   killSignal: session.killSignal,
 });

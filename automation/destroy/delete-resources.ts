@@ -1,24 +1,24 @@
 import { readClustersInState } from "../engine/kubernetes-providers.js";
 import { moveEarlierKubeconfig, removeClusterFiles } from "../engine/local-cluster-files.js";
-import type { CredentialFacts } from "../guards/foreign-credentials.js";
+import type { ForeignCredentialFacts } from "../guards/foreign-credentials.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
-import type { Facts, Step } from "../steps/step.js";
+import type { OperationFacts, OperationStep } from "../steps/step.js";
 
 /** Returns whether the state contained any resource at the beginning of the operation. */
-export const hadResources = ({ initial }: Facts): boolean => !isEmptyStack(initial);
+export const hadResources = ({ initial }: OperationFacts): boolean => !isEmptyStack(initial);
 
-export const hadNoResources = (facts: Facts): boolean => !hadResources(facts);
+export const hadNoResources = (facts: OperationFacts): boolean => !hadResources(facts);
 
 /**
  * Starts the engine's process and the sign-in to the cloud early, to save time while the state is
  * read. A destroy runs no program, so the process loads none.
  */
-export function startEngine({ run }: Facts): void {
+export function startEngineWithoutProgram({ run }: OperationFacts): void {
   run.getReady({ program: false });
 }
 
 /** Deletes a stack without resources, if it exists. */
-export const deleteEmptyStack: Step<Facts, never, StateExport> = {
+export const deleteEmptyStack: OperationStep<OperationFacts, never, StateExport> = {
   title: "Delete the empty stack",
   detect: ({ state }) => state,
   apply: async ({ run }) => {
@@ -30,14 +30,14 @@ export const deleteEmptyStack: Step<Facts, never, StateExport> = {
  * Moves an earlier release's kubeconfig file to the present path. Runs before the destroy, because
  * the file is compared with the clusters' Kubernetes providers in the state.
  */
-export const moveKubeconfigOfEarlierRelease: Step = {
+export const moveKubeconfigOfEarlierRelease: OperationStep = {
   title: "Move the kubeconfig of an earlier release",
   silent: true,
   apply: ({ run: { access } }) =>
     moveEarlierKubeconfig(access.workspace, () => readClustersInState(access)),
 };
 
-export const deleteResources: Step<CredentialFacts> = {
+export const deleteResources: OperationStep<ForeignCredentialFacts> = {
   title: "Destroy the cluster's resources",
   expectedSeconds: 90,
   apply: async ({ run, flags }) => {
@@ -45,7 +45,7 @@ export const deleteResources: Step<CredentialFacts> = {
   },
 };
 
-export const removeLocalFiles: Step = {
+export const removeLocalFiles: OperationStep = {
   title: "Remove the cluster's local files",
   silent: true,
   apply: ({ run: { access } }) => {

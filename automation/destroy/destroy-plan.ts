@@ -3,26 +3,30 @@ import {
   type CloudObject,
   type VisibleObjects,
 } from "../../openstack/inventory/inventory.js";
-import type { Orphan } from "../../openstack/inventory/marked-objects.js";
-import { withoutPassword } from "../../base/url-passwords.js";
+import type { OwnedObject } from "../../openstack/inventory/marked-objects.js";
+import { removeUrlPassword } from "../../base/url-passwords.js";
 import {
-  serviceFloatingIpOf,
+  findFloatingIpService,
   policiesWithoutApi,
   type RetentionPolicies,
 } from "./retention-policies.js";
-import { clusterObjects, type ClusterObject, type Disposal } from "../repair/object-attribution.js";
+import {
+  findClusterObjects,
+  type ClusterObject,
+  type Disposal,
+} from "../repair/object-attribution.js";
 import type {
   ClaimedVolume,
   DestroyPlan,
   KeptObject,
   VolumeSnapshot,
 } from "../engine/operation-options.js";
-import { protectionError, type ProtectionFacts } from "../guards/destroy-protection.js";
-import { clusterComponentsIn, stackHoldings, isEmptyStack } from "../pulumi/stack-state.js";
-import { cloudPlaceOf } from "../guards/identify-clusters.js";
+import { findProtectionError, type ProtectionFacts } from "../guards/destroy-protection.js";
+import { findClusterComponents, findStackOwnership, isEmptyStack } from "../pulumi/stack-state.js";
+import { getCloudPlace } from "../guards/identify-clusters.js";
 
 /** Part of the plan that a step of the destroy adds. */
-export interface DestroyDescription {
+export interface DestroyStepDescription {
   /** Answers of the clusters' APIs. Absent: the APIs are not asked. */
   readonly policies?: RetentionPolicies;
   readonly others?: DestroyPlan["others"];
@@ -48,7 +52,7 @@ export function startInventory(facts: DestroyPlanFacts): void {
  */
 const namesOf = (
   components: ReadonlyMap<string, string>,
-  marked: readonly Orphan[],
+  marked: readonly OwnedObject[],
 ): readonly string[] => {
   const inCloud = new Map(marked.map(({ mark }) => [mark.identity, mark.name]));
   return [...new Set([...components].map(([id, component]) => inCloud.get(id) ?? component))];
@@ -64,7 +68,7 @@ type Sorted = Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots"
 function sorted(
   inventory: readonly CloudObject[],
   objects: readonly ClusterObject[],
-  held: ReturnType<typeof stackHoldings>,
+  held: ReturnType<typeof findStackOwnership>,
   fates: RetentionPolicies,
 ): Sorted {
   const disposed = (disposal: Disposal): CloudObject[] =>
@@ -78,7 +82,7 @@ function sorted(
   });
   const floatingIps = released
     .filter(({ kind }) => kind === "floating IP")
-    .map((object) => serviceFloatingIpOf(object, fates));
+    .map((object) => findFloatingIpService(object, fates));
   const known = new Set(fates.snapshots.map(({ id }) => id));
   const others = released
     .filter(({ kind, id }) => kind === "volume snapshot" && !known.has(id))
@@ -101,15 +105,15 @@ function sorted(
 /**
  * Returns the plan of a destroy, from the facts and from the descriptions of the destroy's steps.
  */
-export async function destroyPlanOf(
+export async function createDestroyPlan(
   { run, settings, state, inventory }: DestroyPlanFacts,
-  descriptions: readonly DestroyDescription[],
+  descriptions: readonly DestroyStepDescription[],
 ): Promise<DestroyPlan> {
   const cloud = await run.cloud();
   const { objects: all, hidden } = await (inventory ?? listVisibleObjects(cloud));
   const where = {
-    place: cloudPlaceOf(cloud),
-    backend: withoutPassword(run.service.backend),
+    place: getCloudPlace(cloud),
+    backend: removeUrlPassword(run.service.backend),
     ...(hidden.length > 0 && { hidden }),
   };
   if (!state || isEmptyStack(state)) {
@@ -120,15 +124,15 @@ export async function destroyPlanOf(
   const { policies = policiesWithoutApi, others } = Object.assign(
     {},
     ...descriptions,
-  ) as DestroyDescription;
-  const [components, held] = [clusterComponentsIn(state), stackHoldings(state)];
-  const objects = clusterObjects(all, held);
+  ) as DestroyStepDescription;
+  const [components, held] = [findClusterComponents(state), findStackOwnership(state)];
+  const objects = findClusterObjects(all, held);
   const names = namesOf(
     components,
     objects.flatMap(({ marked = [] }) => marked),
   );
   const [cluster = settings.name, ...more] = names;
-  const protection = protectionError(run, settings, state);
+  const protection = findProtectionError(run, settings, state);
   const { problem } = policies;
   return {
     cluster,

@@ -1,18 +1,18 @@
 import { listVisibleObjects, type CloudObject } from "../../openstack/inventory/inventory.js";
-import { deleteOrphans, orphansIn } from "../../openstack/inventory/marked-objects.js";
-import { ownershipOf, readNameInCloud } from "../../openstack/inventory/ownership.js";
-import { withoutResources } from "../pulumi/prune-state.js";
-import { needsClusterApi } from "../pulumi/needs-cluster-api.js";
+import { deleteOrphans, filterOwnedObjects } from "../../openstack/inventory/marked-objects.js";
+import { getOwnership, readNameInCloud } from "../../openstack/inventory/ownership.js";
+import { omitResources } from "../pulumi/prune-state.js";
+import { createApiDependencyPredicate } from "../pulumi/needs-cluster-api.js";
 import { undoPendingCreates } from "../repair/undo-pending-creates.js";
 import { requireAgreedClusters, type ProtectionFacts } from "../guards/destroy-protection.js";
-import { undoToolsOf } from "../repair/interrupted-run.js";
+import { createUndoTools } from "../repair/interrupted-run.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
-import type { Step } from "../steps/step.js";
-import { readProvidersOfClusters } from "../engine/kubernetes-providers.js";
+import type { OperationStep } from "../steps/step.js";
+import { readConnectedProviderUrns } from "../engine/kubernetes-providers.js";
 import {
-  clusterIdentitiesIn,
-  ownedIds,
+  findClusterIdentities,
+  findOwnedIds,
   type StateExport,
   type StateResource,
 } from "../pulumi/stack-state.js";
@@ -29,7 +29,7 @@ import {
  *
  * @param isInside returns whether a resource is in one of the clusters
  */
-export const clusterNamesOfEarlierReleases = (
+export const findLegacyClusterNames = (
   { deployment }: StateExport,
   isInside: (resource: StateResource) => boolean,
 ): ReadonlySet<string> =>
@@ -63,8 +63,8 @@ function blockingBalancers(
   objects: readonly CloudObject[],
   { state, former }: { readonly state: StateExport; readonly former: ReadonlySet<string> },
 ): readonly CloudObject[] {
-  const owned = ownedIds(state);
-  const marked = orphansIn(objects, clusterIdentitiesIn(state));
+  const owned = findOwnedIds(state);
+  const marked = filterOwnedObjects(objects, findClusterIdentities(state));
   const ofServices = marked.filter(({ claim }) => claim === "load balancer of a Service");
   const others = objects.filter(
     (one) =>
@@ -74,10 +74,10 @@ function blockingBalancers(
       !ofServices.some(({ id }) => id === one.id),
   );
   const isOurs = (one: CloudObject): boolean =>
-    ownershipOf(one) === undefined && former.has(clusterIn(one) ?? "");
+    getOwnership(one) === undefined && former.has(clusterIn(one) ?? "");
   // Load balancers with another cluster's identity are not reported here, because every destroy
   // reports them.
-  for (const { name, id } of others.filter((one) => !isOurs(one) && !ownershipOf(one)))
+  for (const { name, id } of others.filter((one) => !isOurs(one) && !getOwnership(one)))
     run.warn(
       `The load balancer '${name}' (${id}) in the cluster's network may belong to another cluster, so it is kept and blocks the deletion of the network: delete it, or its Service in its cluster.`,
     );
@@ -92,9 +92,11 @@ function blockingBalancers(
  */
 async function forgetAndUnblock(run: StackOperation, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
-  const goesWithIt = needsClusterApi(new Set(await readProvidersOfClusters(run.access)));
+  const goesWithIt = createApiDependencyPredicate(
+    new Set(await readConnectedProviderUrns(run.access)),
+  );
   const { objects } = await listVisibleObjects(cloud);
-  const former = clusterNamesOfEarlierReleases(before, goesWithIt);
+  const former = findLegacyClusterNames(before, goesWithIt);
   await deleteOrphans(cloud, blockingBalancers(run, objects, { state: before, former }), {
     signal,
     onDelete: ({ kind, name }) => {
@@ -104,10 +106,10 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, signal
       run.note(text);
     },
   });
-  const { state: rest, forgotten } = withoutResources(before, goesWithIt);
+  const { state: rest, forgotten } = omitResources(before, goesWithIt);
   // Pending operations are undone here, because the import of the new state would drop them.
   // Half-created objects would then block the deletion of their network.
-  const { state } = await undoPendingCreates(run.access, rest, () => undoToolsOf(run, signal));
+  const { state } = await undoPendingCreates(run.access, rest, () => createUndoTools(run, signal));
   return { state, forgotten };
 }
 
@@ -115,7 +117,7 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, signal
  * Deletes the load balancers that block the deletion of the cluster's networks. Removes the
  * resources from the state whose deletion needs the cluster's API.
  */
-export const forgetResourcesOfApi: Step<ProtectionFacts> = {
+export const forgetResourcesOfApi: OperationStep<ProtectionFacts> = {
   title: "Remove what needs the cluster's API from the state",
   apply: async (facts) => {
     const { run } = facts;

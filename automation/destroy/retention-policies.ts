@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
-import { controlPlaneComponent } from "../../components/plan/cluster-plan.js";
+import { controlPlaneComponentName } from "../../components/plan/cluster-plan.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
 import type {
   ClaimedVolume,
@@ -155,7 +155,7 @@ const releasesSnapshots = ({ deployment }: StateExport, component: string): bool
  */
 const scriptsOf = (component: string): string[] =>
   ["teardown", "farewell"].map(
-    (script) => `${component}-${controlPlaneComponent}-snapshots-${script}`,
+    (script) => `${component}-${controlPlaneComponentName}-snapshots-${script}`,
   );
 
 /**
@@ -193,7 +193,7 @@ async function askCluster(kubeconfig: string, released: boolean): Promise<Known>
  * with the floating IP. If the Service is unknown, the fate is `otherwise`. If several Services
  * share the address, the floating IP is deleted as soon as one of the Services does not keep it.
  */
-export function serviceFloatingIpOf(
+export function findFloatingIpService(
   { id, name: address, description }: CloudObject,
   { services, otherwise }: Pick<RetentionPolicies, "services" | "otherwise">,
 ): ServiceFloatingIp {

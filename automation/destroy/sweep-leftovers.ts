@@ -2,16 +2,16 @@ import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import {
   listVisibleObjects,
   type CloudObject,
-  type Kind,
+  type CloudObjectKind,
 } from "../../openstack/inventory/inventory.js";
-import { deleteOrphans, type Orphan } from "../../openstack/inventory/marked-objects.js";
+import { deleteOrphans, type OwnedObject } from "../../openstack/inventory/marked-objects.js";
 import { hasData } from "../../openstack/inventory/ownership.js";
 import { Failure } from "../../base/failures/failure.js";
-import { clusterObjects, type ClusterObject } from "../repair/object-attribution.js";
+import { findClusterObjects, type ClusterObject } from "../repair/object-attribution.js";
 import type { KeptObject } from "../engine/operation-options.js";
-import { orphansDeleteCommand } from "../orphans/orphan-summary.js";
-import type { Facts, Step } from "../steps/step.js";
-import { stackHoldings } from "../pulumi/stack-state.js";
+import { renderOrphansDeleteCommand } from "../orphans/orphan-summary.js";
+import type { OperationFacts, OperationStep } from "../steps/step.js";
+import { findStackOwnership } from "../pulumi/stack-state.js";
 
 export interface SweepOptions {
   readonly cloud: CloudClient;
@@ -25,7 +25,7 @@ export interface SweepOptions {
   /** IDs of retained objects, even if they are no longer in the state. */
   readonly retained: ReadonlySet<string>;
   readonly signal?: AbortSignal;
-  readonly onDelete?: (orphan: Orphan) => void;
+  readonly onDelete?: (orphan: OwnedObject) => void;
   /** Receives a sentence about a deletion that takes long. */
   readonly onWait?: (text: string) => void;
   /** Milliseconds between two checks whether an object is gone. Default: 2 000. */
@@ -33,7 +33,7 @@ export interface SweepOptions {
 }
 
 export interface SweepResult {
-  readonly deleted: readonly Orphan[];
+  readonly deleted: readonly OwnedObject[];
   /**
    * Retained objects. Also volumes, snapshots and floating IPs that the cluster's controllers did
    * not delete.
@@ -43,7 +43,7 @@ export interface SweepResult {
    * Kinds of objects that the cloud does not let this user list, so they were not searched. Absent
    * if there are none.
    */
-  readonly hidden?: readonly Kind[];
+  readonly hidden?: readonly CloudObjectKind[];
 }
 
 const named = (objects: readonly CloudObject[]): string =>
@@ -53,10 +53,10 @@ const named = (objects: readonly CloudObject[]): string =>
  * Returns advice for the remaining objects: a command for objects with an identity, and the IDs of
  * all others.
  */
-function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[]): string {
+function deletionAdvice(marked: readonly OwnedObject[], others: readonly CloudObject[]): string {
   const identities = new Set(marked.map(({ mark }) => mark.identity));
   const data = marked.some(hasData) ? " --volumes" : "";
-  const commands = [...identities].map((one) => orphansDeleteCommand(one) + data).join("; ");
+  const commands = [...identities].map((one) => renderOrphansDeleteCommand(one) + data).join("; ");
   return [
     ...(marked.length > 0 ? [`Delete those with the cluster's identity by \`${commands}\`.`] : []),
     ...(others.length > 0
@@ -74,12 +74,12 @@ function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[
 export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult> {
   const { cloud, retained, signal, onDelete, onWait, interval } = options;
   const { objects: before, hidden } = await listVisibleObjects(cloud);
-  const found = clusterObjects(before, options);
+  const found = findClusterObjects(before, options);
   const isToDelete = ({ disposal }: ClusterObject): boolean => disposal === "delete";
   const deleted = found.filter(isToDelete).flatMap(({ marked = [] }) => marked);
   await deleteOrphans(cloud, deleted, { signal, onDelete, onWait, interval });
   const after = deleted.length === 0 ? before : (await listVisibleObjects(cloud)).objects;
-  const left = clusterObjects(after, options).filter(isToDelete);
+  const left = findClusterObjects(after, options).filter(isToDelete);
   const marked = left.flatMap(({ marked = [] }) => marked);
   const others = left.flatMap((one) => (one.marked ? [] : [one.object]));
   if (left.length > 0)
@@ -101,7 +101,7 @@ export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult
 }
 
 /** Facts of the step `sweepAfterDestroy`. */
-export interface SweepFacts extends Facts {
+export interface SweepFacts extends OperationFacts {
   swept: SweepResult;
 }
 
@@ -109,14 +109,14 @@ export interface SweepFacts extends Facts {
  * Deletes objects that the engine did not delete. Finds them by the identities in the state before
  * the destroy.
  */
-export const sweepAfterDestroy: Step<SweepFacts> = {
+export const sweepAfterDestroy: OperationStep<SweepFacts> = {
   title: "Check that nothing is left in the project",
   expectedSeconds: 5,
   apply: async (facts) => {
     const { run, initial } = facts;
     facts.swept = await sweepLeftovers({
       cloud: await run.cloud(),
-      ...stackHoldings(initial),
+      ...findStackOwnership(initial),
       signal: run.options.signal,
       onWait: (text) => {
         run.note(text);

@@ -1,21 +1,21 @@
 import { X509Certificate } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import {
-  serverState,
-  needsIntervention,
-  wakeServerCommand,
+  readServerState,
+  isInterventionNeeded,
+  getWakeServerCommand,
 } from "../../openstack/inventory/server-diagnostics.js";
 import { scriptType } from "../../components/remote-scripts/script-type.js";
 import { KubernetesApi, readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
-import { needsClusterApi } from "../pulumi/needs-cluster-api.js";
+import { createApiDependencyPredicate } from "../pulumi/needs-cluster-api.js";
 import { Failure } from "../../base/failures/failure.js";
-import { machineOf } from "../pulumi/events.js";
+import { getScriptMachineName } from "../pulumi/events.js";
 import { reportBrokenBalancers } from "../repair/broken-load-balancers.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { clusterProvidersOf, readClustersInState } from "../engine/kubernetes-providers.js";
+import { findClusterProviderUrns, readClustersInState } from "../engine/kubernetes-providers.js";
 import type { ProtectionFacts } from "../guards/destroy-protection.js";
-import type { Step } from "../steps/step.js";
-import type { DestroyDescription } from "./destroy-plan.js";
+import type { OperationStep } from "../steps/step.js";
+import type { DestroyStepDescription } from "./destroy-plan.js";
 import { readRetentionPolicies } from "./retention-policies.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 import { findApiProblem } from "../verify/find-api-problem.js";
@@ -91,7 +91,7 @@ function teardownServers({ deployment }: StateExport): ReadonlyMap<string, strin
   return new Map(
     all.flatMap(({ urn, type, id }) =>
       id !== undefined && urns.has(urn) && type === "openstack:compute/instance:Instance"
-        ? [[id, machineOf(urn, "server")] as const]
+        ? [[id, getScriptMachineName(urn, "server")] as const]
         : [],
     ),
   );
@@ -103,9 +103,9 @@ function teardownServers({ deployment }: StateExport): ReadonlyMap<string, strin
  */
 async function requireMachines(run: StackOperation, state: StateExport): Promise<void> {
   for (const [id, machine] of teardownServers(state)) {
-    const found = await serverState(await run.cloud(), id);
-    if (!needsIntervention(found)) continue;
-    const command = wakeServerCommand(found);
+    const found = await readServerState(await run.cloud(), id);
+    if (!isInterventionNeeded(found)) continue;
+    const command = getWakeServerCommand(found);
     throw new Failure(
       "SERVER_STOPPED",
       `The machine ${machine}, on which the cluster releases its load balancers and volumes, does not run: Nova says ${found.status}. Nothing was changed.`,
@@ -121,7 +121,9 @@ async function requireMachines(run: StackOperation, state: StateExport): Promise
  * returns undefined.
  */
 const stateWithApi = ({ state }: ProtectionFacts): StateExport | undefined =>
-  state?.deployment.resources?.some(needsClusterApi(clusterProvidersOf(state))) === true
+  state?.deployment.resources?.some(
+    createApiDependencyPredicate(findClusterProviderUrns(state)),
+  ) === true
     ? state
     : undefined;
 
@@ -129,7 +131,11 @@ const stateWithApi = ({ state }: ProtectionFacts): StateExport | undefined =>
  * Waits until the API of each cluster answers. Throws if an API does not answer, or if the machine
  * of a teardown script does not run.
  */
-export const waitForClusterApi: Step<ProtectionFacts, DestroyDescription, StateExport> = {
+export const waitForClusterApi: OperationStep<
+  ProtectionFacts,
+  DestroyStepDescription,
+  StateExport
+> = {
   title: "Wait for the cluster's API",
   detect: stateWithApi,
   describe: async ({ run }, state) => ({ policies: await readRetentionPolicies(run, state) }),

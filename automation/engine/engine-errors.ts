@@ -4,9 +4,13 @@ import {
   splitFailureCode,
   type FailureSubject,
 } from "../../base/failures/failure.js";
-import { failureCodes, failureRowOf, type FailureCode } from "../../base/failures/failure-codes.js";
-import type { ClusterEvent } from "../pulumi/events.js";
-import { parseUrn, shortType } from "../pulumi/urn.js";
+import {
+  failureCodes,
+  getFailureRow,
+  type FailureCode,
+} from "../../base/failures/failure-codes.js";
+import type { DecodedEngineEvent } from "../pulumi/events.js";
+import { parseUrn, getShortType } from "../pulumi/urn.js";
 
 /** Error message of the engine. */
 export interface ErrorMessage {
@@ -59,14 +63,14 @@ function typeOf(urn: string): string {
   return type === "pulumi:pulumi:Stack" ? "" : type;
 }
 
-const who = (urn: string): string => `${shortType(typeOf(urn))} '${parseUrn(urn).name}'`;
+const who = (urn: string): string => `${getShortType(typeOf(urn))} '${parseUrn(urn).name}'`;
 
 const about = (urn: string, sentence: string): string =>
   typeOf(urn) === "" ? capital(sentence) : `${who(urn)}: ${sentence}`;
 
 /** Returns the failure table's sentence for this code, with the details in parentheses. */
 const filled = (urn: string, code: FailureCode, words: string): string =>
-  `${about(urn, failureRowOf(code).sentence)} (${withoutStop(words)}).`;
+  `${about(urn, getFailureRow(code).sentence)} (${withoutStop(words)}).`;
 
 /**
  * Returns the meaning of a script's error. Returns undefined for other errors. The last line of a
@@ -135,7 +139,7 @@ function rank({ own, code }: Meaning): number {
  * Returns the engine's error messages as failures, the most important failure first. Leaves out
  * messages that only report other errors, unless all messages do.
  */
-export function explainMessages(events: readonly ClusterEvent[]): Failure[] {
+export function explainMessages(events: readonly DecodedEngineEvent[]): Failure[] {
   const errors = events.flatMap((event) =>
     event.type === "message" && event.severity === "error" ? [event] : [],
   );

@@ -1,12 +1,12 @@
 import {
-  copyType,
+  copiedScriptsType,
   scriptType,
-  unfinishedCommand,
+  unfinishedCommandMarker,
 } from "../../components/remote-scripts/script-type.js";
-import { copyName } from "../../components/remote-scripts/script-steps.js";
-import type { ClusterEvent } from "../pulumi/events.js";
+import { copiedScriptsNameSuffix } from "../../components/remote-scripts/script-steps.js";
+import type { DecodedEngineEvent } from "../pulumi/events.js";
 import { explainMessage } from "./engine-errors.js";
-import type { OperationName } from "./worker-messages.js";
+import type { EngineOperationName } from "./worker-messages.js";
 import {
   changeState,
   type StateAccess,
@@ -27,9 +27,9 @@ import {
  * find out whether its server is new.
  */
 const markOf = ({ type, inputs }: StateResource): Readonly<Record<string, string>> =>
-  type === copyType
-    ? { remotePath: String(inputs?.["remotePath"]).replace(/[^/]*$/, unfinishedCommand) }
-    : { update: unfinishedCommand };
+  type === copiedScriptsType
+    ? { remotePath: String(inputs?.["remotePath"]).replace(/[^/]*$/, unfinishedCommandMarker) }
+    : { update: unfinishedCommandMarker };
 
 /**
  * Matches the URN of a script that runs before a cluster, or its snapshots, are deleted (teardown).
@@ -44,7 +44,7 @@ const teardown =
  *
  * @param urn URN of the script that finished
  */
-export const teardownUndoUrn = (urn: string): string | undefined => {
+export const findTeardownUndoUrn = (urn: string): string | undefined => {
   const [, controlPlane] = teardown.exec(urn) ?? [];
   return controlPlane && urn.replace(teardown, "$1-0-init");
 };
@@ -54,10 +54,10 @@ export const teardownUndoUrn = (urn: string): string | undefined => {
  *
  * @param urn URN of one of the machine's scripts
  */
-export const scriptCopyUrn = (urn: string): string =>
+export const getScriptCopyUrn = (urn: string): string =>
   urn.replace(
     new RegExp(`${scriptType}::(.*-)[^-]*$`),
-    (_, machine: string) => `${copyType}::${machine}${copyName}`,
+    (_, machine: string) => `${copiedScriptsType}::${machine}${copiedScriptsNameSuffix}`,
   );
 
 /** Returns whether the resource is a script that runs on a machine. */
@@ -69,7 +69,7 @@ export const isScript = ({ type }: StateResource): boolean => type === scriptTyp
  */
 export function markScriptsForRerun(state: StateExport, urns: ReadonlySet<string>): StateExport {
   const resources = (state.deployment.resources ?? []).map((one) => {
-    if (!urns.has(one.urn) || !(isScript(one) || one.type === copyType)) return one;
+    if (!urns.has(one.urn) || !(isScript(one) || one.type === copiedScriptsType)) return one;
     const mark = markOf(one);
     return { ...one, inputs: { ...one.inputs, ...mark }, outputs: { ...one.outputs, ...mark } };
   });
@@ -97,7 +97,7 @@ const isFinishedLeave = (one: StateResource, all: ReadonlyMap<string, StateResou
  * Returns the state in which finished leave scripts do not run again. `left` contains the URNs of
  * these scripts.
  */
-export function withoutLeaveScripts(state: StateExport): {
+export function skipFinishedLeaveScripts(state: StateExport): {
   state: StateExport;
   left: readonly string[];
 } {
@@ -120,9 +120,9 @@ export function withoutLeaveScripts(state: StateExport): {
 export class InterruptedScripts {
   readonly urns = new Set<string>();
 
-  constructor(private readonly operation: OperationName) {}
+  constructor(private readonly operation: EngineOperationName) {}
 
-  take(event: ClusterEvent): void {
+  take(event: DecodedEngineEvent): void {
     if (event.type === "message") this.#takeMessage(event);
     if (event.type !== "failed" && event.type !== "finished") return;
     const { urn, operation } = event.change;
@@ -132,13 +132,13 @@ export class InterruptedScripts {
     }
     // A script that failed before may succeed when it is retried in the same run.
     this.urns.delete(urn);
-    const undo = this.operation === "destroy" ? teardownUndoUrn(urn) : undefined;
+    const undo = this.operation === "destroy" ? findTeardownUndoUrn(urn) : undefined;
     if (undo !== undefined) this.urns.add(undo);
   }
 
-  #takeMessage(event: Extract<ClusterEvent, { type: "message" }>): void {
+  #takeMessage(event: Extract<DecodedEngineEvent, { type: "message" }>): void {
     if (event.severity === "error" && explainMessage(event).code === "SCRIPT_MISSING")
-      this.urns.add(scriptCopyUrn(event.urn));
+      this.urns.add(getScriptCopyUrn(event.urn));
   }
 }
 
@@ -151,7 +151,11 @@ export async function markInterruptedScripts(
   access: StateAccess,
   urns: ReadonlySet<string>,
 ): Promise<boolean> {
-  if (![...urns].some((urn) => urn.includes(`$${scriptType}::`) || urn.includes(`$${copyType}::`)))
+  if (
+    ![...urns].some(
+      (urn) => urn.includes(`$${scriptType}::`) || urn.includes(`$${copiedScriptsType}::`),
+    )
+  )
     return true;
   let said = true;
   await changeState(access, (now) => {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isSameCluster } from "./local-cluster-files.js";
 import {
-  exportSchema,
+  stateExportSchema,
   runPulumi,
   type StateAccess,
   type StateExport,
@@ -31,7 +31,7 @@ function kubeconfigIn(value: unknown): string | undefined {
 }
 
 /** Returns the URNs of the providers that the stack's clusters created. */
-export const clusterProvidersOf = ({ deployment }: StateExport): Set<string> =>
+export const findClusterProviderUrns = ({ deployment }: StateExport): Set<string> =>
   new Set(
     (deployment.resources ?? []).map(({ urn }) => urn).filter((urn) => clusterProvider.test(urn)),
   );
@@ -44,7 +44,7 @@ interface KubernetesProvider {
 /** Returns all Kubernetes providers in the state that have a kubeconfig. */
 async function readKubernetesProviders(access: StateAccess): Promise<KubernetesProvider[]> {
   const { stdout } = await runPulumi(access, ["stack", "export", "--show-secrets"]);
-  const { deployment } = exportSchema.parse(JSON.parse(stdout));
+  const { deployment } = stateExportSchema.parse(JSON.parse(stdout));
   return (deployment.resources ?? [])
     .filter(({ type }) => type === "pulumi:providers:kubernetes")
     .flatMap(({ urn, inputs }) => {
@@ -68,7 +68,7 @@ export async function readClustersInState(access: StateAccess): Promise<ClusterI
  * @param ones URNs of providers that clusters created: only the clusters of these providers count.
  * Default: all clusters
  */
-export async function readProvidersOfClusters(
+export async function readConnectedProviderUrns(
   access: StateAccess,
   ones?: Set<string>,
 ): Promise<string[]> {

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { replacePrivateFile } from "../../base/atomic-files.js";
-import { stateDirectory } from "../../base/paths.js";
+import { getStatePath } from "../../base/paths.js";
 import { readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
-import { lastUpPath } from "../pulumi/last-up.js";
+import { getLastUpPath } from "../pulumi/last-up.js";
 import type { UpOptions, UpResult } from "./operation-options.js";
-import { timelinePage } from "../timeline/timeline-page.js";
-import type { Workspace } from "../pulumi/workspace.js";
+import { renderTimelinePage } from "../timeline/timeline-page.js";
+import type { StackWorkspace } from "../pulumi/workspace.js";
 
 interface Leading {
   readonly kubeconfig: string;
@@ -35,14 +35,14 @@ function whereTo(kubeconfig: string): KubeAccess | undefined {
  * Stack, and the stack's private directory. The directory belongs to one backend, one project and
  * one stack.
  */
-type Whose = Pick<Workspace, "stack" | "directory">;
+type Whose = Pick<StackWorkspace, "stack" | "directory">;
 
 /** Returns the path of the administrator's kubeconfig. */
-export const kubeconfigPath = ({ directory }: Pick<Whose, "directory">): string =>
+export const getKubeconfigPath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "kubeconfig");
 
 /** Returns the path of the HTML page that shows how long each part of the last `up` took. */
-export const timelinePath = ({ directory }: Pick<Whose, "directory">): string =>
+export const getTimelinePath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "timeline.html");
 
 /**
@@ -54,18 +54,18 @@ export async function moveEarlierKubeconfig(
   whose: Whose,
   clusters: () => readonly Leading[] | Promise<readonly Leading[]>,
 ): Promise<void> {
-  const earlier = stateDirectory(`kubeconfig-${whose.stack}`);
+  const earlier = getStatePath(`kubeconfig-${whose.stack}`);
   if (!existsSync(earlier)) return;
   const kubeconfig = readFileSync(earlier, "utf8");
   const led = await clusters();
   if (led.some((one) => isSameCluster(one, { kubeconfig })))
-    renameSync(earlier, kubeconfigPath(whose));
+    renameSync(earlier, getKubeconfigPath(whose));
 }
 
 /** Writes the kubeconfig to a file that only its owner can read. Returns the path. */
 export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise<string> {
   await moveEarlierKubeconfig(whose, () => [{ kubeconfig }]);
-  const path = kubeconfigPath(whose);
+  const path = getKubeconfigPath(whose);
   replacePrivateFile(path, kubeconfig);
   return path;
 }
@@ -89,8 +89,8 @@ export function writeTimeline(
   whose: Whose,
   timeline: NonNullable<UpResult["timeline"]>,
 ): Pick<UpResult, "timelinePath"> {
-  replacePrivateFile(timelinePath(whose), timelinePage(whose.stack, timeline));
-  return { timelinePath: timelinePath(whose) };
+  replacePrivateFile(getTimelinePath(whose), renderTimelinePage(whose.stack, timeline));
+  return { timelinePath: getTimelinePath(whose) };
 }
 
 /**
@@ -98,6 +98,6 @@ export function writeTimeline(
  * of the last `up`.
  */
 export function removeClusterFiles(whose: Whose): void {
-  for (const path of [kubeconfigPath(whose), timelinePath(whose), lastUpPath(whose)])
+  for (const path of [getKubeconfigPath(whose), getTimelinePath(whose), getLastUpPath(whose)])
     rmSync(path, { force: true });
 }

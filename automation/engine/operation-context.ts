@@ -1,31 +1,31 @@
 import type { ChildProcess } from "node:child_process";
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
-import { providerEnvironment } from "../../openstack/auth/provider-environment.js";
+import { getProviderEnvironment } from "../../openstack/auth/provider-environment.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
-import { pinnedFileDirectoriesOf } from "../../components/lookup/local-context.js";
-import { packageRoot } from "../../base/paths.js";
-import { withoutStateAttributes } from "../pulumi/backend.js";
-import { agentKeys } from "../setup/ssh-agent.js";
-import { recordUpBegin, type RecordedUp } from "../pulumi/last-up.js";
+import { getPinnedFileDirectories } from "../../components/lookup/local-context.js";
+import { getPackageRoot } from "../../base/paths.js";
+import { disableStateAttributes } from "../pulumi/backend.js";
+import { readAgentKeys } from "../setup/ssh-agent.js";
+import { recordUpBegin, type UpRecording } from "../pulumi/last-up.js";
 import { Failure } from "../../base/failures/failure.js";
 import { Spans } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
-import { prepareWorker, runOperation, type OperationOptions } from "./run-engine.js";
-import type { ClusterEvent } from "../pulumi/events.js";
-import { engineEvent, type EmitEvent } from "./operation-events.js";
+import { prepareWorker, runOperation, type WorkerRunOptions } from "./run-engine.js";
+import type { DecodedEngineEvent } from "../pulumi/events.js";
+import { convertEngineEvent, type OperationEventListener } from "./operation-events.js";
 import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
-import type { OperationName, OperationRequest } from "./worker-messages.js";
-import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
+import type { EngineOperationName, OperationRequest } from "./worker-messages.js";
+import { readClusterSpec, type SpecSources } from "./stack-settings.js";
 import { readState, type StateAccess } from "../pulumi/stack-state.js";
-import { abortReason } from "../../base/failures/cancellation.js";
+import { getAbortFailure } from "../../base/failures/cancellation.js";
 import { UnconfirmedCreates } from "./unconfirmed-creates.js";
 import { markInterruptedScripts, InterruptedScripts } from "./interrupted-scripts.js";
 import {
   prepareWorkspace,
-  programModule,
+  findProgramModulePath,
   readStackFile,
   withStackSettings,
-  type WorkspaceOptions,
+  type StackWorkspaceOptions,
 } from "../pulumi/workspace.js";
 
 /**
@@ -50,10 +50,10 @@ export type EngineRunFlags = Pick<
  */
 class EngineWork {
   /** Events `started` and `finished` of all resources. */
-  readonly events: ClusterEvent[] = [];
+  readonly events: DecodedEngineEvent[] = [];
   #hasEqualOutputs = false;
 
-  take(event: ClusterEvent): void {
+  take(event: DecodedEngineEvent): void {
     if (event.type === "started" || event.type === "finished") this.events.push(event);
     if (event.type === "outputs") this.#hasEqualOutputs = event.same;
   }
@@ -97,16 +97,16 @@ export class StackOperation {
     readonly stack: string,
     readonly options: RunOptions & StopSignals = {},
     /** Receives the events of the operation. Default: events are dropped. */
-    readonly emit: EmitEvent = () => undefined,
+    readonly emit: OperationEventListener = () => undefined,
   ) {
     const { env, projectDirectory } = service;
-    this.directory = projectDirectory ?? packageRoot();
+    this.directory = projectDirectory ?? getPackageRoot();
     this.#settings = options.settings ?? readStackFile(this.directory, stack);
     this.access = { env, workspace: prepareWorkspace(this.place()) };
   }
 
   /** Returns the settings, and the options that determine the private directory. */
-  private place(): WorkspaceOptions {
+  private place(): StackWorkspaceOptions {
     const { backend, projectDirectory } = this.service;
     return { stack: this.stack, projectDirectory, settings: this.#settings, backend };
   }
@@ -174,7 +174,7 @@ export class StackOperation {
    * cloud client is used.
    */
   getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
-    const { program = programModule() } = this.service;
+    const { program = findProgramModulePath() } = this.service;
     const load = { program: runs ? program : undefined };
     this.#worker = prepareWorker(load, this.process());
     this.cloud().catch(() => undefined);
@@ -201,16 +201,16 @@ export class StackOperation {
   async spec({ files = false }: { readonly files?: boolean } = {}): Promise<ClusterSpec> {
     const { env } = this.service;
     const socket = env["SSH_AUTH_SOCK"] ?? "";
-    return clusterSpecOf({
+    return readClusterSpec({
       ...this.sources(),
       siteFile: env["STACKADM_SITE"],
-      agentKeys: socket === "" ? [] : await agentKeys(socket, env),
-      ...(files && { files: pinnedFileDirectoriesOf(this.service.env, this.directory) }),
+      agentKeys: socket === "" ? [] : await readAgentKeys(socket, env),
+      ...(files && { files: getPinnedFileDirectories(this.service.env, this.directory) }),
     });
   }
 
   requireNotStopped(stop = this.options.signal): void {
-    if (stop?.aborted === true) throw abortReason(stop);
+    if (stop?.aborted === true) throw getAbortFailure(stop);
   }
 
   /**
@@ -250,22 +250,22 @@ export class StackOperation {
   }
 
   private request(operation: OperationRequest["operation"]): OperationRequest {
-    const { program = programModule() } = this.service;
+    const { program = findProgramModulePath() } = this.service;
     const { stack, project } = this;
     const { directory: workDirectory } = this.access.workspace;
     return { type: "start", operation, stack, project, workDirectory, program };
   }
 
   /** Returns the environment and the directory of the engine's process. */
-  private process(): Pick<OperationOptions, "env" | "cwd"> {
-    const env = withoutStateAttributes(providerEnvironment(this.service.env));
+  private process(): Pick<WorkerRunOptions, "env" | "cwd"> {
+    const env = disableStateAttributes(getProviderEnvironment(this.service.env));
     return { env, cwd: this.directory };
   }
 
   /** Runs one operation in its own process, with the stack's settings. */
   private async operate(
     request: OperationRequest,
-    { onEvent, onHeld, ...options }: Omit<OperationOptions, "env" | "cwd">,
+    { onEvent, onHeld, ...options }: Omit<WorkerRunOptions, "env" | "cwd">,
     {
       stop,
       worker,
@@ -295,9 +295,9 @@ export class StackOperation {
    * all resources with work.
    */
   async engine(
-    operation: OperationName,
+    operation: EngineOperationName,
     flags: EngineRunFlags = {},
-  ): Promise<{ readonly changed: boolean; readonly events: readonly ClusterEvent[] }> {
+  ): Promise<{ readonly changed: boolean; readonly events: readonly DecodedEngineEvent[] }> {
     this.requireNotStopped();
     const { signal, killSignal, refresh } = this.options;
     // If PULUMI_PARALLEL is set, the engine reads it, so no number is passed.
@@ -315,14 +315,14 @@ export class StackOperation {
     const noted = operation === "up" ? recordUpBegin(this.access.workspace) : undefined;
     const unfinished = new InterruptedScripts(operation);
     const work = new EngineWork();
-    const onEvent = (event: ClusterEvent): void => {
+    const onEvent = (event: DecodedEngineEvent): void => {
       unfinished.take(event);
       work.take(event);
       if (operation === "up") {
         this.unconfirmedCreates.take(event);
         this.spans.take(event, Date.now());
       }
-      const body = engineEvent(event);
+      const body = convertEngineEvent(event);
       if (body) this.emit(body);
     };
     try {
@@ -358,7 +358,7 @@ export class StackOperation {
    * be missing in the state.
    */
   private async noteFailure(
-    noted: RecordedUp,
+    noted: UpRecording,
     { error, touched }: { readonly error: unknown; readonly touched: boolean },
   ): Promise<void> {
     const wasKilled =

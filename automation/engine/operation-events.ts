@@ -1,5 +1,5 @@
 import type { FailureCode } from "../../base/failures/failure-codes.js";
-import { machineOf, type ClusterEvent } from "../pulumi/events.js";
+import { getScriptMachineName, type DecodedEngineEvent } from "../pulumi/events.js";
 import type { WhichCluster } from "./operation-options.js";
 
 /** Version of the event format. The version rises if a field changes its meaning. */
@@ -85,7 +85,7 @@ export type OperationEvent = {
 } & OperationEventBody;
 
 /** Receives the events of an operation. */
-export type EmitEvent = (event: OperationEventBody) => void;
+export type OperationEventListener = (event: OperationEventBody) => void;
 
 /** Handle of an operation that runs or waits. */
 export interface StartedOperation<Result> {
@@ -108,7 +108,9 @@ export interface StartedOperation<Result> {
 export type ResourceEvent = Extract<OperationEventBody, { type: "resource" }>;
 
 /** Converts a message of the engine to an event. */
-function messageEvent(message: Extract<ClusterEvent, { type: "message" }>): OperationEventBody {
+function messageEvent(
+  message: Extract<DecodedEngineEvent, { type: "message" }>,
+): OperationEventBody {
   const { severity, text, code, urn } = message;
   const about = { text, ...(urn !== "" && { urn }) };
   return severity === "info"
@@ -120,7 +122,7 @@ function messageEvent(message: Extract<ClusterEvent, { type: "message" }>): Oper
  * Converts an event of the engine to an event of the operation. Returns undefined for outputs and
  * summaries, because the step of the engine reports these.
  */
-export function engineEvent(event: ClusterEvent): OperationEventBody | undefined {
+export function convertEngineEvent(event: DecodedEngineEvent): OperationEventBody | undefined {
   switch (event.type) {
     case "started":
     case "finished":
@@ -131,7 +133,7 @@ export function engineEvent(event: ClusterEvent): OperationEventBody | undefined
     }
     case "alive": {
       const { urn, step: script, seconds } = event;
-      return { type: "machine", machine: machineOf(urn, script), script, seconds, urn };
+      return { type: "machine", machine: getScriptMachineName(urn, script), script, seconds, urn };
     }
     case "log":
       return { type: "log", urn: event.urn, text: event.text };

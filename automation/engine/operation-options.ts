@@ -1,7 +1,7 @@
-import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
-import type { Orphan } from "../../openstack/inventory/marked-objects.js";
+import type { CloudObject, CloudObjectKind } from "../../openstack/inventory/inventory.js";
+import type { OwnedObject } from "../../openstack/inventory/marked-objects.js";
 import type { Ownership } from "../../openstack/inventory/ownership.js";
-import type { QuotaUse } from "../../openstack/checks/quotas.js";
+import type { QuotaRequirement } from "../../openstack/checks/quotas.js";
 import type { Verification } from "../verify/verify-cluster.js";
 import type { Failure } from "../../base/failures/failure.js";
 import type { TimelineRow } from "../timeline/critical-path.js";
@@ -117,7 +117,7 @@ export interface ReadOptions {
 /** Options of the check whether the cluster fits into the cloud. */
 export interface PreflightRunOptions extends ReadOptions {
   /** Receives the quotas that the cluster needs, as far as they can be read. Called once. */
-  readonly onQuotas?: (quotas: readonly QuotaUse[]) => void;
+  readonly onQuotas?: (quotas: readonly QuotaRequirement[]) => void;
 }
 
 /** Options of reading the stack's outputs. */
@@ -197,7 +197,7 @@ export interface DestroyPlan extends WhichCluster {
   /** Application credentials of other users, which are kept. Absent if there are none. */
   readonly others?: readonly ForeignCredential[];
   /** Kinds of objects that the cloud does not let this user list. Absent if there are none. */
-  readonly hidden?: readonly Kind[];
+  readonly hidden?: readonly CloudObjectKind[];
   /** Reason why a cluster's API did not answer. Absent if it answered or was not needed. */
   readonly problem?: string;
 }
@@ -284,7 +284,7 @@ export interface DestroyResult {
   /**
    * Objects that the engine did not delete, and that the search after the engine's destroy deleted.
    */
-  readonly deleted: readonly Orphan[];
+  readonly deleted: readonly OwnedObject[];
   /**
    * Objects that were kept: retained objects; volumes, snapshots and floating IPs that the
    * cluster's controllers did not delete; and volumes and snapshots that have the cluster's
@@ -297,7 +297,7 @@ export interface DestroyResult {
    * Kinds of objects that the cloud does not let this user list. Such objects may remain. Absent if
    * there are none.
    */
-  readonly hidden?: readonly Kind[];
+  readonly hidden?: readonly CloudObjectKind[];
 }
 
 /** Machine of the cluster, with the status of its server. */

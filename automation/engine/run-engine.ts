@@ -2,21 +2,25 @@ import type { ChildProcess } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import type { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
-import { describeLock, locksInMessage } from "../pulumi/engine-locks.js";
-import type { ClusterEvent } from "../pulumi/events.js";
+import { describeLock, parseLocksFromMessage } from "../pulumi/engine-locks.js";
+import type { DecodedEngineEvent } from "../pulumi/events.js";
 import { explainMessages, explainMessage } from "./engine-errors.js";
 import {
   cancelMessage,
-  replySchema,
-  type loadSchema,
+  workerReplySchema,
+  type loadMessageSchema,
   type OperationRequest,
-  type Reply,
+  type WorkerReply,
 } from "./worker-messages.js";
-import { scriptTimeoutError, watchScripts, type WatchTimes } from "./script-watchdog.js";
-import { startWorker, type WorkerPlace } from "./start-worker.js";
+import {
+  createScriptTimeoutError,
+  watchScripts,
+  type ScriptWatchLimits,
+} from "./script-watchdog.js";
+import { startWorker, type WorkerEnvironment } from "./start-worker.js";
 
-export interface OperationOptions extends WorkerPlace {
-  readonly onEvent: (event: ClusterEvent) => void;
+export interface WorkerRunOptions extends WorkerEnvironment {
+  readonly onEvent: (event: DecodedEngineEvent) => void;
   /** Called when the engine has got the stack's lock. Only for the operation `hold`. */
   readonly onHeld?: () => void;
   /** Receives each line that the program and the engine print. Events are not lines. */
@@ -26,10 +30,10 @@ export interface OperationOptions extends WorkerPlace {
   /** Signal that kills the engine at once. The next operation undoes the pending operations. */
   readonly killSignal?: AbortSignal;
   /**
-   * Time limits for scripts that send no sign of life. Default: `watchTimes`. Tests use shorter
+   * Time limits for scripts that send no sign of life. Default: `scriptWatchLimits`. Tests use shorter
    * times.
    */
-  readonly silence?: Partial<WatchTimes>;
+  readonly silence?: Partial<ScriptWatchLimits>;
 }
 
 /** Time between SIGINT and SIGKILL for the engine, in milliseconds. */
@@ -40,13 +44,13 @@ const graceMilliseconds = 10_000;
  * process loads Pulumi's modules, and also the program if `program` is given.
  */
 export function prepareWorker(
-  { program }: Omit<z.input<typeof loadSchema>, "type">,
-  place: WorkerPlace,
+  { program }: Omit<z.input<typeof loadMessageSchema>, "type">,
+  place: WorkerEnvironment,
 ): ChildProcess {
   const child = startWorker(place);
   // Errors are ignored here, because the operation that uses the process reports them.
   child.on("error", () => undefined);
-  const load = { type: "load", program } satisfies z.input<typeof loadSchema>;
+  const load = { type: "load", program } satisfies z.input<typeof loadMessageSchema>;
   child.send(load, () => undefined);
   return child;
 }
@@ -107,7 +111,7 @@ const stopsOf = (child: ChildProcess): Stops => ({
   },
 });
 
-function listenToSignals({ cancel, kill }: Stops, options: OperationOptions): void {
+function listenToSignals({ cancel, kill }: Stops, options: WorkerRunOptions): void {
   for (const [signal, act] of [
     [options.signal, cancel],
     [options.killSignal, kill],
@@ -120,7 +124,7 @@ function listenToSignals({ cancel, kill }: Stops, options: OperationOptions): vo
 /** Runs one operation in its own process. Throws a Failure. */
 export async function runOperation(
   request: OperationRequest,
-  options: OperationOptions,
+  options: WorkerRunOptions,
   child: ChildProcess = startWorker(options),
 ): Promise<void> {
   const printed: string[] = [];
@@ -128,12 +132,12 @@ export async function runOperation(
     printed.push(line);
     options.onOutput?.(line);
   });
-  const events: ClusterEvent[] = [];
-  let reply: Extract<Reply, { type: "done" | "failed" }> | undefined;
+  const events: DecodedEngineEvent[] = [];
+  let reply: Extract<WorkerReply, { type: "done" | "failed" }> | undefined;
   const stops = stopsOf(child);
   const { watch, stop } = watchScripts({ ...stops, env: options.env, times: options.silence });
   child.on("message", (message) => {
-    const received = replySchema.parse(message);
+    const received = workerReplySchema.parse(message);
     if (received.type === "done" || received.type === "failed") {
       reply = received;
       return;
@@ -157,22 +161,22 @@ export async function runOperation(
   }).finally(stop);
   if (reply === undefined) await endEngine(child);
   if (reply?.type === "done") return;
-  if (watch.verdict) throw scriptTimeoutError(watch.verdict);
+  if (watch.verdict) throw createScriptTimeoutError(watch.verdict);
   throw failureOf(reply, { events, printed, cancelled: options.signal?.aborted === true });
 }
 
 interface Circumstances {
-  readonly events: readonly ClusterEvent[];
+  readonly events: readonly DecodedEngineEvent[];
   readonly printed: readonly string[];
   readonly cancelled: boolean;
 }
 
 function failureOf(
-  reply: Extract<Reply, { type: "failed" }> | undefined,
+  reply: Extract<WorkerReply, { type: "failed" }> | undefined,
   { events, printed, cancelled }: Circumstances,
 ): Failure {
   if (reply?.kind === "locked") {
-    const by = locksInMessage(reply.text).map(describeLock).join(" and ");
+    const by = parseLocksFromMessage(reply.text).map(describeLock).join(" and ");
     const whose = by === "" ? "" : `: ${by}`;
     return new Failure("STACK_LOCKED", `Another operation holds this stack${whose}.`);
   }

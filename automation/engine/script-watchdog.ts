@@ -1,12 +1,12 @@
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
 import {
-  serverState,
-  needsIntervention,
-  wakeServerCommand,
+  readServerState,
+  isInterventionNeeded,
+  getWakeServerCommand,
   type ServerState,
 } from "../../openstack/inventory/server-diagnostics.js";
 import { Failure } from "../../base/failures/failure.js";
-import { machineOf, type ClusterEvent } from "../pulumi/events.js";
+import { getScriptMachineName, type DecodedEngineEvent } from "../pulumi/events.js";
 import { parseUrn } from "../pulumi/urn.js";
 
 /*
@@ -25,7 +25,7 @@ import { parseUrn } from "../pulumi/urn.js";
  */
 
 /** Time limits of the watch, in milliseconds. */
-export interface WatchTimes {
+export interface ScriptWatchLimits {
   /** Silence of a script after which the watch asks Nova: three signs of life. */
   readonly silence: number;
   /** Time between two questions to Nova about one silent script. */
@@ -46,7 +46,7 @@ export interface WatchTimes {
   readonly gap: number;
 }
 
-export const watchTimes: WatchTimes = {
+export const scriptWatchLimits: ScriptWatchLimits = {
   silence: 15_000,
   again: 20_000,
   longest: 300_000,
@@ -74,7 +74,7 @@ export interface ScriptTimeout {
   readonly state: ServerState | undefined;
 }
 
-export interface WatchOptions {
+export interface ScriptWatchOptions {
   /** Returns the time of a monotonic clock, in milliseconds. */
   readonly now: () => number;
   readonly ask: (serverId: string) => Promise<ServerState>;
@@ -82,7 +82,7 @@ export interface WatchOptions {
   readonly cancel: () => void;
   /** Kills the engine at once. */
   readonly kill: () => void;
-  readonly times?: Partial<WatchTimes>;
+  readonly times?: Partial<ScriptWatchLimits>;
 }
 
 /** Script that is running on a machine. */
@@ -107,22 +107,22 @@ interface Script {
  * up.
  */
 export class ScriptWatch {
-  private readonly times: WatchTimes;
+  private readonly times: ScriptWatchLimits;
   private readonly running = new Set<string>();
   private readonly scripts = new Map<string, Script>();
   private lastTick: number | undefined;
   private given: (ScriptTimeout & { readonly at: number }) | undefined;
   private killed = false;
 
-  constructor(private readonly options: WatchOptions) {
-    this.times = { ...watchTimes, ...options.times };
+  constructor(private readonly options: ScriptWatchOptions) {
+    this.times = { ...scriptWatchLimits, ...options.times };
   }
 
   get verdict(): ScriptTimeout | undefined {
     return this.given;
   }
 
-  take(event: ClusterEvent): void {
+  take(event: DecodedEngineEvent): void {
     switch (event.type) {
       case "started":
         this.running.add(event.change.urn);
@@ -156,7 +156,12 @@ export class ScriptWatch {
     else for (const script of this.scripts.values()) this.look(script, now);
   }
 
-  private alive({ urn, step, serverId, through }: Extract<ClusterEvent, { type: "alive" }>): void {
+  private alive({
+    urn,
+    step,
+    serverId,
+    through,
+  }: Extract<DecodedEngineEvent, { type: "alive" }>): void {
     if (!this.running.has(urn) || parseUrn(urn).type !== "command:remote:Command") return;
     if (this.scripts.get(urn)?.serverId !== serverId)
       this.scripts.set(urn, {
@@ -206,7 +211,7 @@ export class ScriptWatch {
       const state = await this.options.ask(id).catch(() => undefined);
       if (this.scripts.get(script.urn) !== script || script.heardAt !== heardAt) return;
       if (id === serverId) script.state = state ?? script.state;
-      if (state && needsIntervention(state))
+      if (state && isInterventionNeeded(state))
         this.giveUp({ ...script, serverId: id, state }, "stopped");
     };
     await Promise.all(script.servers.map(ask));
@@ -234,8 +239,14 @@ export class ScriptWatch {
 }
 
 /** Returns the error for a script that was given up. */
-export function scriptTimeoutError({ why, urn, step, serverId, state }: ScriptTimeout): Failure {
-  const name = state?.name ?? machineOf(urn, step);
+export function createScriptTimeoutError({
+  why,
+  urn,
+  step,
+  serverId,
+  state,
+}: ScriptTimeout): Failure {
+  const name = state?.name ?? getScriptMachineName(urn, step);
   const subject = { urn, resource: parseUrn(urn).name };
   const again = "then run the same command again: it continues where it stopped.";
   const lastWords = `\`openstack console log show ${name}\` shows its last output.`;
@@ -243,11 +254,11 @@ export function scriptTimeoutError({ why, urn, step, serverId, state }: ScriptTi
   if (why === "silent")
     return new Failure(
       "SERVER_SILENT",
-      `The machine ${name} was silent for ${watchTimes.longest / 60_000} minutes while its script '${step}' ran: ${says}.`,
+      `The machine ${name} was silent for ${scriptWatchLimits.longest / 60_000} minutes while its script '${step}' ran: ${says}.`,
       `The machine hangs, or no connection reaches it (one to a worker leads through a control plane). ${lastWords} Repair it, ${again}`,
       subject,
     );
-  const command = state && wakeServerCommand(state);
+  const command = state && getWakeServerCommand(state);
   return new Failure(
     "SERVER_STOPPED",
     `The machine ${name} stopped while its script '${step}' ran: ${says}.`,
@@ -267,7 +278,7 @@ function askNova(env: NodeJS.ProcessEnv): (serverId: string) => Promise<ServerSt
   return async (serverId) => {
     cloud ??= connectCloud({ env });
     try {
-      return await serverState(await cloud, serverId);
+      return await readServerState(await cloud, serverId);
     } catch (error) {
       cloud = undefined;
       throw error;
@@ -279,7 +290,7 @@ function askNova(env: NodeJS.ProcessEnv): (serverId: string) => Promise<ServerSt
 export function watchScripts({
   env,
   ...options
-}: Omit<WatchOptions, "now" | "ask"> & { readonly env: NodeJS.ProcessEnv }): {
+}: Omit<ScriptWatchOptions, "now" | "ask"> & { readonly env: NodeJS.ProcessEnv }): {
   readonly watch: ScriptWatch;
   readonly stop: () => void;
 } {

@@ -1,12 +1,16 @@
 import { parse } from "yaml";
 import {
-  openstackPlugins,
-  type OpenstackPlugin,
+  openstackPluginVersions,
+  type OpenstackPluginVersion,
 } from "../../base/versions/openstack-plugin-versions.js";
-import { checkClusterSpec } from "../../components/config/validate-cluster-spec.js";
+import { validateClusterSpec } from "../../components/config/validate-cluster-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/config/cluster-spec.js";
-import { isFields, merge, preferredPublicKey } from "../../components/schema/merge-defaults.js";
-import { plainTextSecretErrors } from "../../components/config/plain-text-secrets.js";
+import {
+  isPlainObject,
+  mergeDefaults,
+  choosePublicKey,
+} from "../../components/schema/merge-defaults.js";
+import { findPlainTextSecrets } from "../../components/config/plain-text-secrets.js";
 import { readSiteFile } from "../../components/config/site-file.js";
 import type { PinnedFileDirectories } from "../../components/lookup/pinned-files.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -33,8 +37,8 @@ type Written = Pick<SpecSources, "project" | "settings">;
 
 const configIn = (text: string): Readonly<Record<string, unknown>> => {
   const settings = parse(text) as unknown;
-  const config = isFields(settings) ? settings["config"] : undefined;
-  return isFields(config) ? config : {};
+  const config = isPlainObject(settings) ? settings["config"] : undefined;
+  return isPlainObject(config) ? config : {};
 };
 
 const writtenIn = ({ project, settings }: Written): unknown =>
@@ -57,7 +61,7 @@ export function readNameAndProtection(
   sources: Pick<SpecSources, "project" | "settings" | "stack">,
 ): Pick<ClusterSpec, "name" | "protect"> {
   const written = writtenIn(sources);
-  const { name, protect = false } = isFields(written) ? written : {};
+  const { name, protect = false } = isPlainObject(written) ? written : {};
   return { name: typeof name === "string" ? name : sources.stack, protect: protect !== false };
 }
 
@@ -65,34 +69,34 @@ export function readNameAndProtection(
  * Returns the version of the OpenStack plugin that the settings or the site select. Returns
  * undefined if they select no version or an unsupported one.
  */
-export function openstackPluginIn({
+export function readOpenstackPluginVersion({
   settings,
   siteFile,
-}: Pick<SpecSources, "settings" | "siteFile">): OpenstackPlugin | undefined {
+}: Pick<SpecSources, "settings" | "siteFile">): OpenstackPluginVersion | undefined {
   const read = readSiteFile(siteFile);
   const config = configIn(settings);
   const clusters: unknown[] = otherClusters({ settings }).map((key) => config[key]);
   const [chosen] = [...clusters, "site" in read && read.site].flatMap((one) =>
-    isFields(one) ? (one["openstackPlugin"] ?? []) : [],
+    isPlainObject(one) ? (one["openstackPlugin"] ?? []) : [],
   );
-  return openstackPlugins.find((version) => version === chosen);
+  return openstackPluginVersions.find((version) => version === chosen);
 }
 
 /**
  * Returns the cluster that the stack's settings describe: the same specification that the program
  * gets. Throws one error that lists all problems.
  */
-export function clusterSpecOf(sources: SpecSources): ClusterSpec {
+export function readClusterSpec(sources: SpecSources): ClusterSpec {
   const read = readSiteFile(sources.siteFile);
   if ("problem" in read) throw invalid("The environment", [read.problem]);
-  const publicKey = preferredPublicKey(sources.agentKeys ?? []);
+  const publicKey = choosePublicKey(sources.agentKeys ?? []);
   const defaults = { name: sources.stack, ssh: publicKey === undefined ? {} : { publicKey } };
-  const args = merge(merge(defaults, read.site), writtenIn(sources) ?? {});
+  const args = mergeDefaults(mergeDefaults(defaults, read.site), writtenIn(sources) ?? {});
   const { files } = sources;
-  const result = files === undefined ? parseClusterSpec(args) : checkClusterSpec(args, files);
+  const result = files === undefined ? parseClusterSpec(args) : validateClusterSpec(args, files);
   const file = `Pulumi.${sources.stack}.yaml`;
   if ("problems" in result) throw invalid(file, [...misnamed(sources), ...result.problems]);
-  const open = plainTextSecretErrors(result.spec, sources.project);
+  const open = findPlainTextSecrets(result.spec, sources.project);
   if (open.length > 0) throw invalid(file, open);
   return result.spec;
 }

@@ -2,10 +2,10 @@ import { fork, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { PlaceMessage } from "./worker-messages.js";
+import type { EnvironmentMessage } from "./worker-messages.js";
 
 /** Environment and current directory of an operation's process. */
-export interface WorkerPlace {
+export interface WorkerEnvironment {
   readonly env: NodeJS.ProcessEnv;
   /** Current directory of the program. */
   readonly cwd: string;
@@ -24,7 +24,7 @@ function workerModule(): { readonly file: string; readonly execArgv: string[] } 
   return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
 }
 
-function forkWorker({ env, cwd }: WorkerPlace): ChildProcess {
+function forkWorker({ env, cwd }: WorkerEnvironment): ChildProcess {
   const { file, execArgv } = workerModule();
   return fork(file, [], {
     cwd,
@@ -61,11 +61,11 @@ export function startWorkerEarly(): () => void {
  * Returns the process of an operation. If a process was started early, it gets the environment and
  * the directory. Otherwise starts a new process.
  */
-export function startWorker(place: WorkerPlace): ChildProcess {
+export function startWorker(place: WorkerEnvironment): ChildProcess {
   const begun = early;
   early = undefined;
   if (begun?.connected !== true) return forkWorker(place);
   const { env, cwd } = place;
-  begun.send({ type: "place", env, cwd } satisfies PlaceMessage, () => undefined);
+  begun.send({ type: "place", env, cwd } satisfies EnvironmentMessage, () => undefined);
   return begun;
 }

@@ -1,5 +1,5 @@
-import type { ClusterEvent } from "../pulumi/events.js";
-import { undoStepOf } from "../pulumi/pending-operations.js";
+import type { DecodedEngineEvent } from "../pulumi/events.js";
+import { getUndoStep } from "../pulumi/pending-operations.js";
 import type { PendingOperation } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
 
@@ -41,7 +41,7 @@ export class UnconfirmedCreates {
   /** URNs of creates of which at least one attempt may have created an object. */
   private readonly unanswered = new Set<string>();
 
-  take(event: ClusterEvent): void {
+  take(event: DecodedEngineEvent): void {
     if (event.type === "message") this.takeError(event.urn, event.text);
     // A create that failed before may succeed when it is retried in the same run.
     if (event.type === "finished") this.failed.delete(event.change.urn);
@@ -50,7 +50,7 @@ export class UnconfirmedCreates {
     const replaces = event.change.operation !== "create";
     const resource = { urn, type: parseUrn(urn).type, custom: true, inputs: event.inputs };
     const operation = { type: "creating", resource };
-    if (isOfCloud(urn) && undoStepOf(operation).act !== "forget")
+    if (isOfCloud(urn) && getUndoStep(operation).act !== "forget")
       this.failed.set(urn, { operation, replaces });
   }
 

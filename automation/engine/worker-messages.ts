@@ -1,25 +1,25 @@
 import { z } from "zod";
-import type { ClusterEvent } from "../pulumi/events.js";
+import type { DecodedEngineEvent } from "../pulumi/events.js";
 
 /** Operations that run in their own child process. */
-export type OperationName = "up" | "preview" | "refresh" | "destroy";
+export type EngineOperationName = "up" | "preview" | "refresh" | "destroy";
 
 /**
  * Message from the parent with the environment and the directory, for a child that was started
  * before these were known.
  */
-export const placeSchema = z.object({
+export const environmentMessageSchema = z.object({
   type: z.literal("place"),
   env: z.record(z.string(), z.string().optional()),
   cwd: z.string(),
 });
-export type PlaceMessage = z.infer<typeof placeSchema>;
+export type EnvironmentMessage = z.infer<typeof environmentMessageSchema>;
 
 /**
  * Message from the parent that lets the child load its modules before it is known whether an
  * operation follows.
  */
-export const loadSchema = z.object({
+export const loadMessageSchema = z.object({
   type: z.literal("load"),
   /** Module of the program. Absent: no program will run. */
   program: z.string().optional(),
@@ -29,7 +29,7 @@ export const loadSchema = z.object({
  * Message from the parent that starts an operation. `hold`: the engine holds the lock until the
  * operation is cancelled, and changes nothing.
  */
-export const requestSchema = z.object({
+export const operationRequestSchema = z.object({
   type: z.literal("start"),
   operation: z.enum(["up", "preview", "refresh", "destroy", "hold"]),
   stack: z.string(),
@@ -49,15 +49,15 @@ export const requestSchema = z.object({
   parallel: z.number().optional(),
   expectNoChanges: z.boolean().optional(),
 });
-export type OperationRequest = z.infer<typeof requestSchema>;
+export type OperationRequest = z.infer<typeof operationRequestSchema>;
 
 /** Message from the parent that cancels the operation gracefully. */
 export const cancelMessage = { type: "cancel" } as const;
 
 /** Messages from the child. */
-export const replySchema = z.discriminatedUnion("type", [
+export const workerReplySchema = z.discriminatedUnion("type", [
   /** Event of the engine. Absent if no listener needs the event. */
-  z.object({ type: z.literal("event"), event: z.custom<ClusterEvent>().optional() }),
+  z.object({ type: z.literal("event"), event: z.custom<DecodedEngineEvent>().optional() }),
   /** The engine has the lock. */
   z.object({ type: z.literal("held") }),
   z.object({ type: z.literal("done") }),
@@ -67,4 +67,4 @@ export const replySchema = z.discriminatedUnion("type", [
     text: z.string(),
   }),
 ]);
-export type Reply = z.infer<typeof replySchema>;
+export type WorkerReply = z.infer<typeof workerReplySchema>;

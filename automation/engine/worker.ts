@@ -12,15 +12,15 @@ import {
 import { runtime } from "@pulumi/pulumi";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
-import { previewBeforeUpdate, withoutResult } from "../pulumi/pulumi-internals.js";
+import { enablePreviewBeforeUpdate, disableOperationResults } from "../pulumi/pulumi-internals.js";
 import {
-  loadSchema,
-  placeSchema,
-  replySchema,
-  requestSchema,
+  loadMessageSchema,
+  environmentMessageSchema,
+  workerReplySchema,
+  operationRequestSchema,
   type OperationRequest,
-  type PlaceMessage,
-  type Reply,
+  type EnvironmentMessage,
+  type WorkerReply,
 } from "./worker-messages.js";
 
 /*
@@ -30,7 +30,7 @@ import {
  * docs/decisions/0010-one-process-per-operation.md.
  */
 
-const send = (reply: Reply): void => {
+const send = (reply: WorkerReply): void => {
   if (process.connected) process.send?.(reply);
 };
 
@@ -69,7 +69,7 @@ async function openStack(
   const stack = await (operation === "destroy" || operation === "hold"
     ? Stack.select(name, workspace)
     : Stack.createOrSelect(name, workspace));
-  withoutResult(stack);
+  disableOperationResults(stack);
   return stack;
 }
 
@@ -78,7 +78,7 @@ async function openStack(
  * before its preview, and this program fails in the preview. The `up` then ends without writing
  * state, pending operations or history (docs/decisions/0019-repair.md).
  */
-async function hold(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
+async function hold(request: OperationRequest, signal: AbortSignal): Promise<WorkerReply> {
   const program: PulumiFn = async () => {
     if (!runtime.isDryRun()) throw new Error("This engine does not look before it acts.");
     send({ type: "held" });
@@ -86,7 +86,7 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
     throw new Error("The lock is released.");
   };
   const stack = await openStack(request, program);
-  previewBeforeUpdate(stack);
+  enablePreviewBeforeUpdate(stack);
   // Ignores requests to the engine that fail because the engine is ending.
   process.on("unhandledRejection", () => undefined);
   try {
@@ -97,7 +97,7 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
   return { type: "done" };
 }
 
-async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
+async function perform(request: OperationRequest, signal: AbortSignal): Promise<WorkerReply> {
   if (request.operation === "hold") return hold(request, signal);
   const { operation } = request;
   const runs = operation === "up" || operation === "preview";
@@ -140,7 +140,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   }
 }
 
-function failure(error: unknown): Reply {
+function failure(error: unknown): WorkerReply {
   const text = error instanceof Error ? error.message : String(error);
   const kind =
     error instanceof ConcurrentUpdateError
@@ -171,7 +171,7 @@ async function serve(request: OperationRequest): Promise<void> {
   // After a failure, the engine may still hold its lock, so the record is kept. An engine that was
   // refused the lock holds none.
   if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();
-  send(replySchema.parse(reply));
+  send(workerReplySchema.parse(reply));
   process.removeAllListeners("disconnect");
   if (process.connected) process.disconnect();
 }
@@ -180,7 +180,7 @@ async function serve(request: OperationRequest): Promise<void> {
  * Sets the environment and the directory of the operation. Both were unknown when the process
  * started.
  */
-function applyPlace({ env, cwd }: PlaceMessage): void {
+function applyPlace({ env, cwd }: EnvironmentMessage): void {
   for (const name of Object.keys(process.env))
     if (env[name] === undefined) Reflect.deleteProperty(process.env, name);
   Object.assign(process.env, env);
@@ -188,15 +188,15 @@ function applyPlace({ env, cwd }: PlaceMessage): void {
 }
 
 function begin(message: unknown): void {
-  const place = placeSchema.safeParse(message);
+  const place = environmentMessageSchema.safeParse(message);
   if (place.success) {
     applyPlace(place.data);
     process.once("message", begin);
     return;
   }
-  const early = loadSchema.safeParse(message);
+  const early = loadMessageSchema.safeParse(message);
   if (!early.success) {
-    void serve(requestSchema.parse(message));
+    void serve(operationRequestSchema.parse(message));
     return;
   }
   // If the parent ends without an operation, the process exits, even if the program keeps handles
@@ -205,7 +205,7 @@ function begin(message: unknown): void {
   process.once("disconnect", leave);
   process.once("message", (request) => {
     process.off("disconnect", leave);
-    void serve(requestSchema.parse(request));
+    void serve(operationRequestSchema.parse(request));
   });
   const { program } = early.data;
   // Errors are ignored here, because the operation loads the program again and reports them.

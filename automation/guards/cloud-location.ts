@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
-import type { Facts } from "../steps/step.js";
+import type { OperationFacts } from "../steps/step.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 
 /*
@@ -13,7 +13,7 @@ import type { StateExport, StateResource } from "../pulumi/stack-state.js";
  * Projects and regions of a stack's objects, as the cloud reported them when it created the
  * objects.
  */
-export interface CloudLocation {
+export interface ResourceLocations {
   readonly projects: ReadonlySet<string>;
   readonly regions: ReadonlySet<string>;
 }
@@ -37,7 +37,7 @@ const answered = z.object({
 });
 
 /** Returns the resources that the stack created in the cloud that the environment selects. */
-export function resourcesInCloud(state: StateExport | undefined): StateResource[] {
+export function findResourcesInCloud(state: StateExport | undefined): StateResource[] {
   const resources = state?.deployment.resources ?? [];
   const providers = resources.filter(isOfEnvironment).map(({ urn }) => `${urn}::`);
   return resources
@@ -46,10 +46,10 @@ export function resourcesInCloud(state: StateExport | undefined): StateResource[
 }
 
 /**
- * Returns the OpenStack projects and regions of the resources of {@link resourcesInCloud}. Pure.
+ * Returns the OpenStack projects and regions of the resources of {@link findResourcesInCloud}. Pure.
  */
-export function locationOf(state: StateExport | undefined): CloudLocation {
-  const made = resourcesInCloud(state).map(({ outputs }) => answered.parse(outputs ?? {}));
+export function findResourceLocations(state: StateExport | undefined): ResourceLocations {
+  const made = findResourcesInCloud(state).map(({ outputs }) => answered.parse(outputs ?? {}));
   return {
     projects: new Set(made.flatMap(({ tenantId = [] }) => tenantId)),
     regions: new Set(made.flatMap(({ region = [] }) => region)),
@@ -57,8 +57,8 @@ export function locationOf(state: StateExport | undefined): CloudLocation {
 }
 
 /** Throws if the state's objects are in another project or region than the environment selects. */
-export async function requireSameLocation({ run, state }: Facts): Promise<void> {
-  const { projects, regions } = locationOf(state);
+export async function requireSameLocation({ run, state }: OperationFacts): Promise<void> {
+  const { projects, regions } = findResourceLocations(state);
   if (projects.size + regions.size === 0) return;
   const { projectId, region } = await run.cloud();
   const places = [

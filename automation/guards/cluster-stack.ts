@@ -1,6 +1,6 @@
 import { clusterType } from "../../components/pulumi/cluster-type.js";
 import { Failure } from "../../base/failures/failure.js";
-import type { Facts } from "../steps/step.js";
+import type { OperationFacts } from "../steps/step.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 
 /*
@@ -12,7 +12,7 @@ import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
  * Returns whether a resource is a cluster, or is inside a cluster. The state need not contain the
  * cluster itself, because the URN contains the types of all parents.
  */
-export const isInsideCluster = ({ urn }: { readonly urn: string }): boolean => {
+export const isInClusterComponent = ({ urn }: { readonly urn: string }): boolean => {
   const [, , types = ""] = urn.split("::");
   return types.split("$").includes(clusterType);
 };
@@ -21,16 +21,16 @@ export const isInsideCluster = ({ urn }: { readonly urn: string }): boolean => {
  * Returns whether the state has resources, but none of them belongs to a cluster. Providers do not
  * count, because they are created before the cluster. Pure.
  */
-export function hasNoCluster(state: StateExport | undefined): boolean {
+export function hasOnlyForeignResources(state: StateExport | undefined): boolean {
   if (state === undefined || isEmptyStack(state)) return false;
   const { resources, pending_operations: pending } = state.deployment;
   const all = [...(resources ?? []), ...(pending ?? []).map(({ resource }) => resource)];
-  return !all.some(isInsideCluster) && all.some(({ type }) => !type.startsWith("pulumi:"));
+  return !all.some(isInClusterComponent) && all.some(({ type }) => !type.startsWith("pulumi:"));
 }
 
 /** Throws, before anything is changed, if the stack has resources, but no stackadm cluster. */
-export function requireClusterStack({ run, state }: Facts): void {
-  if (!hasNoCluster(state)) return;
+export function requireClusterStack({ run, state }: OperationFacts): void {
+  if (!hasOnlyForeignResources(state)) return;
   throw new Failure(
     "INVALID_CONFIG",
     `Stack '${run.stack}' of project '${run.project}' has resources, but no stackadm cluster. Nothing was changed.`,
@@ -43,6 +43,6 @@ export function requireClusterStack({ run, state }: Facts): void {
  * would delete resources that it does not describe. A user's own program may add a cluster to its
  * stack.
  */
-export function requireClusterStackOfProgram(facts: Facts): void {
+export function requirePackageProgramStack(facts: OperationFacts): void {
   if (facts.run.service.program === undefined) requireClusterStack(facts);
 }

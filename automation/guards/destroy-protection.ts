@@ -1,10 +1,10 @@
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import type { Facts } from "../steps/step.js";
-import { nameAndProtectionOf } from "./other-backend.js";
-import { clusterIdentitiesIn, type StateExport } from "../pulumi/stack-state.js";
-import { parseUrn, shortType } from "../pulumi/urn.js";
+import type { OperationFacts } from "../steps/step.js";
+import { readProtectionSettings } from "./other-backend.js";
+import { findClusterIdentities, type StateExport } from "../pulumi/stack-state.js";
+import { parseUrn, getShortType } from "../pulumi/urn.js";
 
 /**
  * Returns the error for a stack that must not be destroyed. Undefined for any other stack. A stack
@@ -12,7 +12,7 @@ import { parseUrn, shortType } from "../pulumi/urn.js";
  * The check is needed before the destroy, because the engine would refuse a protected resource only
  * after it has deleted all others.
  */
-export function protectionError(
+export function findProtectionError(
   { stack }: StackOperation,
   settings: Pick<ClusterSpec, "name" | "protect">,
   state: StateExport | undefined,
@@ -20,7 +20,7 @@ export function protectionError(
   const file = `Pulumi.${stack}.yaml`;
   const held = (state?.deployment.resources ?? [])
     .filter(({ protect }) => protect === true)
-    .map(({ urn }) => `${shortType(parseUrn(urn).type)} '${parseUrn(urn).name}'`);
+    .map(({ urn }) => `${getShortType(parseUrn(urn).type)} '${parseUrn(urn).name}'`);
   // The error names only one protected resource, because a user's own program may protect all its
   // resources.
   const more = held.length > 1 ? ` and ${String(held.length - 1)} more` : "";
@@ -37,7 +37,7 @@ export function protectionError(
 }
 
 /** Facts of an operation that deletes clusters. */
-export interface ProtectionFacts extends Facts {
+export interface ProtectionFacts extends OperationFacts {
   /**
    * Identities of the clusters that the user was shown. Absent: all clusters that the state had at
    * the beginning.
@@ -49,7 +49,7 @@ export interface ProtectionFacts extends Facts {
 
 /** Reads name and protection, even if other settings are invalid. */
 export async function readProtection(facts: ProtectionFacts): Promise<void> {
-  facts.settings = await nameAndProtectionOf(facts.run);
+  facts.settings = await readProtectionSettings(facts.run);
 }
 
 /**
@@ -57,15 +57,15 @@ export async function readProtection(facts: ProtectionFacts): Promise<void> {
  * them is protected. Steps repeat this guard once they hold the stack's lock.
  */
 export function requireAgreedClusters(facts: ProtectionFacts): void {
-  const { run, initial, state, settings, meant = [...clusterIdentitiesIn(initial)] } = facts;
+  const { run, initial, state, settings, meant = [...findClusterIdentities(initial)] } = facts;
   requireConfirmedClusters(state, meant);
-  const refusal = protectionError(run, settings, state);
+  const refusal = findProtectionError(run, settings, state);
   if (refusal) throw refusal;
 }
 
 /** Throws if the clusters in the state are not the clusters that the user was shown. */
 function requireConfirmedClusters(state: StateExport | undefined, meant: readonly string[]): void {
-  const held = clusterIdentitiesIn(state);
+  const held = findClusterIdentities(state);
   const same = held.size === meant.length && meant.every((identity) => held.has(identity));
   if (same) return;
   const words = (identities: readonly string[]): string => identities.join(", ") || "none";

@@ -1,12 +1,12 @@
 import { isOwnedByAnotherUser } from "../../openstack/checks/cluster-credential-check.js";
 import type { ForeignCredential } from "../engine/operation-options.js";
-import { resourcesInCloud } from "./cloud-location.js";
+import { findResourcesInCloud } from "./cloud-location.js";
 import type { EngineRunFlags, StackOperation } from "../engine/operation-context.js";
-import type { Facts, Step } from "../steps/step.js";
+import type { OperationFacts, OperationStep } from "../steps/step.js";
 import { rewriteState, type StateExport, type StateResource } from "../pulumi/stack-state.js";
-import { unconvertedServerGroups } from "./plugin-conversion.js";
-import { objectsOfUnreachableClusters } from "./unreachable-clusters.js";
-import { isClusterCredential, withStoredRetainedIds } from "../pulumi/retained-objects.js";
+import { findConvertedServerGroups } from "./plugin-conversion.js";
+import { findUnreachableKubernetesObjects } from "./unreachable-clusters.js";
+import { isClusterCredential, addRetainedIds } from "../pulumi/retained-objects.js";
 
 /*
  * Excludes application credentials of other users from the engine's work. An application credential
@@ -25,10 +25,10 @@ const nameOf = ({ outputs, id = "" }: StateResource): string => {
  * clusters.
  */
 const credentialsIn = (state: StateExport | undefined): StateResource[] =>
-  resourcesInCloud(state).filter(isClusterCredential);
+  findResourcesInCloud(state).filter(isClusterCredential);
 
 /** Returns the credentials that belong to other users, and reports each of them. */
-export async function foreignCredentials(
+export async function findForeignCredentials(
   run: StackOperation,
   state: StateExport | undefined,
 ): Promise<ForeignCredential[]> {
@@ -49,8 +49,8 @@ export async function foreignCredentials(
 
 /** Returns the URNs of resources that a refresh cannot read, or would read in a wrong form. */
 const unread = async (run: StackOperation, state: StateExport | undefined): Promise<string[]> => [
-  ...(await objectsOfUnreachableClusters(run, state)),
-  ...unconvertedServerGroups(state),
+  ...(await findUnreachableKubernetesObjects(run, state)),
+  ...findConvertedServerGroups(state),
 ];
 
 const excluding = (
@@ -68,13 +68,13 @@ const excluding = (
  *
  * @param reads whether the operation reads real objects. Default: with `--refresh`
  */
-export async function excludeForeignCredentials(
+export async function createExclusionFlags(
   run: StackOperation,
   state: StateExport | undefined,
   reads = run.options.refresh === true,
 ): Promise<EngineRunFlags> {
   const [others, passed] = await Promise.all([
-    foreignCredentials(run, state),
+    findForeignCredentials(run, state),
     reads ? unread(run, state) : [],
   ]);
   return excluding(others, passed);
@@ -107,10 +107,10 @@ const storeRetention = (
   found: StateExport | undefined,
   others: ReadonlySet<string>,
 ): Promise<StateExport | undefined> =>
-  rewriteState(access, found, (state) => withStoredRetainedIds(withRetention(state, others)));
+  rewriteState(access, found, (state) => addRetainedIds(withRetention(state, others)));
 
 /** Facts about credentials of other users. */
-export interface CredentialFacts extends Facts {
+export interface ForeignCredentialFacts extends OperationFacts {
   /** Credentials that the operation keeps. */
   others: readonly ForeignCredential[];
   /** Flags for the engine's run of the operation. */
@@ -123,12 +123,12 @@ export interface CredentialFacts extends Facts {
  * objects. With `--refresh`, runs the refresh here, and excludes resources that cannot be read. The
  * operation itself must not exclude these resources, because they would then stay in the state.
  */
-export const retainForeignCredentials: Step<CredentialFacts> = {
+export const retainForeignCredentials: OperationStep<ForeignCredentialFacts> = {
   title: "Keep application credentials of other users",
   silent: true,
   apply: async (facts) => {
     const { run, state } = facts;
-    facts.others = await foreignCredentials(run, state);
+    facts.others = await findForeignCredentials(run, state);
     facts.state = await storeRetention(run, state, new Set(facts.others.map(({ id }) => id)));
     if (run.options.refresh !== true) return;
     const passed = await unread(run, state);
@@ -142,13 +142,13 @@ export const retainForeignCredentials: Step<CredentialFacts> = {
  * Does the same as {@link retainForeignCredentials} for a destroy, whose plan lists these
  * credentials.
  */
-export const retainForeignCredentialsInDestroy: Step<
-  CredentialFacts,
+export const retainForeignCredentialsInDestroy: OperationStep<
+  ForeignCredentialFacts,
   { readonly others?: readonly ForeignCredential[] }
 > = {
   ...retainForeignCredentials,
   describe: async ({ run, state }) => {
-    const others = await foreignCredentials(run, state);
+    const others = await findForeignCredentials(run, state);
     return others.length > 0 ? { others } : {};
   },
 };

@@ -1,12 +1,12 @@
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
-import { nameAndProtectionOf } from "./other-backend.js";
+import { readProtectionSettings } from "./other-backend.js";
 import type { CloudPlace, WhichCluster } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import type { Facts } from "../steps/step.js";
+import type { OperationFacts } from "../steps/step.js";
 import {
   isEmptyStack,
-  clusterIdentitiesIn,
-  clusterNamesInState,
+  findClusterIdentities,
+  findClusterNames,
   readState,
   type StateExport,
 } from "../pulumi/stack-state.js";
@@ -14,7 +14,7 @@ import {
 /** Name that the program gives to a cloud without an entry in clouds.yaml. */
 const nameless = "OS_AUTH_URL";
 
-export const cloudPlaceOf = ({
+export const getCloudPlace = ({
   name,
   authUrl,
   region,
@@ -37,30 +37,30 @@ export async function identifyClusters(
   cloud: Promise<CloudClient> | undefined,
 ): Promise<WhichCluster> {
   const [{ name }, place] = await Promise.all([
-    nameAndProtectionOf(run),
+    readProtectionSettings(run),
     // A later request to the cloud reports the error.
-    cloud?.then(cloudPlaceOf, () => undefined),
+    cloud?.then(getCloudPlace, () => undefined),
   ]);
   return {
-    clusters: clusterNamesInState(state, name),
-    identities: [...clusterIdentitiesIn(state)],
+    clusters: findClusterNames(state, name),
+    identities: [...findClusterIdentities(state)],
     held: !isEmptyStack(state),
     ...(place && { place }),
   };
 }
 
 /** Starts the sign-in to the cloud while the state is read. Later uses report errors. */
-export function startSignIn({ run }: Facts): void {
+export function startSignIn({ run }: OperationFacts): void {
   run.cloud().catch(() => undefined);
 }
 
 /** Reads the state. */
-export async function readStackState(facts: Facts): Promise<void> {
+export async function readStackState(facts: OperationFacts): Promise<void> {
   facts.state = await readState(facts.run.access);
   facts.initial = facts.state;
 }
 
 /** Reports the clusters of the stack. Does not sign in to the cloud only for their location. */
-export async function reportCluster({ run, state }: Facts): Promise<void> {
+export async function reportCluster({ run, state }: OperationFacts): Promise<void> {
   run.emit({ type: "cluster", ...(await identifyClusters(run, state, run.cloudInUse)) });
 }

@@ -1,19 +1,22 @@
-import { findMarked, isKeptUnlessRequested } from "../../openstack/inventory/marked-objects.js";
+import {
+  findMarkedObjects,
+  isKeptUnlessRequested,
+} from "../../openstack/inventory/marked-objects.js";
 import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
-import { withoutPassword } from "../../base/url-passwords.js";
+import { removeUrlPassword } from "../../base/url-passwords.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { DestroyResult } from "../engine/operation-options.js";
-import { clusterSummaryLines, orphansListCommand } from "../orphans/orphan-summary.js";
+import { renderClusterSummary, renderOrphansListCommand } from "../orphans/orphan-summary.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import type { Facts } from "../steps/step.js";
+import type { OperationFacts } from "../steps/step.js";
 import { readNameAndProtection } from "../engine/stack-settings.js";
 
 /**
  * Returns name and protection of the cluster from the stack's settings, even if the settings are
  * invalid.
  */
-export async function nameAndProtectionOf(
+export async function readProtectionSettings(
   run: StackOperation,
 ): Promise<Pick<ClusterSpec, "name" | "protect">> {
   try {
@@ -26,7 +29,7 @@ export async function nameAndProtectionOf(
 }
 
 /** Facts of a destroy whose state has no resources. */
-export interface EmptyStackFacts extends Facts {
+export interface EmptyStackFacts extends OperationFacts {
   readonly settings: Pick<ClusterSpec, "name">;
   swept: Pick<DestroyResult, "deleted" | "kept" | "hidden">;
 }
@@ -40,7 +43,7 @@ export interface EmptyStackFacts extends Facts {
 export async function requireNoOtherBackend(facts: EmptyStackFacts): Promise<void> {
   const { run } = facts;
   const { name: cluster } = facts.settings;
-  const { found, hidden } = await findMarked(await run.cloud());
+  const { found, hidden } = await findMarkedObjects(await run.cloud());
   const ours = found.filter(({ mark }) => mark.name === cluster);
   const living = ours.filter((object) => !isKeptUnlessRequested(object) && !hasData(object));
   facts.swept = { deleted: [], kept: ours, ...(hidden.length > 0 && { hidden }) };
@@ -49,10 +52,10 @@ export async function requireNoOtherBackend(facts: EmptyStackFacts): Promise<voi
   const lost =
     identity === undefined
       ? ""
-      : ` If that state is lost, \`${orphansListCommand(identity)}\` lists the cluster's objects and shows how to delete them.`;
+      : ` If that state is lost, \`${renderOrphansListCommand(identity)}\` lists the cluster's objects and shows how to delete them.`;
   throw new Failure(
     "STACK_NOT_FOUND",
-    `The state at ${withoutPassword(run.service.backend)} has no resources of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterSummaryLines(living)}`,
+    `The state at ${removeUrlPassword(run.service.backend)} has no resources of stack '${run.stack}', so nothing was destroyed. The project has:\n${renderClusterSummary(living)}`,
     `Set PULUMI_BACKEND_URL to the backend with the state of this cluster.${lost}`,
   );
 }

@@ -1,16 +1,16 @@
 import {
   defaultOpenstackPlugin,
   takesPolicyList,
-  type OpenstackPlugin,
+  type OpenstackPluginVersion,
 } from "../../base/versions/openstack-plugin-versions.js";
-import { isInsideCluster } from "./cluster-stack.js";
+import { isInClusterComponent } from "./cluster-stack.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import type { Facts, Step } from "../steps/step.js";
-import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
-import { defaultProviderVersion, typesRecord } from "../pulumi/pulumi-internals.js";
+import type { OperationFacts, OperationStep } from "../steps/step.js";
+import { describesCluster, readOpenstackPluginVersion } from "../engine/stack-settings.js";
+import { parseDefaultProviderVersion, rawStateDeltaKey } from "../pulumi/pulumi-internals.js";
 import {
   rewriteState,
-  withResources,
+  mapStateResources,
   type StateExport,
   type StateResource,
 } from "../pulumi/stack-state.js";
@@ -30,7 +30,7 @@ function withPolicy(values: Values | undefined, isList: boolean): Values | undef
   const [policy, ...more]: unknown[] = [policies].flat();
   if (!values || typeof policy !== "string" || more.length > 0) return values;
   if (Array.isArray(policies) === isList) return values;
-  const others = Object.entries(values).filter(([name]) => name !== typesRecord);
+  const others = Object.entries(values).filter(([name]) => name !== rawStateDeltaKey);
   return { ...Object.fromEntries(others), policies: isList ? [policy] : policy };
 }
 
@@ -40,15 +40,15 @@ function withPolicy(values: Values | undefined, isList: boolean): Values | undef
  * with another provider.
  */
 function defaultVersion(one: StateResource): string | undefined {
-  if (one.type !== serverGroupType || !isInsideCluster(one)) return undefined;
-  return defaultProviderVersion(one.provider ?? "");
+  if (one.type !== serverGroupType || !isInClusterComponent(one)) return undefined;
+  return parseDefaultProviderVersion(one.provider ?? "");
 }
 
 /**
  * Returns a server group with its policy in the form of this plugin version. Returns other
  * resources, and server groups with an explicit provider, unchanged.
  */
-function inForm(one: StateResource, plugin: OpenstackPlugin): StateResource {
+function inForm(one: StateResource, plugin: OpenstackPluginVersion): StateResource {
   if (defaultVersion(one) === undefined) return one;
   const isList = takesPolicyList(plugin);
   const [inputs, outputs] = [withPolicy(one.inputs, isList), withPolicy(one.outputs, isList)];
@@ -56,30 +56,34 @@ function inForm(one: StateResource, plugin: OpenstackPlugin): StateResource {
 }
 
 /** Returns the state with all server groups in the form of this plugin version. */
-export const convertServerGroups = (state: StateExport, plugin: OpenstackPlugin): StateExport =>
-  withResources(state, (one) => inForm(one, plugin));
+export const convertRecordedServerGroups = (
+  state: StateExport,
+  plugin: OpenstackPluginVersion,
+): StateExport => mapStateResources(state, (one) => inForm(one, plugin));
 
 /**
  * Returns the plugin version for the cluster. Undefined if the settings describe no cluster,
  * because the user's own program then selects the version.
  */
-function pluginOf(run: StackOperation): OpenstackPlugin | undefined {
+function pluginOf(run: StackOperation): OpenstackPluginVersion | undefined {
   const sources = run.sources();
   if (!describesCluster(sources)) return undefined;
   const siteFile = run.service.env["STACKADM_SITE"];
-  return openstackPluginIn({ ...sources, siteFile }) ?? defaultOpenstackPlugin;
+  return readOpenstackPluginVersion({ ...sources, siteFile }) ?? defaultOpenstackPlugin;
 }
 
 /** Rewrites server groups in the state for the plugin version of the cluster. */
-export const rewriteServerGroups: Step<Facts, never, OpenstackPlugin> = {
+export const rewriteServerGroups: OperationStep<OperationFacts, never, OpenstackPluginVersion> = {
   title: "Write server groups in the form of the OpenStack plugin",
   silent: true,
   detect: ({ run, state }) => {
     const plugin = pluginOf(run);
-    return plugin && state && convertServerGroups(state, plugin) !== state ? plugin : undefined;
+    return plugin && state && convertRecordedServerGroups(state, plugin) !== state
+      ? plugin
+      : undefined;
   },
   apply: async (facts, plugin) => {
-    const change = (state: StateExport): StateExport => convertServerGroups(state, plugin);
+    const change = (state: StateExport): StateExport => convertRecordedServerGroups(state, plugin);
     facts.state = await rewriteState(facts.run.access, facts.state, change);
   },
 };
@@ -89,7 +93,7 @@ export const rewriteServerGroups: Step<Facts, never, OpenstackPlugin> = {
  * show changes of these server groups. These changes will not happen, because `up` converts the
  * state first.
  */
-export function serverGroupsToRewrite(
+export function findUnconvertedServerGroups(
   run: StackOperation,
   state: StateExport | undefined,
 ): ReadonlySet<string> {
@@ -104,7 +108,7 @@ export function serverGroupsToRewrite(
  * provider in the state still has the old version. A refresh uses this provider, and so would undo
  * the conversion.
  */
-export const unconvertedServerGroups = (state: StateExport | undefined): string[] =>
+export const findConvertedServerGroups = (state: StateExport | undefined): string[] =>
   (state?.deployment.resources ?? []).flatMap((one) => {
     const version = defaultVersion(one) ?? "";
     const isOther =

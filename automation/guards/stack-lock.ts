@@ -1,31 +1,31 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { withLock } from "../../base/file-lock.js";
-import { backendDirectory } from "../pulumi/backend.js";
+import { parseBackendDirectory } from "../pulumi/backend.js";
 import { Failure } from "../../base/failures/failure.js";
 import {
   describeLock,
   isHolderRunning,
-  locksInMessage,
+  parseLocksFromMessage,
   removeLock,
-  stackLocks,
+  readStackLocks,
   type StackLock,
 } from "../pulumi/engine-locks.js";
 import {
   deleteEngineNotes,
   hasEngineEnded,
   isOrphanedEngine,
-  noteOfAbandonedHolder,
+  findAbandonedHolderNote,
   readEngineNotes,
   isHolderDead,
   type EngineNote,
 } from "../pulumi/lock-holders.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import type { Facts, Step } from "../steps/step.js";
+import type { OperationFacts, OperationStep } from "../steps/step.js";
 import { runPulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
 
 const isDirectory = ({ service }: StackOperation): boolean =>
-  backendDirectory(service.backend) !== undefined;
+  parseBackendDirectory(service.backend) !== undefined;
 
 /**
  * Returns the locks of the stack. If the backend is a directory, reads its files. Otherwise asks
@@ -33,7 +33,7 @@ const isDirectory = ({ service }: StackOperation): boolean =>
  */
 const locksOf = (run: StackOperation): Promise<StackLock[]> =>
   isDirectory(run)
-    ? Promise.resolve(stackLocks(run.service.backend, run.project, run.stack))
+    ? Promise.resolve(readStackLocks(run.service.backend, run.project, run.stack))
     : locksByEngine(run.access);
 
 /**
@@ -51,7 +51,7 @@ async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   if (/already exists|no stack named/.test(stderr)) return [];
   if (!/currently locked/.test(stderr))
     throw new Error(`Cannot read which process holds the stack's lock: ${stderr.trim()}`);
-  const said = locksInMessage(stderr);
+  const said = parseLocksFromMessage(stderr);
   return said.length > 0 ? said : [{}];
 }
 
@@ -91,7 +91,7 @@ function endingHolders(
 ): EngineNote[] | undefined {
   const notes = readEngineNotes(access.workspace.directory);
   const ending = alive.flatMap(
-    ({ holder }) => (holder && noteOfAbandonedHolder(notes, holder)) ?? [],
+    ({ holder }) => (holder && findAbandonedHolderNote(notes, holder)) ?? [],
   );
   return ending.length === alive.length ? ending : undefined;
 }
@@ -100,7 +100,7 @@ function endingHolders(
  * Throws if another operation holds the stack's lock. If the command of the lock's engine has
  * ended, waits for this engine. Removes the lock of a dead engine.
  */
-export async function requireUnlocked({ run }: Facts): Promise<void> {
+export async function requireUnlocked({ run }: OperationFacts): Promise<void> {
   const until = Date.now() + endingMilliseconds;
   let told = false;
   for (;;) {
@@ -150,11 +150,11 @@ async function removeDeadLocks(
 }
 
 /** Returns the holders of the stack's locks, as text for messages. */
-export const lockHoldersOf = async (run: StackOperation): Promise<string[]> =>
+export const describeLockHolders = async (run: StackOperation): Promise<string[]> =>
   (await locksOf(run)).map(describeLock);
 
 /** Facts of the operation `unlock`. */
-export interface LockFacts extends Facts {
+export interface LockFacts extends OperationFacts {
   /** Holders that the caller knows to be dead. */
   readonly holders: readonly string[];
   locks: readonly StackLock[];
@@ -178,7 +178,7 @@ export async function readLockedState(facts: LockFacts): Promise<void> {
   if (facts.locks.length > 0) facts.state = await readState(facts.run.access);
 }
 
-export const removeStackLocks: Step<LockFacts> = {
+export const removeStackLocks: OperationStep<LockFacts> = {
   title: "Remove the stack's locks",
   apply: ({ run, locks }) => removeLocks(run, locks),
 };

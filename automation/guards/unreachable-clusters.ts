@@ -2,7 +2,7 @@ import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import {
   readClustersInState,
-  readProvidersOfClusters,
+  readConnectedProviderUrns,
   type ClusterInState,
 } from "../engine/kubernetes-providers.js";
 import type { StateExport } from "../pulumi/stack-state.js";
@@ -37,11 +37,11 @@ async function silentProviders(run: StackOperation): Promise<string[]> {
   );
   const silent = new Set(complaints.flat().map(({ provider }) => provider));
   // Includes providers of these clusters that the user's program has created.
-  return silent.size > 0 ? readProvidersOfClusters(run.access, silent) : [];
+  return silent.size > 0 ? readConnectedProviderUrns(run.access, silent) : [];
 }
 
 /** Returns the URNs of the objects that a refresh must exclude. */
-export async function objectsOfUnreachableClusters(
+export async function findUnreachableKubernetesObjects(
   run: StackOperation,
   state: StateExport | undefined,
 ): Promise<string[]> {

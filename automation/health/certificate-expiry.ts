@@ -1,5 +1,5 @@
 import {
-  clientCertificateValidity,
+  parseClientCertificateValidity,
   type CertificateValidity,
 } from "../../components/identity/kubeconfig.js";
 import type { NodeReport } from "../verify/read-nodes.js";
@@ -29,7 +29,7 @@ const moment = (end: string, now: number): string =>
   `${Date.parse(end) <= now ? "ended" : "ends"} at ${end}`;
 
 /** Returns warnings about certificates that were not renewed in time. Empty if all were renewed. */
-export function certificateWarnings(
+export function findCertificateWarnings(
   { nodes, kubeconfig }: { readonly nodes: Nodes; readonly kubeconfig: string },
   { stack, now = Date.now() }: CertificateWarningOptions,
 ): string[] {
@@ -45,7 +45,7 @@ export function certificateWarnings(
           `${what} and was not renewed in time; \`journalctl -u stackadm-certificates\` on that machine says why`,
         ];
   });
-  const validity = clientCertificateValidity(kubeconfig);
+  const validity = parseClientCertificateValidity(kubeconfig);
   if (!validity || !isDueForRenewal(validity, now)) return late;
   const what = `the certificate of the stack's kubeconfig ${moment(validity.to, now)}`;
   return [...late, `${what}; renew it with \`npx stackadm up --stack ${stack}\``];
@@ -55,7 +55,7 @@ export function certificateWarnings(
  * Returns a sentence about the certificate that must be renewed first. Undefined if no node reports
  * a certificate.
  */
-export const firstExpiringCertificate = (nodes: Nodes): string | undefined => {
+export const describeFirstExpiringCertificate = (nodes: Nodes): string | undefined => {
   const [first] = nodes
     .flatMap(({ name, certificate }) => (certificate ? [{ name, ...certificate }] : []))
     .sort((a, b) => Date.parse(a.by) - Date.parse(b.by));

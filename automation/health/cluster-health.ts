@@ -1,15 +1,19 @@
-import { podNetworkTraitsOf } from "../../components/pod-network/pod-network-kinds.js";
+import { getPodNetworkTraits } from "../../components/pod-network/pod-network-kinds.js";
 import {
-  entrySshTarget,
+  findEntrySshTarget,
   parseOutputs,
   outputValues,
   type ClusterOutputs,
 } from "../verify/cluster-outputs.js";
 import { defaultCheckTimeout } from "../verify/check.js";
-import { failedChecks, verifyCluster, type Verification } from "../verify/verify-cluster.js";
-import { certificateWarnings } from "./certificate-expiry.js";
+import {
+  describeFailedChecks,
+  verifyCluster,
+  type Verification,
+} from "../verify/verify-cluster.js";
+import { findCertificateWarnings } from "./certificate-expiry.js";
 import { Failure } from "../../base/failures/failure.js";
-import { timelineOf } from "../timeline/critical-path.js";
+import { createTimelineRows } from "../timeline/critical-path.js";
 import { writeKubeconfigAfterUp, writeTimeline } from "../engine/local-cluster-files.js";
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
@@ -56,9 +60,9 @@ export async function verifyFromOutside(
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
   return verifyCluster({
     outputs,
-    entry: entrySshTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
+    entry: findEntrySshTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
     ownPodNetwork:
-      podNetwork !== undefined && podNetworkTraitsOf(podNetwork).deployedByUser === true,
+      podNetwork !== undefined && getPodNetworkTraits(podNetwork).deployedByUser === true,
     signal: run.options.signal,
     timeout: patience ?? defaultCheckTimeout * timeoutFactor,
     ...(onDetail && { onDetail }),
@@ -66,7 +70,7 @@ export async function verifyFromOutside(
 }
 
 /** Outputs and verification that are known before the engine has ended. */
-export type EarlyVerification = Pick<UpResult, "outputs" | "verification">;
+export type EarlyVerificationResult = Pick<UpResult, "outputs" | "verification">;
 
 /**
  * Returns whether outputs may have changed although the engine reports equal outputs: the engine
@@ -84,7 +88,7 @@ export async function verifyEarly(
   run: StackOperation,
   state: StateExport,
   { verify = true }: UpOptions,
-): Promise<EarlyVerification | undefined> {
+): Promise<EarlyVerificationResult | undefined> {
   try {
     const outputs = await readStackOutputs(run.access, state);
     if (mayDiffer(run, outputs)) return undefined;
@@ -107,20 +111,22 @@ function tellTimeline(
   after: StateExport | undefined,
   { kubeconfigPath }: Pick<UpResult, "kubeconfigPath">,
 ): Pick<UpResult, "timeline" | "timelinePath"> {
-  const timeline = timelineOf(spans.all(), after);
+  const timeline = createTimelineRows(spans.all(), after);
   if (timeline.length === 0) return {};
   if (kubeconfigPath === undefined) return { timeline };
   return { timeline, ...writeTimeline(access.workspace, timeline) };
 }
 
 /** Results of {@link verifyEarly}, and the state after the run. */
-type EarlyVerificationAndState = EarlyVerification & { readonly after: StateExport | undefined };
+type EarlyVerificationAndState = EarlyVerificationResult & {
+  readonly after: StateExport | undefined;
+};
 
 /**
  * Writes the kubeconfig and the timeline of the run, and checks that the cluster works. Returns the
  * results of the checks.
  */
-export async function verifyAfterUp(
+export async function verifyAndWriteFiles(
   run: StackOperation,
   seen: EarlyVerificationAndState | undefined,
   options: UpOptions,
@@ -162,8 +168,8 @@ async function prove(
   };
   const seen = made.verification?.ok === true ? made.verification : undefined;
   const verification = seen ?? (await looked());
-  for (const text of certificateWarnings({ ...outputs, ...verification }, run)) run.warn(text);
+  for (const text of findCertificateWarnings({ ...outputs, ...verification }, run)) run.warn(text);
   const result = { ...made, ...(await rest), verification };
   if (verification.ok) return result;
-  throw new VerificationFailed(failedChecks(verification, outputs), result);
+  throw new VerificationFailed(describeFailedChecks(verification, outputs), result);
 }

@@ -1,12 +1,12 @@
 import { listObjects } from "../../openstack/inventory/inventory.js";
-import { machinesOf, type ClusterOutputs } from "../verify/cluster-outputs.js";
+import { getMachines, type ClusterOutputs } from "../verify/cluster-outputs.js";
 import type { Verification } from "../verify/verify-cluster.js";
-import { certificateWarnings } from "./certificate-expiry.js";
+import { findCertificateWarnings } from "./certificate-expiry.js";
 import { Failure } from "../../base/failures/failure.js";
-import { credentialWarnings } from "./credential-expiry.js";
+import { findCredentialWarnings } from "./credential-expiry.js";
 import type { MachineStatus, StatusResult } from "../engine/operation-options.js";
 import { verifyFromOutside } from "./cluster-health.js";
-import { sharedHostWarnings } from "./shared-hosts.js";
+import { findSharedHostWarnings } from "./shared-hosts.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { identifyClusters } from "../guards/identify-clusters.js";
@@ -23,13 +23,13 @@ async function serversOf(
   outputs: ClusterOutputs,
 ): Promise<{ readonly machines: MachineStatus[]; readonly warnings: readonly string[] }> {
   const servers = await listObjects(await run.cloud(), "server");
-  const machines = machinesOf(outputs).map(({ name, role, zone, serverId }) => ({
+  const machines = getMachines(outputs).map(({ name, role, zone, serverId }) => ({
     name,
     role,
     zone,
     server: servers.find(({ id }) => id === serverId)?.status ?? "GONE",
   }));
-  return { machines, warnings: sharedHostWarnings(outputs, servers) };
+  return { machines, warnings: findSharedHostWarnings(outputs, servers) };
 }
 
 /**
@@ -39,7 +39,7 @@ async function serversOf(
 async function warningsOf(run: StackOperation, state: StateExport): Promise<string[]> {
   const { credential } = (await run.spec().catch(() => undefined)) ?? {};
   const supplied = credential?.id === undefined ? undefined : credential.expiresAt;
-  return credentialWarnings(state, { stack: run.stack, supplied });
+  return findCredentialWarnings(state, { stack: run.stack, supplied });
 }
 
 /**
@@ -58,7 +58,7 @@ export async function readClusterStatus(
   const others = [...(await warningsOf(run, state)), ...sharing];
   const warnings = ({ nodes }: Pick<Verification, "nodes">): string[] => [
     ...others,
-    ...certificateWarnings({ ...outputs, nodes }, run),
+    ...findCertificateWarnings({ ...outputs, nodes }, run),
   ];
   const seen = { cluster, machines };
   try {

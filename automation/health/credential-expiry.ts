@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expiryWarning } from "../../openstack/checks/cluster-credential-check.js";
+import { getExpiryWarning } from "../../openstack/checks/cluster-credential-check.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { isClusterCredential } from "../pulumi/retained-objects.js";
 
@@ -20,7 +20,7 @@ export interface CredentialExpiryOptions {
  * Returns warnings if the credential of the cluster's controllers has expired, or expires within 30
  * days. Otherwise empty.
  */
-export function credentialWarnings(
+export function findCredentialWarnings(
   { deployment }: StateExport,
   { stack, supplied, now }: CredentialExpiryOptions,
 ): string[] {
@@ -31,7 +31,7 @@ export function credentialWarnings(
   });
   const command = `run \`npx stackadm up --stack ${stack}\``;
   const warn = (end: string, what: string): string[] => {
-    const ending = expiryWarning(end, now);
+    const ending = getExpiryWarning(end, now);
     return ending === undefined ? [] : [`${ending}; ${what}, and ${command}`];
   };
   if (own.length === 0 && supplied !== undefined)

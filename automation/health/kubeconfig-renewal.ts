@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isDueForRenewal } from "./certificate-expiry.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
-import type { Changes, Facts, Step } from "../steps/step.js";
+import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/step.js";
 import { markInterruptedScripts } from "../engine/interrupted-scripts.js";
 
 /*
@@ -22,7 +22,7 @@ const published = z.object({
  * Returns the URNs of the scripts that must run again to output a new kubeconfig. Empty if the
  * kubeconfig in the state is valid long enough.
  */
-export function scriptsForKubeconfig(
+export function findKubeconfigRenewalScripts(
   { deployment }: StateExport,
   now = Date.now(),
 ): ReadonlySet<string> {
@@ -41,13 +41,17 @@ const reportOldKubeconfig = (run: StackOperation): void => {
 };
 
 /**
- * Marks the scripts of {@link scriptsForKubeconfig} in the state, so that the next run of the engine
+ * Marks the scripts of {@link findKubeconfigRenewalScripts} in the state, so that the next run of the engine
  * runs these scripts again.
  */
-export const markScriptsForKubeconfig: Step<Facts, Changes, ReadonlySet<string>> = {
+export const markScriptsForKubeconfig: OperationStep<
+  OperationFacts,
+  PlannedChanges,
+  ReadonlySet<string>
+> = {
   title: "Fetch a new kubeconfig from a control plane",
   detect: ({ state }) => {
-    const scripts = state ? scriptsForKubeconfig(state) : new Set<string>();
+    const scripts = state ? findKubeconfigRenewalScripts(state) : new Set<string>();
     return scripts.size > 0 ? scripts : undefined;
   },
   describe: ({ run }) => {

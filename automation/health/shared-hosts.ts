@@ -22,7 +22,7 @@ const groups = ({ nodes, etcd }: ClusterOutputs) =>
  * together. Nova may place two machines on one host with the setting `spread: soft`, or in a
  * migration.
  */
-export function sharedHostWarnings(
+export function findSharedHostWarnings(
   outputs: ClusterOutputs,
   servers: readonly Pick<CloudObject, "id" | "host">[],
 ): string[] {
@@ -47,7 +47,7 @@ export function sharedHostWarnings(
 }
 
 /**
- * Reports the warnings of {@link sharedHostWarnings} after an `up`. If the cloud does not answer,
+ * Reports the warnings of {@link findSharedHostWarnings} after an `up`. If the cloud does not answer,
  * reports nothing, because the `up` must not fail for this reason.
  */
 export async function reportSharedHosts(
@@ -59,5 +59,5 @@ export async function reportSharedHosts(
     .cloud()
     .then((cloud) => listObjects(cloud, "server"))
     .catch(() => []);
-  for (const text of sharedHostWarnings(outputs, servers)) run.warn(text);
+  for (const text of findSharedHostWarnings(outputs, servers)) run.warn(text);
 }

@@ -5,9 +5,9 @@ import {
   hadResources,
   moveKubeconfigOfEarlierRelease,
   removeLocalFiles,
-  startEngine,
+  startEngineWithoutProgram,
 } from "../destroy/delete-resources.js";
-import type { DestroyDescription } from "../destroy/destroy-plan.js";
+import type { DestroyStepDescription } from "../destroy/destroy-plan.js";
 import { forgetResourcesOfApi } from "../destroy/force-destroy.js";
 import { sweepAfterDestroy } from "../destroy/sweep-leftovers.js";
 import type { StackOperation } from "../engine/operation-context.js";
@@ -20,33 +20,33 @@ import { retainForeignCredentialsInDestroy } from "../guards/foreign-credentials
 import { requireNoOtherBackend } from "../guards/other-backend.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import { deleteBrokenBalancers } from "../repair/broken-load-balancers.js";
-import { undoBeforeDestroy } from "../repair/interrupted-run.js";
+import { undoPendingBeforeDestroy } from "../repair/interrupted-run.js";
 import { unblockNetworks } from "../repair/unrecorded-objects.js";
-import { guardsWhen, stepsWhen, type Operation } from "../steps/step.js";
+import { makeGuardsConditional, makeStepsConditional, type Operation } from "../steps/step.js";
 import { describeDestroy, runDestroy, type DestroyFacts } from "./run-destroy.js";
 
 /**
  * Deletes a cluster whose API will never answer again. Resources that only the API could delete are
  * removed from the state. Their objects disappear with the machines.
  */
-export const forceDestroyOperation: Operation<DestroyFacts, DestroyDescription> = {
+export const forceDestroyOperation: Operation<DestroyFacts, DestroyStepDescription> = {
   guards: [
     requireUnlocked,
-    startEngine,
+    startEngineWithoutProgram,
     readProtection,
     readStackState,
     requireClusterStack,
     requireSameLocation,
     reportCluster,
-    ...guardsWhen(hadNoResources, [requireNoOtherBackend]),
-    ...guardsWhen(hadResources, [requireAgreedClusters]),
+    ...makeGuardsConditional(hadNoResources, [requireNoOtherBackend]),
+    ...makeGuardsConditional(hadResources, [requireAgreedClusters]),
   ],
   steps: [
-    ...stepsWhen(hadNoResources, [deleteEmptyStack]),
-    ...stepsWhen(hadResources, [
+    ...makeStepsConditional(hadNoResources, [deleteEmptyStack]),
+    ...makeStepsConditional(hadResources, [
       moveKubeconfigOfEarlierRelease,
       forgetResourcesOfApi,
-      undoBeforeDestroy,
+      undoPendingBeforeDestroy,
       deleteBrokenBalancers,
       unblockNetworks,
       retainForeignCredentialsInDestroy,

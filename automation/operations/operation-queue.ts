@@ -1,14 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { Failure } from "../../base/failures/failure.js";
-import { asCancellation } from "../../base/failures/cancellation.js";
+import { convertAbortError } from "../../base/failures/cancellation.js";
 import { StackOperation } from "../engine/operation-context.js";
-import { EventStream, type EmitEvent, type StartedOperation } from "../engine/operation-events.js";
+import {
+  EventStream,
+  type OperationEventListener,
+  type StartedOperation,
+} from "../engine/operation-events.js";
 import type {
   ClusterServiceOptions,
   RunOptions,
   StopSignals,
 } from "../engine/operation-options.js";
-import { withoutSecrets } from "../../base/terminal/redact-secrets.js";
+import { redactError } from "../../base/terminal/redact-secrets.js";
 import type { OperationName, Operations, OperationTable } from "./operations.js";
 
 /**
@@ -47,14 +51,14 @@ export class OperationQueue {
     stack: string,
     options: RunOptions & StopSignals,
     work: (run: StackOperation) => T | Promise<T>,
-    emit?: EmitEvent,
+    emit?: OperationEventListener,
   ): Promise<T> {
     let run: StackOperation | undefined;
     try {
       run = new StackOperation(this.service, stack, options, emit);
       return await work(run);
     } catch (error) {
-      throw withoutSecrets(asCancellation(error, options.signal), this.service.env);
+      throw redactError(convertAbortError(error, options.signal), this.service.env);
     } finally {
       run?.close();
     }
@@ -70,7 +74,7 @@ export class OperationQueue {
     const stream = new EventStream({ operation: id, stack });
     const [cancel, kill] = [new AbortController(), new AbortController()];
     const stops: StopSignals = { signal: cancel.signal, killSignal: kill.signal };
-    const emit: EmitEvent = (event) => {
+    const emit: OperationEventListener = (event) => {
       stream.add(event);
     };
     const perform = (): Promise<Operations[Name]["result"]> =>

@@ -38,9 +38,9 @@ export interface Operations {
 export type OperationName = keyof Operations;
 
 /** Function that performs an operation on one stack. */
-export type PerformOperation<Name extends OperationName> = (
+export type OperationFunction<Name extends OperationName> = (
   run: StackOperation,
   options: Operations[Name]["options"],
 ) => Promise<Operations[Name]["result"]>;
 
-export type OperationTable = { readonly [Name in OperationName]: PerformOperation<Name> };
+export type OperationTable = { readonly [Name in OperationName]: OperationFunction<Name> };

@@ -2,19 +2,19 @@ import type { StackOperation } from "../engine/operation-context.js";
 import type { PreviewOptions, PreviewResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { readStackState, reportCluster } from "../guards/identify-clusters.js";
-import { requireClusterStackOfProgram } from "../guards/cluster-stack.js";
+import { requirePackageProgramStack } from "../guards/cluster-stack.js";
 import { checkSettings } from "../preflight/preflight.js";
 import { mergeRows } from "../pulumi/preview-rows.js";
 import { describeSteps, runGuards } from "../steps/run-steps.js";
 import type { Guard } from "../steps/step.js";
-import { startEngine, type UpFacts } from "./run-program.js";
+import { startEngineWithProgram, type UpFacts } from "./run-program.js";
 import { upOperation } from "./up.js";
 
 const guards: readonly Guard<UpFacts>[] = [
   checkSettings,
-  startEngine,
+  startEngineWithProgram,
   readStackState,
-  requireClusterStackOfProgram,
+  requirePackageProgramStack,
   requireSameLocation,
   reportCluster,
 ];

@@ -4,7 +4,7 @@ import type { StackOperation } from "../engine/operation-context.js";
 import type { PreflightRunOptions, StatusResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { readClusterStatus } from "../health/cluster-status.js";
-import { preflightFindings } from "../preflight/preflight.js";
+import { collectPreflightFindings } from "../preflight/preflight.js";
 import { Failure } from "../../base/failures/failure.js";
 import {
   readOutputs,
@@ -57,5 +57,5 @@ export async function runPreflight(
 ): Promise<Finding[]> {
   const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
   await requireSameLocation({ run, state });
-  return preflightFindings(run, spec, state, options);
+  return collectPreflightFindings(run, spec, state, options);
 }

@@ -5,13 +5,13 @@ import { requireSameLocation } from "../guards/cloud-location.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { reportBrokenBalancersInRefresh } from "../repair/broken-load-balancers.js";
-import { requireKeptByRefresh } from "../repair/interrupted-run.js";
-import { readResources, type ReadFacts } from "../repair/remove-refused-power-states.js";
+import { requireSafeRefresh } from "../repair/interrupted-run.js";
+import { refreshResources, type RefreshFacts } from "../repair/remove-refused-power-states.js";
 import { runSteps } from "../steps/run-steps.js";
 import type { Operation } from "../steps/step.js";
 
 /** Reads the cloud's objects into the state. Counts the resources that differed from the state. */
-export const refreshOperation: Operation<ReadFacts> = {
+export const refreshOperation: Operation<RefreshFacts> = {
   guards: [
     requireUnlocked,
     startSignIn,
@@ -19,13 +19,13 @@ export const refreshOperation: Operation<ReadFacts> = {
     requireClusterStack,
     requireSameLocation,
     reportCluster,
-    requireKeptByRefresh,
+    requireSafeRefresh,
   ],
-  steps: [reportBrokenBalancersInRefresh, readResources],
+  steps: [reportBrokenBalancersInRefresh, refreshResources],
 };
 
 export async function refresh(run: StackOperation): Promise<RefreshResult> {
-  const facts: ReadFacts = { run, broken: [], differing: 0 };
+  const facts: RefreshFacts = { run, broken: [], differing: 0 };
   await runSteps(refreshOperation, facts);
   return { changed: facts.differing };
 }

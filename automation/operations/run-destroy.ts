@@ -1,7 +1,7 @@
 import {
-  destroyPlanOf,
+  createDestroyPlan,
   startInventory,
-  type DestroyDescription,
+  type DestroyStepDescription,
   type DestroyPlanFacts,
 } from "../destroy/destroy-plan.js";
 import { hadResources } from "../destroy/delete-resources.js";
@@ -12,13 +12,13 @@ import { requireSameLocation } from "../guards/cloud-location.js";
 import { readStackState } from "../guards/identify-clusters.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
 import { readProtection } from "../guards/destroy-protection.js";
-import type { CredentialFacts } from "../guards/foreign-credentials.js";
-import { clusterNamesInState } from "../pulumi/stack-state.js";
+import type { ForeignCredentialFacts } from "../guards/foreign-credentials.js";
+import { findClusterNames } from "../pulumi/stack-state.js";
 import { describeSteps, runGuards, runSteps } from "../steps/run-steps.js";
 import type { Operation } from "../steps/step.js";
 
 /** Facts that the guards and steps of `destroy` and `force-destroy` collect. */
-export interface DestroyFacts extends DestroyPlanFacts, CredentialFacts {
+export interface DestroyFacts extends DestroyPlanFacts, ForeignCredentialFacts {
   swept: SweepResult;
 }
 
@@ -34,7 +34,7 @@ const factsOf = (
   swept: { deleted: [], kept: [] },
 });
 
-type Destroy = Operation<DestroyFacts, DestroyDescription>;
+type Destroy = Operation<DestroyFacts, DestroyStepDescription>;
 
 export async function runDestroy(
   operation: Destroy,
@@ -45,7 +45,7 @@ export async function runDestroy(
   await runSteps(operation, facts);
   const { settings, initial, swept, others } = facts;
   return {
-    clusters: clusterNamesInState(initial, settings.name),
+    clusters: findClusterNames(initial, settings.name),
     held: hadResources(facts),
     ...swept,
     ...(others.length > 0 && { others }),
@@ -62,5 +62,5 @@ export async function describeDestroy(
     [startInventory, readProtection, readStackState, requireClusterStack, requireSameLocation],
     facts,
   );
-  return destroyPlanOf(facts, await describeSteps(steps, facts));
+  return createDestroyPlan(facts, await describeSteps(steps, facts));
 }

@@ -1,15 +1,22 @@
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
 import { StackOperation } from "../engine/operation-context.js";
-import { excludeForeignCredentials, type CredentialFacts } from "../guards/foreign-credentials.js";
-import { serverGroupsToRewrite } from "../guards/plugin-conversion.js";
-import { verifyAfterUp, verifyEarly, type EarlyVerification } from "../health/cluster-health.js";
+import {
+  createExclusionFlags,
+  type ForeignCredentialFacts,
+} from "../guards/foreign-credentials.js";
+import { findUnconvertedServerGroups } from "../guards/plugin-conversion.js";
+import {
+  verifyAndWriteFiles,
+  verifyEarly,
+  type EarlyVerificationResult,
+} from "../health/cluster-health.js";
 import type { PreflightFacts } from "../preflight/preflight.js";
-import { planRows, type PlanRow } from "../pulumi/preview-rows.js";
+import { createPlanRows, type PlanRow } from "../pulumi/preview-rows.js";
 import { deleteUnconfirmedCreates } from "../repair/interrupted-run.js";
-import type { Changes, Step } from "../steps/step.js";
+import type { PlannedChanges, OperationStep } from "../steps/step.js";
 
 /** Facts that the guards and steps of `up` and `preview` collect. */
-export interface UpFacts extends PreflightFacts, CredentialFacts {
+export interface UpFacts extends PreflightFacts, ForeignCredentialFacts {
   readonly options: UpOptions;
   /** Time limit in milliseconds for Octavia's answer about each load balancer. Absent: no limit. */
   readonly octaviaPatience?: number | undefined;
@@ -17,7 +24,7 @@ export interface UpFacts extends PreflightFacts, CredentialFacts {
    * Result of the cluster check that runs while the engine works. The result counts only if the
    * engine changes nothing.
    */
-  verifying?: Promise<EarlyVerification | undefined> | undefined;
+  verifying?: Promise<EarlyVerificationResult | undefined> | undefined;
   /** Whether the engine changed anything. */
   changed: boolean;
   result?: UpResult;
@@ -27,14 +34,14 @@ export interface UpFacts extends PreflightFacts, CredentialFacts {
  * Starts the engine's process and the sign-in to the cloud early, to save time while the state is
  * read.
  */
-export function startEngine({ run, options }: UpFacts): void {
+export function startEngineWithProgram({ run, options }: UpFacts): void {
   if (options.preflight !== false) run.getReady();
 }
 
 /** Runs a preview in the engine. Returns the rows of the plan. */
 async function planProgram(run: StackOperation, { state }: UpFacts): Promise<PlanRow[]> {
-  const { events } = await run.engine("preview", await excludeForeignCredentials(run, state));
-  return planRows(events, serverGroupsToRewrite(run, state));
+  const { events } = await run.engine("preview", await createExclusionFlags(run, state));
+  return createPlanRows(events, findUnconvertedServerGroups(run, state));
 }
 
 /**
@@ -59,7 +66,7 @@ async function planSilently(facts: UpFacts): Promise<PlanRow[]> {
 }
 
 /** Creates or changes the resources. Meanwhile, checks the cluster as it was before. */
-export const runProgram: Step<UpFacts, Changes> = {
+export const runProgram: OperationStep<UpFacts, PlannedChanges> = {
   title: "Bring up the cluster",
   expectedSeconds: 150,
   describe: async (facts) => ({
@@ -82,13 +89,13 @@ export const runProgram: Step<UpFacts, Changes> = {
 };
 
 /** Checks the new cluster from outside. Writes the kubeconfig and the timeline page. */
-export const verifyNewCluster: Step<UpFacts> = {
+export const verifyNewCluster: OperationStep<UpFacts> = {
   title: "Verify the cluster and write its kubeconfig",
   expectedSeconds: 10,
   apply: async (facts) => {
     const { run, state, options, changed } = facts;
     const seen = changed ? undefined : await facts.verifying;
     const early = seen && { ...seen, after: state };
-    facts.result = await verifyAfterUp(run, early, options);
+    facts.result = await verifyAndWriteFiles(run, early, options);
   },
 };

@@ -2,48 +2,60 @@ import type { StackOperation } from "../engine/operation-context.js";
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { readStackState, reportCluster } from "../guards/identify-clusters.js";
-import { requireClusterStackOfProgram } from "../guards/cluster-stack.js";
+import { requirePackageProgramStack } from "../guards/cluster-stack.js";
 import { retainForeignCredentials } from "../guards/foreign-credentials.js";
 import { rewriteServerGroups } from "../guards/plugin-conversion.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import { markScriptsForKubeconfig } from "../health/kubeconfig-renewal.js";
-import { readSettings, requireFit, startSurvey, surveyCloud } from "../preflight/preflight.js";
+import { readSettings, requireCloudFit, startSurvey, surveyCloud } from "../preflight/preflight.js";
 import { octaviaPatience, recreateBrokenBalancers } from "../repair/broken-load-balancers.js";
 import { refuseChanges, requireNoChanges } from "../repair/expect-no-changes.js";
-import { undoBeforeUp } from "../repair/interrupted-run.js";
-import { readPartialCreates } from "../repair/partial-creates.js";
+import { undoPendingBeforeUp } from "../repair/interrupted-run.js";
+import { refreshPartialCreates } from "../repair/partial-creates.js";
 import { removeRefusedPowerStates } from "../repair/remove-refused-power-states.js";
 import { deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
 import { runSteps } from "../steps/run-steps.js";
-import { guardsWhen, stepsWhen, type Changes, type Operation } from "../steps/step.js";
-import { runProgram, startEngine, verifyNewCluster, type UpFacts } from "./run-program.js";
+import {
+  makeGuardsConditional,
+  makeStepsConditional,
+  type PlannedChanges,
+  type Operation,
+} from "../steps/step.js";
+import {
+  runProgram,
+  startEngineWithProgram,
+  verifyNewCluster,
+  type UpFacts,
+} from "./run-program.js";
 
 const expectsNoChanges = ({ options }: UpFacts): boolean => options.expectNoChanges === true;
 const mayChange = (facts: UpFacts): boolean => !expectsNoChanges(facts);
 
 /** Creates or changes the cluster to match the settings, and verifies that it works. */
-export const upOperation: Operation<UpFacts, Changes> = {
+export const upOperation: Operation<UpFacts, PlannedChanges> = {
   guards: [
     readSettings,
     requireUnlocked,
-    startEngine,
+    startEngineWithProgram,
     startSurvey,
     readStackState,
-    requireClusterStackOfProgram,
+    requirePackageProgramStack,
     requireSameLocation,
     reportCluster,
-    ...guardsWhen(expectsNoChanges, [(facts) => requireNoChanges(upOperation.steps, facts)]),
+    ...makeGuardsConditional(expectsNoChanges, [
+      (facts) => requireNoChanges(upOperation.steps, facts),
+    ]),
   ],
   steps: [
-    undoBeforeUp,
+    undoPendingBeforeUp,
     recreateBrokenBalancers,
     surveyCloud,
     deleteUnrecordedObjects,
-    requireFit,
+    requireCloudFit,
     rewriteServerGroups,
     removeRefusedPowerStates,
-    readPartialCreates,
-    ...stepsWhen(mayChange, [markScriptsForKubeconfig]),
+    refreshPartialCreates,
+    ...makeStepsConditional(mayChange, [markScriptsForKubeconfig]),
     retainForeignCredentials,
     runProgram,
     verifyNewCluster,

@@ -1,17 +1,20 @@
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
-import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
+import type { CloudObject, CloudObjectKind } from "../../openstack/inventory/inventory.js";
 import {
   deleteOrphans,
-  findMarked,
+  findMarkedObjects,
   isKeptUnlessRequested,
-  type Orphan,
+  type OwnedObject,
 } from "../../openstack/inventory/marked-objects.js";
 import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
-import { describeObjects, foreignPortsBlocking } from "../../openstack/inventory/foreign-ports.js";
+import {
+  describeObjects,
+  findBlockingForeignPorts,
+} from "../../openstack/inventory/foreign-ports.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { ClusterServiceOptions } from "../engine/operation-options.js";
-import { ambiguousClusterError } from "./orphan-summary.js";
-import { asCancellation } from "../../base/failures/cancellation.js";
+import { createAmbiguousClusterError } from "./orphan-summary.js";
+import { convertAbortError } from "../../base/failures/cancellation.js";
 
 /**
  * Clusters whose objects are searched: all clusters with this name, or the cluster with this
@@ -21,11 +24,11 @@ export type OrphanSelector = { readonly cluster: string } | { readonly identity:
 
 export interface FoundOrphans {
   /** Objects of the clusters that the cloud shows to this user. */
-  readonly found: readonly Orphan[];
+  readonly found: readonly OwnedObject[];
   /**
    * Kinds of objects that the cloud does not show to this user. Such objects are not in `found`.
    */
-  readonly hidden: readonly Kind[];
+  readonly hidden: readonly CloudObjectKind[];
   /**
    * Ports of other owners in the clusters' networks. The cloud does not delete a network with such
    * ports.
@@ -47,7 +50,7 @@ export interface OrphansWithData {
 export interface DeleteOrphansOptions extends OrphansWithData {
   readonly signal?: AbortSignal;
   /** Called before each deletion. */
-  readonly onDelete?: (orphan: Orphan) => void;
+  readonly onDelete?: (orphan: OwnedObject) => void;
 }
 
 export interface OrphanServiceOptions extends Pick<ClusterServiceOptions, "env"> {
@@ -71,23 +74,24 @@ export interface OrphanCleaner {
   delete(
     there: FoundOrphans,
     options?: DeleteOrphansOptions,
-  ): Promise<{ readonly deleted: readonly Orphan[]; readonly kept: readonly Orphan[] }>;
+  ): Promise<{ readonly deleted: readonly OwnedObject[]; readonly kept: readonly OwnedObject[] }>;
 }
 
 /** Returns the objects that the cleaner does not delete with these options. */
-export const keptOrphans = (
-  found: readonly Orphan[],
+export const findKeptOrphans = (
+  found: readonly OwnedObject[],
   { volumes = false, floatingIps = false }: OrphansWithData,
-): Orphan[] =>
+): OwnedObject[] =>
   found.filter((one) => (hasData(one) ? !volumes : isKeptUnlessRequested(one) && !floatingIps));
 
 /**
  * Throws unless all objects have the same identity. The identities differ if several clusters have
  * the same name.
  */
-function requireOne(found: readonly Orphan[]): void {
+function requireOne(found: readonly OwnedObject[]): void {
   const identities = [...new Set(found.map(({ mark }) => mark.identity))];
-  if (identities.length > 1 || !identities.every(isIdentity)) throw ambiguousClusterError(found);
+  if (identities.length > 1 || !identities.every(isIdentity))
+    throw createAmbiguousClusterError(found);
 }
 
 /**
@@ -109,22 +113,22 @@ export function createOrphanService({ env, onNote }: OrphanServiceOptions): Orph
   const cloud = (): Promise<CloudClient> => (signedIn ??= connectCloud({ env, patience }));
   return {
     find: async (of) => {
-      const { found: all, objects, hidden } = await findMarked(await cloud());
-      const isMeant = ({ mark }: Orphan): boolean =>
+      const { found: all, objects, hidden } = await findMarkedObjects(await cloud());
+      const isMeant = ({ mark }: OwnedObject): boolean =>
         "identity" in of ? mark.identity === of.identity : mark.name === of.cluster;
       const found = all.filter(isMeant);
-      return { found, hidden, inTheWay: foreignPortsBlocking(found, objects) };
+      return { found, hidden, inTheWay: findBlockingForeignPorts(found, objects) };
     },
     delete: async (there, options = {}) => {
       const { found } = there;
       requireOne(found);
       requireNoBlockingPorts(there);
-      const kept = keptOrphans(found, options);
+      const kept = findKeptOrphans(found, options);
       const deleted = found.filter((one) => !kept.includes(one));
       try {
         await deleteOrphans(await cloud(), deleted, { ...options, ...patience });
       } catch (error) {
-        throw asCancellation(error, options.signal);
+        throw convertAbortError(error, options.signal);
       }
       return { deleted, kept };
     },

@@ -1,23 +1,23 @@
 import { Failure } from "../../base/failures/failure.js";
-import type { Orphan } from "../../openstack/inventory/marked-objects.js";
+import type { OwnedObject } from "../../openstack/inventory/marked-objects.js";
 
 /** Returns the command that lists a cluster's objects. */
-export const orphansListCommand = (identity: string): string =>
+export const renderOrphansListCommand = (identity: string): string =>
   `npx stackadm orphans --identity ${identity}`;
 
 /** Returns the command that deletes the objects of a cluster whose state is lost. */
-export const orphansDeleteCommand = (identity: string): string =>
-  `${orphansListCommand(identity)} --delete`;
+export const renderOrphansDeleteCommand = (identity: string): string =>
+  `${renderOrphansListCommand(identity)} --delete`;
 
 /**
  * Returns whether the cluster may still be in use: it has a server whose status is not ERROR. A
  * stopped server counts, too.
  */
-export const mayBeRunning = (found: readonly Orphan[]): boolean =>
+export const mayBeRunning = (found: readonly OwnedObject[]): boolean =>
   found.some(({ kind, status }) => kind === "server" && status !== "ERROR");
 
 /** Returns one line per cluster: its identity, and how many of its servers run. */
-export function clusterSummaryLines(found: readonly Orphan[]): string {
+export function renderClusterSummary(found: readonly OwnedObject[]): string {
   const identities = [...new Set(found.map(({ mark }) => mark.identity))];
   return identities
     .map((identity) => {
@@ -31,13 +31,13 @@ export function clusterSummaryLines(found: readonly Orphan[]): string {
 }
 
 /** Returns the error that asks for an identity, because several clusters may share a name. */
-export function ambiguousClusterError(found: readonly Orphan[]): Failure {
+export function createAmbiguousClusterError(found: readonly OwnedObject[]): Failure {
   const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
   return new Failure(
     "INVALID_USAGE",
-    `Several clusters may share this name; write the identity of the one to delete:\n${clusterSummaryLines(found)}`,
+    `Several clusters may share this name; write the identity of the one to delete:\n${renderClusterSummary(found)}`,
     identity === undefined
       ? "An earlier release created the objects without an identity: delete them by hand."
-      : `If no state has the cluster any more, run \`${orphansDeleteCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
+      : `If no state has the cluster any more, run \`${renderOrphansDeleteCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
   );
 }

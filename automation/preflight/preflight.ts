@@ -1,22 +1,22 @@
-import { warning, type Finding } from "../../openstack/checks/finding.js";
+import { createWarning, type Finding } from "../../openstack/checks/finding.js";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import {
-  namedObjects,
-  nameProblems,
-  preflight,
-  quotasFor,
-  survey,
-  type OwnedByStack,
-  type Survey,
+  listNamedObjects,
+  checkObjectNames,
+  runPreflightChecks,
+  getClusterQuotas,
+  takeCloudSurvey,
+  type StackOwnedObjects,
+  type CloudSurvey,
 } from "../../openstack/checks/preflight-checks.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
-import { cloudRequirementsOf } from "../../components/cloud-requirements.js";
+import { getClusterRequirements } from "../../components/cloud-requirements.js";
 import { Failure } from "../../base/failures/failure.js";
-import { findUnrecordedObjects, type UnrecordedFacts } from "../repair/unrecorded-objects.js";
+import { findUnrecordedObjects, type UnrecordedObjectFacts } from "../repair/unrecorded-objects.js";
 import type { PreflightRunOptions, PreviewOptions } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import type { Changes, Step } from "../steps/step.js";
-import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
+import type { PlannedChanges, OperationStep } from "../steps/step.js";
+import { findStackOwnership, type StateExport } from "../pulumi/stack-state.js";
 
 /**
  * Answer of the cloud: the objects in the project, and a function that returns the problems and
@@ -24,9 +24,9 @@ import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
  */
 interface CloudSurveyResult {
   readonly objects: readonly CloudObject[];
-  readonly findings: (held: OwnedByStack) => Finding[] | Promise<Finding[]>;
+  readonly findings: (held: StackOwnedObjects) => Finding[] | Promise<Finding[]>;
   /** Survey of the project. Absent if only names were checked (`namesOnly`). */
-  readonly surveyed?: Survey;
+  readonly surveyed?: CloudSurvey;
 }
 
 async function askCloud(
@@ -34,18 +34,19 @@ async function askCloud(
   spec: ClusterSpec,
   { namesOnly }: { readonly namesOnly: boolean },
 ): Promise<CloudSurveyResult> {
-  const [cloud, needs] = [await run.cloud(), cloudRequirementsOf(spec)];
+  const [cloud, needs] = [await run.cloud(), getClusterRequirements(spec)];
   if (namesOnly) {
-    const objects = await namedObjects(cloud, needs);
-    return { objects, findings: (held) => nameProblems(objects, needs, held) };
+    const objects = await listNamedObjects(cloud, needs);
+    return { objects, findings: (held) => checkObjectNames(objects, needs, held) };
   }
-  const surveyed = await survey(cloud, needs);
-  const findings = (held: OwnedByStack) => preflight(cloud, needs, { ...held, surveyed });
+  const surveyed = await takeCloudSurvey(cloud, needs);
+  const findings = (held: StackOwnedObjects) =>
+    runPreflightChecks(cloud, needs, { ...held, surveyed });
   return { objects: surveyed.objects, findings, surveyed };
 }
 
 /** Returns the problems and warnings for this cluster in this cloud. Changes nothing. */
-export async function preflightFindings(
+export async function collectPreflightFindings(
   run: StackOperation,
   spec: ClusterSpec,
   state: StateExport | undefined,
@@ -53,12 +54,12 @@ export async function preflightFindings(
 ): Promise<Finding[]> {
   const { objects, findings, surveyed } = await askCloud(run, spec, { namesOnly: false });
   const lost = await findUnrecordedObjects(run, state, objects);
-  const held = { ...stackHoldings(state), going: new Set(lost.map(({ id }) => id)) };
-  if (surveyed) onQuotas?.(quotasFor(surveyed, cloudRequirementsOf(spec), held));
+  const held = { ...findStackOwnership(state), going: new Set(lost.map(({ id }) => id)) };
+  if (surveyed) onQuotas?.(getClusterQuotas(surveyed, getClusterRequirements(spec), held));
   return [
     ...(await findings(held)),
     ...lost.map(({ kind, name, id }) =>
-      warning(
+      createWarning(
         `${kind}: an earlier run left '${name}' (${id}) without a record; \`npx stackadm up\` deletes it first`,
       ),
     ),
@@ -75,7 +76,7 @@ function report(run: StackOperation, findings: readonly Finding[]): void {
 }
 
 /** Facts of the check whether the cluster fits into the cloud. */
-export interface PreflightFacts extends UnrecordedFacts {
+export interface PreflightFacts extends UnrecordedObjectFacts {
   readonly options: PreviewOptions;
   /** Specification from the settings. Absent: the cloud is not checked. */
   spec?: ClusterSpec | undefined;
@@ -114,7 +115,7 @@ async function ask(facts: PreflightFacts, spec: ClusterSpec): Promise<void> {
   facts.surveyed = facts.look.objects;
 }
 
-export const surveyCloud: Step<PreflightFacts, Changes, ClusterSpec> = {
+export const surveyCloud: OperationStep<PreflightFacts, PlannedChanges, ClusterSpec> = {
   title: "Ask the cloud for objects, quotas and names",
   expectedSeconds: 3,
   detect: ({ spec }) => spec,
@@ -126,10 +127,10 @@ export const surveyCloud: Step<PreflightFacts, Changes, ClusterSpec> = {
 };
 
 /** Throws if the cluster does not fit into the cloud. */
-export const requireFit: Step<PreflightFacts, never, CloudSurveyResult> = {
+export const requireCloudFit: OperationStep<PreflightFacts, never, CloudSurveyResult> = {
   title: "Check whether the cluster fits into the cloud",
   detect: ({ look: asked }) => asked,
   apply: async ({ run, state, unrecorded: going }, { findings }) => {
-    report(run, await findings({ ...stackHoldings(state), going }));
+    report(run, await findings({ ...findStackOwnership(state), going }));
   },
 };

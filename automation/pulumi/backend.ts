@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { withoutPassword } from "../../base/url-passwords.js";
+import { removeUrlPassword } from "../../base/url-passwords.js";
 import { isSystemError } from "../../base/failures/expected-errors.js";
 import { Failure } from "../../base/failures/failure.js";
 
@@ -27,7 +27,7 @@ interface Named {
 }
 
 function refuse({ backend, by }: Named, why: string, what = `Correct it: ${example}.`): never {
-  throw new Failure("INVALID_USAGE", `${by}: '${withoutPassword(backend)}' ${why}.`, what);
+  throw new Failure("INVALID_USAGE", `${by}: '${removeUrlPassword(backend)}' ${why}.`, what);
 }
 
 /**
@@ -44,7 +44,7 @@ function home(): string {
 }
 
 /** Returns the directory of a `file://` backend, or undefined for other backends. */
-export function backendDirectory(backend: string, by = backendVariable): string | undefined {
+export function parseBackendDirectory(backend: string, by = backendVariable): string | undefined {
   if (!backend.startsWith("file://")) return undefined;
   const [plain = ""] = backend.split("?");
   const url = plain.replace(/^file:\/\/~(?=\/|$)/, `file://${home()}`);
@@ -103,11 +103,11 @@ const namesPlace = (backend: string): boolean => {
 };
 
 /** Returns the URL. Throws if the URL cannot belong to a backend. */
-export function requireBackend(backend: string, by = backendVariable): string {
+export function requireBackendUrl(backend: string, by = backendVariable): string {
   const named = { backend, by };
   const [, kind = ""] = /^([a-z][a-z0-9+.-]*):\/\//.exec(backend) ?? [];
   if (!kinds.includes(kind)) refuse(named, "is not the address of a backend");
-  const directory = backendDirectory(backend, by);
+  const directory = parseBackendDirectory(backend, by);
   if (directory !== undefined) requireDirectory(named, directory);
   else if (!namesPlace(backend)) refuse(named, "names no bucket, database or host");
   return backend;
@@ -119,7 +119,7 @@ export function requireBackend(backend: string, by = backendVariable): string {
  * program reads these attributes files, and an incomplete attributes file makes the state
  * unreadable. So `metadata=skip` in the backend's URL disables attributes files.
  */
-export function withoutStateAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function disableStateAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [backendVariable]: backend = "" } = env;
   if (!backend.startsWith("file://") || /[?&]metadata=/.test(backend)) return env;
   const more = backend.includes("?") ? "&" : "?";

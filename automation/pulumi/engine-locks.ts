@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { z } from "zod";
-import { deleteLockFile, lockFiles } from "./pulumi-internals.js";
+import { deleteLockFile, readLockFiles } from "./pulumi-internals.js";
 
 /** Process that holds a stack's lock, according to the lock's content. */
 export interface LockHolder {
@@ -30,8 +30,8 @@ const lockSchema = z
   });
 
 /** Returns the locks on one stack. Returns an empty list if the backend is not a directory. */
-export const stackLocks = (backend: string, project: string, stack: string): StackLock[] =>
-  lockFiles({ backend, project, stack }).map(({ file, content }): StackLock => {
+export const readStackLocks = (backend: string, project: string, stack: string): StackLock[] =>
+  readLockFiles({ backend, project, stack }).map(({ file, content }): StackLock => {
     const { data: holder } = lockSchema.safeParse(content);
     return { file, ...(holder && { holder }) };
   });
@@ -40,7 +40,7 @@ export const stackLocks = (backend: string, project: string, stack: string): Sta
  * Returns the locks that the engine's message about a locked stack mentions. The message describes
  * the holder of each lock.
  */
-export function locksInMessage(text: string): StackLock[] {
+export function parseLocksFromMessage(text: string): StackLock[] {
   const said = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
   const locks = [...said].map(([, username, hostname, pid, timestamp]): StackLock => {
     const { data: holder } = lockSchema.safeParse({

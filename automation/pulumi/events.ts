@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { splitFailureCode } from "../../base/failures/failure.js";
 import type { FailureCode } from "../../base/failures/failure-codes.js";
-import { phaseOf, type Phase } from "./phases.js";
-import { engineProviderType, parseUrn, shortType } from "./urn.js";
+import { findResourcePhase, type Phase } from "./phases.js";
+import { pulumiProviderType, parseUrn, getShortType } from "./urn.js";
 
 /** Change of one resource. */
 export interface ResourceChange {
@@ -19,7 +19,7 @@ export interface ResourceChange {
  * Event of a running operation, decoded from an event of the engine. Engine events that no listener
  * needs have no counterpart.
  */
-export type ClusterEvent =
+export type DecodedEngineEvent =
   | { readonly type: "started"; readonly at: number; readonly change: ResourceChange }
   | {
       readonly type: "finished";
@@ -123,8 +123,8 @@ function changeOf(metadata: z.infer<typeof metadataSchema>): ResourceChange {
   return {
     urn: metadata.urn,
     name,
-    type: shortType(type),
-    phase: phaseOf(metadata.urn),
+    type: getShortType(type),
+    phase: findResourcePhase(metadata.urn),
     operation: metadata.op,
   };
 }
@@ -133,7 +133,7 @@ function changeOf(metadata: z.infer<typeof metadataSchema>): ResourceChange {
  * Matches escape sequences of terminals, and the engine's colour markup, for example `<{%reset%}>`.
  */
 const escapes = new RegExp(`${String.fromCodePoint(27)}\\[[0-9;]*[A-Za-z]|<\\{%[^%]*%\\}>`, "g");
-export const plainText = (text: string): string => text.replaceAll(escapes, "");
+export const stripTerminalEscapes = (text: string): string => text.replaceAll(escapes, "");
 
 function severityOf(severity: string): "info" | "warning" | "error" | undefined {
   if (severity === "error" || severity === "warning") return severity;
@@ -147,7 +147,7 @@ type Raw = z.infer<typeof eventSchema>;
  * component, or of the engine's own provider.
  */
 const isNoWork = ({ urn, old, new: next }: z.infer<typeof metadataSchema>): boolean =>
-  (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === engineProviderType;
+  (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === pulumiProviderType;
 
 /** Type of the stack's own resource. The outputs of this resource are the program's outputs. */
 const stackType = "pulumi:pulumi:Stack";
@@ -161,7 +161,7 @@ const idOf = ({ old, new: next }: z.infer<typeof metadataSchema>): string =>
 const inputsOf = ({ new: next }: z.infer<typeof metadataSchema>): Record<string, unknown> =>
   next?.inputs ?? {};
 
-function decodeStep(event: Raw): ClusterEvent | undefined {
+function decodeStep(event: Raw): DecodedEngineEvent | undefined {
   const {
     timestamp: at,
     resourcePreEvent: begun,
@@ -185,7 +185,7 @@ function decodeStep(event: Raw): ClusterEvent | undefined {
 }
 
 /** Decodes an event of the engine. Returns undefined for events that no listener needs. */
-export function decodeEvent(raw: unknown): ClusterEvent | undefined {
+export function decodeEvent(raw: unknown): DecodedEngineEvent | undefined {
   const parsed = eventSchema.safeParse(raw);
   if (!parsed.success) return undefined;
   const event = parsed.data;
@@ -211,7 +211,7 @@ const signsOfLife = new RegExp(`${signOfLife.source}\n?`, "gm");
  * Returns the name of the machine on which a script runs: the name of the script's resource without
  * the step. Example: `dev-general-0` for `dev-general-0-join`.
  */
-export function machineOf(urn: string, step: string): string {
+export function getScriptMachineName(urn: string, step: string): string {
   const { name } = parseUrn(urn);
   return name.endsWith(`-${step}`) ? name.slice(0, -step.length - 1) : name;
 }
@@ -219,7 +219,7 @@ export function machineOf(urn: string, step: string): string {
 /** Matches a remark in a script's output. A remark is no failure, but is shown permanently. */
 const remark = /^note: (.+)$/m;
 
-function decodeLine(at: number, urn: string, text: string): ClusterEvent {
+function decodeLine(at: number, urn: string, text: string): DecodedEngineEvent {
   const [, said] = remark.exec(text) ?? [];
   if (said !== undefined) return { type: "message", at, urn, severity: "warning", text: said };
   const [, path = "", step, seconds] = signOfLife.exec(text) ?? [];
@@ -232,9 +232,9 @@ function decodeLine(at: number, urn: string, text: string): ClusterEvent {
 function decodeMessage(
   at: number,
   diagnostic: { urn?: string; message: string; severity: string; ephemeral?: boolean },
-): ClusterEvent | undefined {
+): DecodedEngineEvent | undefined {
   const severity = severityOf(diagnostic.severity);
-  const text = plainText(diagnostic.message).trimEnd();
+  const text = stripTerminalEscapes(diagnostic.message).trimEnd();
   if (severity === undefined || text.trim() === "") return undefined;
   const urn = diagnostic.urn ?? "";
   if (diagnostic.ephemeral === true) return decodeLine(at, urn, text);

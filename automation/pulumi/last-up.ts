@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import { isSystemError } from "../../base/failures/expected-errors.js";
-import type { Workspace } from "./workspace.js";
+import type { StackWorkspace } from "./workspace.js";
 
 /*
  * Records in the stack's private directory when the last `up` began and ended. The engine's history
@@ -11,7 +11,7 @@ import type { Workspace } from "./workspace.js";
  * Without the record, the repair keeps more objects.
  */
 
-type Place = Pick<Workspace, "directory">;
+type Place = Pick<StackWorkspace, "directory">;
 
 /**
  * Start and end of the last `up` on this machine that may have changed resources, in milliseconds
@@ -26,12 +26,14 @@ export interface LastUp {
   readonly to?: number;
 }
 
-export const lastUpPath = ({ directory }: Place): string => join(directory, "begun");
+export const getLastUpPath = ({ directory }: Place): string => join(directory, "begun");
 
 /** Returns the recorded times. Returns undefined if there is no readable record. */
 export function readLastUp(place: Place): LastUp | undefined {
   try {
-    const [from = NaN, to = NaN] = readFileSync(lastUpPath(place), "utf8").split(" ").map(Number);
+    const [from = NaN, to = NaN] = readFileSync(getLastUpPath(place), "utf8")
+      .split(" ")
+      .map(Number);
     return from > 0 ? { from, ...(to >= from && { to }) } : undefined;
   } catch (error) {
     if (isSystemError(error)) return undefined;
@@ -41,8 +43,8 @@ export function readLastUp(place: Place): LastUp | undefined {
 
 function writeNote(place: Place, begun: LastUp | undefined): void {
   try {
-    if (begun) replacePrivateFile(lastUpPath(place), Object.values(begun).join(" "));
-    else rmSync(lastUpPath(place), { force: true });
+    if (begun) replacePrivateFile(getLastUpPath(place), Object.values(begun).join(" "));
+    else rmSync(getLastUpPath(place), { force: true });
   } catch (error) {
     // Without a note, the repair keeps more objects.
     if (!isSystemError(error)) throw error;
@@ -50,7 +52,7 @@ function writeNote(place: Place, begun: LastUp | undefined): void {
 }
 
 /** Functions that record the end of an `up`. */
-export interface RecordedUp {
+export interface UpRecording {
   /** Records that the run has ended now. */
   readonly end: () => void;
   /**
@@ -61,7 +63,7 @@ export interface RecordedUp {
 }
 
 /** Records that an `up` begins. Returns the functions that record its end. */
-export function recordUpBegin(place: Place, from: number = Date.now()): RecordedUp {
+export function recordUpBegin(place: Place, from: number = Date.now()): UpRecording {
   const before = readLastUp(place);
   writeNote(place, { from });
   return {

@@ -6,15 +6,15 @@ import { basename, join } from "node:path";
 import { z } from "zod";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import {
-  isMissingFile,
-  isOtherFormat,
+  isMissingFileError,
+  isInvalidFormatError,
   isSystemError,
 } from "../../base/failures/expected-errors.js";
 import {
   isEarlierBoot,
-  processFacts,
-  processPlace,
-  type ProcessPlace,
+  readProcessIdentity,
+  readPidScope,
+  type PidScope,
 } from "../../base/process-identity.js";
 import type { LockHolder } from "./engine-locks.js";
 
@@ -58,7 +58,11 @@ const fileOf = (directory: string, { pid, started }: EngineNote): string =>
  * @param client PID of the process that waits for the engine's result
  */
 export function recordEngine(directory: string, pid: number, client = process.pid): () => void {
-  const [place, facts, waiting] = [processPlace(), processFacts(pid), processFacts(client)];
+  const [place, facts, waiting] = [
+    readPidScope(),
+    readProcessIdentity(pid),
+    readProcessIdentity(client),
+  ];
   // Writes no note. If the engine is killed, nothing proves that it is dead, and the user has to
   // confirm it.
   if (!place || !facts) return () => undefined;
@@ -115,7 +119,7 @@ function readNote(file: string): EngineNote[] {
     return [noteSchema.parse(JSON.parse(readFileSync(file, "utf8")))];
   } catch (error) {
     // The note was deleted after it was listed, or another release wrote it.
-    if (isMissingFile(error) || isOtherFormat(error)) return [];
+    if (isMissingFileError(error) || isInvalidFormatError(error)) return [];
     throw error;
   }
 }
@@ -126,25 +130,25 @@ export function readEngineNotes(directory: string): EngineNote[] {
   try {
     return readdirSync(folder).flatMap((name) => readNote(join(folder, name)));
   } catch (error) {
-    if (isMissingFile(error)) return []; // no engine was noted
+    if (isMissingFileError(error)) return []; // no engine was noted
     throw error;
   }
 }
 
 /** Host and place from which a process checks whether an engine has ended. */
 export interface ObservationPlace {
-  readonly place: ProcessPlace | undefined;
+  readonly place: PidScope | undefined;
   readonly host: string;
   /** Boot time of this machine, in milliseconds since 1970. */
   readonly booted: number;
 }
 const currentPlace = (): ObservationPlace => ({
-  place: processPlace(),
+  place: readPidScope(),
   host: hostname(),
   booted: Date.now() - uptime() * 1_000,
 });
 
-const isSamePlace = (place: ProcessPlace, { boot, namespace }: ProcessPlace): boolean =>
+const isSamePlace = (place: PidScope, { boot, namespace }: PidScope): boolean =>
   place.boot === boot && place.namespace === namespace;
 
 /**
@@ -153,7 +157,8 @@ const isSamePlace = (place: ProcessPlace, { boot, namespace }: ProcessPlace): bo
  */
 export function hasEngineEnded(note: EngineNote, here: ObservationPlace = currentPlace()): boolean {
   if (!here.place) return false;
-  if (isSamePlace(note.place, here.place)) return processFacts(note.pid)?.started !== note.started;
+  if (isSamePlace(note.place, here.place))
+    return readProcessIdentity(note.pid)?.started !== note.started;
   // Copies of a virtual machine may have the same machine ID, but not both the same name and the
   // same boot time.
   return isEarlierBoot(note.place, here.place) && note.host === here.host && note.at < here.booted;
@@ -191,13 +196,13 @@ export const isOrphanedEngine = (
   here.place !== undefined &&
   isSamePlace(note.place, here.place) &&
   !hasEngineEnded(note, here) &&
-  processFacts(client.pid)?.started !== client.started;
+  readProcessIdentity(client.pid)?.started !== client.started;
 
 /**
  * Returns the note about a lock's holder that still runs although its client has ended. Undefined
  * if there is no such note.
  */
-export const noteOfAbandonedHolder = (
+export const findAbandonedHolderNote = (
   notes: readonly EngineNote[],
   holder: LockHolder,
   here: ObservationPlace = currentPlace(),

@@ -14,7 +14,7 @@ const clusterScript = /\bstackadm:[^$]*\$command:remote:Command::/;
  *
  * @param providers URNs of the providers that connect to the stack's clusters
  */
-export const needsClusterApi =
+export const createApiDependencyPredicate =
   (providers: ReadonlySet<string>) =>
   ({ urn, type, inputs, provider = "" }: StateResource): boolean =>
     type.startsWith("kubernetes:")

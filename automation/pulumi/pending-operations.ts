@@ -1,7 +1,7 @@
-import type { PartKind } from "../../openstack/inventory/load-balancer-parts.js";
-import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
+import type { LoadBalancerPartKind } from "../../openstack/inventory/load-balancer-parts.js";
+import type { CloudObject, CloudObjectKind } from "../../openstack/inventory/inventory.js";
 import type { PendingOperation, StateResource } from "./stack-state.js";
-import { parseUrn, shortType } from "./urn.js";
+import { parseUrn, getShortType } from "./urn.js";
 
 /* Decides how to undo each pending operation of an interrupted run. Performs no input or output. */
 
@@ -9,7 +9,7 @@ import { parseUrn, shortType } from "./urn.js";
  * Kind of object for each type of OpenStack resource that a search by name can find. Floating IPs
  * have no names and are found by description.
  */
-export const inventoryKindOfType: Readonly<Partial<Record<string, Kind>>> = {
+export const inventoryKindOfType: Readonly<Partial<Record<string, CloudObjectKind>>> = {
   "openstack:networking/network:Network": "network",
   "openstack:networking/subnet:Subnet": "subnet",
   "openstack:networking/router:Router": "router",
@@ -29,7 +29,9 @@ export const inventoryKindOfType: Readonly<Partial<Record<string, Kind>>> = {
  * part of an interrupted run must be deleted, because Octavia refuses a second part for the same
  * port, listener or address.
  */
-const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of: string }>> = {
+const partOfType: Readonly<
+  Record<string, { readonly part: LoadBalancerPartKind; readonly of: string }>
+> = {
   "openstack:loadbalancer/listener:Listener": { part: "listener", of: "loadbalancerId" },
   "openstack:loadbalancer/pool:Pool": { part: "pool", of: "listenerId" },
   "openstack:loadbalancer/monitor:Monitor": { part: "health monitor", of: "poolId" },
@@ -45,13 +47,13 @@ export type UndoStep =
   | {
       readonly act: "delete object";
       readonly what: string;
-      readonly kind: Kind;
+      readonly kind: CloudObjectKind;
       readonly resource: StateResource;
     }
   | {
       readonly act: "delete part";
       readonly what: string;
-      readonly part: PartKind;
+      readonly part: LoadBalancerPartKind;
       readonly of: string;
       readonly resource: StateResource;
     }
@@ -59,15 +61,15 @@ export type UndoStep =
   | { readonly act: "delete rule"; readonly what: string; readonly resource: StateResource };
 
 /** Returns the type and name of a resource, for messages. */
-export const typeAndNameOf = (urn: string): string => {
+export const describeUrn = (urn: string): string => {
   const { name, type } = parseUrn(urn);
-  return `${shortType(type)} '${name}'`;
+  return `${getShortType(type)} '${name}'`;
 };
 
 /** Returns how to undo one pending operation. */
-export function undoStepOf({ type, resource }: PendingOperation): UndoStep {
+export function getUndoStep({ type, resource }: PendingOperation): UndoStep {
   const { type: token } = parseUrn(resource.urn);
-  const what = typeAndNameOf(resource.urn);
+  const what = describeUrn(resource.urn);
   if (type !== "creating") return { act: "forget", what };
   const kind = inventoryKindOfType[token];
   if (kind) return { act: "delete object", what, kind, resource };
@@ -86,7 +88,7 @@ export function undoStepOf({ type, resource }: PendingOperation): UndoStep {
  * Returns the value of an input if it is a string. Returns undefined if the value is unknown or
  * secret.
  */
-export const plainTextInput = (value: unknown): string | undefined =>
+export const getPlainTextInput = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
 /**
@@ -96,10 +98,10 @@ export const plainTextInput = (value: unknown): string | undefined =>
 export function mayBeCreatedBy(object: CloudObject, resource: StateResource): boolean {
   const inputs = resource.inputs ?? {};
   if (object.kind === "floating IP") {
-    const description = plainTextInput(inputs["description"]);
+    const description = getPlainTextInput(inputs["description"]);
     return description !== undefined && description !== "" && object.description === description;
   }
-  return object.name === plainTextInput(inputs["name"]);
+  return object.name === getPlainTextInput(inputs["name"]);
 }
 
 /**
@@ -115,5 +117,5 @@ const order: Readonly<Record<UndoStep["act"], number>> = {
 };
 
 /** Returns the undo steps for all pending operations, in the order in which they must run. */
-export const undoStepsOf = (pending: readonly PendingOperation[]): UndoStep[] =>
-  pending.map(undoStepOf).sort((a, b) => order[a.act] - order[b.act]);
+export const getUndoSteps = (pending: readonly PendingOperation[]): UndoStep[] =>
+  pending.map(getUndoStep).sort((a, b) => order[a.act] - order[b.act]);

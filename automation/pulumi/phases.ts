@@ -120,7 +120,7 @@ function ofScript(name: string, component: Phase | undefined): Phase {
  * Returns the phase of a resource. Returns undefined for resources that are not shown (the stack
  * and providers) or are not part of a cluster.
  */
-export function phaseOf(urn: string): Phase | undefined {
+export function findResourcePhase(urn: string): Phase | undefined {
   const { types, type, name } = parseUrn(urn);
   const components = types.filter((one) => one.startsWith("stackadm:"));
   if (type.startsWith("pulumi:") || components.length === 0) return undefined;

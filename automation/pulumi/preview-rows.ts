@@ -1,4 +1,4 @@
-import type { ClusterEvent, ResourceChange } from "./events.js";
+import type { DecodedEngineEvent, ResourceChange } from "./events.js";
 
 /** Planned change of one resource. */
 export interface PlanRow {
@@ -21,8 +21,8 @@ const isSame = (one: Omit<PlanRow, "operation">, other: Omit<PlanRow, "operation
  *
  * @param besides differences that a refresh does not report, because the state may match already
  */
-export function countDiffering(
-  events: readonly ClusterEvent[],
+export function countDifferingResources(
+  events: readonly DecodedEngineEvent[],
   besides: readonly PlanRow[],
 ): number {
   const seen = events.flatMap((event) => (event.type === "finished" ? [event.change] : []));
@@ -35,8 +35,8 @@ export function countDiffering(
  * @param settled URNs of resources whose planned changes will not happen. See
  * `rewrittenServerGroups` in plugin-conversion.ts
  */
-export function planRows(
-  events: readonly ClusterEvent[],
+export function createPlanRows(
+  events: readonly DecodedEngineEvent[],
   settled: ReadonlySet<string> = new Set(),
 ): PlanRow[] {
   const isWork = ({ urn }: ResourceChange): boolean =>

@@ -44,7 +44,7 @@ function withoutReferences(resource: StateResource, gone: Gone): StateResource {
  * replacement, the state contains two resources with the same URN. If one of the two remains,
  * references to the URN remain, too.
  */
-export function withoutResources(
+export function omitResources(
   state: StateExport,
   isMeant: (resource: StateResource) => boolean,
 ): {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Stack } from "@pulumi/pulumi/automation";
-import { backendDirectory } from "./backend.js";
+import { parseBackendDirectory } from "./backend.js";
 
 /*
  * Contains everything in `automation/` that depends on private parts of Pulumi: of the Node SDK,
@@ -21,7 +21,7 @@ import { backendDirectory } from "./backend.js";
  * Public way: none. The SDK always passes `--skip-preview`, but a workspace can add arguments. If
  * an option occurs twice, the engine uses the last value.
  */
-export function previewBeforeUpdate({ workspace }: Pick<Stack, "workspace">): void {
+export function enablePreviewBeforeUpdate({ workspace }: Pick<Stack, "workspace">): void {
   workspace.serializeArgsForOp = () => Promise.resolve(["--skip-preview=false"]);
 }
 
@@ -35,7 +35,7 @@ export function previewBeforeUpdate({ workspace }: Pick<Stack, "workspace">): vo
  *
  * Public way: discard the result.
  */
-export function withoutResult(stack: Pick<Stack, "info" | "outputs">): void {
+export function disableOperationResults(stack: Pick<Stack, "info" | "outputs">): void {
   stack.info = () => Promise.resolve(undefined);
   stack.outputs = () => Promise.resolve({});
 }
@@ -52,7 +52,7 @@ export interface StackPlace {
  * the backend is not a directory.
  */
 function engineFiles(backend: string, ...folder: readonly string[]): string[] {
-  const root = backendDirectory(backend);
+  const root = parseBackendDirectory(backend);
   if (root === undefined) return [];
   const directory = join(root, ".pulumi", ...folder);
   if (!existsSync(directory)) return [];
@@ -78,7 +78,7 @@ export interface LockFile {
  * Public way: for other backends, a command that needs the lock fails and names the holder.
  * `pulumi cancel` deletes all locks together.
  */
-export const lockFiles = ({ backend, project, stack }: StackPlace): LockFile[] =>
+export const readLockFiles = ({ backend, project, stack }: StackPlace): LockFile[] =>
   engineFiles(backend, "locks", "organization", project, stack).flatMap((file): LockFile[] => {
     if (file.endsWith(attributesEnding)) return [];
     const content = readJson(file);
@@ -94,7 +94,7 @@ function readJson(file: string): unknown {
   }
 }
 
-/** Deletes a lock file that {@link lockFiles} returned. */
+/** Deletes a lock file that {@link readLockFiles} returned. */
 export function deleteLockFile(file: string): void {
   for (const path of [file, `${file}${attributesEnding}`]) rmSync(path, { force: true });
 }
@@ -131,7 +131,7 @@ export function deleteEmptyAttributes({ backend, project, stack }: StackPlace): 
  *
  * Public way: a refresh by the new plugin, which fails for server groups.
  */
-export const typesRecord = "__pulumi_raw_state_delta";
+export const rawStateDeltaKey = "__pulumi_raw_state_delta";
 
 /**
  * Returns the plugin version in the name of a default provider. Returns "" for a name without a
@@ -143,7 +143,7 @@ export const typesRecord = "__pulumi_raw_state_delta";
  *
  * @param reference reference to the provider in a resource of the state: `<URN>::<ID>`
  */
-export function defaultProviderVersion(reference: string): string | undefined {
+export function parseDefaultProviderVersion(reference: string): string | undefined {
   const [, version] = /::default((?:_\d+)*)::[^:]*$/.exec(reference) ?? [];
   return version?.slice(1).replaceAll("_", ".");
 }

@@ -18,7 +18,7 @@ const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociat
  * Returns the IDs of objects that the stack created in the cloud. Leaves out objects that the
  * program only read.
  */
-export const createdIds = (resources: readonly StateResource[]): Set<string> =>
+export const findCreatedIds = (resources: readonly StateResource[]): Set<string> =>
   new Set(
     resources.flatMap(({ id, type, external }) =>
       id === undefined || type === association || external === true ? [] : [id],
@@ -38,7 +38,10 @@ export const isClusterCredential = ({ urn }: StateResource): boolean => credenti
  * Returns the cluster's identity and the name of the cluster's component. Returns undefined for
  * resources that do not create an identity.
  */
-export function identityIn({ urn, outputs }: StateResource): [string, string] | undefined {
+export function findIdentityAndComponent({
+  urn,
+  outputs,
+}: StateResource): [string, string] | undefined {
   const component = /\$command:local:Command::([^:]*)-identity$/.exec(urn)?.[1];
   const identity = outputs?.["stdout"];
   return component !== undefined && typeof identity === "string" && isIdentity(identity)
@@ -51,7 +54,9 @@ export function identityIn({ urn, outputs }: StateResource): [string, string] | 
  * owns a credential, and the flag in the state may come from an earlier run.
  */
 const retainedIn = (resources: readonly StateResource[]): Set<string> =>
-  createdIds(resources.filter((one) => one.retainOnDelete === true && !isClusterCredential(one)));
+  findCreatedIds(
+    resources.filter((one) => one.retainOnDelete === true && !isClusterCredential(one)),
+  );
 
 /**
  * Name of the output that stores the IDs, one per line, in the resource that creates the identity.
@@ -71,11 +76,11 @@ const linesIn = ({ outputs }: StateResource): readonly string[] => {
  * Returns the IDs of retained objects: from resources in the state, and from stored IDs of objects
  * that are no longer in the state.
  */
-export function retainedIds(state: StateExport | undefined): Set<string> {
+export function findRetainedIds(state: StateExport | undefined): Set<string> {
   const all = state?.deployment.resources ?? [];
-  const owned = createdIds(all);
+  const owned = findCreatedIds(all);
   const remembered = all
-    .filter((one) => identityIn(one) !== undefined)
+    .filter((one) => findIdentityAndComponent(one) !== undefined)
     .flatMap(linesIn)
     .map((line) => line.slice(word.length));
   return new Set([...retainedIn(all), ...remembered.filter((id) => !owned.has(id))]);
@@ -85,12 +90,12 @@ export function retainedIds(state: StateExport | undefined): Set<string> {
  * Returns a state that stores the IDs of all retained objects. Returns the same object if all IDs
  * are stored already.
  */
-export function withStoredRetainedIds(state: StateExport): StateExport {
+export function addRetainedIds(state: StateExport): StateExport {
   const all = state.deployment.resources ?? [];
   const lines = [...retainedIn(all)].map((id) => word + id);
   const resources = all.map((one) => {
     const known = new Set(linesIn(one));
-    if (!identityIn(one) || lines.every((line) => known.has(line))) return one;
+    if (!findIdentityAndComponent(one) || lines.every((line) => known.has(line))) return one;
     const text = [...new Set([...known, ...lines])].join("\n");
     return { ...one, outputs: { ...one.outputs, [place]: text } };
   });

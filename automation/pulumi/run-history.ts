@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { longestCreateMinutes } from "../../components/lifecycle/create-timeouts.js";
+import { longestCreationTimeoutMinutes } from "../../components/lifecycle/create-timeouts.js";
 import { readLastUp, type LastUp } from "./last-up.js";
 import { runPulumi, type StateAccess, type StateExport } from "./stack-state.js";
 
@@ -25,7 +25,7 @@ export interface RunPeriod {
   readonly atMost?: true;
 }
 
-export interface UnsettledOptions {
+export interface UnrecordedPeriodOptions {
   /** State before the repair of a killed run. Default: the state that the caller passes. */
   readonly interrupted?: StateExport | undefined;
 }
@@ -57,17 +57,17 @@ export const clockTolerance = 60_000;
  * Milliseconds after the last write of the state during which a pending create request may still
  * reach the cloud.
  */
-export const longestCreateDelay = longestCreateMinutes * 60_000;
+export const longestCreateDelay = longestCreationTimeoutMinutes * 60_000;
 
 /** Returns the time at which the stack was created, from the state. */
-export const stackCreatedAt = ({ deployment }: StateExport): string | undefined =>
+export const getStackCreationTime = ({ deployment }: StateExport): string | undefined =>
   deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack")?.created;
 
 /**
  * Returns the time at which the engine last wrote the state, in milliseconds since 1970. Returns
  * undefined if the state does not contain this time.
  */
-export function stateWrittenAt({ deployment }: StateExport): number | undefined {
+export function getStateWriteTime({ deployment }: StateExport): number | undefined {
   const manifest = z.looseObject({ time: z.iso.datetime({ offset: true }) });
   const time = Date.parse(manifest.safeParse(deployment["manifest"]).data?.time ?? "");
   return time > 0 ? time : undefined;
@@ -103,9 +103,9 @@ function oursSince({ history, begun }: StackRuns): number | undefined {
  */
 function killed(state: StateExport, runs: StackRuns): RunPeriod[] {
   const { history } = runs;
-  const written = stateWrittenAt(state);
+  const written = getStateWriteTime(state);
   const settled = history.find(({ kind, result }) => kind !== "refresh" && result === "succeeded");
-  const since = settled?.endTime ?? stackCreatedAt(state) ?? history.at(-1)?.startTime;
+  const since = settled?.endTime ?? getStackCreationTime(state) ?? history.at(-1)?.startTime;
   if (written === undefined || since === undefined) return [];
   if (isCopy(written, runs.begun)) return [];
   const atMost: RunPeriod = {
@@ -121,10 +121,10 @@ function killed(state: StateExport, runs: StackRuns): RunPeriod[] {
  * Returns the periods of runs whose results may be missing in the state: runs that failed after the
  * last successful `up`, and the killed run, which is not in the history.
  */
-export function unrecordedRunPeriods(
+export function findUnrecordedRunPeriods(
   runs: StackRuns,
   state: StateExport,
-  { interrupted = state }: UnsettledOptions = {},
+  { interrupted = state }: UnrecordedPeriodOptions = {},
 ): RunPeriod[] {
   const { history } = runs;
   const good = history.findIndex(({ kind, result }) => kind === "update" && result === "succeeded");
@@ -155,14 +155,14 @@ export const isWithinPeriods = (
 };
 
 /** Reads the engine's history and the local record of the last `up`. */
-export async function runsOf(access: StateAccess): Promise<StackRuns> {
+export async function readStackRuns(access: StateAccess): Promise<StackRuns> {
   const { stdout } = await runPulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
   return { history: historySchema.parse(JSON.parse(stdout)), begun: readLastUp(access.workspace) };
 }
 
-/** Reads the runs of the stack. Returns the periods of {@link unrecordedRunPeriods}. */
+/** Reads the runs of the stack. Returns the periods of {@link findUnrecordedRunPeriods}. */
 export const readUnrecordedRunPeriods = async (
   access: StateAccess,
   state: StateExport,
-  doubts?: UnsettledOptions,
-): Promise<RunPeriod[]> => unrecordedRunPeriods(await runsOf(access), state, doubts);
+  doubts?: UnrecordedPeriodOptions,
+): Promise<RunPeriod[]> => findUnrecordedRunPeriods(await readStackRuns(access), state, doubts);

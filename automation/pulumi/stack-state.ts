@@ -3,11 +3,11 @@ import { z } from "zod";
 import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
 import { Failure, recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
-import { backendVariable, withoutStateAttributes } from "./backend.js";
+import { backendVariable, disableStateAttributes } from "./backend.js";
 import { recordEngine } from "./lock-holders.js";
 import { deleteEmptyAttributes } from "./pulumi-internals.js";
-import { identityIn, createdIds, retainedIds } from "./retained-objects.js";
-import type { Workspace } from "./workspace.js";
+import { findIdentityAndComponent, findCreatedIds, findRetainedIds } from "./retained-objects.js";
+import type { StackWorkspace } from "./workspace.js";
 
 const resourceSchema = z.looseObject({
   urn: z.string(),
@@ -56,14 +56,14 @@ const deploymentSchema = z.looseObject({
  * Output of `pulumi stack export`. While the engine creates a stack, `deployment` is null for a
  * moment.
  */
-export const exportSchema = z.looseObject({
+export const stateExportSchema = z.looseObject({
   version: z.number(),
   deployment: deploymentSchema.nullable().transform((deployment) => deployment ?? {}),
 });
-export type StateExport = z.infer<typeof exportSchema>;
+export type StateExport = z.infer<typeof stateExportSchema>;
 
 export interface StateAccess {
-  readonly workspace: Workspace;
+  readonly workspace: StackWorkspace;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -89,7 +89,7 @@ export async function runPulumi(
   };
   const { directory: cwd, stack } = workspace;
   const command = [...args, "--non-interactive", "--stack", stack];
-  const running = { cwd, env: withoutStateAttributes(env), onStart, ...options };
+  const running = { cwd, env: disableStateAttributes(env), onStart, ...options };
   const ended = await run("pulumi", command, running).catch((error: unknown): never => {
     throw unreadable(String(error)) ?? error;
   });
@@ -122,7 +122,7 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
   let { code, stdout, stderr } = await read();
   if (code !== 0 && /\bEOF\s*$/.test(stderr) && deleteEmptyAttributes(place) > 0)
     ({ code, stdout, stderr } = await read());
-  if (code === 0) return exportSchema.parse(JSON.parse(stdout));
+  if (code === 0) return stateExportSchema.parse(JSON.parse(stdout));
   if (/no stack named/.test(stderr)) return undefined;
   throw (
     unreadable(stderr) ??
@@ -140,7 +140,7 @@ export async function writeState(access: StateAccess, state: StateExport): Promi
 }
 
 /** Returns the error about a state that another command has changed in the meantime. */
-export const stateChangedError = (): Failure =>
+export const createStateChangedError = (): Failure =>
   new Failure(
     "STACK_LOCKED",
     "Another operation changed this stack meanwhile, so the state is left unchanged.",
@@ -162,7 +162,7 @@ export async function changeState(
   try {
     await writeState(access, state);
   } catch (error) {
-    throw /currently locked/.test(String(error)) ? stateChangedError() : error;
+    throw /currently locked/.test(String(error)) ? createStateChangedError() : error;
   }
 }
 
@@ -171,7 +171,7 @@ export async function changeState(
  * object if no resource differs. Also returns the same object if operations are pending, because an
  * import would delete the pending operations.
  */
-export function withResources(
+export function mapStateResources(
   state: StateExport,
   change: (one: StateResource) => StateResource,
 ): StateExport {
@@ -204,8 +204,8 @@ export async function rewriteState(
  * Returns the IDs of all objects that the stack created in the cloud. Leaves out objects that the
  * program only read.
  */
-export const ownedIds = (state: StateExport | undefined): Set<string> =>
-  createdIds(state?.deployment.resources ?? []);
+export const findOwnedIds = (state: StateExport | undefined): Set<string> =>
+  findCreatedIds(state?.deployment.resources ?? []);
 
 /**
  * Returns whether the stack does not exist, or contains no resources and no pending operations. The
@@ -221,25 +221,25 @@ export const isEmptyStack = (state: StateExport | undefined): boolean =>
  * `up` creates the identity before all objects that contain it, so even the state of an interrupted
  * first `up` has the identity. States of early releases have no identities.
  */
-export const clusterComponentsIn = (state: StateExport | undefined): Map<string, string> =>
+export const findClusterComponents = (state: StateExport | undefined): Map<string, string> =>
   new Map(
     (state?.deployment.resources ?? []).flatMap((one) => {
-      const identity = identityIn(one);
+      const identity = findIdentityAndComponent(one);
       return identity ? [identity] : [];
     }),
   );
 
-export const clusterIdentitiesIn = (state: StateExport | undefined): Set<string> =>
-  new Set(clusterComponentsIn(state).keys());
+export const findClusterIdentities = (state: StateExport | undefined): Set<string> =>
+  new Set(findClusterComponents(state).keys());
 
 /**
  * Returns the holdings of the stack: IDs of objects that the stack created, IDs of retained objects
  * (even if they are no longer in the state), and identities of the stack's clusters.
  */
-export const stackHoldings = (state: StateExport | undefined) => ({
-  owned: ownedIds(state),
-  retained: retainedIds(state),
-  identities: clusterIdentitiesIn(state),
+export const findStackOwnership = (state: StateExport | undefined) => ({
+  owned: findOwnedIds(state),
+  retained: findRetainedIds(state),
+  identities: findClusterIdentities(state),
   hasCredential: (state?.deployment.resources ?? []).some(
     ({ type, id }) =>
       type === "openstack:identity/applicationCredential:ApplicationCredential" && id !== undefined,
@@ -253,14 +253,14 @@ const marks = z.looseObject({ [identityKey]: z.string(), [clusterNameKey]: z.str
  * has no servers, returns the name of its component. Returns `otherwise` if the state has no
  * cluster.
  */
-export function clusterNamesInState(state: StateExport | undefined, otherwise: string): string[] {
+export function findClusterNames(state: StateExport | undefined, otherwise: string): string[] {
   const inCloud = new Map(
     (state?.deployment.resources ?? []).flatMap(({ inputs }): [string, string][] => {
       const { success, data } = marks.safeParse(inputs?.["metadata"]);
       return success ? [[data[identityKey], data[clusterNameKey]]] : [];
     }),
   );
-  const names = [...clusterComponentsIn(state)].map(
+  const names = [...findClusterComponents(state)].map(
     ([id, component]) => inCloud.get(id) ?? component,
   );
   return names.length > 0 ? [...new Set(names)] : [otherwise];

@@ -22,9 +22,9 @@ export function parseUrn(urn: string): UrnParts {
 }
 
 /** Returns the last part of a type token: `openstack:networking/network:Network` -> `Network`. */
-export const shortType = (type: string): string => type.split(":").at(-1) ?? type;
+export const getShortType = (type: string): string => type.split(":").at(-1) ?? type;
 
 /** Type of the engine's own provider. The state contains it only after a run that used it. */
-export const engineProviderType = "pulumi:providers:pulumi";
+export const pulumiProviderType = "pulumi:providers:pulumi";
 
 export const serverGroupType = "openstack:compute/serverGroup:ServerGroup";

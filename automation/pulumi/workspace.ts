@@ -4,20 +4,20 @@ import { join, resolve } from "node:path";
 import { isMap, parseDocument } from "yaml";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import { withLock } from "../../base/file-lock.js";
-import { packageRoot, stateDirectory } from "../../base/paths.js";
+import { getPackageRoot, getStatePath } from "../../base/paths.js";
 import { Failure } from "../../base/failures/failure.js";
-import { backendDirectory } from "./backend.js";
+import { parseBackendDirectory } from "./backend.js";
 
 /**
  * Returns the path of the package's program: the compiled file if it exists, or else the TypeScript
  * file.
  */
-export function programModule(): string {
+export function findProgramModulePath(): string {
   const base = resolve(__dirname, "..", "..", "index");
   return existsSync(`${base}.js`) ? `${base}.js` : `${base}.ts`;
 }
 
-export interface Workspace {
+export interface StackWorkspace {
   readonly stack: string;
   readonly project: string;
   /**
@@ -29,7 +29,7 @@ export interface Workspace {
   readonly directory: string;
 }
 
-export interface WorkspaceOptions {
+export interface StackWorkspaceOptions {
   readonly stack: string;
   /** Directory with `Pulumi.yaml` and `Pulumi.<stack>.yaml`. Default: the package's root. */
   readonly projectDirectory?: string;
@@ -87,9 +87,9 @@ export function usesPassphrase(settings: string): boolean {
 }
 
 /** Copies the salt or the secrets provider from `earlier` settings, if `settings` have none. */
-export function withSecretsProvider(settings: string, earlier: string | undefined): string {
+export function copySecretsProvider(settings: string, earlier: string | undefined): string {
   const document = parseDocument(settings);
-  if (!isMap(document.contents)) return withSecretsProvider("config: {}\n", earlier);
+  if (!isMap(document.contents)) return copySecretsProvider("config: {}\n", earlier);
   const own = secretsKeys.some((key) => document.has(key));
   if (!own && earlier !== undefined) {
     const before = parseDocument(earlier);
@@ -106,27 +106,27 @@ export function withSecretsProvider(settings: string, earlier: string | undefine
  * the password.
  */
 const placeOf = (backend: string): string =>
-  backendDirectory(backend) ?? backend.replace(/:[^/:@]*@/, "@");
+  parseBackendDirectory(backend) ?? backend.replace(/:[^/:@]*@/, "@");
 
-function directoryOf({ stack, backend }: WorkspaceOptions, project: string): string {
+function directoryOf({ stack, backend }: StackWorkspaceOptions, project: string): string {
   const hash = createHash("sha256")
     .update(`${placeOf(backend)}\n${project}`)
     .digest("hex");
-  return stateDirectory("work", `${stack}-${hash.slice(0, 8)}`);
+  return getStatePath("work", `${stack}-${hash.slice(0, 8)}`);
 }
 
 /**
  * Returns the path of the settings file of an earlier release. All projects shared this file and
  * its salt.
  */
-const earlierFile = ({ stack, backend }: WorkspaceOptions): string => {
+const earlierFile = ({ stack, backend }: StackWorkspaceOptions): string => {
   const directory = backend.replaceAll(/[^A-Za-z0-9]+/g, "-").slice(-120);
-  return stateDirectory("work", directory, stack, `Pulumi.${stack}.yaml`);
+  return getStatePath("work", directory, stack, `Pulumi.${stack}.yaml`);
 };
 
 /** Settings that the engine will read, and where they are. */
 interface Copied {
-  readonly workspace: Workspace;
+  readonly workspace: StackWorkspace;
   /** Stack's settings as the user wrote them. */
   readonly settings: string;
   readonly file: string;
@@ -135,9 +135,9 @@ interface Copied {
 }
 
 function copyOf(
-  options: WorkspaceOptions,
+  options: StackWorkspaceOptions,
 ): Copied & { readonly project: ReturnType<typeof parseDocument> } {
-  const { stack, projectDirectory: from = packageRoot() } = options;
+  const { stack, projectDirectory: from = getPackageRoot() } = options;
   requireStackName(stack);
   const settings = options.settings ?? readStackFile(from, stack);
   const project = parseDocument(readFileSync(join(from, "Pulumi.yaml"), "utf8"));
@@ -155,7 +155,7 @@ function copyOf(
  * not changed. Does not change an existing copy, because the engine of another command may be about
  * to read it.
  */
-export function prepareWorkspace(options: WorkspaceOptions): Workspace {
+export function prepareWorkspace(options: StackWorkspaceOptions): StackWorkspace {
   const { workspace, project, ...copied } = copyOf(options);
   requireSameCloud(parseDocument(copied.settings), `Pulumi.${workspace.stack}.yaml`);
   requireSameCloud(project, "Pulumi.yaml");
@@ -175,7 +175,7 @@ export function prepareWorkspace(options: WorkspaceOptions): Workspace {
  */
 function writeSettings({ settings, file, earlier }: Copied): void {
   const kept = earlier === undefined ? undefined : readFileSync(earlier, "utf8");
-  replacePrivateFile(file, withSecretsProvider(settings, kept));
+  replacePrivateFile(file, copySecretsProvider(settings, kept));
 }
 
 /**
@@ -192,7 +192,7 @@ const readingMilliseconds = 120_000;
  * @param begin starts the engine. Resolves when the engine has read its settings or has ended
  */
 export async function withStackSettings(
-  options: WorkspaceOptions,
+  options: StackWorkspaceOptions,
   signal: AbortSignal | undefined,
   begin: () => Promise<unknown>,
 ): Promise<void> {

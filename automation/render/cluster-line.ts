@@ -4,10 +4,10 @@ import type { CloudPlace, WhichCluster } from "../engine/operation-options.js";
  * Returns the names of the clusters in words, for example `cluster 'shop'` or
  * `clusters 'shop', 'test'`.
  */
-export const clusterWords = ({ clusters }: Pick<WhichCluster, "clusters">): string =>
+export const describeClusterNames = ({ clusters }: Pick<WhichCluster, "clusters">): string =>
   `cluster${clusters.length > 1 ? "s" : ""} ${clusters.map((name) => `'${name}'`).join(", ")}`;
 
-export const identityWords = ({
+export const describeIdentities = ({
   identities,
   held,
 }: Pick<WhichCluster, "identities" | "held">): string => {
@@ -16,7 +16,7 @@ export const identityWords = ({
 };
 
 /** Returns cloud, region and project in words. Leaves out the region if it is unknown. */
-export const placeWords = ({ cloud, region, project: { name, id } }: CloudPlace): string =>
+export const describeCloudPlace = ({ cloud, region, project: { name, id } }: CloudPlace): string =>
   [
     `cloud '${cloud}'`,
     ...(region === "" ? [] : [`region '${region}'`]),
@@ -26,8 +26,8 @@ export const placeWords = ({ cloud, region, project: { name, id } }: CloudPlace)
 /**
  * Returns one line about the clusters of a command: names, identities, cloud, region and project.
  */
-export function clusterLine(which: WhichCluster): string {
-  const where = which.place ? ` in ${placeWords(which.place)}` : "";
-  const line = `${clusterWords(which)} (${identityWords(which)})${where}`;
+export function renderClusterLine(which: WhichCluster): string {
+  const where = which.place ? ` in ${describeCloudPlace(which.place)}` : "";
+  const line = `${describeClusterNames(which)} (${describeIdentities(which)})${where}`;
   return line.replace(/^c/, "C");
 }

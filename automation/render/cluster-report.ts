@@ -1,4 +1,4 @@
-import { firstExpiringCertificate } from "../health/certificate-expiry.js";
+import { describeFirstExpiringCertificate } from "../health/certificate-expiry.js";
 import { phaseFacts, type Phase } from "../pulumi/phases.js";
 import type { PhaseTime } from "../timeline/phase-times.js";
 import type { Check } from "../verify/check.js";
@@ -13,7 +13,7 @@ export interface TimedPhase {
   readonly resources?: number;
 }
 
-export const timedPhases = (times: readonly PhaseTime[]): TimedPhase[] =>
+export const convertPhaseTimes = (times: readonly PhaseTime[]): TimedPhase[] =>
   times.map(({ phase, startedAt, endedAt, resources }) => ({
     title: phaseFacts[phase satisfies Phase].title,
     milliseconds: endedAt - startedAt,
@@ -26,8 +26,8 @@ const dash = (text: string): string => (text === "" ? "-" : text);
  * Returns the table of nodes. If nodes report certificates, a line below the table names the
  * certificate that expires first.
  */
-export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
-  const first = firstExpiringCertificate(nodes);
+export function renderNodesTable({ nodes }: Pick<Verification, "nodes">): string {
+  const first = describeFirstExpiringCertificate(nodes);
   const lines = formatTable(
     ["NODE", "ROLE", "VERSION", "ADDRESS", "EXTERNAL", "ZONE", "READY"],
     nodes.map((node) => [
@@ -47,23 +47,23 @@ const rowsOf = (checks: readonly Check[]): string[][] =>
   checks.map(({ name, where, ok, answer }) => [name, where, ok ? answer : `FAILED: ${answer}`]);
 
 /** Returns the table of checks of etcd members and of the bastion. */
-export const machinesTable = ({ machines }: Pick<Verification, "machines">): string =>
+export const renderMachineChecksTable = ({ machines }: Pick<Verification, "machines">): string =>
   formatTable(["ASKED", "MACHINE", "ANSWER"], rowsOf(machines));
 
-export const checksTable = ({
+export const renderSampleChecksTable = ({
   services,
   claims,
 }: Pick<Verification, "services" | "claims">): string =>
   formatTable(["SAMPLE", "WHERE", "ANSWER"], rowsOf([...services, ...claims]));
 
 /** Returns the results of a verification: one table each for nodes, machines and samples. */
-export const verificationTables = (seen: Verification): string[] => [
-  nodesTable(seen),
-  ...(seen.machines.length > 0 ? [machinesTable(seen)] : []),
-  ...(seen.services.length + seen.claims.length > 0 ? [checksTable(seen)] : []),
+export const renderVerificationTables = (seen: Verification): string[] => [
+  renderNodesTable(seen),
+  ...(seen.machines.length > 0 ? [renderMachineChecksTable(seen)] : []),
+  ...(seen.services.length + seen.claims.length > 0 ? [renderSampleChecksTable(seen)] : []),
 ];
 
-export function phaseTimesTable(phases: readonly TimedPhase[], total: number): string {
+export function renderPhaseTimesTable(phases: readonly TimedPhase[], total: number): string {
   const rows = phases.map(({ title, milliseconds, resources }) => [
     title,
     formatDuration(milliseconds),
@@ -76,7 +76,7 @@ export function phaseTimesTable(phases: readonly TimedPhase[], total: number): s
 }
 
 /** Returns three commands that the user may run next, and advice about kubectl if there is any. */
-export function nextCommands(
+export function renderNextCommands(
   stack: string,
   kubeconfig: string,
   { onLab, advice }: { readonly onLab: boolean; readonly advice?: string },

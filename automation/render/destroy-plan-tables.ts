@@ -1,8 +1,8 @@
 import { inventoryKinds, type CloudObject } from "../../openstack/inventory/inventory.js";
 import type { ClaimedVolume, DestroyPlan, KeptObject } from "../engine/operation-options.js";
-import { hiddenKindsLines } from "./orphan-tables.js";
+import { renderHiddenKindsLines } from "./orphan-tables.js";
 import { formatTable } from "../../base/terminal/table.js";
-import { clusterWords, identityWords, placeWords } from "./cluster-line.js";
+import { describeClusterNames, describeIdentities, describeCloudPlace } from "./cluster-line.js";
 
 /** Number of names that a row of the table shows. */
 const most = 3;
@@ -35,7 +35,7 @@ const unknown = (problem: string): string =>
   `The cluster's API does not say which volumes, snapshots and floating IPs are kept: ${problem.replace(/\.?$/, ".")}`;
 
 const whose = (plan: DestroyPlan): string =>
-  `${clusterWords(plan)} (${identityWords(plan)}; ${placeWords(plan.place)}; state at ${plan.backend})`;
+  `${describeClusterNames(plan)} (${describeIdentities(plan)}; ${describeCloudPlace(plan.place)}; state at ${plan.backend})`;
 
 const dash = (text: string): string => (text === "" ? "-" : text);
 
@@ -100,7 +100,7 @@ const othersWords = (plan: DestroyPlan): string[] => {
 /**
  * Returns the tables that the user sees before the confirmation: what a destroy deletes and keeps.
  */
-export function destroyPlanTables(plan: DestroyPlan): string {
+export function renderDestroyPlanTables(plan: DestroyPlan): string {
   const { problem } = plan;
   const rows = byKind(plan).map(([kind, names]) => [kind, String(names.length), listed(names)]);
   return [
@@ -111,7 +111,7 @@ export function destroyPlanTables(plan: DestroyPlan): string {
     ...keepsTables(plan),
     ...staysWords(plan),
     ...othersWords(plan),
-    ...hiddenKindsLines(plan.hidden),
+    ...renderHiddenKindsLines(plan.hidden),
     ...(problem === undefined ? [] : [unknown(problem)]),
   ].join("\n\n");
 }
@@ -133,7 +133,7 @@ function ofFate(plan: DestroyPlan, fate: ClaimedVolume["fate"]): string[] {
 }
 
 /** Returns the plan as one line, for a destroy that needs no confirmation. */
-export function destroyPlanLine(plan: DestroyPlan): string {
+export function renderDestroyPlanLine(plan: DestroyPlan): string {
   const { problem } = plan;
   const things = [
     ...byKind(plan).map(([kind, { length }]) => counted(length, kind)),
@@ -154,7 +154,7 @@ export function destroyPlanLine(plan: DestroyPlan): string {
   ];
   return [
     `Destroying the ${whose(plan)}: ${what.join("; ")}.`,
-    ...hiddenKindsLines(plan.hidden),
+    ...renderHiddenKindsLines(plan.hidden),
     ...(problem === undefined ? [] : [unknown(problem)]),
   ].join(" ");
 }

@@ -1,10 +1,10 @@
-import { inventoryKinds, type Kind } from "../../openstack/inventory/inventory.js";
-import type { Orphan } from "../../openstack/inventory/marked-objects.js";
+import { inventoryKinds, type CloudObjectKind } from "../../openstack/inventory/inventory.js";
+import type { OwnedObject } from "../../openstack/inventory/marked-objects.js";
 import type { KeptObject } from "../engine/operation-options.js";
 import { formatTable } from "../../base/terminal/table.js";
 
 /** Returns a table of objects that belong to clusters. */
-export const orphansTable = (found: readonly Orphan[]): string =>
+export const renderOrphansTable = (found: readonly OwnedObject[]): string =>
   formatTable(
     ["KIND", "NAME", "ID", "IDENTITY", "WHY"],
     found.map(({ kind, name, id, mark, claim }) => [kind, name, id, mark.identity || "-", claim]),
@@ -14,7 +14,9 @@ export const orphansTable = (found: readonly Orphan[]): string =>
  * Returns a line about the kinds of objects that the user cannot list. Returns no line if the user
  * can list all kinds.
  */
-export const hiddenKindsLines = (hidden: readonly Kind[] = []): readonly string[] =>
+export const renderHiddenKindsLines = (
+  hidden: readonly CloudObjectKind[] = [],
+): readonly string[] =>
   hidden.length === 0
     ? []
     : [
@@ -28,7 +30,7 @@ interface Kept {
   readonly word?: string;
 }
 
-const ofKind: Readonly<Partial<Record<Kind, Kept>>> = {
+const ofKind: Readonly<Partial<Record<CloudObjectKind, Kept>>> = {
   "volume snapshot": {
     one: "One snapshot of a volume is kept, with its data",
     many: (count) => `${count} snapshots of volumes are kept, with their data`,
@@ -52,8 +54,8 @@ const wordsOf = ({ kind, retained }: KeptObject): Kept =>
     many: (count) => `${count} objects of kind ${kind} are kept`,
   };
 
-const client = (kind: Kind): string => {
-  const nouns: Partial<Record<Kind, string>> = {
+const client = (kind: CloudObjectKind): string => {
+  const nouns: Partial<Record<CloudObjectKind, string>> = {
     "load balancer": "loadbalancer",
     "key pair": "keypair",
   };
@@ -84,7 +86,7 @@ function linesOf(alike: readonly KeptObject[]): string[] {
  * Returns lines about the kept objects, with commands that delete the objects. The commands work in
  * the given order.
  */
-export const keptObjectLines = (kept: readonly KeptObject[]): string =>
+export const renderKeptObjectLines = (kept: readonly KeptObject[]): string =>
   inventoryKinds
     .flatMap((kind) => {
       const ofKind = kept.filter((one) => one.kind === kind);

@@ -1,7 +1,7 @@
 import type { OperationEventBody, ResourceEvent } from "../engine/operation-events.js";
 import { phaseFacts, type Phase } from "../pulumi/phases.js";
 import type { Redactor } from "../../base/terminal/redact-secrets.js";
-import { Timeline } from "../timeline/phase-times.js";
+import { PhaseTracker } from "../timeline/phase-times.js";
 import { parseUrn } from "../pulumi/urn.js";
 import type { Progress, Step } from "../../base/progress.js";
 import { formatDuration } from "../../base/terminal/progress-screen.js";
@@ -20,7 +20,7 @@ type Of<Type extends OperationEventBody["type"]> = Extract<OperationEventBody, {
  * latest output line of a running resource.
  */
 export class PhaseView {
-  readonly timeline = new Timeline();
+  readonly timeline = new PhaseTracker();
   private readonly open = new Map<Phase, Step>();
 
   constructor(private readonly options: PhaseViewOptions) {}

@@ -17,7 +17,7 @@ function ago(takenAt: string, now: number): string {
  *
  * @param now milliseconds since 1970
  */
-export function restoreText(
+export function renderRestorePlan(
   { backup, unpack, members, apiServers, without }: RestorePlan,
   now: number,
 ): string {

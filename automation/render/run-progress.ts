@@ -2,8 +2,8 @@ import type { Progress, Step } from "../../base/progress.js";
 import type { OperationEvent, OperationEventBody } from "../engine/operation-events.js";
 import type { Redactor } from "../../base/terminal/redact-secrets.js";
 import { parseUrn } from "../pulumi/urn.js";
-import { clusterLine } from "./cluster-line.js";
-import { timedPhases, type TimedPhase } from "./cluster-report.js";
+import { renderClusterLine } from "./cluster-line.js";
+import { convertPhaseTimes, type TimedPhase } from "./cluster-report.js";
 import { PhaseView } from "./phase-progress.js";
 
 export interface RunViewOptions {
@@ -57,7 +57,7 @@ export class RunView {
       case "queued":
         return;
       case "cluster":
-        if (this.options.showsCluster !== false) this.note(clusterLine(event));
+        if (this.options.showsCluster !== false) this.note(renderClusterLine(event));
         return;
       case "step":
         this.step(event);
@@ -78,7 +78,7 @@ export class RunView {
   /** Returns the times of the phases, and of the steps without phases. */
   times(): TimedPhase[] {
     const { before, after } = this.took;
-    return [...before, ...timedPhases(this.phases?.timeline.times() ?? []), ...after];
+    return [...before, ...convertPhaseTimes(this.phases?.timeline.times() ?? []), ...after];
   }
 
   private step({ state, title, expectedSeconds, detail, outcome, at }: Of<"step">): void {

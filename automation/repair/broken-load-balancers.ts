@@ -1,31 +1,31 @@
 import {
   deletionTimeouts,
-  WaitOptions,
+  TimedWait,
   type DeleteOptions,
 } from "../../openstack/inventory/wait-until-unused.js";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
-import { readBalancer, type CloudObject } from "../../openstack/inventory/inventory.js";
+import { readLoadBalancer, type CloudObject } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
-import { ownershipOf } from "../../openstack/inventory/ownership.js";
-import { needsClusterApi } from "../pulumi/needs-cluster-api.js";
+import { getOwnership } from "../../openstack/inventory/ownership.js";
+import { createApiDependencyPredicate } from "../pulumi/needs-cluster-api.js";
 import { Failure } from "../../base/failures/failure.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
-import { withoutResources } from "../pulumi/prune-state.js";
-import { resourcesInCloud } from "../guards/cloud-location.js";
+import { omitResources } from "../pulumi/prune-state.js";
+import { findResourcesInCloud } from "../guards/cloud-location.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
-import { plainTextInput } from "../pulumi/pending-operations.js";
+import { getPlainTextInput } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
-import type { Changes, Facts, Step } from "../steps/step.js";
-import { readProvidersOfClusters } from "../engine/kubernetes-providers.js";
+import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/step.js";
+import { readConnectedProviderUrns } from "../engine/kubernetes-providers.js";
 import { requireAgreedClusters, type ProtectionFacts } from "../guards/destroy-protection.js";
 import {
-  clusterIdentitiesIn,
-  stateChangedError,
+  findClusterIdentities,
+  createStateChangedError,
   type StateExport,
   type StateResource,
 } from "../pulumi/stack-state.js";
-import { parseUrn, shortType } from "../pulumi/urn.js";
+import { parseUrn, getShortType } from "../pulumi/urn.js";
 
 /*
  * Deletes load balancers in ERROR and removes them from the state, before the engine runs. Octavia
@@ -40,7 +40,7 @@ const balancerType = "openstack:loadbalancer/loadBalancer:LoadBalancer";
 const owners = ["loadbalancerId", "listenerId", "poolId", "l7policyId"] as const;
 
 /** Returns the resources of the load balancers with these IDs, and of all their parts. Pure. */
-export function balancersWithParts(
+export function findBalancersWithParts(
   { deployment }: Pick<StateExport, "deployment">,
   balancers: ReadonlySet<string>,
 ): ReadonlySet<StateResource> {
@@ -51,7 +51,7 @@ export function balancersWithParts(
   const found = new Set(all.filter(({ type, id }) => type === balancerType && ids.has(id ?? "")));
   const isIn = ({ inputs, outputs }: StateResource): boolean =>
     owners.some((key) =>
-      [inputs, outputs].some((properties) => ids.has(plainTextInput(properties?.[key]) ?? "")),
+      [inputs, outputs].some((properties) => ids.has(getPlainTextInput(properties?.[key]) ?? "")),
     );
   for (let before = -1; before < found.size;) {
     before = found.size;
@@ -71,7 +71,7 @@ export function balancersWithParts(
 type BalancerCondition = "well" | "failed" | "undeletable" | "gone" | "deleting" | "busy";
 
 /** Returns the condition of a load balancer. Pure. */
-export function conditionOfBalancer(
+export function getBalancerCondition(
   { protect, retainOnDelete }: Pick<StateResource, "protect" | "retainOnDelete">,
   found: CloudObject | undefined,
   identities: ReadonlySet<string>,
@@ -80,7 +80,7 @@ export function conditionOfBalancer(
   if (found.status === "PENDING_DELETE") return "deleting";
   if (found.status.startsWith("PENDING_")) return "busy";
   if (found.status !== "ERROR") return "well";
-  const isOurs = identities.has(ownershipOf(found)?.mark.identity ?? "");
+  const isOurs = identities.has(getOwnership(found)?.mark.identity ?? "");
   return isOurs && protect !== true && retainOnDelete !== true ? "failed" : "undeletable";
 }
 
@@ -108,17 +108,17 @@ async function readBalancerConditions(
   within?: number,
 ): Promise<BalancerInState[]> {
   // Skips a load balancer that is being replaced, because it is already deleted with its parts.
-  const held = resourcesInCloud(state).filter(
+  const held = findResourcesInCloud(state).filter(
     ({ type, id, pendingReplacement }) =>
       type === balancerType && id !== undefined && pendingReplacement !== true,
   );
   if (held.length === 0) return [];
-  const [cloud, identities] = [await run.cloud(), clusterIdentitiesIn(state)];
+  const [cloud, identities] = [await run.cloud(), findClusterIdentities(state)];
   const seen = held.map(async (one): Promise<BalancerInState> => {
     const { id = "", outputs } = one;
-    const found = await readBalancer(cloud, id, within);
-    const what = `load balancer '${found?.name ?? plainTextInput(outputs?.["name"]) ?? ""}' (${id})`;
-    return { id, held: one, what, condition: conditionOfBalancer(one, found, identities), found };
+    const found = await readLoadBalancer(cloud, id, within);
+    const what = `load balancer '${found?.name ?? getPlainTextInput(outputs?.["name"]) ?? ""}' (${id})`;
+    return { id, held: one, what, condition: getBalancerCondition(one, found, identities), found };
   });
   return Promise.all(seen);
 }
@@ -165,7 +165,7 @@ function refuseUndeletableBalancers(
   const isStuck = ({ id, held }: BalancerInState): boolean =>
     state !== undefined &&
     held.retainOnDelete !== true &&
-    [...balancersWithParts(state, new Set([id]))].some(
+    [...findBalancersWithParts(state, new Set([id]))].some(
       (part) => part.type !== balancerType && part.retainOnDelete !== true,
     );
   const one = seen.find((balancer) => balancer.condition === "undeletable" && isStuck(balancer));
@@ -188,13 +188,16 @@ function planOfBrokenBalancers(run: StackOperation, seen: readonly BalancerInSta
     run.warn(`The ${what} ${text}`);
     const { name, type } = parseUrn(held.urn);
     const operation = condition === "failed" ? "replace" : "create";
-    return [{ operation, type: shortType(type), name }];
+    return [{ operation, type: getShortType(type), name }];
   });
   return rows.flat();
 }
 
 /** Reports broken load balancers, and returns a plan row for each one that `up` recreates. */
-export async function reportBrokenBalancers({ run, state }: Facts): Promise<readonly PlanRow[]> {
+export async function reportBrokenBalancers({
+  run,
+  state,
+}: OperationFacts): Promise<readonly PlanRow[]> {
   const seen = await tryReadBalancerConditions(run, state);
   warnOfUndeletableBalancers(run, seen);
   return planOfBrokenBalancers(run, seen);
@@ -204,7 +207,9 @@ export async function reportBrokenBalancers({ run, state }: Facts): Promise<read
  * Reports broken load balancers in a refresh, because the refresh does not notice that they are
  * broken.
  */
-export const reportBrokenBalancersInRefresh: Step<Facts & { broken: readonly PlanRow[] }> = {
+export const reportBrokenBalancersInRefresh: OperationStep<
+  OperationFacts & { broken: readonly PlanRow[] }
+> = {
   title: "Report broken load balancers",
   silent: true,
   apply: async (facts) => {
@@ -218,10 +223,10 @@ export async function waitForOctavia(
   { id, what }: Pick<BalancerInState, "id" | "what">,
   options: DeleteOptions = {},
 ): Promise<void> {
-  const wait = new WaitOptions({ what, bound: deletionTimeouts.balancer }, options);
+  const wait = new TimedWait({ what, bound: deletionTimeouts.balancer }, options);
   for (;;) {
     options.signal?.throwIfAborted();
-    const status = (await readBalancer(cloud, id))?.status ?? "";
+    const status = (await readLoadBalancer(cloud, id))?.status ?? "";
     if (!status.startsWith("PENDING_")) return;
     if (wait.isOver)
       throw new Failure(
@@ -255,10 +260,10 @@ const sayings = {
  */
 function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): string {
   const isKept = ["vipPortId", "vipAddress"].some(
-    (key) => plainTextInput(inputs?.[key]) !== undefined,
+    (key) => getPlainTextInput(inputs?.[key]) !== undefined,
   );
   if (isKept || purpose === "destroy") return "";
-  const address = plainTextInput(outputs?.["vipAddress"]);
+  const address = getPlainTextInput(outputs?.["vipAddress"]);
   const now = address === undefined ? "" : ` than ${address}`;
   return ` It has no separate port, so it may get another address${now}.`;
 }
@@ -282,7 +287,7 @@ async function clear(
   signal: AbortSignal,
 ): Promise<StateExport> {
   // An import would delete the pending operations, which the next run has to repair.
-  if (hasPendingOperations(before)) throw stateChangedError();
+  if (hasPendingOperations(before)) throw createStateChangedError();
   const seen = await readBalancerConditions(run, before);
   const broken = seen.flatMap(({ condition, ...one }) =>
     condition === "failed" || condition === "gone" ? [{ ...one, condition }] : [],
@@ -292,8 +297,8 @@ async function clear(
   const cloud = await run.cloud();
   const options = patienceOf(run, signal);
   for (const { found } of broken) if (found) await deleteObject(cloud, found, options);
-  const going = balancersWithParts(before, new Set(broken.map(({ id }) => id)));
-  return withoutResources(before, (one) => going.has(one)).state;
+  const going = findBalancersWithParts(before, new Set(broken.map(({ id }) => id)));
+  return omitResources(before, (one) => going.has(one)).state;
 }
 
 /**
@@ -302,7 +307,9 @@ async function clear(
  * does not include the server, so the engine would delete each of them separately.
  */
 async function settleFirst(run: StackOperation, state: StateExport): Promise<void> {
-  const isOfApi = needsClusterApi(new Set(await readProvidersOfClusters(run.access)));
+  const isOfApi = createApiDependencyPredicate(
+    new Set(await readConnectedProviderUrns(run.access)),
+  );
   const target = (state.deployment.resources ?? [])
     .filter((one) => isOfApi(one) && one.deletedWith === undefined)
     .map(({ urn }) => urn);
@@ -321,7 +328,7 @@ const isBroken = ({ condition }: BalancerInState): boolean =>
  * it. Returns the load balancers if one of them is broken.
  */
 function judge(
-  { run, state }: Facts,
+  { run, state }: OperationFacts,
   seen: readonly BalancerInState[],
   purpose: Purpose,
 ): readonly BalancerInState[] | undefined {
@@ -331,7 +338,7 @@ function judge(
 }
 
 async function settled(
-  { run, state }: Facts,
+  { run, state }: OperationFacts,
   seen: readonly BalancerInState[],
   purpose: Purpose,
 ): Promise<readonly BalancerInState[]> {
@@ -348,10 +355,10 @@ async function settled(
  *
  * @param requireAgreedClusters guard that is repeated under the lock. Default: none
  */
-const deleteBroken = <F extends Facts & { readonly octaviaPatience?: number | undefined }>(
+const deleteBroken = <F extends OperationFacts & { readonly octaviaPatience?: number | undefined }>(
   purpose: Purpose,
   requireAgreed?: (facts: F) => void,
-): Step<F, never, readonly BalancerInState[]> => ({
+): OperationStep<F, never, readonly BalancerInState[]> => ({
   title: "Delete broken load balancers",
   detect: async (facts) => {
     const seen = await tryReadBalancerConditions(facts.run, facts.state, facts.octaviaPatience);
@@ -377,9 +384,9 @@ const deleteBroken = <F extends Facts & { readonly octaviaPatience?: number | un
 /** Milliseconds that an `up` waits for Octavia's answer about each load balancer. */
 export const octaviaPatience = 5_000;
 
-export const recreateBrokenBalancers: Step<
-  Facts & { readonly octaviaPatience?: number | undefined },
-  Changes,
+export const recreateBrokenBalancers: OperationStep<
+  OperationFacts & { readonly octaviaPatience?: number | undefined },
+  PlannedChanges,
   readonly BalancerInState[]
 > = {
   ...deleteBroken("up"),
@@ -389,5 +396,8 @@ export const recreateBrokenBalancers: Step<
   },
 };
 
-export const deleteBrokenBalancers: Step<ProtectionFacts, never, readonly BalancerInState[]> =
-  deleteBroken("destroy", requireAgreedClusters);
+export const deleteBrokenBalancers: OperationStep<
+  ProtectionFacts,
+  never,
+  readonly BalancerInState[]
+> = deleteBroken("destroy", requireAgreedClusters);

@@ -2,21 +2,21 @@ import { listVisibleObjects } from "../../openstack/inventory/inventory.js";
 import { Failure } from "../../base/failures/failure.js";
 import { requireCurrentState } from "./outdated-state.js";
 import {
-  undoNeedsCloud,
+  needsCloudForUndo,
   hasInterruptedRun,
   undoPendingCreates,
   type UndoTools,
 } from "./undo-pending-creates.js";
-import { undoStepsOf, typeAndNameOf } from "../pulumi/pending-operations.js";
+import { getUndoSteps, describeUrn } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
-import type { Changes, Facts, Step } from "../steps/step.js";
+import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/step.js";
 import { readState, type PendingOperation, type StateExport } from "../pulumi/stack-state.js";
 import { isScript } from "../engine/interrupted-scripts.js";
-import { parseUrn, shortType } from "../pulumi/urn.js";
+import { parseUrn, getShortType } from "../pulumi/urn.js";
 
 /** Returns the state if a run was interrupted that has to be repaired. */
-const interruptedState = ({ state }: Facts): StateExport | undefined =>
+const interruptedState = ({ state }: OperationFacts): StateExport | undefined =>
   state && hasInterruptedRun(state) ? state : undefined;
 
 /**
@@ -25,18 +25,18 @@ const interruptedState = ({ state }: Facts): StateExport | undefined =>
  * @param refuseOutdated whether to refuse an outdated state. False for a destroy, which deletes
  * everything
  */
-async function undo(facts: Facts, refuseOutdated: boolean): Promise<void> {
+async function undo(facts: OperationFacts, refuseOutdated: boolean): Promise<void> {
   const { run } = facts;
   let cleared: readonly string[] = [];
   const { before, after } = await editUnderLock(run, async (now, signal) => {
     // Another command may have repaired the state before this command got the lock.
     if (!now || !hasInterruptedRun(now)) return now;
-    if (refuseOutdated && undoNeedsCloud(now)) {
+    if (refuseOutdated && needsCloudForUndo(now)) {
       // Hidden objects cannot prove that the state is outdated.
       const { objects } = await listVisibleObjects(await run.cloud());
       await requireCurrentState(run.access, now, objects);
     }
-    const recovered = await undoPendingCreates(run.access, now, () => undoToolsOf(run, signal));
+    const recovered = await undoPendingCreates(run.access, now, () => createUndoTools(run, signal));
     ({ cleared } = recovered);
     return recovered.state;
   });
@@ -50,14 +50,14 @@ async function undo(facts: Facts, refuseOutdated: boolean): Promise<void> {
 const title = "Delete what an interrupted run left";
 
 /** Undoes the pending operations before a destroy. */
-export const undoBeforeDestroy: Step<Facts, never, StateExport> = {
+export const undoPendingBeforeDestroy: OperationStep<OperationFacts, never, StateExport> = {
   title,
   detect: interruptedState,
   apply: (facts) => undo(facts, false),
 };
 
 /** Undoes the pending operations before an `up`. Refuses an outdated state. */
-export const undoBeforeUp: Step<Facts, Changes, StateExport> = {
+export const undoPendingBeforeUp: OperationStep<OperationFacts, PlannedChanges, StateExport> = {
   title,
   expectedSeconds: 10,
   detect: interruptedState,
@@ -67,7 +67,7 @@ export const undoBeforeUp: Step<Facts, Changes, StateExport> = {
       run.note(`${pendingOperationsText(pending)}. \`up\` repairs them first.`);
     const rows = pending.map(({ resource: { urn, type } }) => ({
       operation: "repair",
-      type: shortType(type),
+      type: getShortType(type),
       name: parseUrn(urn).name,
     }));
     return { rows, first: "first repair what an interrupted run left" };
@@ -102,13 +102,13 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
       const state = await undecided();
       const during = { from: run.began, to: Date.now() };
       if (state)
-        await undoPendingCreates(run.access, state, () => undoToolsOf(run, signal), during);
+        await undoPendingCreates(run.access, state, () => createUndoTools(run, signal), during);
     };
     // Only a second stop (`killSignal`) ends this work, because a first stop may be the reason why
     // the run failed.
     await run.hold(work, { stop: run.options.killSignal });
   } catch (error) {
-    const names = creates.map(({ operation }) => typeAndNameOf(operation.resource.urn)).join(", ");
+    const names = creates.map(({ operation }) => describeUrn(operation.resource.urn)).join(", ");
     run.note(
       `Whether the cloud created ${names} is unknown (${error instanceof Error ? error.message : String(error)}); the next \`npx stackadm up\` looks for it.`,
     );
@@ -116,7 +116,7 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
 }
 
 /** Returns the tools for a repair. The caller holds the stack's lock. */
-export const undoToolsOf = async (
+export const createUndoTools = async (
   run: StackOperation,
   signal: AbortSignal,
 ): Promise<UndoTools> => ({
@@ -128,7 +128,7 @@ export const undoToolsOf = async (
 });
 
 const pendingOperationsText = (pending: readonly PendingOperation[]): string =>
-  `An interrupted run left these operations unfinished: ${undoStepsOf(pending)
+  `An interrupted run left these operations unfinished: ${getUndoSteps(pending)
     .map(({ what }) => what)
     .join(", ")}`;
 
@@ -138,12 +138,12 @@ const pendingOperationsText = (pending: readonly PendingOperation[]): string =>
  * pending updates. It also overwrites the time of the interruption, which the repair needs to
  * recognize an outdated state.
  */
-export function requireKeptByRefresh({ run, state }: Facts): void {
+export function requireSafeRefresh({ run, state }: OperationFacts): void {
   const pending = state?.deployment.pending_operations ?? [];
   if (!state || pending.length === 0) return;
   const said = pendingOperationsText(pending);
   const isStopped = pending.some(({ type, resource }) => type === "updating" && isScript(resource));
-  if (isStopped || undoNeedsCloud(state))
+  if (isStopped || needsCloudForUndo(state))
     throw new Failure(
       "FAILED",
       `${said}. A refresh would lose ${isStopped ? "which scripts did not finish" : "the time of the interruption"}, so nothing was changed.`,

@@ -1,10 +1,10 @@
-import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
+import type { CloudObject, CloudObjectKind } from "../../openstack/inventory/inventory.js";
 import {
   isKeptUnlessRequested,
-  orphansIn,
-  type Orphan,
+  filterOwnedObjects,
+  type OwnedObject,
 } from "../../openstack/inventory/marked-objects.js";
-import { hasData, ownershipOf } from "../../openstack/inventory/ownership.js";
+import { hasData, getOwnership } from "../../openstack/inventory/ownership.js";
 import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
 
 /*
@@ -14,7 +14,7 @@ import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
  */
 
 /** Facts about the stack, from which the owner of an object is derived. */
-export interface RunEvidence {
+export interface AttributionEvidence {
   /** IDs of all resources in the state. */
   readonly owned: ReadonlySet<string>;
   /** Identities of the clusters in the state. */
@@ -44,7 +44,10 @@ export interface UnmarkedObject {
   readonly created: string;
 }
 
-export const unprovenAttribution = (because: string): Attribution => ({ is: "unproven", because });
+export const createUnprovenAttribution = (because: string): Attribution => ({
+  is: "unproven",
+  because,
+});
 
 /**
  * Determines the owner by the creation time. Returns `left behind` if the time is in one of the
@@ -57,23 +60,24 @@ export function attributeByTime(
   unsettled: readonly RunPeriod[],
   clocks?: number,
 ): Attribution {
-  if (created === "") return unprovenAttribution("the cloud does not report when it was created");
+  if (created === "")
+    return createUnprovenAttribution("the cloud does not report when it was created");
   return isWithinPeriods(created, unsettled, clocks)
     ? { is: "left behind" }
-    : unprovenAttribution("it was perhaps not created during such a run");
+    : createUnprovenAttribution("it was perhaps not created during such a run");
 }
 
 /**
  * Determines the owner of an object without an identity. Returns `left behind` if all its parents
  * are in the state, and it was created during a run whose results may be missing in the state.
  */
-export function attributeUnmarked(
+export function attributeUnmarkedObject(
   { parents, created }: UnmarkedObject,
-  { owned, unsettled }: RunEvidence,
+  { owned, unsettled }: AttributionEvidence,
 ): Attribution {
-  if (parents === undefined) return unprovenAttribution("nothing on it names its owner");
+  if (parents === undefined) return createUnprovenAttribution("nothing on it names its owner");
   if (!parents.every((parent) => parent !== "" && owned.has(parent)))
-    return unprovenAttribution("none of its parents is in the state");
+    return createUnprovenAttribution("none of its parents is in the state");
   return attributeByTime(created, unsettled);
 }
 
@@ -82,7 +86,9 @@ export function attributeUnmarked(
  * identity: earlier releases added the identity by a second request, which an interrupted run did
  * not send.
  */
-const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly string[]>>> = {
+const parentsOf: Readonly<
+  Partial<Record<CloudObjectKind, (object: CloudObject) => readonly string[]>>
+> = {
   subnet: ({ network }) => [network],
   port: ({ network }) => [network],
 };
@@ -92,7 +98,7 @@ const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly
  */
 const isKnown = (
   { id }: CloudObject,
-  { owned, retained }: Pick<RunEvidence, "owned" | "retained">,
+  { owned, retained }: Pick<AttributionEvidence, "owned" | "retained">,
 ): boolean => owned.has(id) || retained.has(id);
 
 /**
@@ -107,7 +113,7 @@ const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
  * returns only periods in which a run was active all the time (without `atMost`), because a user
  * may have copied such an object shortly before or after a run.
  */
-const whenOf = (object: CloudObject, { unsettled }: RunEvidence): readonly RunPeriod[] =>
+const whenOf = (object: CloudObject, { unsettled }: AttributionEvidence): readonly RunPeriod[] =>
   hasData(object) ? unsettled.filter(({ atMost }) => atMost !== true) : unsettled;
 
 /**
@@ -116,15 +122,18 @@ const whenOf = (object: CloudObject, { unsettled }: RunEvidence): readonly RunPe
  * of servers, volumes and snapshots must also have been created in one of the periods. For volumes
  * and snapshots, no difference of clocks is tolerated, because a user's copy has the same identity.
  */
-export function attributeNamed(object: CloudObject, known: RunEvidence): Attribution {
+export function attributeNamedObject(object: CloudObject, known: AttributionEvidence): Attribution {
   const { created, kind } = object;
   if (isKnown(object, known)) return { is: "held" };
-  const mark = ownershipOf(object)?.mark;
+  const mark = getOwnership(object)?.mark;
   if (mark && !known.identities.has(mark.identity)) return { is: "another's" };
   const unsettled = whenOf(object, known);
   if (!mark) {
     const parents = parentsOf[kind]?.(object);
-    return attributeUnmarked({ ...(parents && { parents }), created }, { ...known, unsettled });
+    return attributeUnmarkedObject(
+      { ...(parents && { parents }), created },
+      { ...known, unsettled },
+    );
   }
   if (hasData(object)) return attributeByTime(created, unsettled, 0);
   return isOfMachine(object) ? attributeByTime(created, unsettled) : { is: "left behind" };
@@ -138,9 +147,9 @@ export function attributeNamed(object: CloudObject, known: RunEvidence): Attribu
  */
 export function isUnrecorded(
   object: CloudObject,
-  known: Pick<RunEvidence, "owned" | "retained" | "identities">,
+  known: Pick<AttributionEvidence, "owned" | "retained" | "identities">,
 ): boolean {
-  const ownership = ownershipOf(object);
+  const ownership = getOwnership(object);
   return (
     ownership?.claim === "marked by stackadm" &&
     known.identities.has(ownership.mark.identity) &&
@@ -153,7 +162,10 @@ export function isUnrecorded(
  * Returns whether the object is a subnet in a network of the state, and a destroy has failed. The
  * destroy may have removed the subnet from the state before it deleted the subnet.
  */
-const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: RunEvidence): boolean =>
+const isForgotten = (
+  { kind, network }: CloudObject,
+  { owned, unsettled }: AttributionEvidence,
+): boolean =>
   kind === "subnet" && owned.has(network) && unsettled.some(({ destroyed }) => destroyed === true);
 
 /**
@@ -161,11 +173,14 @@ const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: RunEv
  * names the object, and the state may be outdated. So the identity is not enough for `left behind`.
  * The object must also have been created in one of the periods.
  */
-export function attributeUnrecorded(object: CloudObject, known: RunEvidence): Attribution {
+export function attributeUnrecordedObject(
+  object: CloudObject,
+  known: AttributionEvidence,
+): Attribution {
   if (isOfMachine(object))
-    return unprovenAttribution("it belongs to a machine that may be running");
+    return createUnprovenAttribution("it belongs to a machine that may be running");
   if (isForgotten(object, known)) return { is: "left behind" };
-  return attributeUnmarked({ parents: [], created: object.created }, known);
+  return attributeUnmarkedObject({ parents: [], created: object.created }, known);
 }
 
 /**
@@ -181,15 +196,15 @@ export interface ClusterObject {
   /**
    * Object with its identity. Absent if only the state shows that the object belongs to the stack.
    */
-  readonly marked?: Orphan | undefined;
+  readonly marked?: OwnedObject | undefined;
   readonly disposal: Disposal;
 }
 
-type Holdings = Pick<RunEvidence, "owned" | "retained" | "identities">;
+type Holdings = Pick<AttributionEvidence, "owned" | "retained" | "identities">;
 
 function disposalOf(
   object: CloudObject,
-  marked: Orphan | undefined,
+  marked: OwnedObject | undefined,
   { owned, retained }: Holdings,
 ): Disposal {
   if (retained.has(object.id)) return "keep";
@@ -202,11 +217,13 @@ function disposalOf(
  * Returns the objects of the stack's clusters, and what a destroy does with each. Both the plan of
  * a destroy and the sweep use only this answer.
  */
-export function clusterObjects(
+export function findClusterObjects(
   inventory: readonly CloudObject[],
   holdings: Holdings,
 ): ClusterObject[] {
-  const identified = new Map(orphansIn(inventory, holdings.identities).map((one) => [one.id, one]));
+  const identified = new Map(
+    filterOwnedObjects(inventory, holdings.identities).map((one) => [one.id, one]),
+  );
   return inventory.flatMap((object): ClusterObject[] => {
     const marked = identified.get(object.id);
     if (!marked && !isKnown(object, holdings)) return [];

@@ -1,19 +1,19 @@
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
-import { ownershipOf } from "../../openstack/inventory/ownership.js";
+import { getOwnership } from "../../openstack/inventory/ownership.js";
 import { Failure } from "../../base/failures/failure.js";
 import {
-  stackCreatedAt,
+  getStackCreationTime,
   longestCreateDelay,
-  runsOf,
+  readStackRuns,
   clockTolerance,
-  stateWrittenAt,
+  getStateWriteTime,
   type StackHistory,
   type StackRuns,
 } from "../pulumi/run-history.js";
 import { unchangedOperations } from "../pulumi/events.js";
-import { isUnrecorded, type RunEvidence } from "./object-attribution.js";
+import { isUnrecorded, type AttributionEvidence } from "./object-attribution.js";
 import { mayBeCreatedBy, inventoryKindOfType } from "../pulumi/pending-operations.js";
-import { stackHoldings, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
+import { findStackOwnership, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Checks whether a state with pending operations is outdated. An outdated state is a copy from the
@@ -45,9 +45,9 @@ function wasBeforeControllers({ deployment }: StateExport): boolean {
 /** Returns whether a controller of one of the stack's clusters created the object. */
 const isOfControllers = (
   object: CloudObject,
-  { identities }: Pick<RunEvidence, "identities">,
+  { identities }: Pick<AttributionEvidence, "identities">,
 ): boolean => {
-  const ownership = ownershipOf(object);
+  const ownership = getOwnership(object);
   return (
     ownership !== undefined &&
     ownership.claim !== "marked by stackadm" &&
@@ -61,7 +61,7 @@ const isOfControllers = (
  * because another computer, with another clock, created it.
  */
 function newestIn(state: StateExport): number | undefined {
-  const written = stateWrittenAt(state);
+  const written = getStateWriteTime(state);
   const times = (state.deployment.resources ?? []).flatMap(({ created = "", modified = "" }) =>
     [created, modified].map((time) => Date.parse(time)).filter((time) => time > 0),
   );
@@ -89,8 +89,9 @@ function madeByControllers(
   objects: readonly CloudObject[],
 ): CloudObject | undefined {
   if (!wasBeforeControllers(state)) return undefined;
-  const since = history.find(({ kind }) => kind !== "refresh")?.endTime ?? stackCreatedAt(state);
-  const held = stackHoldings(state);
+  const since =
+    history.find(({ kind }) => kind !== "refresh")?.endTime ?? getStackCreationTime(state);
+  const held = findStackOwnership(state);
   return objects.find(
     (one) =>
       isOfControllers(one, held) && Date.parse(one.created) > Date.parse(since ?? "1970-01-01"),
@@ -101,7 +102,7 @@ function madeByControllers(
  * Returns the proof that the state is outdated, as a clause for an error message. Returns undefined
  * if there is no proof. Pure.
  */
-export function evidenceOfNewerState(
+export function findNewerStateEvidence(
   state: StateExport,
   runs: StackRuns,
   objects: readonly CloudObject[],
@@ -114,7 +115,7 @@ export function evidenceOfNewerState(
   if (ours !== undefined && isLater(ours)) return `an \`up\` on this machine ran at ${at(ours)}`;
   const ended = Date.parse(runs.history.find(hasChanged)?.endTime ?? "");
   if (isLater(ended)) return `an update ended at ${at(ended)}`;
-  const held = stackHoldings(state);
+  const held = findStackOwnership(state);
   const found =
     objects.find(
       (one) =>
@@ -133,9 +134,9 @@ export async function requireCurrentState(
   state: StateExport,
   objects: readonly CloudObject[],
 ): Promise<void> {
-  const what = evidenceOfNewerState(state, await runsOf(access), objects);
+  const what = findNewerStateEvidence(state, await readStackRuns(access), objects);
   if (what === undefined) return;
-  const written = new Date(stateWrittenAt(state) ?? NaN).toISOString();
+  const written = new Date(getStateWriteTime(state) ?? NaN).toISOString();
   throw new Failure(
     "PREFLIGHT_FAILED",
     `The state, last written at ${written}, records an interrupted run, but ${what}. So it may be an outdated copy of a running cluster's state. Nothing was deleted.`,

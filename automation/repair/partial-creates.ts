@@ -1,6 +1,6 @@
-import { foreignCredentials } from "../guards/foreign-credentials.js";
-import type { Facts, Step } from "../steps/step.js";
-import { typeAndNameOf } from "../pulumi/pending-operations.js";
+import { findForeignCredentials } from "../guards/foreign-credentials.js";
+import type { OperationFacts, OperationStep } from "../steps/step.js";
+import { describeUrn } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { readState, type StateExport } from "../pulumi/stack-state.js";
 
@@ -21,7 +21,7 @@ const isReadAfterCreate = (type: string): boolean =>
 /**
  * Returns the URNs of the resources that must be refreshed before the engine changes them. Pure.
  */
-export const partialCreatesIn = ({ deployment }: StateExport): string[] =>
+export const findPartialCreates = ({ deployment }: StateExport): string[] =>
   (deployment.resources ?? []).flatMap(({ urn, type, initErrors = [] }) =>
     isReadAfterCreate(type) && initErrors.length > 0 ? [urn] : [],
   );
@@ -31,17 +31,17 @@ export const partialCreatesIn = ({ deployment }: StateExport): string[] =>
  * Keystone does not show them, so their refresh would fail.
  */
 async function readable(run: StackOperation, state: StateExport): Promise<string[]> {
-  const found = partialCreatesIn(state);
+  const found = findPartialCreates(state);
   if (found.length === 0) return [];
-  const others = new Set((await foreignCredentials(run, state)).map(({ urn }) => urn));
+  const others = new Set((await findForeignCredentials(run, state)).map(({ urn }) => urn));
   return found.filter((urn) => !others.has(urn));
 }
 
 /**
- * Refreshes the resources of {@link partialCreatesIn}. Must run after all checks of the state's age
+ * Refreshes the resources of {@link findPartialCreates}. Must run after all checks of the state's age
  * (unrecorded-server-attribution.ts), because it writes the state.
  */
-export const readPartialCreates: Step<Facts, never, string[]> = {
+export const refreshPartialCreates: OperationStep<OperationFacts, never, string[]> = {
   title: "Read resources that an earlier run created but could not read",
   detect: async ({ run, state }) => {
     const target = state ? await readable(run, state) : [];
@@ -49,7 +49,7 @@ export const readPartialCreates: Step<Facts, never, string[]> = {
   },
   apply: async (facts, target) => {
     const { run } = facts;
-    const what = target.map(typeAndNameOf).join(", ");
+    const what = target.map(describeUrn).join(", ");
     run.note(
       `An earlier run created these resources but could not read them; reading them first: ${what}.`,
     );

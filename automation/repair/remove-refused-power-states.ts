@@ -1,11 +1,11 @@
-import { isRefusedAsInput } from "../../components/lookup/refused-power-states.js";
-import { excludeForeignCredentials } from "../guards/foreign-credentials.js";
-import { countDiffering, type PlanRow } from "../pulumi/preview-rows.js";
-import type { Facts, Step } from "../steps/step.js";
+import { isRefusedPowerState } from "../../components/lookup/refused-power-states.js";
+import { createExclusionFlags } from "../guards/foreign-credentials.js";
+import { countDifferingResources, type PlanRow } from "../pulumi/preview-rows.js";
+import type { OperationFacts, OperationStep } from "../steps/step.js";
 import {
   readState,
   rewriteState,
-  withResources,
+  mapStateResources,
   type StateExport,
   type StateResource,
 } from "../pulumi/stack-state.js";
@@ -21,7 +21,7 @@ import {
 function withoutRefusedState(one: StateResource): StateResource {
   const { powerState, ...inputs } = one.inputs ?? {};
   const isServer = one.type === "openstack:compute/instance:Instance";
-  if (!isServer || typeof powerState !== "string" || !isRefusedAsInput(powerState)) return one;
+  if (!isServer || typeof powerState !== "string" || !isRefusedPowerState(powerState)) return one;
   return { ...one, inputs };
 }
 
@@ -31,21 +31,21 @@ function withoutRefusedState(one: StateResource): StateResource {
  * operations are pending, because an import would delete them. The outputs keep their power states,
  * which have no effect. Pure.
  */
-export const withoutRefusedPowerStates = (state: StateExport): StateExport =>
-  withResources(state, withoutRefusedState);
+export const omitRefusedPowerStates = (state: StateExport): StateExport =>
+  mapStateResources(state, withoutRefusedState);
 
 /** Removes power states that OpenStack's provider would refuse from the inputs in the state. */
-export const removeRefusedPowerStates: Step<Facts, never, StateExport> = {
+export const removeRefusedPowerStates: OperationStep<OperationFacts, never, StateExport> = {
   title: "Remove power states that the provider refuses from the state",
   silent: true,
-  detect: ({ state }) => (state && withoutRefusedPowerStates(state) !== state ? state : undefined),
+  detect: ({ state }) => (state && omitRefusedPowerStates(state) !== state ? state : undefined),
   apply: async (facts, state) => {
-    facts.state = await rewriteState(facts.run.access, state, withoutRefusedPowerStates);
+    facts.state = await rewriteState(facts.run.access, state, omitRefusedPowerStates);
   },
 };
 
 /** Facts of the operation `refresh`. */
-export interface ReadFacts extends Facts {
+export interface RefreshFacts extends OperationFacts {
   /** Resources that `up` changes although a refresh does not report them. */
   broken: readonly PlanRow[];
   /** Number of resources that differed from the state. */
@@ -53,18 +53,18 @@ export interface ReadFacts extends Facts {
 }
 
 /** Refreshes the state, and removes refused power states that the refresh may have added. */
-export const readResources: Step<ReadFacts> = {
+export const refreshResources: OperationStep<RefreshFacts> = {
   title: "Read the cluster's resources into the state",
   expectedSeconds: 30,
   apply: async (facts) => {
     const { run, state, broken } = facts;
-    const excluded = await excludeForeignCredentials(run, state, true);
+    const excluded = await createExclusionFlags(run, state, true);
     const { events } = await run.engine("refresh", excluded);
     facts.state = await rewriteState(
       run.access,
       await readState(run.access),
-      withoutRefusedPowerStates,
+      omitRefusedPowerStates,
     );
-    facts.differing = countDiffering(events, broken);
+    facts.differing = countDifferingResources(events, broken);
   },
 };

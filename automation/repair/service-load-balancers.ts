@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
-import { ownershipOf } from "../../openstack/inventory/ownership.js";
+import { getOwnership } from "../../openstack/inventory/ownership.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { readClustersInState } from "../engine/kubernetes-providers.js";
@@ -29,7 +29,7 @@ const servicesOf = ({ name, tags }: CloudObject): string[] =>
  *
  * @param services all existing Services, as `namespace/name`
  */
-export function balancersWithoutService(
+export function findBalancersWithoutService(
   objects: readonly CloudObject[],
   identities: ReadonlySet<string>,
   services: ReadonlySet<string>,
@@ -39,29 +39,29 @@ export function balancersWithoutService(
   );
 }
 
-export const isOfService = (one: CloudObject): boolean =>
-  ownershipOf(one)?.claim === "load balancer of a Service";
+export const isServiceBalancer = (one: CloudObject): boolean =>
+  getOwnership(one)?.claim === "load balancer of a Service";
 
 const isMarked = (one: CloudObject, identities: ReadonlySet<string>): boolean =>
-  identities.has(ownershipOf(one)?.mark.identity ?? "");
+  identities.has(getOwnership(one)?.mark.identity ?? "");
 
 const ofServices = (
   objects: readonly CloudObject[],
   identities: ReadonlySet<string>,
-): CloudObject[] => objects.filter((one) => isOfService(one) && isMarked(one, identities));
+): CloudObject[] => objects.filter((one) => isServiceBalancer(one) && isMarked(one, identities));
 
 /**
  * Returns whether the load balancer of a Service has a name without an identity, as in earlier
  * releases. Only the controller of its cluster then knows to which cluster it belongs.
  */
 const isNamedOnly = (one: CloudObject): boolean =>
-  one.name.startsWith("kube_service_") && ownershipOf(one) === undefined;
+  one.name.startsWith("kube_service_") && getOwnership(one) === undefined;
 
 /**
  * Returns the load balancers in these networks that certainly do not belong to the stack's
  * clusters. They block the deletion of the networks. Pure.
  */
-export const foreignBalancers = (
+export const findForeignBalancers = (
   objects: readonly CloudObject[],
   {
     networks,
@@ -94,7 +94,7 @@ async function servicesAt(kubeconfig: string): Promise<string[]> {
  * Returns the clusters' load balancers whose Services no longer exist. Returns none if the API of a
  * cluster does not answer.
  */
-export async function balancersOfDeletedServices(
+export async function findDeletedServiceBalancers(
   run: StackOperation,
   objects: readonly CloudObject[],
   identities: ReadonlySet<string>,
@@ -105,7 +105,7 @@ export async function balancersOfDeletedServices(
     const services = await Promise.all(clusters.map(({ kubeconfig }) => servicesAt(kubeconfig)));
     return clusters.length === 0
       ? []
-      : balancersWithoutService(objects, identities, new Set(services.flat()));
+      : findBalancersWithoutService(objects, identities, new Set(services.flat()));
   } catch {
     // Without the list of Services, no load balancer is deleted here. The destroy later reports
     // load balancers that block the deletion of networks.

@@ -1,29 +1,29 @@
 import { z } from "zod";
-import { deleteParts } from "../../openstack/inventory/load-balancer-parts.js";
+import { deleteLoadBalancerParts } from "../../openstack/inventory/load-balancer-parts.js";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
-import { wasGone, type DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
-import { toUtc, listObjects } from "../../openstack/inventory/inventory.js";
+import { isAlreadyGone, type DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
+import { addUtcZone, listObjects } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
 import {
-  routerInterfacePorts,
-  removeInterface,
+  listRouterInterfacePorts,
+  removeRouterInterface,
 } from "../../openstack/inventory/router-interfaces.js";
 import { readUnrecordedRunPeriods, type RunPeriod } from "../pulumi/run-history.js";
 import {
-  attributeNamed,
-  attributeUnmarked,
-  type RunEvidence,
+  attributeNamedObject,
+  attributeUnmarkedObject,
+  type AttributionEvidence,
   type Attribution,
 } from "./object-attribution.js";
 import {
   mayBeCreatedBy,
-  undoStepsOf,
-  plainTextInput,
-  typeAndNameOf,
+  getUndoSteps,
+  getPlainTextInput,
+  describeUrn,
   type UndoStep,
 } from "../pulumi/pending-operations.js";
-import { stackHoldings, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
-import { withoutLeaveScripts, markScriptsForRerun } from "../engine/interrupted-scripts.js";
+import { findStackOwnership, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
+import { skipFinishedLeaveScripts, markScriptsForRerun } from "../engine/interrupted-scripts.js";
 
 /*
  * Undoes the pending operations of a killed engine. A pending create may have created its object in
@@ -55,13 +55,17 @@ function isToDelete(what: string, verdict: Attribution, { note }: UndoTools): bo
 
 async function deleteObjects(
   { kind, resource }: Step<"delete object">,
-  known: RunEvidence,
+  known: AttributionEvidence,
   tools: UndoTools,
 ): Promise<void> {
   const objects = await listObjects(tools.cloud, kind);
   for (const object of objects.filter((one) => mayBeCreatedBy(one, resource))) {
     if (
-      !isToDelete(`${kind} '${object.name}' (${object.id})`, attributeNamed(object, known), tools)
+      !isToDelete(
+        `${kind} '${object.name}' (${object.id})`,
+        attributeNamedObject(object, known),
+        tools,
+      )
     )
       continue;
     tools.note(`Deleting the ${kind} '${object.name}' that an interrupted run left.`);
@@ -71,41 +75,46 @@ async function deleteObjects(
 
 async function deletePart(
   { part: kind, of, resource }: Step<"delete part">,
-  known: RunEvidence,
+  known: AttributionEvidence,
   tools: UndoTools,
 ): Promise<void> {
   const { cloud, note } = tools;
   const [name, owner] = [
-    plainTextInput(resource.inputs?.["name"]),
-    plainTextInput(resource.inputs?.[of]),
+    getPlainTextInput(resource.inputs?.["name"]),
+    getPlainTextInput(resource.inputs?.[of]),
   ];
   if (name === undefined || owner === undefined) return;
   const isMeant = ({ id, created }: { id: string; created: string }): boolean =>
     !known.owned.has(id) &&
     isToDelete(
       `${kind} '${name}' (${id})`,
-      attributeUnmarked({ parents: [owner], created }, known),
+      attributeUnmarkedObject({ parents: [owner], created }, known),
       tools,
     );
-  const deleted = await deleteParts(cloud, { kind, name, of: owner }, isMeant, waiting(tools));
+  const deleted = await deleteLoadBalancerParts(
+    cloud,
+    { kind, name, of: owner },
+    isMeant,
+    waiting(tools),
+  );
   if (deleted.length > 0) note(`Deleted the ${kind} '${name}' that an interrupted run left.`);
 }
 
 async function detachRouter(
   { resource }: Step<"detach router">,
-  known: RunEvidence,
+  known: AttributionEvidence,
   tools: UndoTools,
 ): Promise<void> {
   const { cloud, note } = tools;
-  const router = plainTextInput(resource.inputs?.["routerId"]);
-  const subnet = plainTextInput(resource.inputs?.["subnetId"]);
+  const router = getPlainTextInput(resource.inputs?.["routerId"]);
+  const subnet = getPlainTextInput(resource.inputs?.["subnetId"]);
   if (router === undefined || subnet === undefined) return;
-  for (const { id, created } of await routerInterfacePorts(cloud, router, subnet)) {
+  for (const { id, created } of await listRouterInterfacePorts(cloud, router, subnet)) {
     if (known.owned.has(id)) continue;
-    const verdict = attributeUnmarked({ parents: [router, subnet], created }, known);
+    const verdict = attributeUnmarkedObject({ parents: [router, subnet], created }, known);
     if (!isToDelete(`router interface ${id}`, verdict, tools)) continue;
     note("Detaching a router interface that an interrupted run left.");
-    await removeInterface(cloud, { router, port: id }, waiting(tools));
+    await removeRouterInterface(cloud, { router, port: id }, waiting(tools));
   }
 }
 
@@ -123,30 +132,37 @@ const rulesSchema = z.object({
 
 async function deleteRule(
   { resource: { inputs } }: Step<"delete rule">,
-  known: RunEvidence,
+  known: AttributionEvidence,
   tools: UndoTools,
 ): Promise<void> {
-  const group = plainTextInput(inputs?.["securityGroupId"]);
+  const group = getPlainTextInput(inputs?.["securityGroupId"]);
   if (group === undefined) return;
   const { security_group_rules: rules } = rulesSchema.parse(
     await tools.cloud.request("network", "GET", `/security-group-rules?security_group_id=${group}`),
   );
   const alike = rules.filter(
     ({ id, description, ethertype, direction }) =>
-      description === plainTextInput(inputs?.["description"]) &&
-      ethertype === plainTextInput(inputs?.["ethertype"]) &&
-      direction === plainTextInput(inputs?.["direction"]) &&
+      description === getPlainTextInput(inputs?.["description"]) &&
+      ethertype === getPlainTextInput(inputs?.["ethertype"]) &&
+      direction === getPlainTextInput(inputs?.["direction"]) &&
       !known.owned.has(id),
   );
   for (const { id, created_at: created } of alike) {
-    const verdict = attributeUnmarked({ parents: [group], created: toUtc(created ?? "") }, known);
+    const verdict = attributeUnmarkedObject(
+      { parents: [group], created: addUtcZone(created ?? "") },
+      known,
+    );
     if (!isToDelete(`security group rule ${id}`, verdict, tools)) continue;
     tools.note("Deleting a security group rule that an interrupted run left.");
-    await wasGone(tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`));
+    await isAlreadyGone(tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`));
   }
 }
 
-async function perform(step: UndoStep, known: RunEvidence, tools: UndoTools): Promise<void> {
+async function perform(
+  step: UndoStep,
+  known: AttributionEvidence,
+  tools: UndoTools,
+): Promise<void> {
   switch (step.act) {
     case "forget":
       return;
@@ -170,11 +186,12 @@ export interface UndoResult {
 
 /** Returns whether the state has anything to repair. */
 export const hasInterruptedRun = (state: StateExport): boolean =>
-  (state.deployment.pending_operations ?? []).length + withoutLeaveScripts(state).left.length > 0;
+  (state.deployment.pending_operations ?? []).length + skipFinishedLeaveScripts(state).left.length >
+  0;
 
 /** Returns whether the repair needs requests to the cloud. */
-export const undoNeedsCloud = ({ deployment }: StateExport): boolean =>
-  undoStepsOf(deployment.pending_operations ?? []).some(({ act }) => act !== "forget");
+export const needsCloudForUndo = ({ deployment }: StateExport): boolean =>
+  getUndoSteps(deployment.pending_operations ?? []).some(({ act }) => act !== "forget");
 
 /**
  * Deletes objects that the pending operations of an interrupted run may have created. The caller
@@ -191,12 +208,12 @@ export async function undoPendingCreates(
   during?: RunPeriod,
 ): Promise<UndoResult> {
   const pending = before.deployment.pending_operations ?? [];
-  const { state, left } = withoutLeaveScripts(before);
-  const steps = undoStepsOf(pending);
-  if (undoNeedsCloud(before)) {
+  const { state, left } = skipFinishedLeaveScripts(before);
+  const steps = getUndoSteps(pending);
+  if (needsCloudForUndo(before)) {
     const tools = await connect();
     const unsettled = during ? [during] : await readUnrecordedRunPeriods(access, state);
-    const known = { ...stackHoldings(state), unsettled };
+    const known = { ...findStackOwnership(state), unsettled };
     for (const step of steps) {
       tools.signal?.throwIfAborted();
       await perform(step, known, tools);
@@ -208,7 +225,7 @@ export async function undoPendingCreates(
     new Set(updating.map(({ resource }) => resource.urn)),
   );
   return {
-    cleared: [...steps.map(({ what }) => what), ...left.map(typeAndNameOf)],
+    cleared: [...steps.map(({ what }) => what), ...left.map(describeUrn)],
     state: { ...rest, deployment: { ...deployment, pending_operations: [] } },
   };
 }

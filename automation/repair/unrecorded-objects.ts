@@ -4,32 +4,32 @@ import {
   takeInventory,
   listVisibleObjects,
   type CloudObject,
-  type Kind,
+  type CloudObjectKind,
 } from "../../openstack/inventory/inventory.js";
 import { deleteOrphans } from "../../openstack/inventory/marked-objects.js";
 import {
   describeObjects,
-  foreignPortsBlocking,
-  foreignPortsIn,
+  findBlockingForeignPorts,
+  findForeignPorts,
 } from "../../openstack/inventory/foreign-ports.js";
 import { Failure } from "../../base/failures/failure.js";
-import { readUnrecordedRunPeriods, type UnsettledOptions } from "../pulumi/run-history.js";
-import { isUnrecorded, attributeUnrecorded, type Attribution } from "./object-attribution.js";
+import { readUnrecordedRunPeriods, type UnrecordedPeriodOptions } from "../pulumi/run-history.js";
+import { isUnrecorded, attributeUnrecordedObject, type Attribution } from "./object-attribution.js";
 import {
-  foreignBalancers,
-  isOfService,
-  balancersOfDeletedServices,
+  findForeignBalancers,
+  isServiceBalancer,
+  findDeletedServiceBalancers,
 } from "./service-load-balancers.js";
 import {
-  failedRunPeriodsBefore,
-  portsWithoutScripts,
+  findFailedRunPeriods,
+  findPortsWithoutScripts,
   attributeUnrecordedServer,
 } from "./unrecorded-server-attribution.js";
 import { requireCurrentState } from "./outdated-state.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
-import type { Changes, Facts, Step } from "../steps/step.js";
-import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
+import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/step.js";
+import { findStackOwnership, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Finds objects of the cluster that the state does not contain. The engine does not record a create
@@ -45,18 +45,18 @@ export async function findUnrecordedObjects(
   run: StackOperation,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
-  doubts?: UnsettledOptions,
+  doubts?: UnrecordedPeriodOptions,
 ): Promise<CloudObject[]> {
-  const held = stackHoldings(state);
+  const held = findStackOwnership(state);
   const lost = objects.filter((one) => isUnrecorded(one, held));
   if (!state || lost.length === 0) return [];
   const known = { ...held, unsettled: await readUnrecordedRunPeriods(run.access, state, doubts) };
-  const unreached = portsWithoutScripts(state);
-  const ended = failedRunPeriodsBefore(state, known.unsettled);
+  const unreached = findPortsWithoutScripts(state);
+  const ended = findFailedRunPeriods(state, known.unsettled);
   const verdict = (one: CloudObject): Attribution =>
     one.kind === "server"
       ? attributeUnrecordedServer(one, { ended, objects, unreached })
-      : attributeUnrecorded(one, known);
+      : attributeUnrecordedObject(one, known);
   return lost.filter((one) => verdict(one).is === "left behind");
 }
 
@@ -68,7 +68,7 @@ function requireWay(
   objects: readonly CloudObject[],
   owned: ReadonlySet<string>,
 ): void {
-  const strange = foreignPortsBlocking(lost, objects, owned);
+  const strange = findBlockingForeignPorts(lost, objects, owned);
   if (strange.length === 0) return;
   const places = lost.filter(({ kind }) => kind === "network" || kind === "subnet");
   throw new Failure(
@@ -107,10 +107,10 @@ async function deleteUnderLock(
   await editUnderLock(run, async (state, signal) => {
     const objects = await look();
     const lost = await choose(state, objects);
-    requireWay(lost, objects, stackHoldings(state).owned);
+    requireWay(lost, objects, findStackOwnership(state).owned);
     const onDelete = (one: CloudObject): void => {
       const { kind, name, id } = one;
-      const why = isOfService(one)
+      const why = isServiceBalancer(one)
         ? "its Service no longer exists"
         : "an earlier run left it without a record";
       run.note(`Deleting the ${kind} '${name}' (${id}): it belongs to this cluster, and ${why}.`);
@@ -127,7 +127,7 @@ async function deleteUnderLock(
 }
 
 /** Facts about objects that the state does not contain. */
-export interface UnrecordedFacts extends Facts {
+export interface UnrecordedObjectFacts extends OperationFacts {
   /** Objects of the project. Absent: the cloud was not asked. */
   surveyed?: readonly CloudObject[] | undefined;
   /** IDs of the objects that an earlier run left without a record, and that are deleted now. */
@@ -135,7 +135,11 @@ export interface UnrecordedFacts extends Facts {
 }
 
 /** Deletes objects that failed runs created without recording them in the state. */
-export const deleteUnrecordedObjects: Step<UnrecordedFacts, Changes, readonly CloudObject[]> = {
+export const deleteUnrecordedObjects: OperationStep<
+  UnrecordedObjectFacts,
+  PlannedChanges,
+  readonly CloudObject[]
+> = {
   title: "Delete what an earlier run left without a record",
   detect: async ({ run, state, surveyed = [], interrupted }) => {
     const lost = await findUnrecordedObjects(run, state, surveyed, { interrupted });
@@ -160,7 +164,7 @@ export const deleteUnrecordedObjects: Step<UnrecordedFacts, Changes, readonly Cl
 };
 
 /** Kinds of objects that block the deletion of a network or of its router. */
-const inTheWay: readonly Kind[] = ["load balancer", "floating IP", "router", "port"];
+const inTheWay: readonly CloudObjectKind[] = ["load balancer", "floating IP", "router", "port"];
 
 /** Lists the objects that may block a network. Skips kinds that the user cannot list. */
 async function listBlocking(run: StackOperation): Promise<CloudObject[]> {
@@ -175,9 +179,9 @@ async function lostIn(
   state: StateExport | undefined,
   objects: readonly CloudObject[],
 ): Promise<CloudObject[]> {
-  const held = stackHoldings(state);
+  const held = findStackOwnership(state);
   const lost = objects.filter((one) => isUnrecorded(one, held));
-  return [...lost, ...(await balancersOfDeletedServices(run, objects, held.identities))];
+  return [...lost, ...(await findDeletedServiceBalancers(run, objects, held.identities))];
 }
 
 interface Blocking {
@@ -190,11 +194,11 @@ function foreignObjects(
   state: StateExport | undefined,
   { objects, lost }: Blocking,
 ): readonly CloudObject[] {
-  const { owned, identities } = stackHoldings(state);
+  const { owned, identities } = findStackOwnership(state);
   const going = new Set([...owned, ...lost.map(({ id }) => id)]);
   return [
-    ...foreignPortsIn(owned, objects, going),
-    ...foreignBalancers(objects, { networks: owned, ours: going, identities }),
+    ...findForeignPorts(owned, objects, going),
+    ...findForeignBalancers(objects, { networks: owned, ours: going, identities }),
   ];
 }
 
@@ -202,7 +206,7 @@ function foreignObjects(
  * Deletes objects of the cluster that the state does not contain and that block the deletion of
  * the cluster's networks. Reports blocking objects of other owners and keeps them.
  */
-export const unblockNetworks: Step<Facts, never, Blocking> = {
+export const unblockNetworks: OperationStep<OperationFacts, never, Blocking> = {
   title: "Delete objects that block the cluster's networks",
   detect: async ({ run, state }) => {
     const objects = await listBlocking(run);

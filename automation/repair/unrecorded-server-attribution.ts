@@ -1,6 +1,10 @@
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
-import { clockTolerance, stateWrittenAt, type RunPeriod } from "../pulumi/run-history.js";
-import { unprovenAttribution, attributeByTime, type Attribution } from "./object-attribution.js";
+import { clockTolerance, getStateWriteTime, type RunPeriod } from "../pulumi/run-history.js";
+import {
+  createUnprovenAttribution,
+  attributeByTime,
+  type Attribution,
+} from "./object-attribution.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 import { isScript } from "../engine/interrupted-scripts.js";
 import { parseUrn } from "../pulumi/urn.js";
@@ -24,7 +28,7 @@ const machineOfPort = ({ urn, type }: StateResource): string | undefined =>
  * Returns the port IDs of machines for which the state has no script. Such a machine never joined a
  * cluster.
  */
-export function portsWithoutScripts({ deployment }: StateExport): ReadonlySet<string> {
+export function findPortsWithoutScripts({ deployment }: StateExport): ReadonlySet<string> {
   const all = deployment.resources ?? [];
   const steps = all.filter(isScript).map(({ urn }) => parseUrn(urn).name);
   const ports = all.flatMap((port) => {
@@ -39,12 +43,12 @@ export function portsWithoutScripts({ deployment }: StateExport): ReadonlySet<st
 export interface UnrecordedServerFacts {
   /**
    * Periods of failed runs that had finished before the state was written. The state has the
-   * results of these runs. See {@link failedRunPeriodsBefore}.
+   * results of these runs. See {@link findFailedRunPeriods}.
    */
   readonly ended: readonly RunPeriod[];
   /** All objects in the project that the user may see. */
   readonly objects: readonly CloudObject[];
-  /** IDs of the ports of machines without a script. See {@link portsWithoutScripts}. */
+  /** IDs of the ports of machines without a script. See {@link findPortsWithoutScripts}. */
   readonly unreached: ReadonlySet<string>;
 }
 
@@ -53,11 +57,11 @@ export interface UnrecordedServerFacts {
  * the state has resources. If the state is a restored older state, newer runs fulfil neither
  * condition.
  */
-export function failedRunPeriodsBefore(
+export function findFailedRunPeriods(
   state: StateExport,
   unsettled: readonly RunPeriod[],
 ): RunPeriod[] {
-  const written = stateWrittenAt(state) ?? 0;
+  const written = getStateWriteTime(state) ?? 0;
   const times = (state.deployment.resources ?? [])
     .flatMap(({ created, modified }) => [created, modified])
     .map((time) => Date.parse(time ?? ""));
@@ -80,6 +84,6 @@ export function attributeUnrecordedServer(
 ): Attribution {
   const ports = objects.filter(({ kind, device }) => kind === "port" && device === id);
   if (ports.length === 0 || !ports.every((port) => unreached.has(port.id)))
-    return unprovenAttribution("it is a machine that may be running");
+    return createUnprovenAttribution("it is a machine that may be running");
   return attributeByTime(created, ended);
 }

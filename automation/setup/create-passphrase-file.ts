@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync } from "node:fs";
-import { createFile } from "../../base/atomic-files.js";
+import { createPrivateFile } from "../../base/atomic-files.js";
 
 /**
  * Creates the file with the passphrase for the stacks' secrets: 256 random bits, readable only by
@@ -8,8 +8,8 @@ import { createFile } from "../../base/atomic-files.js";
  * passphrase.
  */
 export function ensurePassphraseFile(path: string): string {
-  // Two commands may create the file at the same time. `createFile` then keeps the first file.
-  if (!existsSync(path)) createFile(path, `${randomBytes(32).toString("base64url")}\n`);
+  // Two commands may create the file at the same time. `createPrivateFile` then keeps the first file.
+  if (!existsSync(path)) createPrivateFile(path, `${randomBytes(32).toString("base64url")}\n`);
   chmodSync(path, 0o600);
   return path;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { run } from "../../base/run-command.js";
-import { missingCommands } from "../../base/host-packages.js";
+import { findMissingCommands } from "../../base/host-packages.js";
 
 /** Version of this computer's kubectl, and advice if it does not fit a cluster. */
 export interface KubectlCheckResult {
@@ -50,7 +50,7 @@ export async function checkKubectl(
   const [major, minor] = numbers(cluster);
   const install = `install one of ${major}.${minor - 1} to ${major}.${minor + 1} (https://kubernetes.io/docs/tasks/tools/)`;
   const path = (options.env ?? process.env)["PATH"] ?? "";
-  if (missingCommands({ kubectl: "kubectl" }, path).length > 0)
+  if (findMissingCommands({ kubectl: "kubectl" }, path).length > 0)
     return { advice: `kubectl is not installed on this machine: ${install}` };
   const version = await clientVersion(options);
   if (version === undefined)

@@ -2,13 +2,13 @@ import { existsSync, mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Toolchain } from "../toolchain/toolchain.js";
 import { Failure } from "../../base/failures/failure.js";
-import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
-import { labFolder, labName, stateDirectory } from "../../base/paths.js";
+import type { OpenstackPluginVersion } from "../../base/versions/openstack-plugin-versions.js";
+import { getLabFolderName, getLabName, getStatePath } from "../../base/paths.js";
 import { silentProgress, type Progress } from "../../base/progress.js";
-import { backendVariable, requireBackend } from "../pulumi/backend.js";
+import { backendVariable, requireBackendUrl } from "../pulumi/backend.js";
 import { ensureCommands } from "../../base/host-packages.js";
-import { passphraseEnvironment } from "./passphrase-variable.js";
-import { ensureAgent, reportNewKey, type SshAgent } from "./ssh-agent.js";
+import { preparePassphraseEnvironment } from "./passphrase-variable.js";
+import { ensureAgent, createNewKeyReporter, type SshAgent } from "./ssh-agent.js";
 
 /** Names and paths of the lab. */
 export interface LabSettings {
@@ -20,14 +20,14 @@ export interface LabSettings {
 }
 
 /** Returns names and paths of the lab. The files exist only while the lab runs. */
-export const labSettings = (): LabSettings => ({
-  cloud: labName(),
-  tlsCloud: `${labName()}-tls`,
-  cloudsFile: stateDirectory(labFolder(), "clouds.yaml"),
-  siteFile: stateDirectory(labFolder(), "site.yaml"),
+export const getLabSettings = (): LabSettings => ({
+  cloud: getLabName(),
+  tlsCloud: `${getLabName()}-tls`,
+  cloudsFile: getStatePath(getLabFolderName(), "clouds.yaml"),
+  siteFile: getStatePath(getLabFolderName(), "site.yaml"),
 });
 
-export const isLabRunning = (): boolean => existsSync(labSettings().cloudsFile);
+export const isLabRunning = (): boolean => existsSync(getLabSettings().cloudsFile);
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
@@ -40,7 +40,7 @@ export const namesCloud = (env: NodeJS.ProcessEnv): boolean =>
  * lab runs and the environment names no cloud.
  */
 export function usesLab(env: NodeJS.ProcessEnv): boolean {
-  const { cloud, tlsCloud } = labSettings();
+  const { cloud, tlsCloud } = getLabSettings();
   if ([cloud, tlsCloud].includes(env["OS_CLOUD"] ?? "")) return true;
   return !namesCloud(env) && isLabRunning();
 }
@@ -56,7 +56,7 @@ export const usesStandInsByDefault = (env: NodeJS.ProcessEnv): true | undefined 
  * Returns the variables that select the lab's cloud. Returns no variables if the environment names
  * another cloud. Throws if the environment names no cloud and the lab does not run.
  */
-export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+export function getCloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   if (!usesLab(env)) {
     if (namesCloud(env)) return {};
     throw new Failure(
@@ -65,7 +65,7 @@ export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string>
       "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm-lab up.",
     );
   }
-  const { cloud, cloudsFile, siteFile } = labSettings();
+  const { cloud, cloudsFile, siteFile } = getLabSettings();
   return {
     OS_CLOUD: isSet(env["OS_CLOUD"]) ? env["OS_CLOUD"] : cloud,
     OS_CLIENT_CONFIG_FILE: cloudsFile,
@@ -80,13 +80,13 @@ export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string>
  *
  * @param ofProject `backend.url` in Pulumi.yaml
  */
-export function backendUrl(env: NodeJS.ProcessEnv, ofProject?: string): string {
+export function resolveBackendUrl(env: NodeJS.ProcessEnv, ofProject?: string): string {
   const named = env[backendVariable];
-  if (isSet(named)) return requireBackend(named);
-  if (isSet(ofProject)) return requireBackend(ofProject, "Pulumi.yaml: backend.url");
+  if (isSet(named)) return requireBackendUrl(named);
+  if (isSet(ofProject)) return requireBackendUrl(ofProject, "Pulumi.yaml: backend.url");
   // The stacks of a lab describe machines that are deleted with the lab, so the stacks are deleted,
   // too.
-  const directory = stateDirectory(...(usesLab(env) ? [labFolder()] : []), "pulumi");
+  const directory = getStatePath(...(usesLab(env) ? [getLabFolderName()] : []), "pulumi");
   makeDirectory(directory);
   return pathToFileURL(directory).href;
 }
@@ -154,7 +154,7 @@ export interface EnvironmentOptions {
    */
   readonly backend?: string | undefined;
   /** Version of the OpenStack plugin. Default: `defaultOpenstackPlugin`. */
-  readonly openstackPlugin?: OpenstackPlugin | undefined;
+  readonly openstackPlugin?: OpenstackPluginVersion | undefined;
   /** Whether to start an ssh-agent unless an agent with a key runs. Default: true. */
   readonly agent?: boolean;
   /**
@@ -167,7 +167,7 @@ export interface EnvironmentOptions {
 export const sshCommandPackages = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
 
 /** Returns the path of the login key that stackadm creates for this user. */
-export const loginKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
+export const getLoginKeyPath = (): string => getStatePath("ssh", "id_ed25519");
 
 /**
  * Prepares the environment of an operation: toolchain, cloud, backend, passphrase and login key.
@@ -178,15 +178,15 @@ export async function prepareEnvironment(
 ): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
   requireVariables(env);
-  const cloud = cloudEnvironment(env);
+  const cloud = getCloudEnvironment(env);
   // Checks the backend before the toolchain, because the toolchain may take minutes and an error
   // should come first.
-  const backend = backendUrl(env, options.backend);
+  const backend = resolveBackendUrl(env, options.backend);
   const { progress = silentProgress, signal, passphrase: needed = true } = options;
   const note = (text: string): void => {
     progress.note(text);
   };
-  const passphrase = passphraseEnvironment(env, { backend, needed, note });
+  const passphrase = preparePassphraseEnvironment(env, { backend, needed, note });
   // Loads the toolchain's code only here, because commands that need no engine start faster without
   // it.
   const { ensureToolchain } = await import("../toolchain/toolchain.js");
@@ -201,7 +201,7 @@ export async function prepareEnvironment(
   const agent =
     options.agent === false
       ? undefined
-      : await ensureAgent(env, loginKeyFile(), reportNewKey(note));
+      : await ensureAgent(env, getLoginKeyPath(), createNewKeyReporter(note));
   const changes: Record<string, string> = {
     ...toolchain.environment,
     PULUMI_BACKEND_URL: backend,

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { stateDirectory } from "../../base/paths.js";
-import { withoutPassword } from "../../base/url-passwords.js";
+import { getStatePath } from "../../base/paths.js";
+import { removeUrlPassword } from "../../base/url-passwords.js";
 import { Failure } from "../../base/failures/failure.js";
-import { backendDirectory } from "../pulumi/backend.js";
+import { parseBackendDirectory } from "../pulumi/backend.js";
 import { ensurePassphraseFile } from "./create-passphrase-file.js";
 
 export interface PassphraseOptions {
@@ -45,7 +45,7 @@ function readableFile(path: string): boolean {
 const keepsSecrets = (backend: string): boolean => /^https?:/.test(backend);
 
 const noneIsNamed = (backend: string): string =>
-  `No passphrase is set for the secrets of the stacks at ${withoutPassword(backend)}`;
+  `No passphrase is set for the secrets of the stacks at ${removeUrlPassword(backend)}`;
 
 /**
  * Returns the error for a shared backend without a passphrase. This program creates no passphrase
@@ -64,7 +64,7 @@ const notMadeHere = (backend: string): Failure =>
  * user's environment already sets the passphrase. Otherwise uses the passphrase file in the user's
  * state directory. Creates this file only if the backend is a directory.
  */
-export function passphraseEnvironment(
+export function preparePassphraseEnvironment(
   env: NodeJS.ProcessEnv,
   { backend, needed, note }: PassphraseOptions,
 ): Record<string, string> {
@@ -74,10 +74,10 @@ export function passphraseEnvironment(
     requirePassphraseFile(named);
     return {};
   }
-  const own = stateDirectory("passphrase");
+  const own = getStatePath("passphrase");
   if (!existsSync(own)) {
     if (!needed || keepsSecrets(backend)) return {};
-    if (backendDirectory(backend) === undefined) {
+    if (parseBackendDirectory(backend) === undefined) {
       if (needed !== "optional") throw notMadeHere(backend);
       note(
         `${noneIsNamed(backend)}, so these variables contain none: stacks with a passphrase also need PULUMI_CONFIG_PASSPHRASE_FILE.`,

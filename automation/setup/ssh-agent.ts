@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } fro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { linkNew } from "../../base/atomic-files.js";
+import { createHardLink } from "../../base/atomic-files.js";
 import { run } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
 
@@ -28,7 +28,7 @@ const answerMilliseconds = 15_000;
 /**
  * Returns the public keys in a running agent. Returns no keys if no agent listens on the socket.
  */
-export async function agentKeys(socket: string, env = process.env): Promise<string[]> {
+export async function readAgentKeys(socket: string, env = process.env): Promise<string[]> {
   // Exit code 1 means that the agent has no keys, 2 that there is no agent.
   const { code, stdout } = await run("ssh-add", ["-L"], {
     env: { ...env, SSH_AUTH_SOCK: socket },
@@ -49,7 +49,7 @@ export async function agentKeys(socket: string, env = process.env): Promise<stri
 type OnMade = (path: string) => void;
 
 /** Returns a callback that reports a new key. */
-export const reportNewKey =
+export const createNewKeyReporter =
   (note: (text: string) => void): OnMade =>
   (path) => {
     note(
@@ -76,7 +76,7 @@ async function makeKey(path: string): Promise<boolean> {
   const key = join(aside, "key");
   try {
     await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "stackadm", "-f", key]);
-    if (!linkNew(key, path)) return false;
+    if (!createHardLink(key, path)) return false;
     renameSync(`${key}.pub`, `${path}.pub`);
     return true;
   } finally {
@@ -155,7 +155,7 @@ async function startAgent(keyFile: string): Promise<SshAgent> {
   try {
     await Promise.race([waitForAgent(socket, child), failed]);
     await run("ssh-add", ["-q", keyFile], { env: { ...process.env, SSH_AUTH_SOCK: socket } });
-    return { socket, keys: await agentKeys(socket), foreign: false, close };
+    return { socket, keys: await readAgentKeys(socket), foreign: false, close };
   } catch (error) {
     await close();
     throw error;
@@ -173,7 +173,7 @@ export async function ensureAgent(
 ): Promise<SshAgent> {
   const socket = env["SSH_AUTH_SOCK"];
   if (socket !== undefined && existsSync(socket)) {
-    const keys = await agentKeys(socket);
+    const keys = await readAgentKeys(socket);
     if (keys.length > 0) return { socket, keys, foreign: true, close: () => Promise.resolve() };
   }
   await ensureKey(keyFile, onMade);

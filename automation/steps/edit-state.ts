@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { StackOperation } from "../engine/operation-context.js";
 import {
   changeState,
-  stateChangedError,
+  createStateChangedError,
   readState,
   type StateExport,
 } from "../pulumi/stack-state.js";
@@ -30,7 +30,7 @@ export async function editUnderLock(
   }, options);
   if (after !== undefined && after !== before)
     await changeState(run.access, (now) => {
-      if (!isDeepStrictEqual(now, before)) throw stateChangedError();
+      if (!isDeepStrictEqual(now, before)) throw createStateChangedError();
       return after;
     });
   return { before, after };

@@ -1,7 +1,7 @@
-import type { Facts, Guard, Operation, Step } from "./step.js";
+import type { OperationFacts, Guard, Operation, OperationStep } from "./step.js";
 
 /** Runs the guards in the order of the list. */
-export async function runGuards<F extends Facts>(
+export async function runGuards<F extends OperationFacts>(
   guards: readonly Guard<F>[],
   facts: F,
 ): Promise<void> {
@@ -12,8 +12,8 @@ export async function runGuards<F extends Facts>(
  * Returns the work that a step has found, or undefined if there is no work. A step without `detect`
  * always has work.
  */
-async function detected<F extends Facts>(
-  step: Step<F, unknown>,
+async function detected<F extends OperationFacts>(
+  step: OperationStep<F, unknown>,
   facts: F,
 ): Promise<{ readonly found: unknown } | undefined> {
   if (step.when?.(facts) === false) return undefined;
@@ -28,7 +28,7 @@ async function detected<F extends Facts>(
  * @param refuse called with a step's description before the step applies what `detect` found; may
  * throw. Default: steps are not refused
  */
-export async function runSteps<F extends Facts, Description>(
+export async function runSteps<F extends OperationFacts, Description>(
   { guards, steps }: Operation<F, Description>,
   facts: F,
   refuse?: (description: Description) => void,
@@ -48,8 +48,8 @@ export async function runSteps<F extends Facts, Description>(
  *
  * @param onDescription called with each description before the next step is examined; may throw
  */
-export async function describeSteps<F extends Facts, Description>(
-  steps: readonly Step<F, Description>[],
+export async function describeSteps<F extends OperationFacts, Description>(
+  steps: readonly OperationStep<F, Description>[],
   facts: F,
   onDescription?: (description: Description) => void,
 ): Promise<Description[]> {

@@ -8,7 +8,7 @@ import type { StateExport } from "../pulumi/stack-state.js";
  */
 
 /** Facts that the guards and steps of one operation share. An operation may extend this type. */
-export interface Facts {
+export interface OperationFacts {
   readonly run: StackOperation;
   /**
    * State when the operation began. Undefined: the stack does not exist, or no guard has read the
@@ -26,10 +26,10 @@ export interface Facts {
 /**
  * Reads facts, or refuses the operation by throwing, or starts work early that a later step needs.
  */
-export type Guard<F extends Facts = Facts> = (facts: F) => Promise<void> | void;
+export type Guard<F extends OperationFacts = OperationFacts> = (facts: F) => Promise<void> | void;
 
 /** Changes that a step of `up` would make. */
-export interface Changes {
+export interface PlannedChanges {
   /** Rows of the plan. */
   readonly rows?: readonly PlanRow[];
   /**
@@ -43,7 +43,11 @@ export interface Changes {
  * Step of an operation. `Found` is the result of `detect`. `Description` is what the step adds to
  * the operation's plan.
  */
-export interface Step<F extends Facts = Facts, Description = never, Found = unknown> {
+export interface OperationStep<
+  F extends OperationFacts = OperationFacts,
+  Description = never,
+  Found = unknown,
+> {
   /** Title for the progress display and the documentation: a verb and its object. */
   readonly title: string;
   /** Returns whether the step takes part in this run. Absent: the step takes part. */
@@ -65,20 +69,20 @@ export interface Step<F extends Facts = Facts, Description = never, Found = unkn
   apply(facts: F, found: Found): Promise<void> | void;
 }
 
-export interface Operation<F extends Facts = Facts, Description = never> {
+export interface Operation<F extends OperationFacts = OperationFacts, Description = never> {
   /** Guards. All of them run before the first step. */
   readonly guards: readonly Guard<F>[];
-  readonly steps: readonly Step<F, Description>[];
+  readonly steps: readonly OperationStep<F, Description>[];
 }
 
 /** Restricts steps to runs for which the condition is true. */
-export const stepsWhen = <F extends Facts, Description>(
+export const makeStepsConditional = <F extends OperationFacts, Description>(
   condition: (facts: F) => boolean,
-  steps: readonly Step<F, Description>[],
-): Step<F, Description>[] => steps.map((step) => ({ ...step, when: condition }));
+  steps: readonly OperationStep<F, Description>[],
+): OperationStep<F, Description>[] => steps.map((step) => ({ ...step, when: condition }));
 
 /** Restricts guards to runs for which the condition is true. */
-export const guardsWhen = <F extends Facts>(
+export const makeGuardsConditional = <F extends OperationFacts>(
   condition: (facts: F) => boolean,
   guards: readonly Guard<F>[],
 ): Guard<F>[] => guards.map((guard) => (facts) => (condition(facts) ? guard(facts) : undefined));

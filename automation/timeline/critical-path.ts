@@ -1,4 +1,4 @@
-import type { ClusterEvent, ResourceChange } from "../pulumi/events.js";
+import type { DecodedEngineEvent, ResourceChange } from "../pulumi/events.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 
 /*
@@ -25,7 +25,7 @@ export class Spans {
   private readonly open = new Map<string, number>();
   private readonly closed: Span[] = [];
 
-  take(event: ClusterEvent, now: number): void {
+  take(event: DecodedEngineEvent, now: number): void {
     if (event.type !== "started" && event.type !== "finished") return;
     const { urn, name, type, phase, operation } = event.change;
     const key = `${urn} ${operation}`;
@@ -87,7 +87,7 @@ function before(
  * Returns the critical path that ends with the span that finished last. The first span comes first.
  * Pure.
  */
-export function criticalPath(spans: readonly Span[], state: StateExport | undefined): Span[] {
+export function findCriticalPath(spans: readonly Span[], state: StateExport | undefined): Span[] {
   const resources = new Map((state?.deployment.resources ?? []).map((one) => [one.urn, one]));
   const spansOf = new Map<string, Span[]>();
   for (const span of spans) spansOf.set(span.urn, [...(spansOf.get(span.urn) ?? []), span]);
@@ -101,8 +101,11 @@ export function criticalPath(spans: readonly Span[], state: StateExport | undefi
 }
 
 /** Returns all spans by start time, and marks the spans on the critical path. Pure. */
-export function timelineOf(spans: readonly Span[], state: StateExport | undefined): TimelineRow[] {
-  const path = new Set(criticalPath(spans, state));
+export function createTimelineRows(
+  spans: readonly Span[],
+  state: StateExport | undefined,
+): TimelineRow[] {
+  const path = new Set(findCriticalPath(spans, state));
   return [...spans]
     .sort((a, b) => a.startedAt - b.startedAt)
     .map((span) => ({ ...span, critical: path.has(span) }));

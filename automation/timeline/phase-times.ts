@@ -1,4 +1,4 @@
-import { phaseOf, type Phase } from "../pulumi/phases.js";
+import { findResourcePhase, type Phase } from "../pulumi/phases.js";
 
 /**
  * Duration of a phase: from the start of its first resource to the end of its last resource. Phases
@@ -37,13 +37,13 @@ interface PhaseRecord {
  * Progress of a run, computed from its events: durations of the phases, and the resources on which
  * the engine works.
  */
-export class Timeline {
+export class PhaseTracker {
   private readonly records = new Map<Phase, PhaseRecord>();
 
   /** Processes one event and returns its phase. `now` is in milliseconds. */
   take(resource: ResourceWork, now: number): Phase | undefined {
     const { state, urn } = resource;
-    const phase = phaseOf(urn);
+    const phase = findResourcePhase(urn);
     if (state === "unchanged" || phase === undefined) return undefined;
     const record = this.recordOf(phase, now);
     if (state === "started") {

@@ -63,7 +63,7 @@ table { border-collapse: collapse; } td, th { padding: 1px 12px 1px 0; text-alig
  *
  * @param rows rows by start time; at least one
  */
-export function timelinePage(stack: string, rows: readonly TimelineRow[]): string {
+export function renderTimelinePage(stack: string, rows: readonly TimelineRow[]): string {
   const beginning = Math.min(...rows.map(({ startedAt }) => startedAt));
   const length = Math.max(1, ...rows.map(({ endedAt }) => endedAt - beginning));
   const title = escaped(`up of ${stack}, ${new Date(beginning).toISOString()}`);

@@ -12,7 +12,7 @@ export interface FoundProgram {
 }
 
 /**
- * Directories in which programs are searched. `searchPlaces` reads the directories from the
+ * Directories in which programs are searched. `getSearchPlaces` reads the directories from the
  * environment.
  */
 export interface SearchPlaces {
@@ -27,7 +27,7 @@ export interface SearchPlaces {
  *
  * @param own cache of the toolchain. Its programs are the toolchain's own and do not count as found
  */
-export function searchPlaces(env: NodeJS.ProcessEnv, own: string): SearchPlaces {
+export function getSearchPlaces(env: NodeJS.ProcessEnv, own: string): SearchPlaces {
   return {
     path: (env["PATH"] ?? "")
       .split(delimiter)

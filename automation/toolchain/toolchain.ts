@@ -3,24 +3,24 @@ import { request } from "node:https";
 import { delimiter, join } from "node:path";
 import {
   defaultOpenstackPlugin,
-  type OpenstackPlugin,
+  type OpenstackPluginVersion,
 } from "../../base/versions/openstack-plugin-versions.js";
 import { withLock } from "../../base/file-lock.js";
-import { cacheDirectory } from "../../base/paths.js";
+import { getCachePath } from "../../base/paths.js";
 import type { Progress } from "../../base/progress.js";
 import { run } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
-import type { SubstitutePrograms } from "../../base/substitute-programs.js";
+import type { ToolchainPackageExports } from "../../base/substitute-programs.js";
 import {
   pluginDownloadHost,
   engineVersion,
   pluginVersions,
   type PluginName,
 } from "../../base/versions/pulumi-versions.js";
-import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find-programs.js";
+import { findEngine, findLanguageHost, findPlugin, getSearchPlaces } from "./find-programs.js";
 import type { SearchPlaces } from "./find-programs.js";
 import { createBinDirectory } from "./program-scripts.js";
-import { asProductFailure, toolchainPackage } from "./toolchain-package.js";
+import { convertPackageFailure, loadToolchainPackage } from "./toolchain-package.js";
 
 /** Program that Pulumi needs for an operation, and where the program comes from. */
 export interface Piece {
@@ -54,7 +54,7 @@ export interface ToolchainOptions {
   /** Directory of the cache. @default `$XDG_CACHE_HOME/stackadm/toolchain` */
   readonly cache?: string;
   /** Version of the OpenStack plugin. @default defaultOpenstackPlugin */
-  readonly openstackPlugin?: OpenstackPlugin | undefined;
+  readonly openstackPlugin?: OpenstackPluginVersion | undefined;
   /**
    * Whether stand-ins are allowed for official programs that cannot be downloaded.
    * @default true if `STACKADM_STAND_INS` is 1
@@ -64,7 +64,7 @@ export interface ToolchainOptions {
    * Source of programs that replace missing programs, if stand-ins are allowed.
    * @default the package `@stackadm/toolchain`, if it is installed
    */
-  readonly substitutes?: SubstitutePrograms;
+  readonly substitutes?: ToolchainPackageExports;
 }
 
 /**
@@ -80,9 +80,11 @@ interface Context {
   readonly signal?: AbortSignal;
   readonly env: NodeJS.ProcessEnv;
   readonly standIns: boolean;
-  readonly substitutes: SubstitutePrograms | undefined;
+  readonly substitutes: ToolchainPackageExports | undefined;
   /** Versions of the plugins that the SDKs of the program require. */
-  readonly plugins: Readonly<Record<PluginName, string>> & { readonly openstack: OpenstackPlugin };
+  readonly plugins: Readonly<Record<PluginName, string>> & {
+    readonly openstack: OpenstackPluginVersion;
+  };
   /**
    * Scripts that start the substitutes, by the name of the program. `variables` contains the
    * environment variables that the substitutes need.
@@ -101,7 +103,7 @@ interface Context {
  * call can be repeated, and several calls may run concurrently.
  */
 export async function ensureToolchain(options: ToolchainOptions): Promise<Toolchain> {
-  const cache = options.cache ?? cacheDirectory("toolchain");
+  const cache = options.cache ?? getCachePath("toolchain");
   const env = options.env ?? process.env;
   const openstack = options.openstackPlugin ?? defaultOpenstackPlugin;
   mkdirSync(cache, { recursive: true });
@@ -118,7 +120,7 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
   return withLock(join(cache, "lock"), lock, async () => {
     const context: Context = {
       cache,
-      where: searchPlaces(env, cache),
+      where: getSearchPlaces(env, cache),
       progress: options.progress,
       signal: options.signal,
       env,
@@ -225,11 +227,11 @@ async function substitute(
 ): Promise<Piece> {
   const { cache, env, progress, signal } = context;
   if (!context.standIns) throw missing(what, why);
-  const substitutes = context.substitutes ?? toolchainPackage();
+  const substitutes = context.substitutes ?? loadToolchainPackage();
   if (!substitutes) throw missing(what, why);
   const options = { cache, env, progress, signal };
   const made = await substitutes.substitute({ name, version }, options).catch((error: unknown) => {
-    throw asProductFailure(error);
+    throw convertPackageFailure(error);
   });
   context.scripts.set(name, made.script);
   Object.assign(context.variables, made.environment);

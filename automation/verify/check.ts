@@ -87,7 +87,7 @@ export async function runCheck(
 
 const oneLine = (text: string): string => text.trim().split("\n")[0]?.slice(0, 80) ?? "";
 
-export function bodyOfSuccess({ status, body }: FetchResult): string {
+export function requireHttpSuccess({ status, body }: FetchResult): string {
   if (status !== 200) throw new Error(`HTTP ${status}: ${oneLine(body)}`);
   return `HTTP 200: ${oneLine(body)}`;
 }

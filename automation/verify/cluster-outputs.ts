@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
 import type { StackOutputs } from "../pulumi/stack-state.js";
 import type { SshRoute, SshTarget } from "../../base/ssh-client.js";
-import { separateRoles, type SeparateRole } from "../../components/config/roles.js";
+import { listSeparateRoles, type SeparateRole } from "../../components/config/roles.js";
 
 const machine = z.looseObject({
   name: z.string(),
@@ -21,7 +21,7 @@ const machine = z.looseObject({
 });
 
 const separateMachines = Object.fromEntries(
-  separateRoles().map((role) => [role, z.array(machine).nullish()]),
+  listSeparateRoles().map((role) => [role, z.array(machine).nullish()]),
 ) as Readonly<Record<SeparateRole, z.ZodOptional<z.ZodNullable<z.ZodArray<typeof machine>>>>>;
 
 /** Outputs of the program that the tools read. */
@@ -70,7 +70,7 @@ export function parseOutputs(outputs: unknown): ClusterOutputs {
 }
 
 /** Returns the host key of `host` in lines of a known_hosts file, or undefined if there is none. */
-export function hostKeyOf(lines: readonly string[], host: string): string | undefined {
+export function findHostKey(lines: readonly string[], host: string): string | undefined {
   for (const line of lines) {
     const [hosts = "", algorithm = "", key = ""] = line.trim().split(/\s+/);
     if (hosts.split(",").includes(host)) return `${algorithm} ${key}`;
@@ -79,9 +79,9 @@ export function hostKeyOf(lines: readonly string[], host: string): string | unde
 }
 
 /** Returns every machine of the cluster: the nodes first, then the other machines by role. */
-export const machinesOf = (outputs: ClusterOutputs): MachineOutput[] => [
+export const getMachines = (outputs: ClusterOutputs): MachineOutput[] => [
   ...outputs.nodes,
-  ...separateRoles().flatMap((role) => outputs[role] ?? []),
+  ...listSeparateRoles().flatMap((role) => outputs[role] ?? []),
 ];
 
 /** Login data for all machines. `sshUser` of a machine overrides the user in the login data. */
@@ -92,14 +92,14 @@ type Login = Omit<SshTarget, "host" | "hostKey">;
  * checks internal addresses.
  */
 const entryOf = (outputs: ClusterOutputs): MachineOutput | undefined =>
-  machinesOf(outputs).find(({ sshHost }) => sshHost !== undefined);
+  getMachines(outputs).find(({ sshHost }) => sshHost !== undefined);
 
 function hopTo(
   { address, sshHost: host = address, sshUser }: MachineOutput,
   { hostKeys }: ClusterOutputs,
   login: Login,
 ): SshTarget | undefined {
-  const hostKey = hostKeyOf(hostKeys, host);
+  const hostKey = findHostKey(hostKeys, host);
   return hostKey === undefined
     ? undefined
     : { ...login, host, hostKey, user: sshUser ?? login.user };
@@ -109,7 +109,7 @@ function hopTo(
  * Returns the login data for the first machine that SSH reaches without a proxy. Undefined if there
  * is no such machine, or its host key is unknown.
  */
-export function entrySshTarget(outputs: ClusterOutputs, login: Login): SshTarget | undefined {
+export function findEntrySshTarget(outputs: ClusterOutputs, login: Login): SshTarget | undefined {
   const entry = entryOf(outputs);
   return entry && hopTo(entry, outputs, login);
 }
@@ -118,7 +118,7 @@ export function entrySshTarget(outputs: ClusterOutputs, login: Login): SshTarget
  * Returns the login data for a machine, through an SSH proxy if the outputs name one. Undefined if
  * the proxy or a host key is unknown.
  */
-export function sshTargetOf(
+export function findSshRoute(
   machine: MachineOutput,
   outputs: ClusterOutputs,
   login: Login,
@@ -130,7 +130,7 @@ export function sshTargetOf(
     sshThrough === undefined
       ? // In outputs of early releases, one machine is the proxy for all others.
         entryOf(outputs)
-      : machinesOf(outputs).find(({ name }) => name === sshThrough);
+      : getMachines(outputs).find(({ name }) => name === sshThrough);
   const proxy = hop && hopTo(hop, outputs, login);
   return target && proxy && { ...target, proxy };
 }

@@ -16,7 +16,7 @@ const podSchema = z.looseObject({
  * Returns the reason why a pod is not Ready, with kubelet's message if there is one. Undefined for
  * a ready pod.
  */
-export async function podProblem(
+export async function findPodProblem(
   api: KubernetesApi,
   namespace: string,
   name: string,

@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { nodeRoles, poolLabel, roleTable, type Role } from "../../components/config/roles.js";
+import {
+  listNodeRoles,
+  poolLabel,
+  roleTable,
+  type MachineRole,
+} from "../../components/config/roles.js";
 import type { KubernetesApi } from "./kubernetes-client.js";
 
 /**
@@ -92,11 +97,11 @@ const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 type Labels = Readonly<Record<string, string>>;
 
 /** Returns the role of a node from its labels. A node without the label of a role is a worker. */
-const roleOf = (labels: Labels): Role =>
-  nodeRoles().find((role) => (roleTable[role].label ?? "") in labels) ?? "worker";
+const roleOf = (labels: Labels): MachineRole =>
+  listNodeRoles().find((role) => (roleTable[role].label ?? "") in labels) ?? "worker";
 
 /** Returns the name of the role for users. A node of a pool has the name of the pool. */
-function nameOf(role: Role, labels: Labels): string {
+function nameOf(role: MachineRole, labels: Labels): string {
   const { label, title } = roleTable[role];
   return (label === poolLabel ? labels[poolLabel] : undefined) ?? title.replace("-", " ");
 }
@@ -126,7 +131,7 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
       ...(roleTable[role].grant === "certificates" &&
         nextCertificate(metadata.annotations["stackadm.io/certificates"])),
     };
-    return { rank: nodeRoles().indexOf(role), report };
+    return { rank: listNodeRoles().indexOf(role), report };
   });
   return nodes
     .sort((a, b) => a.rank - b.rank || a.report.name.localeCompare(b.report.name))

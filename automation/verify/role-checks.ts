@@ -1,14 +1,14 @@
 import { etcdPorts } from "../../base/ports.js";
 import type { SshRoute } from "../../base/ssh-client.js";
-import { rolesOf, type RoleCheck, type RoleRow } from "../../components/config/roles.js";
-import { bodyOfSuccess, runCheck, type Check, type VerificationRun } from "./check.js";
+import { getRoleTable, type RoleCheck, type RoleRow } from "../../components/config/roles.js";
+import { requireHttpSuccess, runCheck, type Check, type VerificationRun } from "./check.js";
 import {
-  machinesOf,
-  sshTargetOf,
+  getMachines,
+  findSshRoute,
   type ClusterOutputs,
   type MachineOutput,
 } from "./cluster-outputs.js";
-import { podProblem } from "./pod-readiness.js";
+import { findPodProblem } from "./pod-readiness.js";
 import type { SshSessions } from "./ssh-sessions.js";
 
 interface Question {
@@ -24,7 +24,7 @@ const health = { port: etcdPorts.health, path: "/health" } as const;
 const onMachine =
   (ask: (sessions: SshSessions, target: SshRoute) => Promise<string>): Question["ask"] =>
   async ({ entry, outputs, sessions }, machine) => {
-    const target = entry && sshTargetOf(machine, outputs, entry);
+    const target = entry && findSshRoute(machine, outputs, entry);
     if (!target) throw new Error("it cannot be reached by SSH: no route or no host key is known");
     return ask(sessions, target);
   };
@@ -33,7 +33,7 @@ const questions: Readonly<Record<RoleCheck, Question>> = {
   "etcd-pod": {
     name: "etcd member",
     ask: async ({ api }, { name }) => {
-      const complaint = await podProblem(api, "kube-system", `etcd-${name}`);
+      const complaint = await findPodProblem(api, "kube-system", `etcd-${name}`);
       if (complaint !== undefined) throw new Error(complaint);
       return "its pod is Ready";
     },
@@ -41,7 +41,7 @@ const questions: Readonly<Record<RoleCheck, Question>> = {
   "etcd-health": {
     name: "etcd member",
     ask: onMachine(async (sessions, target) =>
-      bodyOfSuccess(await sessions.fetch(target, "127.0.0.1", health)),
+      requireHttpSuccess(await sessions.fetch(target, "127.0.0.1", health)),
     ),
   },
   login: {
@@ -57,7 +57,7 @@ const questions: Readonly<Record<RoleCheck, Question>> = {
  * Returns the checks for the machine's role. Returns none if this release does not know the role.
  */
 const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonly Question[] => {
-  const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
+  const rows: Readonly<Partial<Record<string, RoleRow>>> = getRoleTable({
     etcd: etcd && etcd.length > 0 ? etcd : undefined,
   });
   return (rows[role]?.proofs ?? []).map((proof) => questions[proof]);
@@ -69,7 +69,7 @@ const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonl
  */
 export const checkRoles = (look: VerificationRun): Promise<Check[]> =>
   Promise.all(
-    machinesOf(look.outputs).flatMap((machine) =>
+    getMachines(look.outputs).flatMap((machine) =>
       questionsTo(machine, look.outputs).map(({ name, ask }) =>
         runCheck(name, machine.name, {
           options: look,

@@ -2,15 +2,15 @@ import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
 import {
-  executeCommand,
+  runRemoteCommand,
   openTcpConnection,
   HostKeyMismatch,
   logIn,
-  type CommandResult,
+  type RemoteCommandResult,
   type KeepaliveSettings,
   type SshRoute,
   type SshTarget,
-  type CommandStreams,
+  type RemoteCommandStreams,
 } from "../../base/ssh-client.js";
 import { Failure } from "../../base/failures/failure.js";
 
@@ -110,9 +110,9 @@ export class SshSessions {
   async execute(
     target: SshRoute,
     command: string,
-    streams: CommandStreams,
-  ): Promise<CommandResult> {
-    return executeCommand(await this.#client(target), command, streams);
+    streams: RemoteCommandStreams,
+  ): Promise<RemoteCommandResult> {
+    return runRemoteCommand(await this.#client(target), command, streams);
   }
 
   /** Closes all sessions. Later requests fail. */

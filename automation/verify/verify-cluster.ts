@@ -1,6 +1,6 @@
 import { sendHttpRequest } from "../../openstack/http/http-exchange.js";
 import {
-  bodyOfSuccess,
+  requireHttpSuccess,
   runCheck,
   retryUntilSuccess,
   type Check,
@@ -47,7 +47,7 @@ const checkOutside = (asked: HttpTarget, options: VerifyOptions): Promise<Check>
     options,
     attempt: async () => {
       const headers: Record<string, string> = asked.host === undefined ? {} : { host: asked.host };
-      return bodyOfSuccess(
+      return requireHttpSuccess(
         await sendHttpRequest(`http://${asked.address}/`, { timeout: 10_000, headers }),
       );
     },
@@ -62,7 +62,7 @@ const checkInside = (asked: HttpTarget, options: VerificationRun): Promise<Check
       const { entry, sessions } = options;
       if (!entry) throw new Error("no machine of the cluster can be reached by SSH");
       const fetched = await sessions.fetch(entry, address, { host });
-      return `${bodyOfSuccess(fetched)} (asked on ${entry.host})`;
+      return `${requireHttpSuccess(fetched)} (asked on ${entry.host})`;
     },
   });
 
@@ -148,11 +148,11 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   options.signal?.throwIfAborted();
   const { outputs, ownPodNetwork } = options;
   const seen = { nodes, machines, services, claims, ownPodNetwork };
-  return { ...seen, ok: failedChecks(seen, outputs).length === 0 };
+  return { ...seen, ok: describeFailedChecks(seen, outputs).length === 0 };
 }
 
 /** Returns a line for each part of the cluster that does not work. */
-export function failedChecks(
+export function describeFailedChecks(
   { nodes, machines, services, claims, ownPodNetwork }: Omit<Verification, "ok">,
   outputs: Pick<ClusterOutputs, "nodes">,
 ): string[] {

@@ -9,7 +9,7 @@ const brokenOff: ReadonlySet<FailureCode> = new Set([
 ]);
 
 /** Returns the error, or CANCELLED if a stop caused it. */
-export const asCancellation = (error: unknown, signal?: AbortSignal): unknown =>
+export const convertAbortError = (error: unknown, signal?: AbortSignal): unknown =>
   signal?.aborted === true && (!(error instanceof Failure) || brokenOff.has(error.code))
     ? new Failure("CANCELLED", "Stopped on request. What was done is kept.")
     : error;
@@ -18,7 +18,7 @@ export const asCancellation = (error: unknown, signal?: AbortSignal): unknown =>
  * Returns the reason why work has to end: the signal's own reason, such as a lost lock, or else the
  * requested stop.
  */
-export const abortReason = ({ reason }: AbortSignal): Failure =>
+export const getAbortFailure = ({ reason }: AbortSignal): Failure =>
   reason instanceof Failure
     ? reason
     : new Failure("CANCELLED", "Stopped on request before anything was changed.");

@@ -10,9 +10,9 @@ export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && "syscall" in error;
 
 /** Returns whether a file does not exist. */
-export const isMissingFile = (error: unknown): boolean =>
+export const isMissingFileError = (error: unknown): boolean =>
   isSystemError(error) && error.code === "ENOENT";
 
 /** Returns whether a text is not JSON, or its value has another shape. */
-export const isOtherFormat = (error: unknown): boolean =>
+export const isInvalidFormatError = (error: unknown): boolean =>
   error instanceof SyntaxError || error instanceof z.ZodError;

@@ -296,6 +296,6 @@ export type FailureCode = keyof typeof failures;
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
 /** Returns the row of a code. */
-export const failureRowOf = (code: FailureCode): FailureRow => failures[code];
+export const getFailureRow = (code: FailureCode): FailureRow => failures[code];
 
 export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(failures, text);

@@ -1,4 +1,4 @@
-import { failureCodes, isFailureCode, failureRowOf, type FailureCode } from "./failure-codes.js";
+import { failureCodes, isFailureCode, getFailureRow, type FailureCode } from "./failure-codes.js";
 
 /** Resource that failed. */
 export interface FailureSubject {
@@ -22,7 +22,7 @@ export class Failure extends Error {
   ) {
     super(sentence);
     this.name = "Failure";
-    const row = failureRowOf(code);
+    const row = getFailureRow(code);
     this.hint = hint ?? row.hint;
     this.exitCode = row.exitCode;
   }
@@ -35,7 +35,7 @@ export class Failure extends Error {
  */
 
 /** Returns a failure as text for the engine. */
-export const textWithCode = (code: FailureCode, sentence: string): string =>
+export const prependFailureCode = (code: FailureCode, sentence: string): string =>
   `[${code}] ${sentence}`;
 
 /**
@@ -47,7 +47,7 @@ const mark =
   /^(?:(.*\bOne or more errors occurred: )|(?:Preview failed: )?before hook "[^"\\\n]*" failed: )?\[([A-Z_]+)\] /;
 
 /**
- * Returns the code and the sentence of a text from {@link textWithCode}. Returns no code for any
+ * Returns the code and the sentence of a text from {@link prependFailureCode}. Returns no code for any
  * other text.
  */
 export function splitFailureCode(text: string): {
@@ -63,7 +63,7 @@ export function splitFailureCode(text: string): {
  * entry of a list that the first line announces. Includes the body of the cloud's response, which
  * gophercloud 1 writes on the next line and gophercloud 2 on the same line.
  */
-export function reasonLine(text: string): string {
+export function findReasonLine(text: string): string {
   const lines = text
     .trim()
     .split("\n")
@@ -94,9 +94,9 @@ export function recogniseError(
   text: string,
   type: string,
 ): { readonly code: FailureCode; readonly words: string } | undefined {
-  const line = reasonLine(text).replaceAll(urns, "");
+  const line = findReasonLine(text).replaceAll(urns, "");
   for (const code of failureCodes)
-    for (const said of failureRowOf(code).said ?? []) {
+    for (const said of getFailureRow(code).said ?? []) {
       const speaks = type === "" || type.startsWith(said.of ?? "");
       const match = speaks ? said.text.exec(line) : null;
       if (match) return { code, words: line.slice(match.index).trim().slice(0, 600) };

@@ -1,17 +1,18 @@
 import type { Command, CommanderError } from "commander";
 import { Failure } from "../failures/failure.js";
-import { redactorFor } from "./redact-secrets.js";
-import { asClusterError, errorLine, failureText, jsonLine } from "./session.js";
+import { createRedactor } from "./redact-secrets.js";
+import { toFailure, createErrorEvent, formatFailure, formatRedactedJson } from "./session.js";
 
 /** Returns whether the arguments contain `--json`. Works even if the arguments are invalid. */
 const isForPrograms = (args: readonly string[]): boolean => args.includes("--json");
 
 /** Reports an error that no command has reported: as text, or with `--json` as a JSON line. */
 function fail(error: unknown, args: readonly string[]): void {
-  const known = asClusterError(error);
-  const redactor = redactorFor(process.env);
-  if (isForPrograms(args)) process.stdout.write(`${jsonLine(errorLine(known), redactor)}\n`);
-  else process.stderr.write(`${redactor.clean(failureText(error, known))}\n`);
+  const known = toFailure(error);
+  const redactor = createRedactor(process.env);
+  if (isForPrograms(args))
+    process.stdout.write(`${formatRedactedJson(createErrorEvent(known), redactor)}\n`);
+  else process.stderr.write(`${redactor.clean(formatFailure(error, known))}\n`);
   process.exitCode = known.exitCode;
 }
 

@@ -4,7 +4,7 @@ import type { Progress } from "../progress.js";
  * Returns a Progress that writes one JSON object per line, in the form of an operation's events
  * `step` and `diagnostic`.
  */
-export function jsonProgress(
+export function createJsonProgress(
   write: (line: string) => void,
   now: () => number = Date.now,
 ): Progress {

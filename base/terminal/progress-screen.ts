@@ -45,7 +45,11 @@ const redraw = 250;
 const heartbeat = 15_000;
 
 /** Returns one line for each open step. On a terminal, these lines are redrawn at the bottom. */
-export function liveLines(steps: readonly OpenStep[], now: number, columns: number): string[] {
+export function renderOpenSteps(
+  steps: readonly OpenStep[],
+  now: number,
+  columns: number,
+): string[] {
   const spinner = "|/-\\"[Math.floor(now / redraw) % 4] ?? "|";
   return steps.map((step) => {
     const detail = step.detail === "" ? "" : `  ${step.detail}`;
@@ -118,7 +122,7 @@ class LineScreen implements ProgressScreen {
 
   private draw(): void {
     this.erase();
-    const lines = liveLines(this.open, this.target.now(), this.target.columns);
+    const lines = renderOpenSteps(this.open, this.target.now(), this.target.columns);
     if (lines.length > 0) this.target.write(`${lines.join("\n")}\n`);
     this.drawn = lines.length;
   }
@@ -139,7 +143,7 @@ class LineScreen implements ProgressScreen {
 export const createScreen = (target: ScreenTarget): ProgressScreen => new LineScreen(target);
 
 /** Returns a screen on standard error, because standard output is only for results. */
-export function terminalScreen(stream: NodeJS.WriteStream = process.stderr): ProgressScreen {
+export function createTerminalScreen(stream: NodeJS.WriteStream = process.stderr): ProgressScreen {
   return createScreen({
     write: (text) => stream.write(text),
     isTTY: stream.isTTY && process.env["CI"] === undefined && process.env["TERM"] !== "dumb",

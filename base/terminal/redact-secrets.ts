@@ -1,4 +1,4 @@
-import { passwordOf } from "../url-passwords.js";
+import { findUrlPassword } from "../url-passwords.js";
 
 /** Length of the shortest secret. Shorter values occur in ordinary text by chance. */
 const shortest = 8;
@@ -38,20 +38,20 @@ const secretNames = /^OS_(PASSWORD|TOKEN|APPLICATION_CREDENTIAL_SECRET)$|PASSPHR
 export function addEnvironmentSecrets(redactor: Redactor, env: NodeJS.ProcessEnv): void {
   for (const [name, value] of Object.entries(env)) if (secretNames.test(name)) redactor.add(value);
   // The engine's errors may contain the backend's URL.
-  redactor.add(passwordOf(env["PULUMI_BACKEND_URL"] ?? ""));
+  redactor.add(findUrlPassword(env["PULUMI_BACKEND_URL"] ?? ""));
 }
 
 /** Returns a redactor with the secrets of the environment. */
-export function redactorFor(env: NodeJS.ProcessEnv): Redactor {
+export function createRedactor(env: NodeJS.ProcessEnv): Redactor {
   const redactor = new Redactor();
   addEnvironmentSecrets(redactor, env);
   return redactor;
 }
 
 /** Removes secrets from an error for the embedding program, which may log it. */
-export function withoutSecrets(error: unknown, env: NodeJS.ProcessEnv): unknown {
+export function redactError(error: unknown, env: NodeJS.ProcessEnv): unknown {
   if (!(error instanceof Error)) return error;
-  const redactor = redactorFor(env);
+  const redactor = createRedactor(env);
   const texts = Object.fromEntries(
     Object.getOwnPropertyNames(error).flatMap((name) => {
       const value: unknown = Reflect.get(error, name);

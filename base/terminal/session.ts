@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { Failure } from "../failures/failure.js";
-import { redactorFor, type Redactor } from "./redact-secrets.js";
-import { asCancellation } from "../failures/cancellation.js";
+import { createRedactor, type Redactor } from "./redact-secrets.js";
+import { convertAbortError } from "../failures/cancellation.js";
 import type { Progress } from "../progress.js";
-import { jsonProgress } from "./json-progress.js";
-import { terminalScreen, type ProgressScreen } from "./progress-screen.js";
+import { createJsonProgress } from "./json-progress.js";
+import { createTerminalScreen, type ProgressScreen } from "./progress-screen.js";
 
 /** Context of every command: output and stop signals. */
-export interface Session {
+export interface CommandSession {
   /** Start of the command, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly json: boolean;
@@ -60,8 +60,8 @@ function listen(note: (text: string) => void): Stops {
 }
 
 /** Returns any error as a Failure, which has a code, a sentence and a hint. */
-export function asClusterError(error: unknown, signal?: AbortSignal): Failure {
-  const known = asCancellation(error, signal);
+export function toFailure(error: unknown, signal?: AbortSignal): Failure {
+  const known = convertAbortError(error, signal);
   return known instanceof Failure ? known : unforeseen(known);
 }
 
@@ -79,7 +79,7 @@ function unforeseen(error: unknown): Failure {
  * Returns the text of an error: sentence and hint. With STACKADM_DEBUG, adds the stack trace of an
  * unexpected error.
  */
-export function failureText(
+export function formatFailure(
   error: unknown,
   { sentence, hint }: Failure,
   env: NodeJS.ProcessEnv = process.env,
@@ -90,7 +90,7 @@ export function failureText(
 }
 
 /** Returns an error as the last JSON line. */
-export const errorLine = ({ code, sentence: message, hint, subject }: Failure) => ({
+export const createErrorEvent = ({ code, sentence: message, hint, subject }: Failure) => ({
   type: "error",
   code,
   message,
@@ -102,7 +102,10 @@ export const errorLine = ({ code, sentence: message, hint, subject }: Failure) =
  * Returns fields as JSON text. Removes secrets from every value, because engine events contain
  * output of programs and machines.
  */
-export const jsonLine = (fields: Readonly<Record<string, unknown>>, redactor: Redactor): string =>
+export const formatRedactedJson = (
+  fields: Readonly<Record<string, unknown>>,
+  redactor: Redactor,
+): string =>
   JSON.stringify(fields, (_, value: unknown) =>
     typeof value === "string" ? redactor.clean(value) : value,
   );
@@ -115,19 +118,19 @@ interface GlobalOptions {
  * Runs one command and sets the exit code. Writes progress to standard error and the result to
  * standard output.
  */
-export async function runCommand(
+export async function runCliCommand(
   command: Command,
-  work: (session: Session) => Promise<number | undefined>,
+  work: (session: CommandSession) => Promise<number | undefined>,
 ): Promise<void> {
   const startedAt = Date.now();
   const json = command.optsWithGlobals<GlobalOptions>().json === true;
-  const screen: ProgressScreen | undefined = json ? undefined : terminalScreen();
-  const progress = screen ?? jsonProgress(writeLine);
-  const redactor = redactorFor(process.env);
+  const screen: ProgressScreen | undefined = json ? undefined : createTerminalScreen();
+  const progress = screen ?? createJsonProgress(writeLine);
+  const redactor = createRedactor(process.env);
   const stops = listen((text) => {
     progress.note(text);
   });
-  const session: Session = {
+  const session: CommandSession = {
     startedAt,
     json,
     progress,
@@ -138,16 +141,16 @@ export async function runCommand(
       if (!json) writeLine(text);
     },
     emit: (fields) => {
-      if (json) writeLine(jsonLine(fields, redactor));
+      if (json) writeLine(formatRedactedJson(fields, redactor));
     },
   };
   try {
     process.exitCode = (await work(session)) ?? 0;
   } catch (error) {
-    const known = asClusterError(error, stops.signal);
+    const known = toFailure(error, stops.signal);
     process.exitCode = known.exitCode;
-    if (json) session.emit(errorLine(known));
-    else progress.note(redactor.clean(`\n${failureText(error, known)}`));
+    if (json) session.emit(createErrorEvent(known));
+    else progress.note(redactor.clean(`\n${formatFailure(error, known)}`));
   } finally {
     screen?.close();
     stops.stop();

@@ -15,7 +15,7 @@ export interface ImageRegistry {
 const upstreamPrefix = "registry.k8s.io";
 
 /** Name of the image of an add-on's container. */
-export type ImageName = keyof typeof imagesEverywhere | keyof typeof cloudProviderImages;
+export type AddonImageName = keyof typeof imagesEverywhere | keyof typeof cloudProviderImages;
 
 /**
  * Images in the published manifests of pod networks. Each pattern matches the end of a repository.
@@ -32,7 +32,7 @@ export const kubeadmImages = { etcd: "etcd", coreDns: "coredns", pause: "pause" 
 export type KubeadmImage = keyof typeof kubeadmImages;
 
 /** Name of any image that the user can replace. */
-export type ReplaceableImage = ImageName | keyof typeof manifestImages | KubeadmImage;
+export type ReplaceableImage = AddonImageName | keyof typeof manifestImages | KubeadmImage;
 
 /**
  * Images that the user replaces. The references are used unchanged: the prefix of the mirror is not
@@ -69,7 +69,7 @@ const imagesEverywhere = {
 } as const;
 
 /** References of all add-on images for one Kubernetes version, as a node pulls them. */
-export type ImageTable = Readonly<Record<ImageName, string>>;
+export type ImageTable = Readonly<Record<AddonImageName, string>>;
 
 /**
  * Returns the images of all add-ons for a Kubernetes version.
@@ -78,7 +78,7 @@ export type ImageTable = Readonly<Record<ImageName, string>>;
  * @param registry registry that mirrors the public images. Default: the public registries
  * @param own images that the user replaces. Default: none
  */
-export function imageTable(
+export function createImageTable(
   kubernetesVersion: string,
   registry?: ImageRegistry,
   own: OwnImages = {},
@@ -94,15 +94,18 @@ export function imageTable(
     ...imagesEverywhere,
     ...mapValues(cloudProviderImages, (name) => `${name}:${tag}`),
   };
-  return mapValues(upstream, (reference, name) => own[name] ?? imageReference(reference, registry));
+  return mapValues(
+    upstream,
+    (reference, name) => own[name] ?? getMirroredImage(reference, registry),
+  );
 }
 
 /**
  * Returns the tags of all add-on images for one Kubernetes version. For tools that build these
  * images.
  */
-export function imageTags(kubernetesVersion: string): Readonly<Record<ImageName, string>> {
-  return mapValues(imageTable(kubernetesVersion), (reference) =>
+export function getImageTags(kubernetesVersion: string): Readonly<Record<AddonImageName, string>> {
+  return mapValues(createImageTable(kubernetesVersion), (reference) =>
     reference.slice(reference.lastIndexOf(":") + 1),
   );
 }
@@ -111,7 +114,7 @@ export function imageTags(kubernetesVersion: string): Readonly<Record<ImageName,
  * Returns the reference of an image in the mirror: the mirror's prefix replaces the host of the
  * public registry. Returns the public reference if there is no mirror.
  */
-export function imageReference(upstream: string, registry?: ImageRegistry): string {
+export function getMirroredImage(upstream: string, registry?: ImageRegistry): string {
   if (registry === undefined || registry.prefix === upstreamPrefix) {
     return upstream;
   }
@@ -123,7 +126,7 @@ export function imageReference(upstream: string, registry?: ImageRegistry): stri
  * Returns the image for a container of a published manifest. This is the user's image or, if there
  * is none, the published image. The published image comes from the mirror, if there is one.
  */
-export function manifestImage(
+export function resolveManifestImage(
   published: string,
   registry: ImageRegistry | undefined,
   own: OwnImages = {},
@@ -131,14 +134,14 @@ export function manifestImage(
   const repository = published.replace(/@.*$/, "").replace(/:[^/:]*$/, "");
   const name = Object.entries(manifestImages).find(([, ends]) => ends.test(repository))?.[0];
   const standsIn = name === undefined ? undefined : own[name as keyof typeof manifestImages];
-  return standsIn ?? imageReference(published, registry);
+  return standsIn ?? getMirroredImage(published, registry);
 }
 
 /**
  * Returns the two parts of an image reference that kubeadm expects. `imageRepository` does not
  * contain the last element of the path, which is the image's name.
  */
-export function splitImageReference(reference: string): {
+export function splitKubeadmImageReference(reference: string): {
   readonly imageRepository: string;
   readonly imageTag: string;
 } {

@@ -1,9 +1,9 @@
 /** Supported versions of Pulumi's OpenStack plugin. The first version is the default. */
-export const openstackPlugins = ["5.5.1", "3.15.2"] as const;
+export const openstackPluginVersions = ["5.5.1", "3.15.2"] as const;
 
-export type OpenstackPlugin = (typeof openstackPlugins)[number];
+export type OpenstackPluginVersion = (typeof openstackPluginVersions)[number];
 
-export const [defaultOpenstackPlugin] = openstackPlugins;
+export const [defaultOpenstackPlugin] = openstackPluginVersions;
 
 /**
  * Returns whether the plugin expects the `policies` of a server group as a list. Version 4 and

@@ -86,26 +86,26 @@ export const containerdPackageRepository = {
  * newest build of a series and hold the package. `<=1.36` also includes older minor versions with
  * the same major version.
  */
-export function packageSeries(kubernetesVersion: string): {
+export function getPackageSeries(kubernetesVersion: string): {
   readonly criTools: string;
   readonly kubernetesCni: string;
   readonly containerd: string;
 } {
   // For a new Kubernetes minor version, crictl may not be released yet. An older crictl also works.
   return {
-    criTools: `<=${minorOf(kubernetesVersion)}`,
+    criTools: `<=${getMinorVersion(kubernetesVersion)}`,
     kubernetesCni: "1",
     containerd: `<=${latestContainerd}`,
   };
 }
 
 /** Returns the minor version: "1.36" for "1.36.3". */
-export function minorOf(version: string): string {
+export function getMinorVersion(version: string): string {
   return version.split(".").slice(0, 2).join(".");
 }
 
 /** Returns the next minor version: "1.37" for "1.36.3". */
-export function minorAfter(version: string): string {
+export function getNextMinorVersion(version: string): string {
   const [major = 0, minor = 0] = numbersOf(version);
   return `${String(major)}.${String(minor + 1)}`;
 }

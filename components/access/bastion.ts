@@ -1,16 +1,20 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { MachineConnections } from "../machine/machine-connections.js";
-import { hostScripts, hostValues } from "../machine/preparation.js";
-import { MachineGroup, type Member, type RolloutGroupArgs } from "../machine/machine-group.js";
-import { stateBeforeRun } from "../pulumi/recorded-resources.js";
-import { scriptsBeside } from "../remote-scripts/script-texts.js";
-import { stepOf } from "../remote-scripts/script-steps.js";
-import { EntryAddress, connectionsThrough, type EntryAddressArgs } from "./ssh-route.js";
+import { hostScripts, getHostValues } from "../machine/preparation.js";
+import {
+  MachineGroup,
+  type MachineGroupMember,
+  type RolloutGroupArgs,
+} from "../machine/machine-group.js";
+import { readStateBeforeRun } from "../pulumi/recorded-resources.js";
+import { createScriptReader } from "../remote-scripts/script-texts.js";
+import { createScriptStep } from "../remote-scripts/script-steps.js";
+import { EntryAddress, getConnectionsThroughEntry, type EntryAddressArgs } from "./ssh-route.js";
 
-const read = scriptsBeside(__dirname);
+const read = createScriptReader(__dirname);
 /** Step that prepares a bastion. */
-export const bastionStep = stepOf("bastion", {
+export const bastionStep = createScriptStep("bastion", {
   scripts: [
     read("../remote-scripts/scripts/common.sh"),
     ...hostScripts,
@@ -24,7 +28,7 @@ export const bastionStep = stepOf("bastion", {
  */
 export class Bastion extends MachineGroup {
   static readonly type = "stackadm:access:Bastion";
-  readonly member: Member;
+  readonly member: MachineGroupMember;
 
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Bastion.type, name, { ...args, steps: [bastionStep] }, opts);
@@ -43,13 +47,13 @@ export class Bastion extends MachineGroup {
     spec: Pick<ClusterSpec, "ssh" | "securityUpdates">,
   ): MachineConnections {
     const { machine } = this.member;
-    const access = connectionsThrough(machine, host);
+    const access = getConnectionsThroughEntry(machine, host);
     const ready = this.script(this.member, "prepare", {
       access,
       step: bastionStep,
-      values: hostValues(spec),
+      values: getHostValues(spec),
     });
-    return connectionsThrough(
+    return getConnectionsThroughEntry(
       machine,
       pulumi.all([host, ready.id]).apply(([known]) => known),
     );
@@ -76,7 +80,7 @@ const formerName = (name: string): string => name.replace(/bastion-access$/, "ac
  */
 const former = (name: string): pulumi.Output<string> =>
   pulumi.output(
-    stateBeforeRun().then((recorded) => {
+    readStateBeforeRun().then((recorded) => {
       if (!recorded) return formerName(name);
       const outputOf = (resource: string, output: string): unknown =>
         recorded.find((one) => one.name === resource)?.outputs[output];

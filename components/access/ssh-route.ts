@@ -28,7 +28,7 @@ export const connectionsWithoutProxy: Readonly<Partial<Record<string, MachineCon
 };
 
 /** Returns SSH access to `entry` at `host`, and through `entry` to all other machines. */
-export const connectionsThrough = (
+export const getConnectionsThroughEntry = (
   entry: Machine,
   host: pulumi.Output<string>,
 ): MachineConnections => {

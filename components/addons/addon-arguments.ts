@@ -1,19 +1,19 @@
 /** Derives the arguments of the add-ons from the cluster specification. */
 import type * as pulumi from "@pulumi/pulumi";
-import { cloudConfSettings } from "./cloud-conf.js";
-import { metricsServerSettingsOf } from "./manifests/metrics-server.js";
+import { getCloudConfSettings } from "./cloud-conf.js";
+import { getMetricsServerSettings } from "./manifests/metrics-server.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { serviceClientRanges } from "../config/load-balancing/endpoint-traits.js";
+import { listServiceClientRanges } from "../config/load-balancing/endpoint-traits.js";
 import type { SampleServices } from "../config/load-balancing/sample-services.js";
 import { serviceAnnotationKeys } from "../config/load-balancing/service-annotations.js";
-import type { ClusterFacts } from "../kubeadm/kubeadm-init-result.js";
+import type { KubeadmInitResult } from "../kubeadm/kubeadm-init-result.js";
 import type { Network } from "../network/network.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { roleTable } from "../config/roles.js";
-import { attachableVolumes } from "../plan/volumes.js";
+import { countAttachableVolumes } from "../plan/volumes.js";
 import { isRoutedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { CloudLogin } from "../identity/cloud-login.js";
-import { servicesExternalNetworkIn, type CloudFacts } from "../lookup/cloud-lookup.js";
+import { requireServicesExternalNetwork, type CloudFacts } from "../lookup/cloud-lookup.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import type { CloudAccess } from "./cloud-config-secret.js";
 
@@ -24,9 +24,9 @@ import type { CloudAccess } from "./cloud-config-secret.js";
  * @param balancer address of the load balancer in front of the ingress controller's machines.
  *   Default: none
  */
-export const addonArguments = (
+export const getAddonArguments = (
   spec: ClusterSpec,
-  { webhook }: Pick<ClusterFacts, "webhook"> = {},
+  { webhook }: Pick<KubeadmInitResult, "webhook"> = {},
   balancer?: pulumi.Output<string>,
 ) => ({
   clusterName: spec.name,
@@ -42,14 +42,14 @@ export const addonArguments = (
   blockStorage: { ...spec.blockStorage, attachable: attachableIn(spec) },
   storageClasses: spec.storageClasses,
   nodes: nodesIn(spec),
-  metricsServer: metricsServerSettingsOf(spec),
+  metricsServer: getMetricsServerSettings(spec),
   ...(webhook && { keystone: { ...spec.kubernetes.keystone, webhook } }),
   ingress: spec.ingress && {
     spec: ofIngress(spec.ingress, spec),
     taints: taintsOf(spec),
     address: balancer,
   },
-  serviceClientRanges: serviceClientRanges(spec),
+  serviceClientRanges: listServiceClientRanges(spec),
   samples: spec.samples,
   sampleServices: withoutTls(spec.sampleServices, spec),
 });
@@ -78,7 +78,7 @@ const ofIngress = (
  * machines that are nodes.
  */
 const attachableIn = (spec: ClusterSpec): number =>
-  attachableVolumes(
+  countAttachableVolumes(
     planCluster(spec).groups.flatMap(({ machines }) => machines),
     spec.network.admin ? 2 : 1,
   );
@@ -116,13 +116,13 @@ const placeOf = (
   return {
     subnetId: ofServices.routedSubnetId,
     networkId: ofServices.networkId,
-    floatingNetworkId: cloud.apply(servicesExternalNetworkIn).id,
+    floatingNetworkId: cloud.apply(requireServicesExternalNetwork).id,
     machines,
   };
 };
 
 /** Returns the facts about the OpenStack cloud that the cluster's controllers need. */
-export const cloudAccessOf = (
+export const getCloudAccess = (
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
   given: {
@@ -139,5 +139,5 @@ export const cloudAccessOf = (
   loadBalancerProvider: spec.loadBalancer.provider,
   caCertificate: given.operator?.caCertificate,
   clientCertificate: given.operator?.clientCertificate,
-  settings: cloudConfSettings(spec),
+  settings: getCloudConfSettings(spec),
 });

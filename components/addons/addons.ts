@@ -2,10 +2,10 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Component } from "../pulumi/component.js";
 import { BlockStorage, type BlockStorageArgs } from "./block-storage.js";
-import { CloudConfig } from "./cloud-config-secret.js";
+import { CloudConfigSecret } from "./cloud-config-secret.js";
 import { CloudController } from "./cloud-controller.js";
-import type { ClusterRanges } from "../../base/ip-addresses.js";
-import { imageTable } from "../../base/versions/container-images.js";
+import type { PodAndServiceRanges } from "../../base/ip-addresses.js";
+import { createImageTable } from "../../base/versions/container-images.js";
 import { IngressController, type IngressControllerArgs } from "./ingress-controller.js";
 import { KeystoneAuth, type KeystoneAuthSpec } from "./keystone-auth.js";
 import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
@@ -21,7 +21,7 @@ import { podNetworkSchema } from "../config/network/pod-network.js";
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 
 /** Resources of the add-ons that the teardown of the cluster needs. */
-export interface AddonsResources {
+export interface TeardownDependencies {
   readonly provider: kubernetes.Provider;
   /**
    * Resources that must work while load balancers and volumes are released. The teardown must
@@ -87,7 +87,7 @@ export interface AddonsArgs {
    * IPv6 CIDRs of pods and Services. A change is refused while the cluster exists.
    * @default no IPv6
    */
-  readonly ipv6?: ClusterRanges | undefined;
+  readonly ipv6?: PodAndServiceRanges | undefined;
   /** MTU of the nodes' network, in bytes. A change affects only new pods. */
   readonly networkMtu: pulumi.Input<number>;
   /** URL, login and networks with which the controllers use OpenStack. */
@@ -136,7 +136,7 @@ export interface AddonsArgs {
    * depend on `kept`.
    * @default a destroy does not wait
    */
-  readonly teardown?: (resources: AddonsResources) => pulumi.Resource;
+  readonly teardown?: (resources: TeardownDependencies) => pulumi.Resource;
   /**
    * Resource whose deletion ends the cluster, such as the server of the first control plane. Pulumi
    * then does not delete Kubernetes objects one by one if they own no object in OpenStack.
@@ -156,7 +156,7 @@ const usualNetwork = podNetworkSchema.parse(undefined);
 /** Arguments that the add-ons that call OpenStack have in common. */
 interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith" | "nodes"> {
   readonly images: ImageTable;
-  readonly cloudConfig: CloudConfig;
+  readonly cloudConfig: CloudConfigSecret;
 }
 
 interface Inside {
@@ -186,13 +186,13 @@ export class Addons extends Component {
 
   constructor(name: string, args: AddonsArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Addons.type, name, opts);
-    const images = imageTable(args.kubernetesVersion, args.registry, args.ownImages);
+    const images = createImageTable(args.kubernetesVersion, args.registry, args.ownImages);
     const { deletedWith } = args;
     this.provider = this.#createProvider(args);
     const inside = { providers: { kubernetes: this.provider } };
 
     const cloudConfig = this.make(
-      CloudConfig,
+      CloudConfigSecret,
       "cloud-config",
       { cloud: args.cloud, deletedWith },
       inside,

@@ -1,18 +1,18 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { checksum } from "../pulumi/checksum.js";
+import { computeChecksum } from "../pulumi/checksum.js";
 import { Addon } from "../kubernetes-objects/addon.js";
 import { renderNodeConf, type CloudConfSettings } from "./cloud-conf.js";
-import { blockStorageAccess, blockStorageController } from "./manifests/block-storage.js";
+import { buildBlockStorageRbac, buildBlockStorageController } from "./manifests/block-storage.js";
 import {
-  blockStorageNode,
-  blockStorageNodeAccount,
-  nodeDriverConfigMap,
+  buildNodeDriverDaemonSet,
+  buildNodeDriverAccount,
+  buildNodeDriverConfigMap,
 } from "./manifests/block-storage-node.js";
 import { Snapshots } from "./snapshots.js";
-import { cinderCsiDriverObject, storageClass } from "./manifests/storage-class.js";
+import { buildCinderCsiDriver, buildStorageClass } from "./manifests/storage-class.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
-import type { CloudConfig } from "./cloud-config-secret.js";
+import type { CloudConfigSecret } from "./cloud-config-secret.js";
 import type { ImageTable } from "../../base/versions/container-images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
 
@@ -34,7 +34,7 @@ export interface BlockStorageArgs extends AddonArgs {
    */
   readonly awaitsPodNetwork?: boolean;
   /** Secret with the cloud.conf that the controller reads. */
-  readonly cloudConfig: CloudConfig;
+  readonly cloudConfig: CloudConfigSecret;
   /**
    * Settings of the user for cloud.conf. The driver on nodes uses only some of them. A change
    * restarts the driver's pods.
@@ -68,14 +68,14 @@ export class BlockStorage extends Addon {
 
   constructor(name: string, args: BlockStorageArgs, opts?: pulumi.ComponentResourceOptions) {
     super(BlockStorage.type, name, args, opts);
-    const driver = this.object(kubernetes.storage.v1.CSIDriver, "driver", cinderCsiDriverObject());
+    const driver = this.object(kubernetes.storage.v1.CSIDriver, "driver", buildCinderCsiDriver());
     this.controller = this.#createController(args, driver);
     this.node = this.#createNode(args, driver);
     this.storageClasses = args.storageClasses.map((settings) =>
       this.object(
         kubernetes.storage.v1.StorageClass,
         `class-${settings.name}`,
-        storageClass(settings),
+        buildStorageClass(settings),
         {
           // The API server refuses changes of these fields, so the provider must replace the
           // object. By default, the provider replaces a StorageClass only if `parameters` change.
@@ -89,12 +89,12 @@ export class BlockStorage extends Addon {
   }
 
   #createController(args: BlockStorageArgs, driver: pulumi.Resource) {
-    const access = this.access(blockStorageAccess(args.snapshots));
+    const access = this.access(buildBlockStorageRbac(args.snapshots));
     const snapshots = args.snapshots === true ? [this.#createSnapshots(args)] : [];
     return this.object(
       kubernetes.apps.v1.Deployment,
       "controller",
-      blockStorageController({
+      buildBlockStorageController({
         images: args.images,
         clusterName: pulumi.interpolate`--cluster=${args.nameInCloud}`,
         configChecksum: args.cloudConfig.checksum,
@@ -127,16 +127,22 @@ export class BlockStorage extends Addon {
     const account = this.object(
       kubernetes.core.v1.ServiceAccount,
       "node-account",
-      blockStorageNodeAccount(),
+      buildNodeDriverAccount(),
     );
     const conf = renderNodeConf(args.settings ?? {}, args.attachable);
     const config =
       conf === undefined
         ? []
-        : [this.object(kubernetes.core.v1.ConfigMap, "node-config", nodeDriverConfigMap(conf))];
-    const manifest = blockStorageNode({
+        : [
+            this.object(
+              kubernetes.core.v1.ConfigMap,
+              "node-config",
+              buildNodeDriverConfigMap(conf),
+            ),
+          ];
+    const manifest = buildNodeDriverDaemonSet({
       images: args.images,
-      configChecksum: conf && checksum(conf),
+      configChecksum: conf && computeChecksum(conf),
       topology: args.topology,
     });
     return this.object(kubernetes.apps.v1.DaemonSet, "node", manifest, {

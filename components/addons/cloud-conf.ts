@@ -7,11 +7,11 @@ import type { z } from "zod";
 import type { CloudLogin } from "../identity/cloud-login.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
-  cloudConfKeyOf,
+  getCloudConfKey,
   machinesLoadBalancerClass,
   type loadBalancerClassesSchema,
   type loadBalancerKeySchemas,
-  type generalSectionKeySchemas,
+  type cloudConfSectionSchemas,
 } from "../config/cloud/cloud-conf-keys.js";
 
 type Written<Shape extends z.core.$ZodLooseShape> = {
@@ -22,15 +22,15 @@ type Written<Shape extends z.core.$ZodLooseShape> = {
 export interface CloudConfSettings {
   readonly loadBalancer?: Written<typeof loadBalancerKeySchemas> & { readonly enabled?: boolean };
   readonly loadBalancerClasses?: z.output<typeof loadBalancerClassesSchema>;
-  readonly global?: Written<typeof generalSectionKeySchemas.global>;
-  readonly networking?: Written<typeof generalSectionKeySchemas.networking>;
-  readonly metadata?: Written<typeof generalSectionKeySchemas.metadata>;
-  readonly blockStorage?: Written<typeof generalSectionKeySchemas.blockStorage>;
-  readonly keyManager?: Written<typeof generalSectionKeySchemas.keyManager>;
+  readonly global?: Written<typeof cloudConfSectionSchemas.global>;
+  readonly networking?: Written<typeof cloudConfSectionSchemas.networking>;
+  readonly metadata?: Written<typeof cloudConfSectionSchemas.metadata>;
+  readonly blockStorage?: Written<typeof cloudConfSectionSchemas.blockStorage>;
+  readonly keyManager?: Written<typeof cloudConfSectionSchemas.keyManager>;
 }
 
 /** Returns the settings for cloud.conf that a specification contains. */
-export function cloudConfSettings(
+export function getCloudConfSettings(
   spec: Pick<ClusterSpec, "loadBalancer" | "cloudController" | "blockStorage">,
 ): CloudConfSettings {
   const { classes, ...written } = spec.loadBalancer;
@@ -97,7 +97,7 @@ const withConfKeys = (section: Section = {}): Section =>
     Object.entries(section)
       // A key without a value would remove the value that the program sets.
       .filter(([, value]) => value !== undefined)
-      .map(([key, value]) => [cloudConfKeyOf(key), value]),
+      .map(([key, value]) => [getCloudConfKey(key), value]),
   );
 
 /**
@@ -187,7 +187,7 @@ const hasFloatingIps = (
 
 const loadBalancer = (conf: CloudConf, settings: CloudConfSettings): Section => ({
   "lb-provider": conf.loadBalancerProvider,
-  "lb-method": loadBalancerMethod(conf.loadBalancerProvider),
+  "lb-method": getLoadBalancerMethod(conf.loadBalancerProvider),
   // A subnet takes precedence over a network, so it is left out if the user sets `network-id`.
   "subnet-id": settings.loadBalancer?.networkId === undefined ? conf.subnetId : undefined,
   "member-subnet-id": membersOf(conf),
@@ -219,7 +219,7 @@ const render = (sections: Readonly<Record<string, Section>>): string =>
  * Returns the algorithm by which Octavia distributes connections. The OVN provider supports only
  * SOURCE_IP_PORT.
  */
-export function loadBalancerMethod(provider: string): string {
+export function getLoadBalancerMethod(provider: string): string {
   return provider === "ovn" ? "SOURCE_IP_PORT" : "ROUND_ROBIN";
 }
 

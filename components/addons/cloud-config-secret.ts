@@ -1,15 +1,15 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../kubernetes-objects/addon.js";
-import { checksum } from "../pulumi/checksum.js";
+import { computeChecksum } from "../pulumi/checksum.js";
 import { renderCloudConf, type CloudConfSettings } from "./cloud-conf.js";
 import {
   caCertificateFile,
   clientCertificateFiles,
-  cloudConfigSecretObject,
+  buildCloudConfigSecret,
 } from "./manifests/cloud-controller.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
-import { withHashedPassword, type CloudLogin } from "../identity/cloud-login.js";
+import { hashLoginPassword, type CloudLogin } from "../identity/cloud-login.js";
 import type { ClientCertificate } from "../lookup/local-context.js";
 
 /**
@@ -65,13 +65,13 @@ export interface CloudAccess {
   readonly settings?: CloudConfSettings;
 }
 
-/** Arguments of {@link CloudConfig}. */
-export interface CloudConfigArgs extends AddonArgs {
+/** Arguments of {@link CloudConfigSecret}. */
+export interface CloudConfigSecretArgs extends AddonArgs {
   readonly cloud: CloudAccess;
 }
 
 /** Secret with the cloud.conf of the cloud controller and the Cinder CSI controller. */
-export class CloudConfig extends Addon {
+export class CloudConfigSecret extends Addon {
   static readonly type = "stackadm:addons:CloudConfig";
 
   readonly secret: kubernetes.core.v1.Secret;
@@ -81,8 +81,8 @@ export class CloudConfig extends Addon {
    */
   readonly checksum: pulumi.Output<string>;
 
-  constructor(name: string, args: CloudConfigArgs, opts?: pulumi.ComponentResourceOptions) {
-    super(CloudConfig.type, name, args, opts);
+  constructor(name: string, args: CloudConfigSecretArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(CloudConfigSecret.type, name, args, opts);
     const { caCertificate, clientCertificate, ...cloud } = args.cloud;
     const caFile = caCertificate === undefined ? undefined : caCertificateFile;
     const conf = pulumi.output({
@@ -94,15 +94,15 @@ export class CloudConfig extends Addon {
     this.secret = this.object(
       kubernetes.core.v1.Secret,
       "secret",
-      cloudConfigSecretObject(cloudConf, {
+      buildCloudConfigSecret(cloudConf, {
         caCertificate: caCertificate === undefined ? undefined : pulumi.output(caCertificate),
         client: clientCertificate && pulumi.secret(clientCertificate),
       }),
     );
     this.checksum = pulumi.unsecret(
       conf.apply((values) =>
-        checksum(
-          renderCloudConf({ ...values, login: withHashedPassword(values.login) }),
+        computeChecksum(
+          renderCloudConf({ ...values, login: hashLoginPassword(values.login) }),
           caCertificate,
           // In clusters without a client certificate, the digest must not change, because a change
           // would restart pods.

@@ -1,9 +1,12 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../kubernetes-objects/addon.js";
-import { cloudControllerAccess, cloudControllerDaemonSet } from "./manifests/cloud-controller.js";
+import {
+  buildCloudControllerRbac,
+  buildCloudControllerDaemonSet,
+} from "./manifests/cloud-controller.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
-import type { CloudConfig } from "./cloud-config-secret.js";
+import type { CloudConfigSecret } from "./cloud-config-secret.js";
 
 /**
  * Arguments of {@link CloudController}. A changed argument updates the DaemonSet in place, unless
@@ -27,7 +30,7 @@ export interface CloudControllerArgs extends AddonArgs {
   /** Whether the controller creates load balancers one by one. @default false */
   readonly serial?: boolean | undefined;
   /** Secret with the cloud.conf that the controller reads. */
-  readonly cloudConfig: CloudConfig;
+  readonly cloudConfig: CloudConfigSecret;
 }
 
 /**
@@ -42,11 +45,11 @@ export class CloudController extends Addon {
 
   constructor(name: string, args: CloudControllerArgs, opts?: pulumi.ComponentResourceOptions) {
     super(CloudController.type, name, args, opts);
-    const access = this.access(cloudControllerAccess());
+    const access = this.access(buildCloudControllerRbac());
     this.daemonSet = this.object(
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
-      cloudControllerDaemonSet({
+      buildCloudControllerDaemonSet({
         image: args.image,
         clusterName: pulumi.interpolate`--cluster-name=${args.nameInCloud}`,
         routedPods: args.routedPods,

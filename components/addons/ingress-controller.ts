@@ -2,14 +2,14 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Addon, loadBalancerServiceTimeouts } from "../kubernetes-objects/addon.js";
 import {
-  ingressClass,
+  buildIngressClass,
   fixedIngressAddressFlag,
   publishedServiceFlag,
-  traefikDeployment,
-  traefikAccess,
-  traefikDisruptionBudget,
-  traefikNamespaceObject,
-  traefikService,
+  buildTraefikDeployment,
+  buildTraefikRbac,
+  buildTraefikDisruptionBudget,
+  buildTraefikNamespace,
+  buildTraefikService,
   type TraefikSettings,
 } from "./manifests/traefik.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
@@ -46,9 +46,9 @@ export class IngressController extends Addon {
     const namespace = this.object(
       kubernetes.core.v1.Namespace,
       "namespace",
-      traefikNamespaceObject(),
+      buildTraefikNamespace(),
     );
-    const access = this.access(traefikAccess(), namespace);
+    const access = this.access(buildTraefikRbac(), namespace);
     const shown =
       address === undefined
         ? publishedServiceFlag
@@ -56,7 +56,7 @@ export class IngressController extends Addon {
     this.object(
       kubernetes.apps.v1.Deployment,
       "deployment",
-      traefikDeployment({ ...args, shown }),
+      buildTraefikDeployment({ ...args, shown }),
       {
         // The pods need their namespace, service account and permissions, and machines to run on,
         // so these are created first.
@@ -67,17 +67,17 @@ export class IngressController extends Addon {
     );
     const { PodDisruptionBudget } = kubernetes.policy.v1;
     // The namespace must exist before its objects.
-    this.object(PodDisruptionBudget, "budget", traefikDisruptionBudget(), {
+    this.object(PodDisruptionBudget, "budget", buildTraefikDisruptionBudget(), {
       dependsOn: [namespace],
     });
     const { IngressClass } = kubernetes.networking.v1;
-    const ofTraefik = this.object(IngressClass, "class", ingressClass(spec));
+    const ofTraefik = this.object(IngressClass, "class", buildIngressClass(spec));
     // This Service has no `deletedWith`. It may have a load balancer, so a destroy must delete the
     // Service itself.
     const service = this.make(
       kubernetes.core.v1.Service,
       "service",
-      traefikService(spec, awaited, balancing),
+      buildTraefikService(spec, awaited, balancing),
       {
         // The namespace must exist before the Service, and the cloud controller before the load
         // balancer. The Service does not wait for the pods, because Octavia creates the load

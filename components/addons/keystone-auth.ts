@@ -2,10 +2,14 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { ServerCertificate } from "../identity/webhook-certificate.js";
-import { checksum } from "../pulumi/checksum.js";
+import { computeChecksum } from "../pulumi/checksum.js";
 import { Addon, type AddonArgs } from "../kubernetes-objects/addon.js";
 import type { CloudAccess } from "./cloud-config-secret.js";
-import { keystoneDaemonSet, keystonePolicy, keystoneSecret } from "./manifests/keystone-auth.js";
+import {
+  buildKeystoneDaemonSet,
+  renderKeystonePolicy,
+  buildKeystoneSecret,
+} from "./manifests/keystone-auth.js";
 
 type Specified = NonNullable<ClusterSpec["kubernetes"]["keystone"]>;
 
@@ -49,19 +53,19 @@ export class KeystoneAuth extends Addon {
     const secret = this.object(
       kubernetes.core.v1.Secret,
       "secret",
-      keystoneSecret({ certificate, privateKey, caCertificate, policy }),
+      buildKeystoneSecret({ certificate, privateKey, caCertificate, policy }),
     );
     this.daemonSet = this.object(
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
-      keystoneDaemonSet({
+      buildKeystoneDaemonSet({
         image,
         url,
         caCertificate: caCertificate !== undefined,
         policy: policy !== undefined,
         checksum: pulumi.unsecret(
           certificate.apply((text) =>
-            checksum(text, caCertificate, policy && keystonePolicy(policy)),
+            computeChecksum(text, caCertificate, policy && renderKeystonePolicy(policy)),
           ),
         ),
       }),

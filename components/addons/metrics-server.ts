@@ -2,11 +2,11 @@ import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../kubernetes-objects/addon.js";
 import {
-  metricsApiService,
-  metricsReaderRole,
-  metricsServer,
-  metricsServerAccess,
-  metricsService,
+  buildMetricsApiService,
+  buildMetricsReaderRole,
+  buildMetricsServerDeployment,
+  buildMetricsServerRbac,
+  buildMetricsService,
   type MetricsServerSettings,
 } from "./manifests/metrics-server.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
@@ -25,12 +25,12 @@ export class MetricsServer extends Addon {
   constructor(name: string, args: MetricsServerArgs, opts?: pulumi.ComponentResourceOptions) {
     super(MetricsServer.type, name, args, opts);
     const { image, signedKubelets, awaited } = args;
-    const access = this.access(metricsServerAccess());
-    this.object(kubernetes.rbac.v1.ClusterRole, "reader", metricsReaderRole());
+    const access = this.access(buildMetricsServerRbac());
+    this.object(kubernetes.rbac.v1.ClusterRole, "reader", buildMetricsReaderRole());
     this.deployment = this.object(
       kubernetes.apps.v1.Deployment,
       "deployment",
-      metricsServer({ image, signedKubelets, awaited }),
+      buildMetricsServerDeployment({ image, signedKubelets, awaited }),
       {
         // The pods need their service account and permissions, so these are created first.
         dependsOn: [...access],
@@ -39,11 +39,11 @@ export class MetricsServer extends Addon {
         customTimeouts: { create: "5m", update: "5m" },
       },
     );
-    this.object(kubernetes.core.v1.Service, "service", metricsService(awaited), {
+    this.object(kubernetes.core.v1.Service, "service", buildMetricsService(awaited), {
       // The Service is ready only when a pod answers, so the Deployment is created first.
       dependsOn: [this.deployment],
     });
-    this.object(kubernetes.apiregistration.v1.APIService, "api", metricsApiService(), {
+    this.object(kubernetes.apiregistration.v1.APIService, "api", buildMetricsApiService(), {
       // An APIService without a server causes errors in kubectl and in garbage collection, so the
       // Deployment is created first.
       dependsOn: [this.deployment],

@@ -4,17 +4,17 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Addon, loadBalancerServiceTimeouts } from "../kubernetes-objects/addon.js";
 import {
-  dataClaim,
+  buildDataClaim,
   sampleClaimName,
   sampleHostName,
   samplesNamespace,
-  samplesNamespaceObject,
+  buildSamplesNamespace,
   sampleWriterPodName,
-  webDeployment,
-  webIngress,
-  webService,
-  writerConfigMap,
-  writerStatefulSet,
+  buildWebDeployment,
+  buildWebIngress,
+  buildWebService,
+  buildWriterConfigMap,
+  buildWriterStatefulSet,
 } from "./manifests/samples.js";
 import type { SampleServices } from "../config/load-balancing/sample-services.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
@@ -65,7 +65,7 @@ export class Samples extends Addon {
     const namespace = this.object(
       kubernetes.core.v1.Namespace,
       "namespace",
-      samplesNamespaceObject(),
+      buildSamplesNamespace(),
     );
     // The namespace must exist before its objects, and the cloud controller and machines before the
     // load balancers.
@@ -87,7 +87,7 @@ export class Samples extends Addon {
   }
 
   #createWeb(args: SamplesArgs, after: pulumi.Resource[]) {
-    this.object(kubernetes.apps.v1.Deployment, "web", webDeployment(args.image), {
+    this.object(kubernetes.apps.v1.Deployment, "web", buildWebDeployment(args.image), {
       dependsOn: after,
       customTimeouts: { create: "3m", update: "3m" },
     });
@@ -96,9 +96,9 @@ export class Samples extends Addon {
   #createService(
     reach: "external" | "internal",
     after: pulumi.Resource[],
-    settings: Parameters<typeof webService>[1],
+    settings: Parameters<typeof buildWebService>[1],
   ) {
-    const manifest = webService(reach, settings);
+    const manifest = buildWebService(reach, settings);
     // This Service has no `deletedWith`. It has a load balancer, so a destroy must delete the
     // Service itself.
     const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, manifest, {
@@ -111,7 +111,7 @@ export class Samples extends Addon {
   }
 
   #createIngress(serving: readonly pulumi.Resource[], namespace: pulumi.Resource) {
-    this.object(kubernetes.networking.v1.Ingress, "web-ingress", webIngress(), {
+    this.object(kubernetes.networking.v1.Ingress, "web-ingress", buildWebIngress(), {
       // The namespace must exist before the Ingress. The Ingress is ready only when its status has
       // an address, so the ingress controller is created first.
       dependsOn: [namespace, ...serving],
@@ -121,19 +121,24 @@ export class Samples extends Addon {
 
   #createWriter(args: SamplesArgs, namespace: pulumi.Resource) {
     const script = readFileSync(join(__dirname, "write-and-read-back.sh"), "utf8");
-    const scripts = this.object(kubernetes.core.v1.ConfigMap, "scripts", writerConfigMap(script), {
-      // The namespace must exist before its objects.
-      dependsOn: [namespace],
-    });
+    const scripts = this.object(
+      kubernetes.core.v1.ConfigMap,
+      "scripts",
+      buildWriterConfigMap(script),
+      {
+        // The namespace must exist before its objects.
+        dependsOn: [namespace],
+      },
+    );
     // The claim and its pod have no `deletedWith`, because a destroy must delete the claim to
     // release its volume. While the pod uses the claim, the claim cannot be deleted.
-    const claim = this.make(kubernetes.core.v1.PersistentVolumeClaim, "claim", dataClaim(), {
+    const claim = this.make(kubernetes.core.v1.PersistentVolumeClaim, "claim", buildDataClaim(), {
       // The claim is created after the Cinder CSI driver. It is deleted before the teardown, which
       // waits until the cluster has released the volume.
       dependsOn: [namespace, ...args.stored],
       customTimeouts: volumeTimeouts,
     });
-    this.make(kubernetes.apps.v1.StatefulSet, "writer", writerStatefulSet(args.image), {
+    this.make(kubernetes.apps.v1.StatefulSet, "writer", buildWriterStatefulSet(args.image), {
       // The pod mounts claim and scripts, so it is created after them. It would block the deletion
       // of the claim, so it is deleted before the claim.
       dependsOn: [claim, scripts],

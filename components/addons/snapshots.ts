@@ -2,10 +2,10 @@ import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../kubernetes-objects/addon.js";
 import {
-  snapshotClass,
-  snapshotController,
-  snapshotControllerAccess,
-  snapshotCrds,
+  buildSnapshotClass,
+  buildSnapshotController,
+  buildSnapshotControllerRbac,
+  buildSnapshotCrds,
 } from "./manifests/snapshots.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 
@@ -30,14 +30,14 @@ export class Snapshots extends Addon {
 
   constructor(name: string, args: SnapshotsArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Snapshots.type, name, args, opts);
-    this.kinds = snapshotCrds().map(([plural, definition]) =>
+    this.kinds = buildSnapshotCrds().map(([plural, definition]) =>
       this.object(kubernetes.apiextensions.v1.CustomResourceDefinition, plural, definition),
     );
-    const access = this.access(snapshotControllerAccess());
+    const access = this.access(buildSnapshotControllerRbac());
     this.controller = this.object(
       kubernetes.apps.v1.Deployment,
       "controller",
-      snapshotController(args.image, args.awaitsPodNetwork),
+      buildSnapshotController(args.image, args.awaitsPodNetwork),
       {
         // The pods need their service account, and exit without the CRDs. So account and CRDs are
         // created first.
@@ -47,7 +47,7 @@ export class Snapshots extends Addon {
         customTimeouts: { create: "5m", update: "5m" },
       },
     );
-    this.object(kubernetes.apiextensions.CustomResource, "class", snapshotClass(), {
+    this.object(kubernetes.apiextensions.CustomResource, "class", buildSnapshotClass(), {
       // The CRD must exist before an object of its kind.
       dependsOn: [...this.kinds],
     });

@@ -1,41 +1,41 @@
 import { z } from "zod";
-import { endpointTraits } from "./load-balancing/endpoint-traits.js";
-import { accessSchema, sshAccessConflicts } from "./machines/ssh-access.js";
+import { getEndpointTraits } from "./load-balancing/endpoint-traits.js";
+import { sshAccessSchema, findSshAccessConflicts } from "./machines/ssh-access.js";
 import type { ConflictCheck } from "./machines/separate-group.js";
 import {
   roleTable,
-  separateGroups,
-  separateGroupsOf,
-  separateRoles,
-  type Role,
+  separateGroupDefinitions,
+  listSeparateGroupSpecs,
+  listSeparateRoles,
+  type MachineRole,
   type SeparateRole,
 } from "./roles.js";
 import {
   apiNameSchema,
-  dnsNameOf,
+  getEndpointDnsName,
   endpointSchema,
-  withEndpointDefaults,
+  fillEndpointDefaults,
 } from "./load-balancing/endpoint.js";
 import {
-  servicesNetworkConflicts,
+  findServicesNetworkConflicts,
   cloudControllerSchema,
   loadBalancerSchema,
-  ovnPlacementConflicts,
+  findOvnPlacementConflicts,
   openstackPluginSchema,
-  disabledLoadBalancerConflicts,
+  findDisabledLoadBalancerConflicts,
 } from "./cloud/cloud.js";
 import { credentialSchema } from "./cloud/credential.js";
-import { ingressSchema, ingressConflicts } from "./load-balancing/ingress.js";
-import { nodePositionConflicts, type GroupAtPath } from "./machines/group-options.js";
-import { fixedAddressConflicts } from "./network/fixed-addresses.js";
-import { floatingIpConflicts } from "./network/floating-ips.js";
-import { ipv6Conflicts } from "./network/ipv6.js";
+import { ingressSchema, findIngressConflicts } from "./load-balancing/ingress.js";
+import { findNodePositionConflicts, type GroupAtPath } from "./machines/group-options.js";
+import { findFixedAddressConflicts } from "./network/fixed-addresses.js";
+import { findFloatingIpConflicts } from "./network/floating-ips.js";
+import { findIpv6Conflicts } from "./network/ipv6.js";
 import { kubernetesSchema, metricsServerSchema, samplesSchema } from "./kubernetes/kubernetes.js";
 import {
   allowedCidrsSchema,
   serviceCidrsSchema,
   sshCidrsSchema,
-  missingIpv4Conflicts,
+  findMissingIpv4Conflicts,
 } from "./network/allowed-cidrs.js";
 import {
   controlPlaneSchema,
@@ -47,35 +47,35 @@ import {
 } from "./machines/machines.js";
 import {
   externalNetworkSchema,
-  dnsFamilyConflicts,
+  findDnsFamilyConflicts,
   networkSchema,
-  missingExternalNetworkError,
-  existingNetworkConflicts,
-  unfilteredSecurityGroupConflicts,
+  findMissingExternalNetworkError,
+  findExistingNetworkConflicts,
+  findUnfilteredSecurityGroupConflicts,
 } from "./network/network.js";
 import {
   podNetworkSchema,
-  samplesWithoutPodNetworkConflicts,
-  externalIpConflicts,
-  kubeProxyConflicts,
-  cloudRoutesConflicts,
+  findSamplesConflicts,
+  findAdvertisedIpConflicts,
+  findKubeProxyConflicts,
+  findCloudRoutesConflicts,
 } from "./network/pod-network.js";
-import { rangeOverlapConflicts } from "../schema/cidr-overlap.js";
-import { addressCapacityConflicts } from "./network/address-capacity.js";
+import { findRangeOverlapConflicts } from "../schema/cidr-overlap.js";
+import { findAddressCapacityConflicts } from "./network/address-capacity.js";
 import { sampleServicesSchema } from "./load-balancing/sample-services.js";
 import {
   blockStorageSchema,
   storageClassesSchema,
-  storageClassConflicts,
+  findStorageClassConflicts,
 } from "./cloud/block-storage.js";
 import {
-  topologyConflicts,
-  missingMachineGroupError,
-  topologyDefaults,
+  findTopologyConflicts,
+  findMissingMachineGroupError,
+  getTopologyDefaults,
   topologySchema,
-  podsWithoutNodesConflicts,
+  findUnschedulablePodConflicts,
 } from "./topology.js";
-import { volumeZoneConflicts } from "./machines/volumes.js";
+import { findVolumeZoneConflicts } from "./machines/volumes.js";
 import {
   doc,
   dnsLabelField,
@@ -85,12 +85,12 @@ import {
 } from "../schema/fields.js";
 
 type SeparateSchemas = {
-  readonly [Of in SeparateRole]: (typeof separateGroups)[Of]["schema"];
+  readonly [Of in SeparateRole]: (typeof separateGroupDefinitions)[Of]["schema"];
 };
 
 /** Schemas of the groups of machines that are not nodes, by role. */
 const separateSchemas = Object.fromEntries(
-  separateRoles().map((role) => [role, separateGroups[role].schema]),
+  listSeparateRoles().map((role) => [role, separateGroupDefinitions[role].schema]),
 ) as unknown as SeparateSchemas;
 
 /**
@@ -130,7 +130,7 @@ export const clusterFieldsSchema = strictObject({
   ssh: sshSchema,
   securityUpdates: securityUpdatesSchema,
   timeoutFactor: timeoutFactorSchema,
-  access: accessSchema,
+  access: sshAccessSchema,
   kubernetes: kubernetesSchema,
   podNetwork: podNetworkSchema,
   openstackPlugin: openstackPluginSchema,
@@ -152,9 +152,9 @@ type Checked = z.output<typeof clusterFieldsSchema>;
  * so the pool's machines would have the same names as the machines with this role.
  */
 const reservedPools = (value: Checked): z.core.$ZodRawIssue[] => {
-  const reserved: readonly Role[] = [
+  const reserved: readonly MachineRole[] = [
     "control-plane",
-    ...separateGroupsOf(value).map(({ role }) => role),
+    ...listSeparateGroupSpecs(value).map(({ role }) => role),
   ];
   return reserved
     .filter((role) => role in value.workers)
@@ -171,7 +171,7 @@ const reservedPools = (value: Checked): z.core.$ZodRawIssue[] => {
  * endpoint, machines resolve the API's name only by DNS, which does not know another `apiNameSchema`.
  */
 const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$ZodRawIssue[] => {
-  const host = dnsNameOf(written);
+  const host = getEndpointDnsName(written);
   return host === undefined || name === undefined || name === host
     ? []
     : [
@@ -192,7 +192,7 @@ const nodeGroupsOf = ({
 }: Checked): readonly GroupAtPath[] => [
   {
     path: ["controlPlane"],
-    group: { ...first, count: first.count ?? topologyDefaults(chosen).count },
+    group: { ...first, count: first.count ?? getTopologyDefaults(chosen).count },
   },
   ...Object.entries(pools).map(([pool, group]) => ({ path: ["workers", pool], group })),
 ];
@@ -200,7 +200,7 @@ const nodeGroupsOf = ({
 /** Returns all groups of machines, each with its path in the arguments. */
 const groupsOf = (value: Checked): readonly GroupAtPath[] => [
   ...nodeGroupsOf(value),
-  ...separateGroupsOf(value),
+  ...listSeparateGroupSpecs(value),
 ];
 
 /** Returns the number of machines in all groups together. */
@@ -215,12 +215,12 @@ const countedIn = (value: Checked) => ({
   nodes: machinesIn(nodeGroupsOf(value)),
   machines: machinesIn(groupsOf(value)),
   others:
-    endpointTraits({ ...value, ...withEndpointDefaults(value) }).ports +
+    getEndpointTraits({ ...value, ...fillEndpointDefaults(value) }).ports +
     (value.ingress?.kind === "workers" ? 1 : 0),
 });
 
 const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) => {
-  const { count, schedulable } = topologyDefaults(chosen);
+  const { count, schedulable } = getTopologyDefaults(chosen);
   return {
     controlPlane: {
       ...written,
@@ -238,55 +238,58 @@ const reached = [...outside, "topology", "access", "ssh", "ingress"] as const;
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
 const nodes = ["topology", "controlPlane", "workers"] as const;
-const several = [...nodes, ...separateRoles()] as const;
+const several = [...nodes, ...listSeparateRoles()] as const;
 const placed = ["network", "endpoint", ...several] as const;
 const dual = [...routed, "kubernetes"] as const;
 const housed = [...outside, ...several, "podNetwork", "kubernetes", "ingress"] as const;
 
 const conflictChecks: readonly ConflictCheck<Checked>[] = [
-  { of: ["network"], find: ({ network: ranges }) => rangeOverlapConflicts("network", ranges) },
-  { of: ["network"], find: dnsFamilyConflicts },
-  { of: ["storageClasses"], find: ({ storageClasses: classes }) => storageClassConflicts(classes) },
-  { of: ["workers", ...separateRoles()], find: reservedPools },
-  { of: ["access", "network"], find: sshAccessConflicts },
-  { of: ["topology", "controlPlane", "workers"], find: topologyConflicts },
-  { of: [...nodes, "samples", "ingress"], find: podsWithoutNodesConflicts },
-  { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: missingIpv4Conflicts },
-  ...Object.values(separateGroups).flatMap(
+  { of: ["network"], find: ({ network: ranges }) => findRangeOverlapConflicts("network", ranges) },
+  { of: ["network"], find: findDnsFamilyConflicts },
+  {
+    of: ["storageClasses"],
+    find: ({ storageClasses: classes }) => findStorageClassConflicts(classes),
+  },
+  { of: ["workers", ...listSeparateRoles()], find: reservedPools },
+  { of: ["access", "network"], find: findSshAccessConflicts },
+  { of: ["topology", "controlPlane", "workers"], find: findTopologyConflicts },
+  { of: [...nodes, "samples", "ingress"], find: findUnschedulablePodConflicts },
+  { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: findMissingIpv4Conflicts },
+  ...Object.values(separateGroupDefinitions).flatMap(
     (group): readonly ConflictCheck<Checked>[] => group.conflicts,
   ),
-  { of: several, find: (value) => nodePositionConflicts(groupsOf(value)) },
+  { of: several, find: (value) => findNodePositionConflicts(groupsOf(value)) },
   {
     of: [...several, "zones"],
-    find: (value) => volumeZoneConflicts(groupsOf(value), value.zones),
+    find: (value) => findVolumeZoneConflicts(groupsOf(value), value.zones),
   },
-  { of: placed, find: (value) => fixedAddressConflicts({ ...value, groups: groupsOf(value) }) },
+  { of: placed, find: (value) => findFixedAddressConflicts({ ...value, groups: groupsOf(value) }) },
   {
     of: ["network", ...several],
-    find: (value) => unfilteredSecurityGroupConflicts({ ...value, groups: groupsOf(value) }),
+    find: (value) => findUnfilteredSecurityGroupConflicts({ ...value, groups: groupsOf(value) }),
   },
-  { of: ["samples", "podNetwork"], find: samplesWithoutPodNetworkConflicts },
+  { of: ["samples", "podNetwork"], find: findSamplesConflicts },
   {
     of: outside,
-    find: (value) => existingNetworkConflicts({ ...value, ...withEndpointDefaults(value) }),
+    find: (value) => findExistingNetworkConflicts({ ...value, ...fillEndpointDefaults(value) }),
   },
   {
     of: made,
-    find: (value) => ovnPlacementConflicts({ ...value, ...withEndpointDefaults(value) }),
+    find: (value) => findOvnPlacementConflicts({ ...value, ...fillEndpointDefaults(value) }),
   },
   {
     of: [...reached, "sampleServices"],
-    find: (value) => floatingIpConflicts({ ...value, ...withEndpointDefaults(value) }),
+    find: (value) => findFloatingIpConflicts({ ...value, ...fillEndpointDefaults(value) }),
   },
   { of: ["endpoint", "apiName"], find: unknownName },
-  { of: ["ingress", "workers", ...around], find: ingressConflicts },
-  { of: balanced, find: disabledLoadBalancerConflicts },
-  { of: ["loadBalancer", "cloudController", "network"], find: servicesNetworkConflicts },
-  { of: routed, find: cloudRoutesConflicts },
-  { of: dual, find: ipv6Conflicts },
-  { of: ["podNetwork", "kubernetes"], find: kubeProxyConflicts },
-  { of: ["podNetwork", "kubernetes"], find: externalIpConflicts },
-  { of: housed, find: (value) => addressCapacityConflicts({ ...value, ...countedIn(value) }) },
+  { of: ["ingress", "workers", ...around], find: findIngressConflicts },
+  { of: balanced, find: findDisabledLoadBalancerConflicts },
+  { of: ["loadBalancer", "cloudController", "network"], find: findServicesNetworkConflicts },
+  { of: routed, find: findCloudRoutesConflicts },
+  { of: dual, find: findIpv6Conflicts },
+  { of: ["podNetwork", "kubernetes"], find: findKubeProxyConflicts },
+  { of: ["podNetwork", "kubernetes"], find: findAdvertisedIpConflicts },
+  { of: housed, find: (value) => findAddressCapacityConflicts({ ...value, ...countedIn(value) }) },
 ];
 
 export const clusterSchema = clusterFieldsSchema
@@ -300,7 +303,7 @@ export const clusterSchema = clusterFieldsSchema
   .transform((value) => ({
     ...value,
     ...controlPlaneOf(value),
-    ...withEndpointDefaults(value),
+    ...fillEndpointDefaults(value),
     serviceCidrs: value.serviceCidrs ?? value.allowedCidrs,
     sshCidrs: value.sshCidrs ?? value.allowedCidrs,
     ssh: { ...value.ssh, bootMinutes: value.ssh.bootMinutes ?? 10 * value.timeoutFactor },
@@ -323,8 +326,8 @@ export type SpecResult =
 export function parseClusterSpec(args: unknown, root = "cluster"): SpecResult {
   const result = clusterSchema.safeParse(args);
   const lacking = Object.entries({
-    externalNetwork: missingExternalNetworkError(args),
-    workers: missingMachineGroupError(args),
+    externalNetwork: findMissingExternalNetworkError(args),
+    workers: findMissingMachineGroupError(args),
   });
   const missing = lacking.flatMap(([key, message]) =>
     message === undefined ? [] : [{ path: [key], message }],

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { clusterFieldsSchema, type ClusterSpec } from "./cluster-spec.js";
-import { separateRoles } from "./roles.js";
-import { isFields } from "../schema/merge-defaults.js";
-import { replaceableFloatingIps, isReplaceableFloatingIpPath } from "./network/floating-ips.js";
+import { listSeparateRoles } from "./roles.js";
+import { isPlainObject } from "../schema/merge-defaults.js";
+import { listReplaceableFloatingIps, isReplaceableFloatingIpPath } from "./network/floating-ips.js";
 
 /**
  * Values that an existing cluster must keep ("frozen" values), by their path in the arguments. Each
@@ -49,7 +49,7 @@ function frozenIn(schema: Schema, value: unknown, path: string): [string, string
   const kinds = kindsOf(schema);
   return [
     ...kinds.flatMap((kind) => frozenIn(kind, value, path)),
-    ...Object.entries(isFields(value) ? value : {}).flatMap(([key, inner]) => {
+    ...Object.entries(isPlainObject(value) ? value : {}).flatMap(([key, inner]) => {
       const { properties, additionalProperties: others } = schema;
       const below = properties?.[key] ?? (typeof others === "object" ? others : {});
       return frozenIn(below, inner, path === "" ? key : `${path}.${key}`);
@@ -65,7 +65,7 @@ const kindsOf = ({ anyOf = [], oneOf = [] }: Schema): readonly Schema[] => [...a
  * a newer release adds an option with a default, this is not a change for existing clusters.
  */
 function keptOf(schema: Schema, value: unknown): unknown {
-  if (!isFields(value)) return value;
+  if (!isPlainObject(value)) return value;
   const kind = kindsOf(schema).find(
     ({ properties }) => properties?.["kind"]?.const === value["kind"],
   );
@@ -81,7 +81,7 @@ function keptOf(schema: Schema, value: unknown): unknown {
 
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);
-  if (!isFields(value)) return value;
+  if (!isPlainObject(value)) return value;
   const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(fields.map(([key, inner]) => [key, sorted(inner)]));
 };
@@ -111,7 +111,7 @@ const keptFields: Readonly<Record<string, FrozenValuesByPath>> = {
 
 const keptOfFields = (path: string, value: unknown): [string, string][] =>
   Object.entries(keptFields[path] ?? {}).flatMap(([field, otherwise]) => {
-    const written = isFields(value) ? value[field] : undefined;
+    const written = isPlainObject(value) ? value[field] : undefined;
     const kept = written === undefined ? otherwise : canonical(written);
     return kept === otherwise ? [] : [[`${path}.${field}`, kept] as [string, string]];
   });
@@ -190,7 +190,7 @@ const gained: FrozenValuesByPath = {
 };
 
 /**
- * Path of the login name. Machines do not check the name (see {@link frozenLines}). Without the
+ * Path of the login name. Machines do not check the name (see {@link renderFrozenValues}). Without the
  * right login name, no script, and so no check, runs on a machine.
  */
 const loginPath = "ssh.user";
@@ -202,7 +202,7 @@ export const versionFieldPath = "kubernetes.version";
  * Paths of the generations of control planes and of machines that are not nodes.
  * plan/replacements.ts decides which machines of these groups a run may replace.
  */
-const generations = ["controlPlane", ...separateRoles()].map((path) => `${path}.generation`);
+const generations = ["controlPlane", ...listSeparateRoles()].map((path) => `${path}.generation`);
 const isGeneration = (path: string): boolean => generations.includes(path);
 
 /**
@@ -225,7 +225,7 @@ let schemaOfClusters: Schema | undefined;
  * `spec` by their IDs where it knows the IDs. So if the user writes an ID instead of a name, this
  * is not a change.
  */
-export function frozenValues(spec: ClusterSpec): FrozenValuesByPath {
+export function collectFrozenValues(spec: ClusterSpec): FrozenValuesByPath {
   schemaOfClusters ??= z.toJSONSchema(clusterFieldsSchema, {
     io: "output",
     unrepresentable: "any",
@@ -235,7 +235,7 @@ export function frozenValues(spec: ClusterSpec): FrozenValuesByPath {
     [versionFieldPath, spec.kubernetes.version] as [string, string],
     ...keptOfFields("kubernetes.kubelet", spec.kubernetes.kubelet),
     ...keptOfFields("kubernetes.kubeProxy", spec.kubernetes.kubeProxy),
-    ...replaceableFloatingIps(spec).map(([path, given]): [string, string] => [
+    ...listReplaceableFloatingIps(spec).map(([path, given]): [string, string] => [
       path,
       given ?? nothing,
     ]),
@@ -250,10 +250,10 @@ export function frozenValues(spec: ClusterSpec): FrozenValuesByPath {
  * `workers.gpu` for `workers.gpu.rootVolume.size`, and `workers.gpu.nodes.0` for
  * `workers.gpu.nodes.0.address`. Returns undefined for all other paths.
  */
-export const machineGroupOfPath = (path: string): string | undefined =>
+export const findMachineGroupPath = (path: string): string | undefined =>
   valueOfGroup.exec(path)?.[1];
 
-const groups = ["controlPlane", ...separateRoles(), "workers\\.[^.]+"].join("|");
+const groups = ["controlPlane", ...listSeparateRoles(), "workers\\.[^.]+"].join("|");
 const valueOfGroup = new RegExp(
   `^(?:cluster\\.)?((?:${groups})(?:\\.nodes\\.\\d+)?)\\.(?:[a-z]+Volume\\.|address$)`,
 );
@@ -263,11 +263,11 @@ const valueOfGroup = new RegExp(
  * the lines, so that a reordered schema runs no script again. Leaves out values that may change or
  * disappear in an existing cluster, and values that machines do not check.
  */
-export const frozenLines = (values: FrozenValuesByPath): string =>
+export const renderFrozenValues = (values: FrozenValuesByPath): string =>
   Object.entries(values)
     .filter(
       ([path]) =>
-        machineGroupOfPath(path) === undefined && !ofOperator.has(path) && path !== loginPath,
+        findMachineGroupPath(path) === undefined && !ofOperator.has(path) && path !== loginPath,
     )
     .filter(
       ([path]) =>
@@ -283,7 +283,7 @@ export const frozenLines = (values: FrozenValuesByPath): string =>
  * the values that they freeze. There are two exceptions. A missing path of `assumedFrozenValues`
  * counts with its assumed value. A setting in `gained` must not disappear.
  */
-export function compareFrozen(
+export function findFrozenValueChanges(
   before: FrozenValuesByPath,
   now: FrozenValuesByPath,
 ): { readonly path: string; readonly message: string }[] {
@@ -314,7 +314,7 @@ export const findOneSidedGroupValues = (
 ): { readonly path: string; readonly message: string }[] => {
   const oneSided = (some: FrozenValuesByPath, others: FrozenValuesByPath): string[] =>
     Object.keys(some).filter(
-      (path) => machineGroupOfPath(path) !== undefined && !isOfVolume(path) && !(path in others),
+      (path) => findMachineGroupPath(path) !== undefined && !isOfVolume(path) && !(path in others),
     );
   const otherwise = (path: string): string =>
     path.startsWith("workers.")

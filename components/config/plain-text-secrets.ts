@@ -1,5 +1,5 @@
 import type { ClusterSpec } from "./cluster-spec.js";
-import { podNetworkTraitsOf } from "../pod-network/pod-network-kinds.js";
+import { getPodNetworkTraits } from "../pod-network/pod-network-kinds.js";
 import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
 
 interface Kept {
@@ -23,7 +23,7 @@ const secretsIn = ({
 }: ClusterSpec): readonly Kept[] => [
   { path: "credential.secret", value: credential?.secret },
   { path: "credential.password", value: credential?.password },
-  ...(podNetworkTraitsOf(podNetwork).secrets ?? []).map(({ path, value }) => ({
+  ...(getPodNetworkTraits(podNetwork).secrets ?? []).map(({ path, value }) => ({
     path: `podNetwork.${path}`,
     value,
   })),
@@ -40,7 +40,7 @@ const secretsIn = ({
  * Returns an error for each secret that is plain text in the stack's settings. The error message
  * contains the command that encrypts the secret. `project` is the name of the Pulumi project.
  */
-export const plainTextSecretErrors = (
+export const findPlainTextSecrets = (
   spec: ClusterSpec,
   project: string,
 ): { readonly path: string; readonly message: string }[] =>

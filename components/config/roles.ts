@@ -1,24 +1,24 @@
-import type { ImageName } from "../../base/versions/container-images.js";
-import { bastionGroup } from "./machines/bastion.js";
-import { etcdGroup } from "./machines/etcd.js";
+import type { AddonImageName } from "../../base/versions/container-images.js";
+import { bastionGroupDefinition } from "./machines/bastion.js";
+import { etcdGroupDefinition } from "./machines/etcd.js";
 import type { GroupAtPath, MachineGroupSpec } from "./machines/group-options.js";
-import type { SeparateGroup } from "./machines/separate-group.js";
+import type { SeparateGroupDefinition } from "./machines/separate-group.js";
 
 /**
  * Arguments of each role whose machines are not nodes. The arguments, the group and its component
  * all have the name of the role (components/separate-groups.ts).
  */
-export const separateGroups = { bastion: bastionGroup, etcd: etcdGroup } satisfies Record<
-  string,
-  SeparateGroup
->;
-type Rows = typeof separateGroups;
+export const separateGroupDefinitions = {
+  bastion: bastionGroupDefinition,
+  etcd: etcdGroupDefinition,
+} satisfies Record<string, SeparateGroupDefinition>;
+type Rows = typeof separateGroupDefinitions;
 
 /** Role of machines that are not nodes. */
 export type SeparateRole = keyof Rows;
 
 /** Role of a machine in the cluster. */
-export type Role = "control-plane" | "worker" | SeparateRole;
+export type MachineRole = "control-plane" | "worker" | SeparateRole;
 
 /** Label of worker nodes. Its value is the name of the worker pool. */
 export const poolLabel = "stackadm.io/pool";
@@ -53,7 +53,7 @@ export interface RoleRow {
    * Roles whose machines may connect to machines with this role. Empty for nodes, because all nodes
    * may connect to each other.
    */
-  readonly peers: readonly Role[];
+  readonly peers: readonly MachineRole[];
   /**
    * Whether machines with the role run etcd members. A majority of members must stay up, so the
    * machines are changed one after another.
@@ -68,7 +68,7 @@ export interface RoleRow {
    * Images of add-ons that machines with the role need, in the order of use. All nodes also need
    * the images of the pod network and of Cinder CSI (machine/early-images.ts).
    */
-  readonly addonImages: readonly ImageName[];
+  readonly addonImages: readonly AddonImageName[];
   /**
    * Label of nodes with the role. The program sets the label of worker pools, kubeadm sets the
    * others.
@@ -96,9 +96,9 @@ export interface RoleRow {
 
 /**
  * Facts about each role, in a cluster with etcd on the control planes. For other clusters, see
- * {@link rolesOf}.
+ * {@link getRoleTable}.
  */
-export const roleTable: Readonly<Record<Role, RoleRow>> = {
+export const roleTable: Readonly<Record<MachineRole, RoleRow>> = {
   "control-plane": {
     title: "control-plane",
     node: true,
@@ -163,7 +163,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
 };
 
 /** Returns all roles in the order of the table. */
-const roles = (): Role[] => Object.keys(roleTable) as Role[];
+const roles = (): MachineRole[] => Object.keys(roleTable) as MachineRole[];
 
 /**
  * Returns whether machines with the role can run etcd. A majority of such machines must stay up.
@@ -172,30 +172,31 @@ export const needsMajority = (role: string): boolean =>
   roles().some((one) => one === role && roleTable[one].runsEtcd);
 
 /** Returns the roles whose machines are nodes. */
-export const nodeRoles = (): Role[] => roles().filter((role) => roleTable[role].node);
+export const listNodeRoles = (): MachineRole[] => roles().filter((role) => roleTable[role].node);
 
 /** Returns the roles whose machines are not nodes. */
-export const separateRoles = (): SeparateRole[] => Object.keys(separateGroups) as SeparateRole[];
+export const listSeparateRoles = (): SeparateRole[] =>
+  Object.keys(separateGroupDefinitions) as SeparateRole[];
 
 /**
  * Returns the roles that a cluster's machines can have: all roles of nodes, and the roles in
  * `separate`.
  */
-export const rolesWith = (separate: readonly Role[]): Role[] =>
+export const listPossibleRoles = (separate: readonly MachineRole[]): MachineRole[] =>
   roles().filter((role) => roleTable[role].node || separate.includes(role));
 
 /** Arguments of the groups of machines that are not nodes. */
-export type SeparateSpecs = {
+export type SeparateGroupSpecs = {
   readonly [Of in SeparateRole]?: Parameters<Rows[Of]["group"]>[0] | undefined;
 };
 
 /** Returns the groups of machines that are not nodes, in the order of the table. */
-export const separateGroupsOf = (
-  spec: SeparateSpecs,
+export const listSeparateGroupSpecs = (
+  spec: SeparateGroupSpecs,
 ): readonly (GroupAtPath & { readonly role: SeparateRole })[] =>
-  separateRoles().flatMap((role) => {
+  listSeparateRoles().flatMap((role) => {
     const written = spec[role];
-    const { group } = separateGroups[role] as {
+    const { group } = separateGroupDefinitions[role] as {
       readonly group: (of: unknown) => MachineGroupSpec;
     };
     return written === undefined ? [] : [{ role, path: [role], group: group(written) }];
@@ -211,5 +212,5 @@ const withoutEtcd: RoleRow = {
 };
 
 /** Returns the role table of a cluster. */
-export const rolesOf = ({ etcd }: { readonly etcd?: object | undefined }): typeof roleTable =>
+export const getRoleTable = ({ etcd }: { readonly etcd?: object | undefined }): typeof roleTable =>
   etcd ? { ...roleTable, "control-plane": withoutEtcd } : roleTable;

@@ -1,6 +1,6 @@
-import { merge } from "../schema/merge-defaults.js";
+import { mergeDefaults } from "../schema/merge-defaults.js";
 import { readSiteFile } from "./site-file.js";
-import { configError } from "../pulumi/errors.js";
+import { createConfigError } from "../pulumi/errors.js";
 
 /**
  * Returns a cluster's arguments, completed by the site's defaults. `STACKADM_SITE` in `env` names
@@ -9,6 +9,6 @@ import { configError } from "../pulumi/errors.js";
  */
 export function withSiteDefaults<Args>(args: Args, env: NodeJS.ProcessEnv): Args {
   const read = readSiteFile(env["STACKADM_SITE"]);
-  if ("problem" in read) throw configError("The environment", [read.problem]);
-  return merge(read.site, args) as Args;
+  if ("problem" in read) throw createConfigError("The environment", [read.problem]);
+  return mergeDefaults(read.site, args) as Args;
 }

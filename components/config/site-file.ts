@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { isFields, type Fields } from "../schema/merge-defaults.js";
+import { isPlainObject, type PlainObject } from "../schema/merge-defaults.js";
 
 type Site =
-  | { readonly site: Fields }
+  | { readonly site: PlainObject }
   | { readonly problem: { readonly path: string; readonly message: string } };
 
 /**
@@ -15,7 +15,7 @@ export function readSiteFile(file: string | undefined): Site {
   let reason = `${file} holds no settings`;
   try {
     const site: unknown = parse(readFileSync(file, "utf8")) ?? {};
-    if (isFields(site)) return { site };
+    if (isPlainObject(site)) return { site };
   } catch (error) {
     reason = `${file} ${whyUnreadable(error)}`;
   }

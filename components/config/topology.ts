@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isFields } from "../schema/merge-defaults.js";
+import { isPlainObject } from "../schema/merge-defaults.js";
 import { doc, shortValue } from "../schema/fields.js";
 
 export const topologies = ["single", "one-control-plane", "ha"] as const;
@@ -54,7 +54,7 @@ export const topologySchema = z
  * Returns the defaults of a topology. Without a topology, returns the defaults of
  * `one-control-plane`.
  */
-export const topologyDefaults = (
+export const getTopologyDefaults = (
   chosen: Topology | undefined,
 ): Pick<Preset, "schedulable" | "endpoint"> & { readonly count: number } => {
   const { controlPlanes, ...rest } = presets[chosen ?? "one-control-plane"];
@@ -77,7 +77,7 @@ const wrong = (path: string[], input: unknown, message: string): z.core.$ZodRawI
 });
 
 /** Reports arguments that contradict the chosen topology. */
-export function topologyConflicts({ topology: chosen, ...of }: Written): z.core.$ZodRawIssue[] {
+export function findTopologyConflicts({ topology: chosen, ...of }: Written): z.core.$ZodRawIssue[] {
   if (chosen === undefined) return [];
   const { controlPlanes, workers } = presets[chosen];
   const count = of.controlPlane?.count;
@@ -111,7 +111,7 @@ export function topologyConflicts({ topology: chosen, ...of }: Written): z.core.
  * Reports `samples` and `ingress` if no machine accepts their pods. A cluster without samples and
  * ingress may have no such machine, because workers may be added later.
  */
-export function podsWithoutNodesConflicts({
+export function findUnschedulablePodConflicts({
   samples,
   ingress,
   ...of
@@ -119,7 +119,7 @@ export function podsWithoutNodesConflicts({
   readonly samples: boolean;
   readonly ingress?: { readonly kind: string } | undefined;
 }): z.core.$ZodRawIssue[] {
-  const { schedulable = topologyDefaults(of.topology).schedulable } = of.controlPlane ?? {};
+  const { schedulable = getTopologyDefaults(of.topology).schedulable } = of.controlPlane ?? {};
   if (schedulable || Object.values(of.workers).some(({ count }) => count > 0)) return [];
   const what = {
     ...(samples && { samples }),
@@ -138,12 +138,12 @@ export function podsWithoutNodesConflicts({
  * Returns an error if the arguments have no group of machines that can run pods of the user.
  * Accepts unchecked arguments, so that this error appears together with all other errors.
  */
-export function missingMachineGroupError(written: unknown): string | undefined {
-  if (!isFields(written)) return undefined;
+export function findMissingMachineGroupError(written: unknown): string | undefined {
+  if (!isPlainObject(written)) return undefined;
   const { topology: chosen, controlPlane, workers = {} } = written;
-  const schedulable = isFields(controlPlane) ? controlPlane["schedulable"] : undefined;
+  const schedulable = isPlainObject(controlPlane) ? controlPlane["schedulable"] : undefined;
   const runs = schedulable === true || (schedulable === undefined && chosen === "single");
-  const pools = !isFields(workers) || Object.keys(workers).length > 0;
+  const pools = !isPlainObject(workers) || Object.keys(workers).length > 0;
   if (runs || pools) return undefined;
   return chosen === "single"
     ? "is missing, and `controlPlane.schedulable` is false; the topology single runs everything on its one machine: leave that out"

@@ -1,13 +1,13 @@
 import { parseClusterSpec, type SpecResult } from "./cluster-spec.js";
-import { manifestProblems } from "../pod-network/manifest-check.js";
+import { findManifestProblems } from "../pod-network/manifest-check.js";
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 
 /**
  * Checks the arguments of a cluster, and the files that the arguments name. The caller must call
  * this before anything is created.
  */
-export function checkClusterSpec(args: unknown, files?: PinnedFileDirectories): SpecResult {
+export function validateClusterSpec(args: unknown, files?: PinnedFileDirectories): SpecResult {
   const result = parseClusterSpec(args);
-  const problems = "spec" in result ? manifestProblems(result.spec, files) : [];
+  const problems = "spec" in result ? findManifestProblems(result.spec, files) : [];
   return problems.length > 0 ? { problems } : result;
 }

@@ -6,9 +6,9 @@ import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import type { DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
 import { listObjects } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
-import { ownershipOf } from "../../openstack/inventory/ownership.js";
+import { getOwnership } from "../../openstack/inventory/ownership.js";
 import type { ClusterMarkInput } from "../identity/resource-tags.js";
-import { errorHook } from "../lifecycle/unreachable-servers.js";
+import { createErrorHook } from "../lifecycle/unreachable-servers.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import { awaitOutput } from "../pulumi/await-output.js";
 
@@ -43,7 +43,7 @@ export async function deleteFailedLoadBalancers(
 ): Promise<string[]> {
   const all = await listObjects(cloud, "load balancer");
   const failed = all.filter(
-    (one) => one.name === name && ownershipOf(one)?.mark.identity === identity,
+    (one) => one.name === name && getOwnership(one)?.mark.identity === identity,
   );
   const working = await Promise.all(failed.map((one) => hasListeners(cloud, one)));
   const rest = failed.filter((_, index) => working[index] !== true);
@@ -66,12 +66,12 @@ export async function deleteFailedLoadBalancers(
  * and its address, but the Pulumi state does not contain them. The hook deletes the load balancer
  * and makes the engine create it again.
  */
-export const failedLoadBalancerHook = (
+export const createLoadBalancerErrorHook = (
   mark: ClusterMarkInput,
   name: string,
   operator: LocalContext,
 ): pulumi.ErrorHook =>
-  errorHook(`clear-${name}`, async ({ failedOperation, errors }) => {
+  createErrorHook(`clear-${name}`, async ({ failedOperation, errors }) => {
     if (failedOperation !== "create") return false;
     try {
       const identity = await awaitOutput(pulumi.output(mark.identity));

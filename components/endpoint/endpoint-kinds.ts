@@ -24,7 +24,7 @@ const kinds: Kinds = {
 };
 
 /** Returns the class for an `endpoint.kind`. The arguments of the class must have the same kind. */
-export const endpointClass = (
+export const getEndpointClass = (
   kind: EndpointSpec["kind"],
 ): new (name: string, args: EndpointArgs, opts?: pulumi.ComponentResourceOptions) => Endpoint =>
   kinds[kind] as Kinds["private"] as never;

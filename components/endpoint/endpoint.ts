@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { FloatingIpComponent, type ExternalConnection } from "../network/floating-ip-component.js";
-import { existingFloatingIp, type EndpointSpec } from "../config/load-balancing/endpoint.js";
+import { getEndpointFloatingIp, type EndpointSpec } from "../config/load-balancing/endpoint.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import {
-  keepalivedConfig,
+  renderKeepalivedConfig,
   disabledVirtualIpValues,
-  readyzUrl,
+  getReadyzUrl,
   type virtualIpVariables,
 } from "./keepalived-documents.js";
 
@@ -130,10 +130,10 @@ export abstract class Endpoint extends FloatingIpComponent {
     if (!this.virtualIp) return disabledVirtualIpValues;
     return {
       VIRTUAL_IP: this.virtualIp,
-      VIRTUAL_IP_READY: this.virtualIp.apply(readyzUrl),
+      VIRTUAL_IP_READY: this.virtualIp.apply(getReadyzUrl),
       VIRTUAL_IP_CONFIG: pulumi
         .all([this.virtualIp, pulumi.all([...controlPlanes])])
-        .apply(([address, addresses]) => keepalivedConfig({ address, position, addresses })),
+        .apply(([address, addresses]) => renderKeepalivedConfig({ address, position, addresses })),
     };
   }
 
@@ -144,7 +144,7 @@ export abstract class Endpoint extends FloatingIpComponent {
   ): pulumi.Output<string> {
     const { address, holder } = this.addressOutside(
       outside,
-      { portId, what: "Kubernetes API", given: existingFloatingIp(outside.spec) },
+      { portId, what: "Kubernetes API", given: getEndpointFloatingIp(outside.spec) },
       { aliases: [{ name: `${formerName(outside.mark.name)}-floating-ip`, parent: this.#former }] },
     );
     this.#floatingIp = holder;

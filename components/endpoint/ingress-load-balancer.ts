@@ -2,20 +2,20 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
-  loadBalancerOptions,
+  getLoadBalancerOptions,
   loadBalancerTimeouts,
   healthMonitorOptions,
-  flavorAndZoneArguments,
+  getFlavorAndZone,
 } from "./load-balancer-options.js";
 import {
-  isOvn,
-  listenerRanges,
-  serviceClientRanges,
+  isOvnProvider,
+  normalizeListenerRanges,
+  listServiceClientRanges,
 } from "../config/load-balancing/endpoint-traits.js";
-import { tagsOf } from "../identity/resource-tags.js";
+import { getClusterTagsOutput } from "../identity/resource-tags.js";
 import { FloatingIpComponent, type ExternalConnection } from "../network/floating-ip-component.js";
-import type { Member } from "../machine/machine-group.js";
-import { ingressPartName } from "../plan/object-names.js";
+import type { MachineGroupMember } from "../machine/machine-group.js";
+import { getIngressPartName } from "../plan/object-names.js";
 import type { IngressSpec } from "../config/load-balancing/ingress.js";
 import type { RouterAddress } from "../lookup/existing-network.js";
 import type { LocalContext } from "../lookup/local-context.js";
@@ -25,10 +25,10 @@ import { ingressPorts, type IngressPort } from "../config/load-balancing/ingress
 const hostRange = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;
 
 /**
- * Arguments of {@link IngressBalancer}. A changed argument updates the objects in place, unless the
+ * Arguments of {@link IngressLoadBalancer}. A changed argument updates the objects in place, unless the
  * comment of the argument says otherwise.
  */
-export interface IngressBalancerArgs extends ExternalConnection {
+export interface IngressLoadBalancerArgs extends ExternalConnection {
   /**
    * Name of the load balancer. The names of listeners, pools and monitors begin with it. A change
    * replaces the load balancer.
@@ -48,7 +48,7 @@ export interface IngressBalancerArgs extends ExternalConnection {
    */
   readonly routerAddresses: pulumi.Input<readonly RouterAddress[] | undefined>;
   /** Machines of the worker pool. */
-  readonly machines: readonly Member[];
+  readonly machines: readonly MachineGroupMember[];
   /**
    * Access to the cloud. The program uses it to delete a load balancer that Octavia failed to
    * create. If undefined, the program does not delete such a load balancer.
@@ -61,16 +61,16 @@ export interface IngressBalancerArgs extends ExternalConnection {
  * balancer, so its parts are created one after another. A machine without a Traefik pod does not
  * answer the health monitor, so it gets no connections.
  */
-export class IngressBalancer extends FloatingIpComponent {
+export class IngressLoadBalancer extends FloatingIpComponent {
   static readonly type = "stackadm:ingress:IngressBalancer";
   /** Address for clients: the floating IP, or else the address in the machines' network. */
   readonly address: pulumi.Output<string>;
-  readonly #args: IngressBalancerArgs;
+  readonly #args: IngressLoadBalancerArgs;
   /** Part of the load balancer that was created last. */
   #last: pulumi.Resource;
 
-  constructor(name: string, args: IngressBalancerArgs, opts?: pulumi.ComponentResourceOptions) {
-    super(IngressBalancer.type, name, opts);
+  constructor(name: string, args: IngressLoadBalancerArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(IngressLoadBalancer.type, name, opts);
     this.#args = args;
     const { mark, subnetId, operator, ingress } = args;
     const balancer = this.make(
@@ -81,10 +81,10 @@ export class IngressBalancer extends FloatingIpComponent {
         description: `Ingress of cluster ${mark.name}`,
         vipSubnetId: subnetId,
         loadbalancerProvider: this.#provider,
-        ...flavorAndZoneArguments(ingress),
-        tags: tagsOf(mark),
+        ...getFlavorAndZone(ingress),
+        tags: getClusterTagsOutput(mark),
       },
-      loadBalancerOptions(mark, args.name, operator),
+      getLoadBalancerOptions(mark, args.name, operator),
     );
     this.#last = balancer;
     for (const entrance of ingressPorts) this.open(entrance, balancer.id);
@@ -103,24 +103,24 @@ export class IngressBalancer extends FloatingIpComponent {
 
   private allowed(): pulumi.Output<string[]> {
     const { spec, routerAddresses } = this.#args;
-    const clients = serviceClientRanges(spec);
+    const clients = listServiceClientRanges(spec);
     return pulumi
       .output(routerAddresses)
-      .apply((all = []) => listenerRanges([...clients, ...all.map(hostRange)]));
+      .apply((all = []) => normalizeListenerRanges([...clients, ...all.map(hostRange)]));
   }
 
   private open(entrance: IngressPort, loadbalancerId: pulumi.Input<string>): void {
     const { name, port, nodePort } = entrance;
     const { mark, machines, subnetId } = this.#args;
-    const ovn = isOvn(this.#provider);
-    const called = ingressPartName(this.#args.name, name);
+    const ovn = isOvnProvider(this.#provider);
+    const called = getIngressPartName(this.#args.name, name);
     const protocol = "TCP";
     const listener = this.part(openstack.loadbalancer.Listener, `listener-${name}`, {
       name: called,
       loadbalancerId,
       protocol,
       protocolPort: port,
-      tags: tagsOf(mark),
+      tags: getClusterTagsOutput(mark),
       // OVN needs no `allowedCidrs`. It keeps the clients' addresses, so the security groups of the
       // machines filter them.
       ...(!ovn && { allowedCidrs: this.allowed() }),

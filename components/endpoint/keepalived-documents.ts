@@ -13,7 +13,7 @@ export const disabledVirtualIpValues = {
   VIRTUAL_IP_READY: "",
 } as const;
 
-export interface VirtualIp {
+export interface KeepalivedSettings {
   readonly address: string;
   /** Position of this control plane in `addresses`. */
   readonly position: number;
@@ -25,7 +25,7 @@ export interface VirtualIp {
 export const interfacePlaceholder = "@INTERFACE@";
 
 /** Returns the URL at which an API server reports whether it is ready. */
-export const readyzUrl = (host: string): string => `https://${host}:${String(apiPort)}/readyz`;
+export const getReadyzUrl = (host: string): string => `https://${host}:${String(apiPort)}/readyz`;
 
 /**
  * VRRP router ID. All clusters can use the same ID, because the security group blocks messages of
@@ -39,7 +39,7 @@ const routerId = 51;
  * added, it would then release the virtual IP for seconds. Adding a further peer does not release
  * the virtual IP.
  */
-const peersOf = ({ addresses, position }: VirtualIp): readonly string[] =>
+const peersOf = ({ addresses, position }: KeepalivedSettings): readonly string[] =>
   addresses.length === 1 ? ["127.0.0.1"] : addresses.filter((_, other) => other !== position);
 
 /**
@@ -50,7 +50,7 @@ const peersOf = ({ addresses, position }: VirtualIp): readonly string[] =>
  * - no preemption: each move of the virtual IP breaks connections
  * - three failed checks: during an etcd election, no API server is ready for a second or two
  */
-export function keepalivedConfig(of: VirtualIp): string {
+export function renderKeepalivedConfig(of: KeepalivedSettings): string {
   const { address, position, addresses } = of;
   const peers = peersOf(of).map((peer) => `    ${peer}\n`);
   return `# Written by stackadm.
@@ -64,7 +64,7 @@ global_defs {
 }
 
 vrrp_script api {
-  script "/usr/bin/curl -fsk -o /dev/null --max-time 2 ${readyzUrl("127.0.0.1")}"
+  script "/usr/bin/curl -fsk -o /dev/null --max-time 2 ${getReadyzUrl("127.0.0.1")}"
   interval 2
   timeout 3
   fall 3

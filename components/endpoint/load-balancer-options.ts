@@ -1,15 +1,15 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { ClusterMarkInput } from "../identity/resource-tags.js";
-import { createMinutes, minutesText } from "../lifecycle/create-timeouts.js";
+import { creationTimeoutMinutes, formatMinutes } from "../lifecycle/create-timeouts.js";
 import type { LocalContext } from "../lookup/local-context.js";
-import { failedLoadBalancerHook } from "./delete-failed-load-balancers.js";
+import { createLoadBalancerErrorHook } from "./delete-failed-load-balancers.js";
 
 /**
  * Options of health monitors, with times in seconds. After three failed checks, a member gets no
  * connections. After one successful check, it gets connections again.
  */
 export const healthMonitorOptions = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
-const timeout = minutesText(createMinutes.loadBalancer);
+const timeout = formatMinutes(creationTimeoutMinutes.loadBalancer);
 /**
  * Timeouts of a load balancer and its parts. They are long, because Octavia applies only one change
  * of a load balancer at a time. According to Octavia's documentation, amphorae take minutes to
@@ -21,7 +21,7 @@ export const loadBalancerTimeouts = { create: timeout, update: timeout, delete: 
  * Returns the flavor and the availability zone of a load balancer. A change of either one replaces
  * the load balancer.
  */
-export const flavorAndZoneArguments = ({
+export const getFlavorAndZone = ({
   flavorId,
   zone,
 }: {
@@ -33,15 +33,15 @@ export const flavorAndZoneArguments = ({
 });
 
 /** Returns the resource options of a load balancer. */
-export const loadBalancerOptions = (
+export const getLoadBalancerOptions = (
   mark: ClusterMarkInput,
   name: string,
   operator: LocalContext | undefined,
 ): pulumi.CustomResourceOptions => ({
   // Two load balancers cannot have the same address, so the old load balancer is deleted first.
-  // This also keeps the name unique, because `failedLoadBalancerHook` finds a failed load balancer
+  // This also keeps the name unique, because `createLoadBalancerErrorHook` finds a failed load balancer
   // by its name.
   deleteBeforeReplace: true,
   customTimeouts: loadBalancerTimeouts,
-  hooks: { onError: operator ? [failedLoadBalancerHook(mark, name, operator)] : [] },
+  hooks: { onError: operator ? [createLoadBalancerErrorHook(mark, name, operator)] : [] },
 });

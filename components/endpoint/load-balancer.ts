@@ -1,20 +1,23 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
-import { descriptionOf, tagsOf } from "../identity/resource-tags.js";
-import { addressOfFamily } from "../../base/ip-addresses.js";
+import { getClusterDescriptionOutput, getClusterTagsOutput } from "../identity/resource-tags.js";
+import { findAddressOfFamily } from "../../base/ip-addresses.js";
 import {
   Endpoint,
   failWithoutMembers,
   type EndpointMember,
   type EndpointArgs,
 } from "./endpoint.js";
-import { isOvn, listenerRanges } from "../config/load-balancing/endpoint-traits.js";
 import {
-  loadBalancerOptions,
+  isOvnProvider,
+  normalizeListenerRanges,
+} from "../config/load-balancing/endpoint-traits.js";
+import {
+  getLoadBalancerOptions,
   loadBalancerTimeouts,
   healthMonitorOptions,
-  flavorAndZoneArguments,
+  getFlavorAndZone,
 } from "./load-balancer-options.js";
 
 type Args = EndpointArgs<"load-balancer">;
@@ -47,7 +50,7 @@ export class LoadBalancerEndpoint extends Endpoint {
   constructor(name: string, args: Args, opts?: pulumi.ComponentResourceOptions) {
     super(name, args, opts);
     this.#args = args;
-    const { balancer, vip } = isOvn(args.spec.provider) ? this.withVip() : this.onPort();
+    const { balancer, vip } = isOvnProvider(args.spec.provider) ? this.withVip() : this.onPort();
     this.#vip = vip;
     this.#pool = this.pool(this.listener(balancer));
     this.#last = this.monitor(this.#pool);
@@ -104,15 +107,15 @@ export class LoadBalancerEndpoint extends Endpoint {
     const { name, mark, networkId, subnetId, ipv6 } = this.#args;
     const port = this.make(openstack.networking.Port, "port", {
       name,
-      description: descriptionOf(mark, "Load balancer of the Kubernetes API"),
+      description: getClusterDescriptionOutput(mark, "Load balancer of the Kubernetes API"),
       networkId,
       adminStateUp: true,
       // Octavia sets a security group of its own on the port.
       noSecurityGroups: true,
       fixedIps: [{ subnetId }],
-      tags: tagsOf(mark),
+      tags: getClusterTagsOutput(mark),
     });
-    const address = port.allFixedIps.apply((all) => addressOfFamily("IPv4", all));
+    const address = port.allFixedIps.apply((all) => findAddressOfFamily("IPv4", all));
     const place = {
       vipPortId: port.id,
       // With an IPv6 subnet, each port has two addresses, and Octavia does not choose between them.
@@ -142,10 +145,10 @@ export class LoadBalancerEndpoint extends Endpoint {
         name,
         description: `Kubernetes API of cluster ${mark.name}`,
         loadbalancerProvider: spec.provider,
-        ...flavorAndZoneArguments(spec),
-        tags: tagsOf(mark),
+        ...getFlavorAndZone(spec),
+        tags: getClusterTagsOutput(mark),
       },
-      loadBalancerOptions(mark, name, operator),
+      getLoadBalancerOptions(mark, name, operator),
     );
   }
 
@@ -159,12 +162,12 @@ export class LoadBalancerEndpoint extends Endpoint {
         loadbalancerId: id,
         protocol: "TCP",
         protocolPort: apiPort,
-        ...(!isOvn(spec.provider) && {
-          allowedCidrs: listenerRanges([...allowedCidrs, nodes]),
+        ...(!isOvnProvider(spec.provider) && {
+          allowedCidrs: normalizeListenerRanges([...allowedCidrs, nodes]),
           timeoutClientData: silence,
           timeoutMemberData: silence,
         }),
-        tags: tagsOf(mark),
+        tags: getClusterTagsOutput(mark),
       },
       { customTimeouts: loadBalancerTimeouts },
     );
@@ -173,7 +176,7 @@ export class LoadBalancerEndpoint extends Endpoint {
   private pool({ id }: openstack.loadbalancer.Listener): openstack.loadbalancer.Pool {
     const { name, spec } = this.#args;
     // Connections last long, so each new connection goes to the member with the fewest connections.
-    const lbMethod = isOvn(spec.provider) ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS";
+    const lbMethod = isOvnProvider(spec.provider) ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS";
     const args = { name, listenerId: id, protocol: "TCP", lbMethod };
     return this.make(openstack.loadbalancer.Pool, "pool", args, {
       customTimeouts: loadBalancerTimeouts,
@@ -183,7 +186,7 @@ export class LoadBalancerEndpoint extends Endpoint {
   private monitor({ id }: openstack.loadbalancer.Pool): openstack.loadbalancer.Monitor {
     const { name, spec } = this.#args;
     const ready = { type: "HTTPS", urlPath: "/readyz", httpMethod: "GET", expectedCodes: "200" };
-    const asked = isOvn(spec.provider) ? { type: "TCP" } : ready;
+    const asked = isOvnProvider(spec.provider) ? { type: "TCP" } : ready;
     const args = { name, poolId: id, ...asked, ...healthMonitorOptions };
     return this.make(openstack.loadbalancer.Monitor, "monitor", args, {
       customTimeouts: loadBalancerTimeouts,

@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { descriptionOf, tagsOf } from "../identity/resource-tags.js";
-import { addressOfFamily } from "../../base/ip-addresses.js";
+import { getClusterDescriptionOutput, getClusterTagsOutput } from "../identity/resource-tags.js";
+import { findAddressOfFamily } from "../../base/ip-addresses.js";
 import { Endpoint, type EndpointArgs } from "./endpoint.js";
 
 /**
@@ -23,7 +23,7 @@ export class VirtualIpEndpoint extends Endpoint {
     super(name, args, opts);
     const port = this.reserve(args);
     this.#chosen = args.spec.address === undefined ? [] : [port];
-    this.virtualIp = port.allFixedIps.apply((all) => addressOfFamily("IPv4", all));
+    this.virtualIp = port.allFixedIps.apply((all) => findAddressOfFamily("IPv4", all));
     this.outside = args.spec.public ? this.publicAddress(args, port.id) : this.virtualIp;
     this.certificateNames = pulumi
       .all([this.virtualIp, this.outside])
@@ -49,12 +49,12 @@ export class VirtualIpEndpoint extends Endpoint {
     const { address } = args.spec;
     return this.make(openstack.networking.Port, "port", {
       name: args.name,
-      description: descriptionOf(args.mark, "Virtual IP of the Kubernetes API"),
+      description: getClusterDescriptionOutput(args.mark, "Virtual IP of the Kubernetes API"),
       networkId: args.networkId,
       adminStateUp: true,
       noSecurityGroups: true,
       fixedIps: [{ subnetId: args.subnetId, ...(address !== undefined && { ipAddress: address }) }],
-      tags: tagsOf(args.mark),
+      tags: getClusterTagsOutput(args.mark),
     });
   }
 }

@@ -1,4 +1,4 @@
-import { splitImageReference } from "../../base/versions/container-images.js";
+import { splitKubeadmImageReference } from "../../base/versions/container-images.js";
 import { etcdPorts } from "../../base/ports.js";
 import { toYaml } from "../../base/yaml.js";
 import { kubeadmApiVersion } from "../../base/versions/pinned-versions.js";
@@ -33,7 +33,7 @@ const placeholders = { state: "@STATE@", cluster: "@INITIAL_CLUSTER@" } as const
  * Returns the documents for the kubeadm phases that create an etcd member: its certificates and its
  * static pod.
  */
-export function memberDocuments(member: EtcdMember, settings: EtcdSettings): string {
+export function renderEtcdMemberDocuments(member: EtcdMember, settings: EtcdSettings): string {
   const init = {
     apiVersion: kubeadmApiVersion,
     kind: "InitConfiguration",
@@ -55,7 +55,7 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
     etcd: {
       local: {
         dataDir: "/var/lib/etcd",
-        ...(settings.image !== undefined && splitImageReference(settings.image)),
+        ...(settings.image !== undefined && splitKubeadmImageReference(settings.image)),
         extraArgs: [
           { name: "initial-cluster", value: placeholders.cluster },
           { name: "initial-cluster-state", value: placeholders.state },
@@ -70,7 +70,7 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
  * Returns the configuration of a kubelet that runs only static pods. This kubelet is not connected
  * to an API server and accepts no clients.
  */
-export const etcdKubeletDocument = (own: Fields): string =>
+export const renderEtcdKubeletDocument = (own: Fields): string =>
   toYaml({
     cgroupDriver: "systemd",
     ...own,
@@ -93,10 +93,12 @@ const home = "/etc/kubernetes/etcd";
  * Returns the `etcd` block for kubeadm if etcd runs on control planes with another image than
  * kubeadm's.
  */
-export const localEtcdBlock = (image: string): Fields => ({ local: splitImageReference(image) });
+export const buildLocalEtcdBlock = (image: string): Fields => ({
+  local: splitKubeadmImageReference(image),
+});
 
 /** Returns the `etcd` block for kubeadm if etcd runs on separate machines. */
-export const externalEtcdBlock = (addresses: readonly string[]): Fields => ({
+export const buildExternalEtcdBlock = (addresses: readonly string[]): Fields => ({
   external: {
     endpoints: addresses.map((address) => `https://${address}:${String(etcdPorts.clients)}`),
     caFile: `${home}/ca.crt`,

@@ -1,23 +1,23 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { MachineConnections } from "../machine/machine-connections.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { joinSignerPublicKey } from "../identity/join-certificate.js";
+import { deriveSignerPublicKey } from "../identity/join-certificate.js";
 import {
   MachineGroup,
   type LeaveScriptArgs,
   type MachineGroupArgs,
-  type Member,
+  type MachineGroupMember,
   type RolloutGroupArgs,
 } from "../machine/machine-group.js";
-import { joinRequestVariables } from "../machine/join-credentials.js";
-import { preparation, prepareStepOf } from "../machine/preparation.js";
-import { containerdSecretValues } from "../machine/secret-values.js";
+import { getJoinRequestValues } from "../machine/join-credentials.js";
+import { getPreparationValues, getPreparationStep } from "../machine/preparation.js";
+import { getContainerdSecretValues } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
-import { versionValuesOf } from "../machine/version-scripts.js";
+import { getVersionValues } from "../machine/version-scripts.js";
 import { roleTable } from "../config/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
-import { etcdKubeletDocument, memberDocuments } from "./etcd-documents.js";
-import { etcdLeaveStep, memberStep } from "./member-scripts.js";
+import { renderEtcdKubeletDocument, renderEtcdMemberDocuments } from "./etcd-documents.js";
+import { etcdQuorumStep, etcdMemberStep } from "./member-scripts.js";
 
 interface MemberArgs {
   readonly spec: ClusterSpec;
@@ -33,7 +33,7 @@ export class Etcd extends MachineGroup {
 
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
-    const steps = [prepareStepOf(machines), memberStep];
+    const steps = [getPreparationStep(machines), etcdMemberStep];
     super(Etcd.type, name, { ...args, steps, generationOf: (plan) => turns.next(plan) }, opts);
     this.#machines = machines;
     this.#turns = turns;
@@ -74,20 +74,20 @@ export class Etcd extends MachineGroup {
    * member and requires that etcd keeps a majority.
    */
   private leave(
-    member: Member,
+    member: MachineGroupMember,
     args: Pick<LeaveScriptArgs, "survivor" | "access" | "after">,
   ): void {
     const { plan, machine } = member;
     this.createLeaveScript(member, {
       ...args,
       leaves: roleTable[plan.role].leaves,
-      step: etcdLeaveStep,
+      step: etcdQuorumStep,
       values: { NODE_NAME: plan.name, LEAVING_ADDRESS: machine.address },
     });
   }
 
   private member(
-    member: Member,
+    member: MachineGroupMember,
     { spec, access }: MemberArgs,
     before: RemoteScript | undefined,
   ): RemoteScript {
@@ -95,8 +95,8 @@ export class Etcd extends MachineGroup {
     const { plan, machine } = member;
     const earlier = before?.id ?? pulumi.output("");
     const prepare = this.prepare(member, access, {
-      ...preparation(spec, plan.role, this.plan),
-      ...containerdSecretValues(spec, (text) => this.#turns.inTurn(plan.name, text, earlier)),
+      ...getPreparationValues(spec, plan.role, this.plan),
+      ...getContainerdSecretValues(spec, (text) => this.#turns.inTurn(plan.name, text, earlier)),
     });
     const settings = {
       version: kubernetes.version,
@@ -105,18 +105,20 @@ export class Etcd extends MachineGroup {
     };
     return this.script(member, "member", {
       access,
-      step: memberStep,
+      step: etcdMemberStep,
       values: {
-        ...joinRequestVariables(member, this.members, this.#machines),
-        ...versionValuesOf(spec),
+        ...getJoinRequestValues(member, this.members, this.#machines),
+        ...getVersionValues(spec),
         NODE_NAME: plan.name,
         ADDRESS: machine.address,
         BEGINS: before ? "no" : "yes",
         KUBEADM_ETCD: machine.address.apply((address) =>
-          memberDocuments({ name: plan.name, address }, settings),
+          renderEtcdMemberDocuments({ name: plan.name, address }, settings),
         ),
-        KUBELET_CONFIG: etcdKubeletDocument(kubernetes.kubelet),
-        JOIN_SIGNER: pulumi.unsecret(pulumi.output(this.#machines.seed).apply(joinSignerPublicKey)),
+        KUBELET_CONFIG: renderEtcdKubeletDocument(kubernetes.kubelet),
+        JOIN_SIGNER: pulumi.unsecret(
+          pulumi.output(this.#machines.seed).apply(deriveSignerPublicKey),
+        ),
         NODE_RANGE: spec.network.nodes,
         KUBELET: prepare.after(kubernetes.version),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,

@@ -1,8 +1,8 @@
 import { versionScripts, versionVariables } from "../machine/version-scripts.js";
-import { programOf, scriptsBeside } from "../remote-scripts/script-texts.js";
-import { stepOf } from "../remote-scripts/script-steps.js";
+import { createProgramReader, createScriptReader } from "../remote-scripts/script-texts.js";
+import { createScriptStep } from "../remote-scripts/script-steps.js";
 
-const read = scriptsBeside(__dirname);
+const read = createScriptReader(__dirname);
 const asking = [
   read("../remote-scripts/scripts/common.sh"),
   read("../machine/scripts/request-join-credentials.sh"),
@@ -12,7 +12,7 @@ const asking = [
  * Program on etcd machines that admits new members. It also signs client certificates for control
  * planes.
  */
-export const issueEtcdCertificatesProgram = programOf(__dirname)(
+export const issueEtcdCertificatesProgram = createProgramReader(__dirname)(
   "scripts/issue-etcd-certificates.sh",
 );
 
@@ -22,7 +22,7 @@ export const issueEtcdCertificatesProgram = programOf(__dirname)(
  */
 export const etcdMachinePrograms = { MINT_SCRIPT: issueEtcdCertificatesProgram } as const;
 
-export const memberScripts = [
+export const etcdMemberScripts = [
   ...asking,
   read("../machine/scripts/allow-join-requests.sh"),
   read("../machine/scripts/restart-with-rollback.sh"),
@@ -32,20 +32,25 @@ export const memberScripts = [
   read("scripts/upgrade-etcd.sh"),
   read("scripts/etcd-member.sh"),
 ] as const;
-export const clientCertificateScripts = [...asking, read("scripts/client-certificate.sh")] as const;
-export const leaveScripts = [asking[0], read("scripts/check-etcd-quorum.sh")] as const;
+export const etcdClientCertificateScripts = [
+  ...asking,
+  read("scripts/client-certificate.sh"),
+] as const;
+export const etcdQuorumScripts = [asking[0], read("scripts/check-etcd-quorum.sh")] as const;
 
-export const memberStep = stepOf("member", {
-  scripts: memberScripts,
+export const etcdMemberStep = createScriptStep("member", {
+  scripts: etcdMemberScripts,
   programs: etcdMachinePrograms,
   tellsCreate: true,
 });
-export const clientCertificateStep = stepOf("client", { scripts: clientCertificateScripts });
-export const etcdLeaveStep = stepOf("etcd-leave", { scripts: leaveScripts });
+export const etcdClientCertificateStep = createScriptStep("client", {
+  scripts: etcdClientCertificateScripts,
+});
+export const etcdQuorumStep = createScriptStep("etcd-leave", { scripts: etcdQuorumScripts });
 
 const askerVariables = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "NODE_NAME"] as const;
 /** Variables for scripts/etcd-member.sh and the scripts that run before it. */
-export const memberVariables = [
+export const etcdMemberVariables = [
   ...askerVariables,
   ...versionVariables,
   "ADDRESS",
@@ -58,6 +63,6 @@ export const memberVariables = [
   "AFTER_KUBEADM",
 ] as const;
 /** Variables for scripts/check-etcd-quorum.sh. */
-export const leaveVariables = ["NODE_NAME", "LEAVING_ADDRESS"] as const;
+export const etcdQuorumVariables = ["NODE_NAME", "LEAVING_ADDRESS"] as const;
 /** Variables for scripts/client-certificate.sh and the scripts that run before it. */
-export const clientCertificateVariables = [...askerVariables, "ETCD"] as const;
+export const etcdClientCertificateVariables = [...askerVariables, "ETCD"] as const;

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { accessRulesOf, type AccessRule } from "../../openstack/auth/access-rules.js";
-import { controllerRolesOf } from "../../openstack/checks/cluster-credential-check.js";
-import { credentialDescription, nameInCloud } from "../../openstack/inventory/ownership.js";
+import { listAccessRules, type AccessRule } from "../../openstack/auth/access-rules.js";
+import { getControllerRoles } from "../../openstack/checks/cluster-credential-check.js";
+import { getCredentialDescription, getNameInCloud } from "../../openstack/inventory/ownership.js";
 import { Component } from "../pulumi/component.js";
 import type { CloudScope } from "../../openstack/auth/token-scope.js";
 import { isRoutedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificate-path.js";
-import { loginWithApplicationCredential, type CloudLogin } from "./cloud-login.js";
+import { findBarbicanCertificatePath } from "../config/load-balancing/barbican-certificate-path.js";
+import { buildApplicationCredentialLogin, type CloudLogin } from "./cloud-login.js";
 import type { ClusterMarkInput } from "./resource-tags.js";
 
 export interface ApplicationCredentialArgs {
@@ -57,17 +57,17 @@ export class ApplicationCredential extends Component {
     const { credential: wanted = {}, podNetwork } = args.spec;
     const needs = {
       credentialRoles: wanted.roles,
-      certificate: barbicanCertificatePath(args.spec),
+      certificate: findBarbicanCertificatePath(args.spec),
     };
     const accessRules =
       wanted.accessRules &&
-      accessRulesOf(wanted.accessRules, {
+      listAccessRules(wanted.accessRules, {
         routes: isRoutedByCloud(podNetwork),
         certificates: needs.certificate !== undefined,
       });
     const suffix = suffixOf(wanted, accessRules);
     const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
-      const given = controllerRolesOf(held, needs);
+      const given = getControllerRoles(held, needs);
       // Keystone gives a credential without roles all roles of the user, so the list must not be
       // empty. If the user has no suitable role, the preflight reports an error. Without the
       // preflight, Keystone refuses the role `member`. An existing credential keeps its roles.
@@ -79,8 +79,8 @@ export class ApplicationCredential extends Component {
       `credential${suffix}`,
       {
         // In Keystone, the names of a user's application credentials must be unique.
-        name: mark.apply((one) => nameInCloud(one) + suffix),
-        description: mark.apply(credentialDescription),
+        name: mark.apply((one) => getNameInCloud(one) + suffix),
+        description: mark.apply(getCredentialDescription),
         roles,
         unrestricted: false,
         ...(wanted.expiresAt !== undefined && { expiresAt: wanted.expiresAt }),
@@ -93,7 +93,7 @@ export class ApplicationCredential extends Component {
     );
     this.id = credential.id;
     this.secret = pulumi.secret(credential.secret);
-    this.login = loginWithApplicationCredential(this.id, this.secret);
+    this.login = buildApplicationCredentialLogin(this.id, this.secret);
     this.registerOutputs({ id: this.id, secret: this.secret });
   }
 }

@@ -1,16 +1,19 @@
 import * as pulumi from "@pulumi/pulumi";
 import { CloudError } from "../../openstack/http/cloud-error.js";
 import type { Finding } from "../../openstack/checks/finding.js";
-import { credentialOfUser, userFindings } from "../../openstack/checks/service-user-check.js";
 import {
-  credentialWith,
-  suppliedFindings,
+  buildUserCredential,
+  checkServiceUser,
+} from "../../openstack/checks/service-user-check.js";
+import {
+  buildApplicationCredential,
+  checkSuppliedCredential,
   tryCredential,
 } from "../../openstack/checks/supplied-credential.js";
-import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificate-path.js";
+import { findBarbicanCertificatePath } from "../config/load-balancing/barbican-certificate-path.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
-import { configError, ProgramError, type ArgumentProblem } from "../pulumi/errors.js";
+import { createConfigError, ProgramError, type ArgumentProblem } from "../pulumi/errors.js";
 import type { LocalContext } from "../lookup/local-context.js";
 
 type Spec = Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
@@ -32,18 +35,18 @@ function attemptOf(
   connectWith: NonNullable<LocalContext["connectWith"]>,
 ): Attempt | undefined {
   const { id, secret, expiresAt, password, ...user } = spec.credential ?? {};
-  const certificate = barbicanCertificatePath(spec);
+  const certificate = findBarbicanCertificatePath(spec);
   if (id !== undefined && typeof secret === "string")
     return async (place) => {
-      const connect = () => connectWith(credentialWith(id, secret));
+      const connect = () => connectWith(buildApplicationCredential(id, secret));
       const [tried, { scope }] = await Promise.all([tryCredential(connect, id), place]);
-      return suppliedFindings(tried, { ...scope, id, expiresAt, certificate });
+      return checkSuppliedCredential(tried, { ...scope, id, expiresAt, certificate });
     };
   if (typeof password !== "string") return undefined;
   return async (place) => {
     const { projectId, roles } = (await place).scope;
-    const connect = () => connectWith(credentialOfUser(user, { password, projectId }));
-    return userFindings(connect, { user, projectId, roles, certificate });
+    const connect = () => connectWith(buildUserCredential(user, { password, projectId }));
+    return checkServiceUser(connect, { user, projectId, roles, certificate });
   };
 }
 
@@ -70,7 +73,7 @@ export async function requireServiceUser(
     findings.flatMap(({ severity, text }) => (severity === kind ? [text] : []));
   for (const text of textsOf("warning")) await pulumi.log.warn(text);
   const problems = textsOf("problem").map(problemIn);
-  if (problems.length > 0) throw configError(where, problems);
+  if (problems.length > 0) throw createConfigError(where, problems);
 }
 
 /**

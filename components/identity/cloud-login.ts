@@ -32,7 +32,7 @@ type UserName =
   { readonly username: string; readonly userDomainName: string } | { readonly userId: string };
 
 /** Returns the login with an application credential. */
-export const loginWithApplicationCredential = (
+export const buildApplicationCredentialLogin = (
   id: pulumi.Input<string>,
   secret: pulumi.Input<string>,
 ): pulumi.Output<CloudLogin> =>
@@ -45,7 +45,7 @@ export const loginWithApplicationCredential = (
  * Returns the login in the settings. Returns undefined if the settings contain none, because then
  * the program creates an application credential.
  */
-export function suppliedLogin(
+export function getSuppliedLogin(
   { credential = {} }: Pick<ClusterSpec, "credential">,
   scope: pulumi.Output<CloudScope>,
 ): pulumi.Output<CloudLogin> | undefined {
@@ -57,7 +57,7 @@ export function suppliedLogin(
     userId,
     password,
   } = credential;
-  if (id !== undefined && secret !== undefined) return loginWithApplicationCredential(id, secret);
+  if (id !== undefined && secret !== undefined) return buildApplicationCredentialLogin(id, secret);
   if (password === undefined) return undefined;
   const name = userId === undefined ? { username, userDomainName } : { userId };
   return pulumi.output({
@@ -72,7 +72,7 @@ export function suppliedLogin(
  * user may have chosen a weak password, so the hash is slow: each guess takes a tenth of a second.
  * The secret of an application credential is not hashed, because it is long and random.
  */
-export const withHashedPassword = (login: CloudLogin): CloudLogin =>
+export const hashLoginPassword = (login: CloudLogin): CloudLogin =>
   "password" in login
     ? { ...login, password: scryptSync(login.password, login.tenantId, 32, cost).toString("hex") }
     : login;

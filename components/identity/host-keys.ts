@@ -2,8 +2,8 @@ import {
   keyAlgorithm,
   deriveBytes,
   encodeField,
-  publicKeyBlob,
-  publicKeyBytes,
+  encodePublicKey,
+  getPublicKeyBytes,
 } from "./openssh-encoding.js";
 
 /** SSH key of type ed25519. */
@@ -32,7 +32,7 @@ const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): s
   const one = Buffer.from([0, 0, 0, 1]);
   const whole = Buffer.concat([
     ...[Buffer.from("openssh-key-v1\0"), encodeField("none"), encodeField("none"), encodeField("")],
-    ...[one, encodeField(publicKeyBlob(own)), encodeField(Buffer.concat([inner, padding]))],
+    ...[one, encodeField(encodePublicKey(own)), encodeField(Buffer.concat([inner, padding]))],
   ]);
   const lines = whole.toString("base64").match(/.{1,70}/g) ?? [];
   return [
@@ -53,11 +53,11 @@ const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): s
 export function deriveSshKey(seed: string, purpose: string): SshKey {
   if (Buffer.from(seed, "base64").length < 32) throw new RangeError("the seed is too short");
   const secret = deriveBytes(seed, purpose, 32);
-  const own = publicKeyBytes(secret);
+  const own = getPublicKeyBytes(secret);
   const check = deriveBytes(seed, `check:${purpose}`, 4);
   return {
     privateKey: openssh(secret, own, check, purpose),
-    publicKey: `${keyAlgorithm} ${publicKeyBlob(own).toString("base64")}`,
+    publicKey: `${keyAlgorithm} ${encodePublicKey(own).toString("base64")}`,
   };
 }
 
@@ -65,5 +65,5 @@ export function deriveSshKey(seed: string, purpose: string): SshKey {
  * Returns the purpose for a machine's host key. A machine with a new generation has a new key. For
  * roles that keep their host key, the caller always passes generation 0.
  */
-export const hostKeyPurpose = (machine: string, generation: number): string =>
+export const getHostKeyPurpose = (machine: string, generation: number): string =>
   `host/${machine}/${String(generation)}`;

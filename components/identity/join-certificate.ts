@@ -4,11 +4,11 @@ import {
   keyAlgorithm,
   deriveBytes,
   encodeField,
-  privateKeyOf,
-  publicKeyBlob,
-  publicKeyBytes,
-  uint32,
-  uint64,
+  getEd25519PrivateKey,
+  encodePublicKey,
+  getPublicKeyBytes,
+  encodeUint32,
+  encodeUint64,
 } from "./openssh-encoding.js";
 
 /** User on control planes and etcd machines. This user can log in only with a certificate. */
@@ -40,14 +40,14 @@ export interface JoinKey extends SshKey {
  * Returns the public key with which control planes verify certificates. Only the program has the
  * private key.
  */
-export const joinSignerPublicKey = (seed: string): string =>
+export const deriveSignerPublicKey = (seed: string): string =>
   deriveSshKey(seed, signerPurpose).publicKey;
 
 /**
  * Returns the command that sshd runs at every login with the certificate. Its last argument is the
  * command that the client requested.
  */
-export const joinCommand = ({
+export const renderForcedCommand = ({
   grant,
   machine,
   serverId,
@@ -70,30 +70,30 @@ export function deriveJoinKey(seed: string, joiner: JoinCertificateSubject): Joi
     if (!/^[a-zA-Z0-9:.-]+$/.test(value)) throw new RangeError(`${what} "${value}" is not a word`);
   const purpose = `join/${joiner.grant}/${joiner.machine}`;
   const signer = deriveBytes(seed, signerPurpose, 32);
-  const command = joinCommand(joiner);
+  const command = renderForcedCommand(joiner);
   const signed = Buffer.concat([
     encodeField(certificateType),
     // The nonce must be different for certificates with different content.
     encodeField(deriveBytes(seed, `nonce:${command}`, 32)),
-    encodeField(publicKeyBytes(deriveBytes(seed, purpose, 32))),
+    encodeField(getPublicKeyBytes(deriveBytes(seed, purpose, 32))),
     ...[
-      uint64(0n),
-      uint32(userCertificate),
+      encodeUint64(0n),
+      encodeUint32(userCertificate),
       encodeField(joiner.machine),
       encodeField(encodeField(joinUser)),
     ],
-    ...[uint64(0n), uint64(forever)],
+    ...[encodeUint64(0n), encodeUint64(forever)],
     // The format requires that options are sorted by name.
     encodeField(
       Buffer.concat([option("force-command", command), option("source-address", joiner.address)]),
     ),
     // The certificate has no extensions, so it allows no terminal and no forwarding.
     ...[encodeField(""), encodeField("")],
-    encodeField(publicKeyBlob(publicKeyBytes(signer))),
+    encodeField(encodePublicKey(getPublicKeyBytes(signer))),
   ]);
   const signature = Buffer.concat([
     encodeField(keyAlgorithm),
-    encodeField(sign(null, signed, privateKeyOf(signer))),
+    encodeField(sign(null, signed, getEd25519PrivateKey(signer))),
   ]);
   const whole = Buffer.concat([signed, encodeField(signature)]).toString("base64");
   return { ...deriveSshKey(seed, purpose), certificate: `${certificateType} ${whole} ${purpose}` };

@@ -24,7 +24,9 @@ export interface CertificateValidity {
  * Returns the validity of a kubeconfig's client certificate. Returns undefined if it cannot be
  * read.
  */
-export function clientCertificateValidity(kubeconfig: string): CertificateValidity | undefined {
+export function parseClientCertificateValidity(
+  kubeconfig: string,
+): CertificateValidity | undefined {
   try {
     const { users } = adminConf.parse(parse(kubeconfig));
     const encoded = users[0].user["client-certificate-data"];
@@ -45,7 +47,7 @@ export interface KubeconfigNames {
  * Returns kubeadm's administrator kubeconfig with the address `endpoint`. All names in it contain
  * the cluster's name, so kubeconfigs of several clusters can be merged.
  */
-export function kubeconfigFor(admin: string, { cluster, endpoint }: KubeconfigNames): string {
+export function renderKubeconfig(admin: string, { cluster, endpoint }: KubeconfigNames): string {
   const { clusters, users } = adminConf.parse(parse(admin));
   const user = `admin@${cluster}`;
   const config = {

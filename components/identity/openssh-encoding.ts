@@ -20,16 +20,16 @@ export const deriveBytes = (seed: string, purpose: string, length: number): Buff
 /** Encodes a field: its length as uint32, and its bytes. */
 export function encodeField(content: Buffer | string): Buffer {
   const bytes = Buffer.from(content);
-  return Buffer.concat([uint32(bytes.length), bytes]);
+  return Buffer.concat([encodeUint32(bytes.length), bytes]);
 }
 
-export function uint32(value: number): Buffer {
+export function encodeUint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
-export function uint64(value: bigint): Buffer {
+export function encodeUint64(value: bigint): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(value);
   return bytes;
@@ -41,7 +41,7 @@ const keyCache = new Map<string, KeyObject>();
  * Returns the ed25519 key with these 32 secret bytes. Caches keys, because OpenSSL reads keys
  * slowly and every machine needs the signer's key.
  */
-export function privateKeyOf(secret: Buffer): KeyObject {
+export function getEd25519PrivateKey(secret: Buffer): KeyObject {
   const name = secret.toString("base64");
   let key = keyCache.get(name);
   if (!key) {
@@ -52,12 +52,15 @@ export function privateKeyOf(secret: Buffer): KeyObject {
 }
 
 /** Returns the 32 bytes of the public key for the 32 secret bytes of a key. */
-export const publicKeyBytes = (secret: Buffer): Buffer =>
-  Buffer.from(createPublicKey(privateKeyOf(secret)).export({ format: "jwk" }).x ?? "", "base64url");
+export const getPublicKeyBytes = (secret: Buffer): Buffer =>
+  Buffer.from(
+    createPublicKey(getEd25519PrivateKey(secret)).export({ format: "jwk" }).x ?? "",
+    "base64url",
+  );
 
 /**
  * Encodes the 32 bytes of a public key, for public key files (before base64) and for certificates.
  * The caller passes the public bytes, because OpenSSL computes them slowly.
  */
-export const publicKeyBlob = (own: Buffer): Buffer =>
+export const encodePublicKey = (own: Buffer): Buffer =>
   Buffer.concat([encodeField(keyAlgorithm), encodeField(own)]);

@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
-  clusterDescription,
-  clusterMetadata,
-  clusterTags,
-  serverGroupName,
+  getClusterDescription,
+  getClusterMetadata,
+  getClusterTags,
+  getServerGroupName,
   type ClusterMark,
 } from "../../openstack/inventory/ownership.js";
 
@@ -16,21 +16,28 @@ export interface ClusterMarkInput extends Pick<ClusterMark, "name"> {
 }
 
 /** Returns the tags that mark an object of the cluster in Neutron or Octavia. */
-export const tagsOf = (mark: ClusterMarkInput): pulumi.Output<string[]> =>
-  pulumi.output(mark).apply(clusterTags);
+export const getClusterTagsOutput = (mark: ClusterMarkInput): pulumi.Output<string[]> =>
+  pulumi.output(mark).apply(getClusterTags);
 
 /**
  * Returns the description that marks an object of the cluster in Neutron.
  *
  * @param what purpose of the object, if its name does not show the purpose
  */
-export const descriptionOf = (mark: ClusterMarkInput, what?: string): pulumi.Output<string> =>
-  pulumi.output(mark).apply((clusterMark) => clusterDescription(clusterMark, what));
+export const getClusterDescriptionOutput = (
+  mark: ClusterMarkInput,
+  what?: string,
+): pulumi.Output<string> =>
+  pulumi.output(mark).apply((clusterMark) => getClusterDescription(clusterMark, what));
 
 /** Returns the name of the server group of a machine group. */
-export const serverGroupNameOf = (mark: ClusterMarkInput, pool: string): pulumi.Output<string> =>
-  pulumi.output(mark).apply((clusterMark) => serverGroupName(clusterMark, pool));
+export const getServerGroupNameOutput = (
+  mark: ClusterMarkInput,
+  pool: string,
+): pulumi.Output<string> =>
+  pulumi.output(mark).apply((clusterMark) => getServerGroupName(clusterMark, pool));
 
 /** Returns the metadata that mark a server or volume of the cluster. */
-export const metadataOf = (mark: ClusterMarkInput): pulumi.Output<Record<string, string>> =>
-  pulumi.output(mark).apply(clusterMetadata);
+export const getClusterMetadataOutput = (
+  mark: ClusterMarkInput,
+): pulumi.Output<Record<string, string>> => pulumi.output(mark).apply(getClusterMetadata);

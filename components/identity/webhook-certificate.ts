@@ -1,5 +1,5 @@
 import { sign } from "node:crypto";
-import { deriveBytes, privateKeyOf, publicKeyBytes } from "./openssh-encoding.js";
+import { deriveBytes, getEd25519PrivateKey, getPublicKeyBytes } from "./openssh-encoding.js";
 
 /** Private key of a server and its self-signed certificate, both in PEM. */
 export interface ServerCertificate {
@@ -48,7 +48,7 @@ const pem = (label: string, content: Buffer): string => {
  * certificate trust it. The same arguments always give the same result. The certificate does not
  * expire (RFC 5280, 4.1.2.5), because its private key is as secret as the seed.
  */
-export function serverCertificate(
+export function deriveServerCertificate(
   seed: string,
   { purpose, address }: { readonly purpose: string; readonly address: string },
 ): ServerCertificate {
@@ -63,10 +63,10 @@ export function serverCertificate(
   const signed = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     ...[der(0x02, serial), ed25519, name, sequence(...validity), name],
-    sequence(ed25519, bits(publicKeyBytes(secret))),
+    sequence(ed25519, bits(getPublicKeyBytes(secret))),
     der(0xa3, extensions(address)),
   );
-  const key = privateKeyOf(secret);
+  const key = getEd25519PrivateKey(secret);
   return {
     privateKey: key.export({ format: "pem", type: "pkcs8" }).toString(),
     certificate: pem("CERTIFICATE", sequence(signed, ed25519, bits(sign(null, signed, key)))),

@@ -1,6 +1,10 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { MachineGroup, type LeaveScriptArgs, type Member } from "../machine/machine-group.js";
-import { rolesOf } from "../config/roles.js";
+import {
+  MachineGroup,
+  type LeaveScriptArgs,
+  type MachineGroupMember,
+} from "../machine/machine-group.js";
+import { getRoleTable } from "../config/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { leaveStep } from "./node-scripts.js";
 
@@ -16,9 +20,12 @@ export abstract class NodeGroup extends MachineGroup {
    * and removes the etcd member. The state contains the script before the machine joins, because
    * even an interrupted join may leave an etcd member to remove.
    */
-  protected leave(member: Member, { spec, ...args }: LeaveArgs): RemoteScript | undefined {
+  protected leave(
+    member: MachineGroupMember,
+    { spec, ...args }: LeaveArgs,
+  ): RemoteScript | undefined {
     const { plan, machine } = member;
-    const { leaves } = rolesOf(spec)[plan.role];
+    const { leaves } = getRoleTable(spec)[plan.role];
     return this.createLeaveScript(member, {
       ...args,
       leaves,

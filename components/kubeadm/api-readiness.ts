@@ -1,14 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
-import { kubeconfigFor, clientCertificateValidity } from "../identity/kubeconfig.js";
+import { renderKubeconfig, parseClientCertificateValidity } from "../identity/kubeconfig.js";
 import { Component } from "../pulumi/component.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import type { ClusterFacts } from "./kubeadm-init-result.js";
+import type { KubeadmInitResult } from "./kubeadm-init-result.js";
 
 export interface ApiReadinessArgs {
   readonly clusterName: string;
   readonly endpoint: Pick<Endpoint, "outside">;
-  readonly facts: ClusterFacts;
+  readonly facts: KubeadmInitResult;
 }
 
 /**
@@ -30,14 +30,14 @@ export class ApiReadiness extends Component {
       pulumi
         .all([facts.adminConf, reached])
         .apply(([admin, address]) =>
-          kubeconfigFor(admin, { cluster: args.clusterName, endpoint: address }),
+          renderKubeconfig(admin, { cluster: args.clusterName, endpoint: address }),
         ),
     );
     // order: the URL becomes known after the API has answered, like the kubeconfig.
     this.apiEndpoint = pulumi.all([reached, facts.uid]).apply(([address]) => `https://${address}`);
     // The validity is not secret, because automation/health/certificate-expiry.ts reads it in the
     // state, where the kubeconfig is encrypted.
-    const validity = pulumi.unsecret(facts.adminConf.apply(clientCertificateValidity));
+    const validity = pulumi.unsecret(facts.adminConf.apply(parseClientCertificateValidity));
     this.registerOutputs({ apiEndpoint: this.apiEndpoint, kubeconfigValidity: validity });
   }
 }

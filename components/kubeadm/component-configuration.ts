@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
-import { splitImageReference } from "../../base/versions/container-images.js";
+import { splitKubeadmImageReference } from "../../base/versions/container-images.js";
 import { toYaml } from "../../base/yaml.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { encryptionFlags, encryptionDirectory } from "./secrets-encryption.js";
+import { getEncryptionFlags, encryptionDirectory } from "./secrets-encryption.js";
 import {
-  admissionPluginSettings,
-  apiServerFlags,
-  controllerManagerFlags,
-  schedulerFlags,
-  nodeStatusIntervals,
+  getAdmissionPluginSettings,
+  getApiServerFlags,
+  getControllerManagerFlags,
+  getSchedulerFlags,
+  getNodeStatusIntervals,
 } from "./hardening.js";
-import { webhookKubeconfig } from "./keystone-webhook-kubeconfig.js";
+import { buildWebhookKubeconfig } from "./keystone-webhook-kubeconfig.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Kubernetes = Pick<
@@ -76,7 +76,7 @@ const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefin
  * already name such a file.
  */
 function admissionFile(kubernetes: Kubernetes): OwnFile | undefined {
-  const document = admissionPluginSettings(kubernetes);
+  const document = getAdmissionPluginSettings(kubernetes);
   return document && ownFile("admission", "yaml", toYaml(document));
 }
 
@@ -90,7 +90,7 @@ const authorityFile = ({ ca }: NonNullable<Kubernetes["oidc"]>): OwnFile | undef
 
 /** Returns the kubeconfig with which the API server connects to the Keystone webhook. */
 const webhookFile = (certificate: string): OwnFile =>
-  ownFile("keystone-webhook", "conf", toYaml(webhookKubeconfig(certificate)));
+  ownFile("keystone-webhook", "conf", toYaml(buildWebhookKubeconfig(certificate)));
 
 /**
  * Returns the flags for the Keystone webhook. The webhook authenticates users. If there is a
@@ -164,7 +164,7 @@ const volume = (name: string, path: string, more: Fields = {}): Fields => ({
 
 function apiServerOf(kubernetes: Kubernetes): Fields {
   const { oidc, audit } = kubernetes;
-  const encryption = encryptionFlags(kubernetes);
+  const encryption = getEncryptionFlags(kubernetes);
   const extraVolumes = [
     ...(ownFiles(kubernetes).length > 0
       ? [volume("stackadm-files", home, { readOnly: true })]
@@ -173,7 +173,7 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
     ...(encryption ? [volume("stackadm-encryption", encryptionDirectory, { readOnly: true })] : []),
   ];
   const flags = {
-    ...apiServerFlags(kubernetes),
+    ...getApiServerFlags(kubernetes),
     ...oidcFlags(oidc),
     ...keystoneFlags(kubernetes),
     ...auditFlags(audit),
@@ -187,13 +187,13 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
  * Returns the blocks of kubeadm's ClusterConfiguration that the settings determine. They do not
  * contain `certSANs`, the names in the API server's certificate.
  */
-export function clusterConfigurationBlocks(kubernetes: Kubernetes): Fields {
+export function buildClusterConfigurationBlocks(kubernetes: Kubernetes): Fields {
   const { certificates, images } = kubernetes;
   const { validity, authorityValidity } = certificates;
   const components = {
     apiServer: apiServerOf(kubernetes),
-    controllerManager: componentOf(controllerManagerFlags(kubernetes)),
-    scheduler: componentOf(schedulerFlags(kubernetes)),
+    controllerManager: componentOf(getControllerManagerFlags(kubernetes)),
+    scheduler: componentOf(getSchedulerFlags(kubernetes)),
   };
   return {
     ...components,
@@ -201,16 +201,16 @@ export function clusterConfigurationBlocks(kubernetes: Kubernetes): Fields {
     ...(authorityValidity !== undefined && {
       caCertificateValidityPeriod: duration(authorityValidity),
     }),
-    ...(images.coreDns !== undefined && { dns: splitImageReference(images.coreDns) }),
+    ...(images.coreDns !== undefined && { dns: splitKubeadmImageReference(images.coreDns) }),
   };
 }
 
 /** Returns a duration such as `8760h` as Go writes it. kubeadm stores durations in this format. */
 const duration = (hours: string): string => `${hours}0m0s`;
 
-/** Returns {@link clusterConfigurationBlocks} as YAML for scripts/control-plane-configuration.sh. */
-export const clusterConfigurationText = (kubernetes: Kubernetes): string =>
-  toYaml(clusterConfigurationBlocks(kubernetes));
+/** Returns {@link buildClusterConfigurationBlocks} as YAML for scripts/control-plane-configuration.sh. */
+export const renderClusterConfiguration = (kubernetes: Kubernetes): string =>
+  toYaml(buildClusterConfigurationBlocks(kubernetes));
 
 /** Returns the files of the API server in the directory {@link home}. */
 function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
@@ -227,7 +227,7 @@ function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
  * Returns the files of the API server for scripts/control-plane-configuration.sh. Each file is a line
  * `NAME BASE64`.
  */
-export const apiServerFilesText = (kubernetes: Kubernetes): string =>
+export const renderApiServerFiles = (kubernetes: Kubernetes): string =>
   ownFiles(kubernetes)
     .map(
       ({ path, text }) => `${path.slice(home.length + 1)} ${Buffer.from(text).toString("base64")}`,
@@ -240,16 +240,16 @@ const proxyKind = {
   kind: "KubeProxyConfiguration",
 };
 
-export const kubeletConfiguration = (own: Fields): Fields => ({
+export const buildKubeletConfiguration = (own: Fields): Fields => ({
   ...kubeletKind,
   cgroupDriver: "systemd",
   // If the user sets nodeStatusUpdateFrequency, nodeStatusReportFrequency also keeps kubelet's
   // default.
-  ...("nodeStatusUpdateFrequency" in own ? {} : nodeStatusIntervals()),
+  ...("nodeStatusUpdateFrequency" in own ? {} : getNodeStatusIntervals()),
   ...own,
 });
 
-export const kubeProxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
+export const buildKubeProxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
 
 /**
  * Returns the document as YAML. Returns "" if the user sets no field. Then the document of kubeadm
@@ -259,11 +259,11 @@ const ifAny = (own: Fields, document: Fields): string =>
   Object.keys(own).length === 0 ? "" : toYaml(document);
 
 /** Returns the KubeletConfiguration for the scripts. Returns "" if no field is set. */
-export const kubeletConfigurationText = (own: Fields): string =>
-  ifAny(own, kubeletConfiguration(own));
+export const renderKubeletConfiguration = (own: Fields): string =>
+  ifAny(own, buildKubeletConfiguration(own));
 /**
  * Returns the KubeProxyConfiguration for scripts/kube-proxy-configuration.sh. Returns "" if no
  * field is set.
  */
-export const kubeProxyConfigurationText = (own: Fields): string =>
-  ifAny(own, kubeProxyConfiguration(own));
+export const renderKubeProxyConfiguration = (own: Fields): string =>
+  ifAny(own, buildKubeProxyConfiguration(own));

@@ -1,51 +1,55 @@
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
-import { nameInCloud } from "../../openstack/inventory/ownership.js";
-import { connectionsThrough } from "../access/ssh-route.js";
+import { getNameInCloud } from "../../openstack/inventory/ownership.js";
+import { getConnectionsThroughEntry } from "../access/ssh-route.js";
 import type { MachineConnections } from "../machine/machine-connections.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import { endpointTraits } from "../config/load-balancing/endpoint-traits.js";
+import { getEndpointTraits } from "../config/load-balancing/endpoint-traits.js";
 import type { Etcd } from "../etcd/etcd.js";
-import { externalEtcdBlock, localEtcdBlock } from "../etcd/etcd-documents.js";
-import { clientCertificateStep } from "../etcd/member-scripts.js";
+import { buildExternalEtcdBlock, buildLocalEtcdBlock } from "../etcd/etcd-documents.js";
+import { etcdClientCertificateStep } from "../etcd/member-scripts.js";
 import { deriveEncryptionKey } from "../identity/derive-encryption-key.js";
-import { joinSignerPublicKey } from "../identity/join-certificate.js";
+import { deriveSignerPublicKey } from "../identity/join-certificate.js";
 import type { CommonMachineSettings } from "../machine/machine.js";
-import type { MachineGroupArgs, Member, RolloutGroupArgs } from "../machine/machine-group.js";
-import { joinRequestVariables } from "../machine/join-credentials.js";
-import { preparation, prepareStepOf } from "../machine/preparation.js";
-import { containerdSecretValues } from "../machine/secret-values.js";
+import type {
+  MachineGroupArgs,
+  MachineGroupMember,
+  RolloutGroupArgs,
+} from "../machine/machine-group.js";
+import { getJoinRequestValues } from "../machine/join-credentials.js";
+import { getPreparationValues, getPreparationStep } from "../machine/preparation.js";
+import { getContainerdSecretValues } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
-import { clusterRangesOf } from "../../base/ip-addresses.js";
-import { podNetworkTraitsOf } from "../pod-network/pod-network-kinds.js";
+import { listClusterRanges } from "../../base/ip-addresses.js";
+import { getPodNetworkTraits } from "../pod-network/pod-network-kinds.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { RemoteScript, type RemoteScriptArgs } from "../remote-scripts/remote-script.js";
 import {
-  apiServerFilesText,
-  clusterConfigurationText,
-  clusterConfigurationBlocks,
-  kubeletConfigurationText,
-  kubeProxyConfigurationText,
+  renderApiServerFiles,
+  renderClusterConfiguration,
+  buildClusterConfigurationBlocks,
+  renderKubeletConfiguration,
+  renderKubeProxyConfiguration,
 } from "./component-configuration.js";
-import { initDocuments } from "./kubeadm-documents.js";
-import { encryptionFilesText } from "./secrets-encryption.js";
-import { kubeletFieldsOf } from "./hardening.js";
+import { renderInitDocuments } from "./kubeadm-documents.js";
+import { renderEncryptionFiles } from "./secrets-encryption.js";
+import { getKubeletFields } from "./hardening.js";
 import {
-  clusterFactsOf,
-  joinDocumentOf,
-  keystoneWebhookOf,
-  type ClusterFacts,
+  getKubeadmInitResult,
+  renderMachineJoinDocument,
+  deriveWebhookCertificate,
+  type KubeadmInitResult,
 } from "./kubeadm-init-result.js";
 import { NodeGroup } from "./abstract-node-group.js";
-import { patchesBlock, patchFiles } from "./static-pod-patches.js";
-import { groupLabelsAndTaintsText } from "./labels-and-taints.js";
+import { buildPatchesBlock, renderPatchFiles } from "./static-pod-patches.js";
+import { renderLabelsAndTaints } from "./labels-and-taints.js";
 import {
   controlPlaneStep,
-  renewalMinute,
-  snapshotsStep,
+  getRenewalMinute,
+  releaseSnapshotsStep,
   teardownStep,
-  upgradeValuesOf,
+  getUpgradeValues,
 } from "./node-scripts.js";
 
 export interface FormClusterArgs {
@@ -72,13 +76,13 @@ export class ControlPlane extends NodeGroup {
    * Machine on which kubeadm creates the cluster. If the number of control planes decreases, the
    * last machines are removed and this one is kept.
    */
-  readonly first: Member;
+  readonly first: MachineGroupMember;
   /** Scripts that make each machine a control plane, in the order of the machines. */
   readonly scripts: RemoteScript[] = [];
 
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
-    const steps = [prepareStepOf(machines), controlPlaneStep, clientCertificateStep];
+    const steps = [getPreparationStep(machines), controlPlaneStep, etcdClientCertificateStep];
     const generationOf: MachineGroupArgs["generationOf"] = (plan) => turns.next(plan);
     super(ControlPlane.type, name, { ...args, steps, generationOf }, opts);
     const [first] = this.members;
@@ -103,9 +107,9 @@ export class ControlPlane extends NodeGroup {
    */
   at(host: pulumi.Output<string>): MachineConnections {
     const { machine, copied } = this.first;
-    const { id } = copied(connectionsThrough(machine, host));
+    const { id } = copied(getConnectionsThroughEntry(machine, host));
     const reachable = pulumi.runtime.isDryRun() ? host : pulumi.all([host, id]).apply(([at]) => at);
-    return connectionsThrough(machine, reachable);
+    return getConnectionsThroughEntry(machine, reachable);
   }
 
   /**
@@ -113,11 +117,11 @@ export class ControlPlane extends NodeGroup {
    * another, because etcd admits one member at a time. The endpoint must already lead to the first
    * machine.
    */
-  form(args: FormClusterArgs): ClusterFacts {
+  form(args: FormClusterArgs): KubeadmInitResult {
     const begun = this.member(this.first, "init", args);
     const facts = {
-      ...clusterFactsOf(begun, args.spec.name),
-      ...keystoneWebhookOf(args.spec, args.machines),
+      ...getKubeadmInitResult(begun, args.spec.name),
+      ...deriveWebhookCertificate(args.spec, args.machines),
     };
     let before = begun;
     const { spec, access, turns, endpoint } = args;
@@ -153,7 +157,7 @@ export class ControlPlane extends NodeGroup {
       "snapshots-teardown",
       {
         connection: access.connectionTo(this.first.machine),
-        step: snapshotsStep,
+        step: releaseSnapshotsStep,
         values: {},
         when: "delete",
       },
@@ -180,11 +184,11 @@ export class ControlPlane extends NodeGroup {
   }
 
   private member(
-    member: Member,
+    member: MachineGroupMember,
     step: "init" | "join",
     args: FormClusterArgs,
     order?: {
-      readonly facts: ClusterFacts;
+      readonly facts: KubeadmInitResult;
       readonly before: RemoteScript;
       readonly leave: RemoteScript | undefined;
     },
@@ -192,37 +196,39 @@ export class ControlPlane extends NodeGroup {
     const { spec, frozen, machines, endpoint, access } = args;
     const earlier = order ? order.before.id : beforeAll(args);
     const prepare = this.prepare(member, access, {
-      ...preparation(spec, member.plan.role, { ...this.plan, ...endpointTraits(spec) }),
-      ...containerdSecretValues(spec, (text) => args.turns.inTurn(member.plan.name, text, earlier)),
+      ...getPreparationValues(spec, member.plan.role, { ...this.plan, ...getEndpointTraits(spec) }),
+      ...getContainerdSecretValues(spec, (text) =>
+        args.turns.inTurn(member.plan.name, text, earlier),
+      ),
     });
     const addresses = this.members.map(({ machine }) => machine.address);
     const names = endpoint.certificateNames.apply((more) => [spec.apiName, ...more]);
     const configured = configuredOf(args);
     const values: RemoteScriptArgs["values"] = {
-      ...joinRequestVariables(member, this.members, machines),
+      ...getJoinRequestValues(member, this.members, machines),
       ...endpoint.scriptValues(member.plan.position, addresses),
-      ...upgradeValuesOf(spec),
+      ...getUpgradeValues(spec),
       API_NAME: spec.apiName,
       NODE_NAME: member.plan.name,
       ADDRESS: member.machine.address,
       KUBEADM_INIT: order ? "" : pulumi.unsecret(this.initDocument(member, args, names)),
-      KUBEADM_JOIN: joinDocumentOf(member, spec),
+      KUBEADM_JOIN: renderMachineJoinDocument(member, spec),
       CA_CERT_HASH: order?.facts.caCertHash ?? "",
       FROZEN: frozen.lines,
       CERTIFICATE_NAMES: names.apply((list) => list.join("\n")),
-      RENEWAL_MINUTE: renewalMinute(member.plan.position),
-      JOIN_SIGNER: pulumi.unsecret(pulumi.output(machines.seed).apply(joinSignerPublicKey)),
+      RENEWAL_MINUTE: getRenewalMinute(member.plan.position),
+      JOIN_SIGNER: pulumi.unsecret(pulumi.output(machines.seed).apply(deriveSignerPublicKey)),
       NODE_RANGE: spec.network.nodes,
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
-      NODE_MARKS: groupLabelsAndTaintsText(planCluster(spec).groups),
+      NODE_MARKS: renderLabelsAndTaints(planCluster(spec).groups),
       // These flags and documents are not secret, because the cluster shows them anyway. A flag
       // contains a digest of the encryption key, but not the key.
-      CONFIGURATION: pulumi.unsecret(configured.apply(clusterConfigurationText)),
-      CONFIGURATION_FILES: configured.apply(apiServerFilesText),
-      ENCRYPTION: configured.apply(encryptionFilesText),
-      PATCHES: patchFiles(spec.kubernetes.patches, spec.timeoutFactor),
-      KUBELET_CONFIGURATION: kubeletConfigurationText(kubeletFieldsOf(spec)),
-      KUBE_PROXY_CONFIGURATION: kubeProxyConfigurationText(spec.kubernetes.kubeProxy),
+      CONFIGURATION: pulumi.unsecret(configured.apply(renderClusterConfiguration)),
+      CONFIGURATION_FILES: configured.apply(renderApiServerFiles),
+      ENCRYPTION: configured.apply(renderEncryptionFiles),
+      PATCHES: renderPatchFiles(spec.kubernetes.patches, spec.timeoutFactor),
+      KUBELET_CONFIGURATION: renderKubeletConfiguration(getKubeletFields(spec)),
+      KUBE_PROXY_CONFIGURATION: renderKubeProxyConfiguration(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       KUBELET: prepare.after(spec.kubernetes.version),
       ...(order && { AFTER: order.before.after("done") }),
@@ -247,9 +253,9 @@ export class ControlPlane extends NodeGroup {
   private client({ access, machines }: FormClusterArgs, etcd: Etcd): RemoteScript {
     return this.script(this.first, "client", {
       access,
-      step: clientCertificateStep,
+      step: etcdClientCertificateStep,
       values: {
-        ...joinRequestVariables(this.first, etcd.members, machines),
+        ...getJoinRequestValues(this.first, etcd.members, machines),
         NODE_NAME: this.first.plan.name,
         ETCD: etcd.complete,
       },
@@ -257,7 +263,7 @@ export class ControlPlane extends NodeGroup {
   }
 
   private initDocument(
-    { plan, machine }: Member,
+    { plan, machine }: MachineGroupMember,
     args: FormClusterArgs,
     names: pulumi.Output<string[]>,
   ): pulumi.Output<string> {
@@ -275,24 +281,24 @@ export class ControlPlane extends NodeGroup {
       ])
       .apply(
         ([serverId, address, ipv6Address, certificateNames, mark, configured, etcdAddresses]) =>
-          initDocuments(
+          renderInitDocuments(
             { name: plan.name, serverId, address, ipv6Address },
             {
-              clusterName: nameInCloud(mark),
+              clusterName: getNameInCloud(mark),
               version: kubernetes.version,
               imageRepository: kubernetes.registry.prefix,
-              pods: clusterRangesOf("pods", network),
-              services: clusterRangesOf("services", network),
+              pods: listClusterRanges("pods", network),
+              services: listClusterRanges("services", network),
               endpoint: `${spec.apiName}:${String(apiPort)}`,
               certificateNames,
               cloudController: cloudController.enabled !== false,
               ignorePreflightErrors: kubernetes.ignorePreflightErrors,
               ...etcdOf(etcdAddresses, kubernetes.images.etcd),
-              withoutKubeProxy: podNetworkTraitsOf(spec.podNetwork).replacesKubeProxy,
-              blocks: clusterConfigurationBlocks(configured),
-              kubelet: kubeletFieldsOf(spec),
+              withoutKubeProxy: getPodNetworkTraits(spec.podNetwork).replacesKubeProxy,
+              blocks: buildClusterConfigurationBlocks(configured),
+              kubelet: getKubeletFields(spec),
               kubeProxy: kubernetes.kubeProxy,
-              ...patchesBlock(kubernetes.patches, spec.timeoutFactor),
+              ...buildPatchesBlock(kubernetes.patches, spec.timeoutFactor),
             },
           ),
       );
@@ -304,7 +310,7 @@ export class ControlPlane extends NodeGroup {
  */
 const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormClusterArgs) =>
   pulumi
-    .all([keystoneWebhookOf({ kubernetes }, machines).webhook, pulumi.secret(machines.seed)])
+    .all([deriveWebhookCertificate({ kubernetes }, machines).webhook, pulumi.secret(machines.seed)])
     .apply(([webhook, seed]) => ({
       ...kubernetes,
       timeoutFactor,
@@ -324,6 +330,6 @@ const beforeAll = ({ etcd }: FormClusterArgs): pulumi.Output<string> =>
  * object if etcd runs on control planes with kubeadm's image.
  */
 function etcdOf(addresses: readonly string[] | undefined, image: string | undefined) {
-  if (addresses) return { etcd: externalEtcdBlock(addresses) };
-  return image === undefined ? {} : { etcd: localEtcdBlock(image) };
+  if (addresses) return { etcd: buildExternalEtcdBlock(addresses) };
+  return image === undefined ? {} : { etcd: buildLocalEtcdBlock(image) };
 }

@@ -66,14 +66,14 @@ const ownsAdmission = (extraArgs: Flags): boolean => !(admissionFlag in extraArg
  * Returns whether the cluster's CA signs the serving certificates of kubelets
  * (scripts/programs/approve-kubelet-certificates.sh).
  */
-export const signsKubeletCertificates = (kubernetes: KubeletArgs): boolean =>
-  kubeletFields(kubernetes)[ownCertificate] === true;
+export const hasSignedKubeletCertificates = (kubernetes: KubeletArgs): boolean =>
+  mergeKubeletFields(kubernetes)[ownCertificate] === true;
 
 /**
  * Returns the API server's flags: defaults and flags for `hardened`. A flag of the user overrides
  * the program's value.
  */
-export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
+export const getApiServerFlags = (kubernetes: Kubernetes): Flags => ({
   ...unprofiled,
   // With a slow etcd and short limits, the API server reports that it is not ready. Clients then
   // get no answer from it.
@@ -82,7 +82,7 @@ export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
     "etcd-readycheck-timeout": 2,
   }),
   ...(kubernetes.hardened && {
-    ...(signsKubeletCertificates(kubernetes) && {
+    ...(hasSignedKubeletCertificates(kubernetes) && {
       "kubelet-certificate-authority": "/etc/kubernetes/pki/ca.crt",
     }),
     "service-account-extend-token-expiration": false,
@@ -128,7 +128,7 @@ const slowTimes = (factor: number, seconds: Readonly<Record<string, number>>): F
         Object.entries(seconds).map(([name, value]) => [name, `${String(value * factor)}s`]),
       );
 
-export const controllerManagerFlags = ({
+export const getControllerManagerFlags = ({
   controllerManager,
   hardened,
   timeoutFactor = 1,
@@ -142,7 +142,7 @@ export const controllerManagerFlags = ({
   ...controllerManager.extraArgs,
 });
 
-export const schedulerFlags = ({ scheduler, timeoutFactor = 1 }: Kubernetes): Flags => ({
+export const getSchedulerFlags = ({ scheduler, timeoutFactor = 1 }: Kubernetes): Flags => ({
   ...unprofiled,
   ...leaderElection(timeoutFactor, scheduler.extraArgs),
   ...scheduler.extraArgs,
@@ -164,7 +164,7 @@ const hardenedKubelet: Fields = {
  * kubelet needs no measurable additional CPU time. Source: kubernetes,
  * pkg/kubelet/volumemanager/reconciler and pkg/controller/volume/attachdetach/reconciler.
  */
-export const nodeStatusIntervals = (timeoutFactor = 1): Fields => ({
+export const getNodeStatusIntervals = (timeoutFactor = 1): Fields => ({
   nodeStatusUpdateFrequency: `${String(2 * timeoutFactor)}s`,
   nodeStatusReportFrequency: "5m0s",
 });
@@ -177,7 +177,7 @@ export const nodeStatusIntervals = (timeoutFactor = 1): Fields => ({
  */
 const slowKubelet = (factor: number, own: Fields): Fields => ({
   nodeLeaseDurationSeconds: 40 * factor,
-  ...(!("nodeStatusUpdateFrequency" in own) && nodeStatusIntervals(factor)),
+  ...(!("nodeStatusUpdateFrequency" in own) && getNodeStatusIntervals(factor)),
 });
 
 /**
@@ -185,18 +185,22 @@ const slowKubelet = (factor: number, own: Fields): Fields => ({
  * Two settings are already in kubeadm's defaults: no anonymous access to kubelet, and rotation of
  * kubelet's client certificate.
  */
-export const kubeletFields = ({ kubelet, hardened, timeoutFactor = 1 }: KubeletArgs): Fields => ({
+export const mergeKubeletFields = ({
+  kubelet,
+  hardened,
+  timeoutFactor = 1,
+}: KubeletArgs): Fields => ({
   ...(timeoutFactor > 1 && slowKubelet(timeoutFactor, kubelet)),
   ...(hardened && hardenedKubelet),
   ...kubelet,
 });
 
 /** Returns the fields of KubeletConfiguration for all nodes of a cluster. */
-export const kubeletFieldsOf = ({
+export const getKubeletFields = ({
   kubernetes,
   timeoutFactor,
 }: Pick<ClusterSpec, "kubernetes" | "timeoutFactor">): Fields =>
-  kubeletFields({ ...kubernetes, timeoutFactor });
+  mergeKubeletFields({ ...kubernetes, timeoutFactor });
 
 /**
  * Namespaces that are exempt from Pod Security, because the program's pods in these namespaces need
@@ -251,7 +255,7 @@ const eventRateLimit = {
  * Returns the settings of admission plugins. They include the default levels of Pod Security for
  * namespaces. Returns undefined if the user's flags name a file with such settings.
  */
-export const admissionPluginSettings = ({
+export const getAdmissionPluginSettings = ({
   apiServer,
   hardened,
 }: Pick<Kubernetes, "apiServer" | "hardened">): Fields | undefined =>

@@ -11,7 +11,7 @@ const user = "kube-apiserver";
  * Returns the kubeconfig with which the API server connects to the webhook. It accepts only the
  * webhook's own certificate, because another program on the machine could use the port first.
  */
-export const webhookKubeconfig = (certificate: string) => ({
+export const buildWebhookKubeconfig = (certificate: string) => ({
   apiVersion: "v1",
   kind: "Config",
   clusters: [

@@ -2,7 +2,10 @@ import { apiPort } from "../../base/ports.js";
 import { kubeadmApiVersion } from "../../base/versions/pinned-versions.js";
 import { toYaml } from "../../base/yaml.js";
 import { poolLabel, type RoleRow } from "../config/roles.js";
-import { kubeletConfiguration, kubeProxyConfiguration } from "./component-configuration.js";
+import {
+  buildKubeletConfiguration,
+  buildKubeProxyConfiguration,
+} from "./component-configuration.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -128,7 +131,7 @@ const patchesOf = ({ patches }: NodeSettings): Fields => (patches ? { patches } 
 const documents = (parts: readonly Fields[]): string => parts.map(toYaml).join("---\n");
 
 /** Returns the documents for `kubeadm init` on the first control plane. */
-export function initDocuments(node: NodeFacts, settings: InitSettings): string {
+export function renderInitDocuments(node: NodeFacts, settings: InitSettings): string {
   const init = {
     apiVersion: kubeadmApiVersion,
     kind: "InitConfiguration",
@@ -165,8 +168,8 @@ export function initDocuments(node: NodeFacts, settings: InitSettings): string {
     },
     ...(settings.etcd && { etcd: settings.etcd }),
   };
-  const kubelet = kubeletConfiguration(settings.kubelet);
-  const proxy = kubeProxyConfiguration(settings.kubeProxy);
+  const kubelet = buildKubeletConfiguration(settings.kubelet);
+  const proxy = buildKubeProxyConfiguration(settings.kubeProxy);
   return documents([init, cluster, kubelet, proxy]);
 }
 
@@ -174,7 +177,7 @@ export function initDocuments(node: NodeFacts, settings: InitSettings): string {
  * Returns the document for `kubeadm join`. It contains {@link joinDocumentPlaceholders} in the place of
  * credentials.
  */
-export function joinDocument(node: NodeFacts, settings: JoinSettings): string {
+export function renderJoinDocument(node: NodeFacts, settings: JoinSettings): string {
   const { token, caCertHash, certificateKey } = joinDocumentPlaceholders;
   return documents([
     {

@@ -1,17 +1,20 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { serverCertificate, type ServerCertificate } from "../identity/webhook-certificate.js";
+import {
+  deriveServerCertificate,
+  type ServerCertificate,
+} from "../identity/webhook-certificate.js";
 import type { CommonMachineSettings } from "../machine/machine.js";
 import { apiPort } from "../../base/ports.js";
-import type { Member } from "../machine/machine-group.js";
+import type { MachineGroupMember } from "../machine/machine-group.js";
 import { poolLabel, roleTable } from "../config/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
-import { joinDocument } from "./kubeadm-documents.js";
+import { renderJoinDocument } from "./kubeadm-documents.js";
 import { keystoneWebhookAddress } from "./keystone-webhook-kubeconfig.js";
-import { patchesBlock } from "./static-pod-patches.js";
+import { buildPatchesBlock } from "./static-pod-patches.js";
 
 /** Facts about the cluster that are known only after kubeadm has created it. */
-export interface ClusterFacts {
+export interface KubeadmInitResult {
   /** Kubeconfig of the administrator, as kubeadm wrote it. */
   readonly adminConf: pulumi.Output<string>;
   /** Hash of the cluster CA's public key, in kubeadm's format: `sha256:...`. */
@@ -28,7 +31,10 @@ export interface ClusterFacts {
 }
 
 /** Returns the facts in the result of a control plane's script. */
-export const clusterFactsOf = (script: RemoteScript, earlierName: string): ClusterFacts => ({
+export const getKubeadmInitResult = (
+  script: RemoteScript,
+  earlierName: string,
+): KubeadmInitResult => ({
   adminConf: script
     .fact("kubeconfig")
     .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
@@ -42,17 +48,20 @@ export const clusterFactsOf = (script: RemoteScript, earlierName: string): Clust
  * Returns the key and certificate of the Keystone webhook. Returns no webhook if the specification
  * contains no `kubernetes.keystone`.
  */
-export const keystoneWebhookOf = (
+export const deriveWebhookCertificate = (
   { kubernetes }: Pick<ClusterSpec, "kubernetes">,
   { seed }: Pick<CommonMachineSettings, "seed">,
-): Pick<ClusterFacts, "webhook"> =>
+): Pick<KubeadmInitResult, "webhook"> =>
   kubernetes.keystone
     ? {
         webhook: pulumi.secret(
           pulumi
             .output(seed)
             .apply((text) =>
-              serverCertificate(text, { ...keystoneWebhookAddress, purpose: "keystone-auth" }),
+              deriveServerCertificate(text, {
+                ...keystoneWebhookAddress,
+                purpose: "keystone-auth",
+              }),
             ),
         ),
       }
@@ -62,15 +71,15 @@ export const keystoneWebhookOf = (
  * Returns a machine's document for `kubeadm join`. The first control plane has such a document,
  * too: it joins the other control planes after its server has been created again.
  */
-export function joinDocumentOf(
-  { plan, machine }: Member,
+export function renderMachineJoinDocument(
+  { plan, machine }: MachineGroupMember,
   { apiName, cloudController, kubernetes, timeoutFactor }: ClusterSpec,
 ): pulumi.Output<string> {
   const { label, grant } = roleTable[plan.role];
   return pulumi
     .all([machine.serverId, machine.address, machine.ipv6Address])
     .apply(([serverId, address, ipv6Address]) =>
-      joinDocument(
+      renderJoinDocument(
         {
           name: plan.name,
           serverId,
@@ -84,7 +93,7 @@ export function joinDocumentOf(
           cloudController: cloudController.enabled !== false,
           ignorePreflightErrors: kubernetes.ignorePreflightErrors,
           // Patches change static pods, which exist only on control planes.
-          ...(grant === "certificates" && patchesBlock(kubernetes.patches, timeoutFactor)),
+          ...(grant === "certificates" && buildPatchesBlock(kubernetes.patches, timeoutFactor)),
         },
       ),
     );

@@ -1,11 +1,11 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { versionScripts, versionVariables, versionValuesOf } from "../machine/version-scripts.js";
+import { versionScripts, versionVariables, getVersionValues } from "../machine/version-scripts.js";
 import { virtualIpVariables } from "../endpoint/keepalived-documents.js";
-import { programOf, scriptsBeside } from "../remote-scripts/script-texts.js";
-import { stepOf } from "../remote-scripts/script-steps.js";
+import { createProgramReader, createScriptReader } from "../remote-scripts/script-texts.js";
+import { createScriptStep } from "../remote-scripts/script-steps.js";
 
-const read = scriptsBeside(__dirname);
-const program = programOf(__dirname);
+const read = createScriptReader(__dirname);
+const program = createProgramReader(__dirname);
 const common = read("../remote-scripts/scripts/common.sh");
 const joining = [
   common,
@@ -102,23 +102,29 @@ export const teardownScripts = [
   ...releasing,
   read("scripts/steps/release-cluster-objects.sh"),
 ] as const;
-export const snapshotsScripts = [...releasing, read("scripts/steps/release-snapshots.sh")] as const;
+export const releaseSnapshotsScripts = [
+  ...releasing,
+  read("scripts/steps/release-snapshots.sh"),
+] as const;
 
-export const controlPlaneStep = stepOf("control-plane", {
+export const controlPlaneStep = createScriptStep("control-plane", {
   scripts: controlPlaneScripts,
   programs: controlPlanePrograms,
   tellsCreate: true,
 });
-export const joinStep = stepOf("join", { scripts: joinScripts });
-export const leaveStep = stepOf("leave", { scripts: leaveScripts });
-export const teardownStep = stepOf("teardown", { scripts: teardownScripts });
-export const snapshotsStep = stepOf("snapshots", { scripts: snapshotsScripts });
+export const joinStep = createScriptStep("join", { scripts: joinScripts });
+export const leaveStep = createScriptStep("leave", { scripts: leaveScripts });
+export const teardownStep = createScriptStep("teardown", { scripts: teardownScripts });
+export const releaseSnapshotsStep = createScriptStep("snapshots", {
+  scripts: releaseSnapshotsScripts,
+});
 
 /**
  * Returns the minute of each hour at which a control plane checks its certificates. There are at
  * most five control planes, and each has another minute.
  */
-export const renewalMinute = (position: number): string => String(12 * position).padStart(2, "0");
+export const getRenewalMinute = (position: number): string =>
+  String(12 * position).padStart(2, "0");
 
 /**
  * Variables for every joining machine. machine/scripts/request-join-credentials.sh and
@@ -130,10 +136,10 @@ const joinerVariables = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_N
 const upgradeVariables = [...versionVariables, "IGNORED_ERRORS"] as const;
 
 /** Returns the values of the variables {@link upgradeVariables}. */
-export const upgradeValuesOf = (
+export const getUpgradeValues = (
   spec: Pick<ClusterSpec, "kubernetes">,
 ): Record<(typeof upgradeVariables)[number], string> => ({
-  ...versionValuesOf(spec),
+  ...getVersionValues(spec),
   IGNORED_ERRORS: spec.kubernetes.ignorePreflightErrors.join(","),
 });
 

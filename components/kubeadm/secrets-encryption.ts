@@ -38,7 +38,7 @@ const document = (providers: readonly object[]): string =>
   });
 
 /** Returns the API server's flags for encryption. Returns undefined without an encryption key. */
-export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
+export function getEncryptionFlags(kubernetes: Kubernetes): Flags | undefined {
   const key = keyOf(kubernetes);
   return key === undefined
     ? undefined
@@ -54,7 +54,7 @@ export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
  * encrypted and plain Secrets. With ENCRYPTS, it writes encrypted Secrets. With PLAIN, it writes
  * plain Secrets. Returns "" without an encryption key.
  */
-export function encryptionFilesText(kubernetes: Kubernetes): string {
+export function renderEncryptionFiles(kubernetes: Kubernetes): string {
   const key = keyOf(kubernetes);
   if (key === undefined) return "";
   const own = { secretbox: { keys: [{ name: "key1", secret: key }] } };

@@ -37,7 +37,7 @@ const slowProbes = (factor: number): string[] =>
  *
  * @param timeoutFactor `timeoutFactor` of the cluster
  */
-export const patchFiles = (patches: Patches, timeoutFactor: number): string =>
+export const renderPatchFiles = (patches: Patches, timeoutFactor: number): string =>
   [
     ...slowProbes(timeoutFactor),
     ...patchTargets.flatMap((target) =>
@@ -51,8 +51,8 @@ export const patchFiles = (patches: Patches, timeoutFactor: number): string =>
  * Returns the `patches` block of a kubeadm document. Returns no block if there are no patches,
  * because then the directory does not exist.
  */
-export const patchesBlock = (
+export const buildPatchesBlock = (
   patches: Patches,
   timeoutFactor: number,
 ): { readonly patches?: { readonly directory: string } } =>
-  patchFiles(patches, timeoutFactor) === "" ? {} : { patches: { directory } };
+  renderPatchFiles(patches, timeoutFactor) === "" ? {} : { patches: { directory } };

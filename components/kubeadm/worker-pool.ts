@@ -3,18 +3,18 @@ import type { MachineConnections } from "../machine/machine-connections.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { CommonMachineSettings } from "../machine/machine.js";
-import type { Member, RolloutGroupArgs } from "../machine/machine-group.js";
-import { preparation, prepareStepOf } from "../machine/preparation.js";
-import { containerdSecretValues, type DelayUntilTurn } from "../machine/secret-values.js";
+import type { MachineGroupMember, RolloutGroupArgs } from "../machine/machine-group.js";
+import { getPreparationValues, getPreparationStep } from "../machine/preparation.js";
+import { getContainerdSecretValues, type DelayUntilTurn } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
-import { kubeletConfigurationText } from "./component-configuration.js";
+import { renderKubeletConfiguration } from "./component-configuration.js";
 import type { ControlPlane } from "./control-planes.js";
-import { kubeletFieldsOf } from "./hardening.js";
-import { joinRequestVariables } from "../machine/join-credentials.js";
-import { joinDocumentOf, type ClusterFacts } from "./kubeadm-init-result.js";
+import { getKubeletFields } from "./hardening.js";
+import { getJoinRequestValues } from "../machine/join-credentials.js";
+import { renderMachineJoinDocument, type KubeadmInitResult } from "./kubeadm-init-result.js";
 import { NodeGroup } from "./abstract-node-group.js";
-import { joinStep, upgradeValuesOf } from "./node-scripts.js";
+import { joinStep, getUpgradeValues } from "./node-scripts.js";
 
 export interface JoinWorkersArgs {
   readonly spec: ClusterSpec;
@@ -22,7 +22,7 @@ export interface JoinWorkersArgs {
   readonly endpoint: Endpoint;
   readonly access: MachineConnections;
   readonly controlPlane: ControlPlane;
-  readonly facts: ClusterFacts;
+  readonly facts: KubeadmInitResult;
 }
 
 /**
@@ -35,7 +35,7 @@ export class WorkerPool extends NodeGroup {
 
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
-    const steps = [prepareStepOf(machines), joinStep];
+    const steps = [getPreparationStep(machines), joinStep];
     super(
       WorkerPool.type,
       name,
@@ -61,7 +61,7 @@ export class WorkerPool extends NodeGroup {
   }
 
   private member(
-    member: Member,
+    member: MachineGroupMember,
     args: JoinWorkersArgs,
     leave: RemoteScript | undefined,
   ): RemoteScript {
@@ -69,8 +69,8 @@ export class WorkerPool extends NodeGroup {
     const inTurn: DelayUntilTurn = (text) =>
       this.#turns.inTurn(member.plan.name, text, controlPlane.complete);
     const prepare = this.prepare(member, access, {
-      ...preparation(spec, member.plan.role, this.plan),
-      ...containerdSecretValues(spec, inTurn),
+      ...getPreparationValues(spec, member.plan.role, this.plan),
+      ...getContainerdSecretValues(spec, inTurn),
     });
     const controlPlanes = controlPlane.members.map(({ machine }) => machine.address);
     return this.script(member, "join", {
@@ -78,8 +78,8 @@ export class WorkerPool extends NodeGroup {
       after: leave,
       step: joinStep,
       values: {
-        ...joinRequestVariables(member, controlPlane.members, machines),
-        ...upgradeValuesOf(spec),
+        ...getJoinRequestValues(member, controlPlane.members, machines),
+        ...getUpgradeValues(spec),
         KUBERNETES_VERSION: this.#turns.version(
           member.plan.name,
           spec.kubernetes.version,
@@ -88,10 +88,10 @@ export class WorkerPool extends NodeGroup {
         API_NAME: spec.apiName,
         API_ADDRESSES: endpoint.inside(controlPlanes).apply((addresses) => addresses.join("\n")),
         NODE_NAME: member.plan.name,
-        KUBEADM_JOIN: joinDocumentOf(member, spec),
+        KUBEADM_JOIN: renderMachineJoinDocument(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.after(spec.kubernetes.version),
-        KUBELET_CONFIGURATION: inTurn(kubeletConfigurationText(kubeletFieldsOf(spec))),
+        KUBELET_CONFIGURATION: inTurn(renderKubeletConfiguration(getKubeletFields(spec))),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },
     });

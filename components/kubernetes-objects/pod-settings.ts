@@ -5,7 +5,7 @@ import type { Container, EnvVar, Probe, Toleration } from "./kubernetes-types.js
  * Returns a container with common defaults. All image tags are fixed, so kubelet need not pull an
  * image that the node already has.
  */
-export function containerWithDefaults(
+export function addContainerDefaults(
   spec: Omit<Container, "imagePullPolicy" | "terminationMessagePolicy">,
 ): Container {
   return {
@@ -27,7 +27,7 @@ type Handler = Pick<Probe, "httpGet">;
 type Rhythm = Partial<Omit<Probe, keyof Handler | keyof typeof probeTimeout>>;
 
 /** Returns a readiness probe with the common timeout. */
-export const readinessProbeOf = (handler: Handler, rhythm: Rhythm): Probe => ({
+export const buildReadinessProbe = (handler: Handler, rhythm: Rhythm): Probe => ({
   ...handler,
   ...probeTimeout,
   ...rhythm,
@@ -37,7 +37,7 @@ export const readinessProbeOf = (handler: Handler, rhythm: Rhythm): Probe => ({
  * Returns a liveness probe that restarts a container after 80 s without an answer. kubeadm uses the
  * same values for control planes.
  */
-export const livenessProbeOf = (handler: Handler, rhythm: Rhythm = {}): Probe => ({
+export const buildLivenessProbe = (handler: Handler, rhythm: Rhythm = {}): Probe => ({
   ...handler,
   ...probeTimeout,
   periodSeconds: 10,
@@ -50,7 +50,7 @@ export const livenessProbeOf = (handler: Handler, rhythm: Rhythm = {}): Probe =>
  * annotation tells Pulumi not to wait for the pods, because the user deploys the pod network at a
  * time that the program does not know.
  */
-export const readyWithPods = <
+export const addSkipAwaitAnnotation = <
   Metadata extends { name: string; annotations?: Record<string, string> | undefined },
 >(
   metadata: Metadata,
@@ -73,7 +73,7 @@ export const waitForAddressAnnotation = {
 } as const;
 
 /** Returns an environment variable that contains the value of a field of the pod. */
-export function envFromField(name: string, fieldPath: string): EnvVar {
+export function buildFieldEnvVar(name: string, fieldPath: string): EnvVar {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }
 
@@ -87,7 +87,7 @@ export function envFromField(name: string, fieldPath: string): EnvVar {
  * @param name host name of the API. Default: no variables, so the client uses the Service of the
  *   API
  */
-export const apiByNameVariables = (name: string | undefined): EnvVar[] =>
+export const getApiHostVariables = (name: string | undefined): EnvVar[] =>
   name === undefined
     ? []
     : [
@@ -96,23 +96,23 @@ export const apiByNameVariables = (name: string | undefined): EnvVar[] =>
       ];
 
 /**
- * Label of pods that use {@link apiByNameVariables}. When the address of the name changes,
+ * Label of pods that use {@link getApiHostVariables}. When the address of the name changes,
  * kubeadm/scripts/api-name.sh restarts the containers of pods with this label.
  */
 export const apiByNameLabel = { "stackadm/api-by-name": "yes" };
 
 /** Toleration of every taint, for pods that a node needs before it can become ready. */
-export const tolerateAllTaints: Toleration[] = [{ operator: "Exists" }];
+export const allTaintsTolerations: Toleration[] = [{ operator: "Exists" }];
 
 /** Toleration that lets pods run on control planes. */
-export const tolerateControlPlane: Toleration = {
+export const controlPlaneToleration: Toleration = {
   key: "node-role.kubernetes.io/control-plane",
   operator: "Exists",
   effect: "NoSchedule",
 };
 
 /** Toleration that lets pods run on a node that the cloud controller has not yet initialized. */
-export const tolerateUninitialized: Toleration = {
+export const uninitializedNodeToleration: Toleration = {
   key: "node.cloudprovider.kubernetes.io/uninitialized",
   operator: "Equal",
   value: "true",
@@ -123,18 +123,20 @@ export const tolerateUninitialized: Toleration = {
  * Tolerations that move a single pod to another node 30 s after its node has failed. Kubernetes'
  * default is five minutes.
  */
-export const evictSoonTolerations: Toleration[] = ["not-ready", "unreachable"].map((condition) => ({
-  key: `node.kubernetes.io/${condition}`,
-  operator: "Exists",
-  effect: "NoExecute",
-  tolerationSeconds: 30,
-}));
+export const fastEvictionTolerations: Toleration[] = ["not-ready", "unreachable"].map(
+  (condition) => ({
+    key: `node.kubernetes.io/${condition}`,
+    operator: "Exists",
+    effect: "NoExecute",
+    tolerationSeconds: 30,
+  }),
+);
 
 /** Node selector for control planes, with the label that kubeadm sets on them. */
 export const controlPlaneSelector = { "node-role.kubernetes.io/control-plane": "" };
 
 /** Returns the constraint that spreads pods over nodes, if possible. */
-export const spreadOverNodes = (matchLabels: Record<string, string>) => [
+export const buildNodeSpreadConstraints = (matchLabels: Record<string, string>) => [
   {
     maxSkew: 1,
     topologyKey: "kubernetes.io/hostname",
@@ -144,6 +146,6 @@ export const spreadOverNodes = (matchLabels: Record<string, string>) => [
 ];
 
 /** Returns the label with the add-on's name. Selectors and users find objects by this label. */
-export function appLabel(name: string): { "app.kubernetes.io/name": string } {
+export function buildAppLabel(name: string): { "app.kubernetes.io/name": string } {
   return { "app.kubernetes.io/name": name };
 }

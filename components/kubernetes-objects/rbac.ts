@@ -34,7 +34,7 @@ const rbac = "rbac.authorization.k8s.io/v1";
 const rbacGroup = "rbac.authorization.k8s.io";
 
 /** Returns a service account and the RBAC objects that grant its permissions. */
-export function rbacObjects(needs: RbacRights): RbacObjects {
+export function buildRbacObjects(needs: RbacRights): RbacObjects {
   const roleName = needs.clusterRole ?? needs.account;
   const metadata = { name: needs.account, namespace: needs.home ?? systemNamespace };
   const subjects = [{ kind: "ServiceAccount", ...metadata }];
@@ -71,7 +71,7 @@ export function rbacObjects(needs: RbacRights): RbacObjects {
 }
 
 /** Returns a rule for one API group. `""` is the core group. */
-export function rbacRule(apiGroup: string, resources: string[], verbs: string[]) {
+export function buildRbacRule(apiGroup: string, resources: string[], verbs: string[]) {
   return { apiGroups: [apiGroup], resources, verbs } satisfies PolicyRule;
 }
 
@@ -86,7 +86,7 @@ export const watchVerbs: string[] = ["get", "list", "watch"];
 export const leaderElectionTimes = { lease: 45, renew: 30, retry: 5 };
 
 /** Rule for leader election with a lease in the account's namespace (client-go leaderelection). */
-export const leaderElectionRule = rbacRule(
+export const leaderElectionRule = buildRbacRule(
   "coordination.k8s.io",
   ["leases"],
   ["get", "create", "update", "patch"],
@@ -96,4 +96,4 @@ export const leaderElectionRule = rbacRule(
  * Rule for writing events. A controller writes events to many namespaces, so this rule belongs to a
  * ClusterRole.
  */
-export const writeEventsRule = rbacRule("", ["events"], ["create", "patch", "update"]);
+export const writeEventsRule = buildRbacRule("", ["events"], ["create", "patch", "update"]);

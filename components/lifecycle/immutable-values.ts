@@ -1,40 +1,40 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
-import { groupsOf, planCluster, type ClusterPlan } from "../plan/cluster-plan.js";
+import { listPlannedGroups, planCluster, type ClusterPlan } from "../plan/cluster-plan.js";
 import {
-  recordedGenerations,
-  replacementProblems,
+  getGenerationsToRecord,
+  findReplacementProblems,
   type ExistingGenerations,
 } from "../plan/replacements.js";
 import {
-  upgradeProblems,
+  findUpgradeProblems,
   type ClusterBeforeUpgrade as Upgraded,
-  type VersionBefore,
+  type VersionBeforeUpgrade,
 } from "../plan/upgrades.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
   caCertificateFieldPath,
   clientCertificateFieldPath,
-  compareFrozen,
+  findFrozenValueChanges,
   findOneSidedGroupValues,
-  frozenLines,
-  frozenValues,
-  machineGroupOfPath,
+  renderFrozenValues,
+  collectFrozenValues,
+  findMachineGroupPath,
   hasChangedGeneration,
   versionFieldPath,
 } from "../config/immutable-fields.js";
 import {
-  adminNetworkIn,
-  networkIn,
-  servicesExternalNetworkIn,
+  requireAdminNetwork,
+  requireExistingNetwork,
+  requireServicesExternalNetwork,
   type CloudFacts,
 } from "../lookup/cloud-lookup.js";
 import { clusterType } from "../pulumi/cluster-type.js";
-import { configError, type ArgumentProblem } from "../pulumi/errors.js";
+import { createConfigError, type ArgumentProblem } from "../pulumi/errors.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import {
-  resourceNameOf,
-  stateBeforeRun,
+  parseResourceName,
+  readStateBeforeRun,
   type RecordedResource,
 } from "../pulumi/recorded-resources.js";
 import { GuardedValues, type GuardedValuesArgs } from "../remote-scripts/remote-script.js";
@@ -44,7 +44,7 @@ export interface FrozenValuesArgs {
   readonly cluster: string;
   /** Frozen values, by their path in the specification. */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Groups of machines, as {@link groupNamesByPath} returns them. */
+  /** Groups of machines, as {@link getNamesByPath} returns them. */
   readonly groups: Readonly<Record<string, string>>;
   /**
    * Returns the problems of changed generations. `existing` contains the generations in the state.
@@ -75,13 +75,16 @@ export class FrozenValues extends GuardedValues {
     opts?: pulumi.CustomResourceOptions,
   ) {
     const check: GuardedValuesArgs["check"] = async ({ urn, before, now }) => {
-      const found = [...compareFrozen(before, now), ...findOneSidedGroupValues(before, now)];
+      const found = [
+        ...findFrozenValueChanges(before, now),
+        ...findOneSidedGroupValues(before, now),
+      ];
       const replaces = hasChangedGeneration(before, now);
       const written = before[versionFieldPath];
       if (found.length === 0 && !replaces && written === now[versionFieldPath]) return;
       const state = await stateOf(urn);
       const kept = found.filter(({ path }) => {
-        const group = machineGroupOfPath(path);
+        const group = findMachineGroupPath(path);
         if (group === undefined) return state?.lived ?? true;
         const component = groups[group];
         return component !== undefined && (state?.has(component) ?? true);
@@ -93,10 +96,10 @@ export class FrozenValues extends GuardedValues {
         ...(begun && versionFieldPath in now ? upgrades({ written, reached, existing }) : []),
       ];
       if (problems.length > 0)
-        throw configError(`The specification of the living cluster ${cluster}`, problems);
+        throw createConfigError(`The specification of the living cluster ${cluster}`, problems);
     };
     super(name, { values, check }, opts);
-    this.lines = pulumi.output(values).apply(frozenLines);
+    this.lines = pulumi.output(values).apply(renderFrozenValues);
   }
 }
 
@@ -105,9 +108,9 @@ export class FrozenValues extends GuardedValues {
  * group has the name of its component, and a machine has the name of its server. The names are
  * Pulumi names without the cluster's name.
  */
-export const groupNamesByPath = (plan: ClusterPlan): Readonly<Record<string, string>> =>
+export const getNamesByPath = (plan: ClusterPlan): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    groupsOf(plan).flatMap(({ path, component, machines }): [string, string][] => [
+    listPlannedGroups(plan).flatMap(({ path, component, machines }): [string, string][] => [
       [path, component],
       ...machines
         .map(({ position }) => String(position))
@@ -116,7 +119,7 @@ export const groupNamesByPath = (plan: ClusterPlan): Readonly<Record<string, str
   );
 
 /** Returns the frozen values of a specification. A network is frozen by its ID. */
-export function frozenValuesOf(
+export function getFrozenValues(
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
   operator?: LocalContext,
@@ -125,16 +128,16 @@ export function frozenValuesOf(
   return {
     cluster: spec.name,
     values: {
-      ...frozenValues(spec),
-      ...recordedGenerations(plan),
+      ...collectFrozenValues(spec),
+      ...getGenerationsToRecord(plan),
       ...frozenIds(spec, cloud),
       // The certificates themselves are not frozen, because they may be renewed.
       ...(operator?.caCertificate !== undefined && { [caCertificateFieldPath]: "own" }),
       ...(operator?.clientCertificate && { [clientCertificateFieldPath]: "own" }),
     },
-    groups: groupNamesByPath(plan),
-    replacements: (existing) => replacementProblems(spec, existing),
-    upgrades: (before) => upgradeProblems(spec, before),
+    groups: getNamesByPath(plan),
+    replacements: (existing) => findReplacementProblems(spec, existing),
+    upgrades: (before) => findUpgradeProblems(spec, before),
   };
 }
 
@@ -146,7 +149,7 @@ function frozenIds(
   { externalNetwork, network: { existing, admin }, loadBalancer }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
 ): Record<string, pulumi.Output<string>> {
-  const network = cloud.apply((facts) => (existing ? networkIn(facts) : undefined));
+  const network = cloud.apply((facts) => (existing ? requireExistingNetwork(facts) : undefined));
   const idOf = (part: "networkId" | "subnetId" | "routerId"): pulumi.Output<string> =>
     network.apply((found) => found?.[part] ?? "");
   return {
@@ -156,12 +159,12 @@ function frozenIds(
       "network.existing.subnet": idOf("subnetId"),
     }),
     ...(admin && {
-      "network.admin.network": cloud.apply((facts) => adminNetworkIn(facts).networkId),
-      "network.admin.subnet": cloud.apply((facts) => adminNetworkIn(facts).subnetId),
+      "network.admin.network": cloud.apply((facts) => requireAdminNetwork(facts).networkId),
+      "network.admin.subnet": cloud.apply((facts) => requireAdminNetwork(facts).subnetId),
     }),
     ...(existing?.router !== undefined && { "network.existing.router": idOf("routerId") }),
     ...(loadBalancer.network && {
-      "loadBalancer.network.externalNetwork": cloud.apply(servicesExternalNetworkIn).id,
+      "loadBalancer.network.externalNetwork": cloud.apply(requireServicesExternalNetwork).id,
     }),
   };
 }
@@ -187,8 +190,8 @@ interface Before {
 }
 
 /** Returns the Kubernetes versions in the cluster's state before this run. */
-export async function versionBefore(cluster: string): Promise<VersionBefore> {
-  const state = (await stateBeforeRun()) ?? [];
+export async function readVersionBeforeUpgrade(cluster: string): Promise<VersionBeforeUpgrade> {
+  const state = (await readStateBeforeRun()) ?? [];
   return { written: writtenIn(state, cluster), reached: reachedIn(state, cluster) };
 }
 
@@ -210,7 +213,7 @@ function reachedIn(state: readonly RecordedResource[], cluster: string): string 
  * Returns whether the resource is a Kubernetes object or a Kubernetes provider. Such a resource
  * exists only in a cluster whose API has answered.
  */
-export const isInsideKubernetes = ({ type }: Pick<RecordedResource, "type">): boolean =>
+export const isKubernetesResource = ({ type }: Pick<RecordedResource, "type">): boolean =>
   /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type);
 
 const instance = "openstack:compute/instance:Instance";
@@ -235,14 +238,15 @@ const serversIn = (state: readonly RecordedResource[]): ExistingGenerations =>
 
 /** Returns the contents of the cluster's state. Returns undefined if the state cannot be read. */
 async function stateOf(urn: string): Promise<Before | undefined> {
-  const prefix = resourceNameOf(urn).replace(/[^-]*$/, "");
-  const state = await stateBeforeRun();
+  const prefix = parseResourceName(urn).replace(/[^-]*$/, "");
+  const state = await readStateBeforeRun();
   const mine = state?.filter(({ name }) => name.startsWith(prefix));
   return (
     mine && {
-      lived: mine.some(isInsideKubernetes),
+      lived: mine.some(isKubernetesResource),
       begun: mine.some(
-        (one) => isInsideKubernetes(one) || (one.type === script && /-(init|join)$/.test(one.name)),
+        (one) =>
+          isKubernetesResource(one) || (one.type === script && /-(init|join)$/.test(one.name)),
       ),
       has: (component) =>
         mine.some(

@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
-import { replacementProblems, type ExistingGenerations } from "../plan/replacements.js";
-import { isUpgrade, upgradeProblems, type VersionBefore } from "../plan/upgrades.js";
-import { needsMajority, type Role } from "../config/roles.js";
+import { findReplacementProblems, type ExistingGenerations } from "../plan/replacements.js";
+import { isUpgrade, findUpgradeProblems, type VersionBeforeUpgrade } from "../plan/upgrades.js";
+import { needsMajority, type MachineRole } from "../config/roles.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
-import { configError } from "../pulumi/errors.js";
+import { createConfigError } from "../pulumi/errors.js";
 import type { ExistingServers } from "../lookup/server-metadata.js";
 import { awaitOutput } from "../pulumi/await-output.js";
 
@@ -19,7 +19,7 @@ const isOlder = (made: string | undefined, wanted: number): boolean =>
 type PlannedTurn = Pick<PlannedMachine, "role" | "name" | "generation">;
 
 interface Waiting {
-  readonly role: Role;
+  readonly role: MachineRole;
   readonly machine: string;
   readonly generation: number;
   /** Output that becomes known when the machine is in the cluster and Ready. */
@@ -45,7 +45,7 @@ export class Rollout {
   static of(
     spec: ClusterSpec,
     cloud: pulumi.Output<CloudFacts>,
-    before: () => Promise<VersionBefore>,
+    before: () => Promise<VersionBeforeUpgrade>,
   ): Rollout {
     if (pulumi.runtime.isDryRun()) return new Rollout(undefined);
     const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
@@ -95,7 +95,7 @@ export class Rollout {
    * Returns the text. The text becomes known after all machines of the role have been replaced and
    * upgraded.
    */
-  afterAll(role: Role, text: pulumi.Output<string>): pulumi.Output<string> {
+  afterAll(role: MachineRole, text: pulumi.Output<string>): pulumi.Output<string> {
     if (this.existing === undefined) return text;
     const rolled = Promise.all([this.existing, this.upgrading]).then(([existing, upgrading]) =>
       this.doneWith(upgrading ? this.of(role) : this.rolling(role, existing)),
@@ -197,7 +197,7 @@ export class Rollout {
     ];
   }
 
-  private of(role: Role): readonly Waiting[] {
+  private of(role: MachineRole): readonly Waiting[] {
     return this.#machines.filter((one) => one.role === role);
   }
 
@@ -205,7 +205,10 @@ export class Rollout {
    * Returns all machines of a role if the run replaces at least one of them. Otherwise returns
    * none.
    */
-  private rolling(role: Role, existing: ExistingGenerations | undefined): readonly Waiting[] {
+  private rolling(
+    role: MachineRole,
+    existing: ExistingGenerations | undefined,
+  ): readonly Waiting[] {
     const order = this.of(role);
     return order.some((one) => this.waits(one, existing)) ? order : [];
   }
@@ -240,12 +243,15 @@ function generations(found: string): ExistingGenerations | undefined {
 function possible(
   spec: ClusterSpec,
   existing: ExistingGenerations | undefined,
-  version: VersionBefore,
+  version: VersionBeforeUpgrade,
 ): ExistingGenerations | undefined {
   const problems = existing
-    ? [...replacementProblems(spec, existing), ...upgradeProblems(spec, { ...version, existing })]
+    ? [
+        ...findReplacementProblems(spec, existing),
+        ...findUpgradeProblems(spec, { ...version, existing }),
+      ]
     : [];
   if (problems.length > 0)
-    throw configError(`The specification of the living cluster ${spec.name}`, problems);
+    throw createConfigError(`The specification of the living cluster ${spec.name}`, problems);
   return existing;
 }

@@ -6,10 +6,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../base/failures/failure.js";
 import { reportFailure } from "../pulumi/errors.js";
-import type { FailedMachines, ScriptServer } from "./unreachable-servers.js";
+import type { UnreachableServers, ScriptServer } from "./unreachable-servers.js";
 import { isServerNeverReached, resolveKnownOutput } from "./server-never-reached.js";
 import type { SshConnection } from "../remote-scripts/remote-script.js";
-import { sshFailureOf } from "./ssh-failures.js";
+import { parseSshFailure } from "./ssh-failures.js";
 
 type Way = pulumi.Unwrap<SshConnection>;
 
@@ -20,7 +20,7 @@ export class ScriptRetries {
   private silentSince: number | undefined;
 
   constructor(
-    private readonly machines: FailedMachines,
+    private readonly machines: UnreachableServers,
     private readonly reached: ScriptServer,
     private readonly script: string,
   ) {}
@@ -30,7 +30,7 @@ export class ScriptRetries {
    * the machine's failure.
    */
   async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
-    const told = sshFailureOf(failure.errors[0] ?? "");
+    const told = parseSshFailure(failure.errors[0] ?? "");
     const way: Way = await resolveKnownOutput(pulumi.output(this.reached.connection));
     const kind = told === "unclear" ? await this.machines.ask(way) : told;
     switch (kind) {

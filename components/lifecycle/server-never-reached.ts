@@ -3,9 +3,9 @@
  * probably never booted.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { serverHistoryOf } from "../lookup/existing-servers.js";
-import { stateBeforeRun } from "../pulumi/recorded-resources.js";
-import { serverOfPath, serverOfScript } from "../remote-scripts/script-steps.js";
+import { classifyRecordedServer } from "../lookup/existing-servers.js";
+import { readStateBeforeRun } from "../pulumi/recorded-resources.js";
+import { findPathServerId, findScriptServerId } from "../remote-scripts/script-steps.js";
 
 /** Returns whether a script runs for the first time on the current server. */
 export const isFirstRunOnServer = (
@@ -25,9 +25,11 @@ export async function isServerNeverReached(
   const inputs: Readonly<Record<string, unknown>> = await resolveKnownOutput(
     pulumi.output(failure.oldInputs ?? {}),
   );
-  const before = serverOfPath(inputs["remotePath"]) ?? serverOfScript(inputs);
+  const before = findPathServerId(inputs["remotePath"]) ?? findScriptServerId(inputs);
   if (!isFirstRunOnServer(failure.failedOperation, { before, now: server })) return false;
-  return serverHistoryOf(server, (await stateBeforeRun()) ?? []) !== "part of the cluster";
+  return (
+    classifyRecordedServer(server, (await readStateBeforeRun()) ?? []) !== "part of the cluster"
+  );
 }
 
 /** Returns the value of an output. The engine must already know the value. */

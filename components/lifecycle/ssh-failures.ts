@@ -1,4 +1,4 @@
-import { reasonLine } from "../../base/failures/failure.js";
+import { findReasonLine } from "../../base/failures/failure.js";
 
 /**
  * Cause of a failed script, according to the error of the command plugin.
@@ -37,8 +37,8 @@ const endings = [
  * Returns the cause in the first line of an error. Ignores the following lines, which are output of
  * the script.
  */
-export function sshFailureOf(message: string): SshFailure {
-  const line = reasonLine(message);
+export function parseSshFailure(message: string): SshFailure {
+  const line = findReasonLine(message);
   if (/host key mismatch/i.test(line)) return "wrong host key";
   if (endings.some((ending) => ending.test(line))) return "cut off";
   if (!/after \d+ failed attempts/.test(line)) return "other";

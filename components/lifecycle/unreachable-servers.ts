@@ -3,9 +3,9 @@ import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../base/failures/failure.js";
 import {
   describeServer,
-  serverState,
-  needsIntervention,
-  wakeServerCommand,
+  readServerState,
+  isInterventionNeeded,
+  getWakeServerCommand,
   type ServerState,
 } from "../../openstack/inventory/server-diagnostics.js";
 import { probeLogin } from "../../base/ssh-client.js";
@@ -25,7 +25,7 @@ export interface ScriptServer {
 }
 
 /** Time limits for connections to a machine. */
-export interface DialPatience {
+export interface ConnectionTimeLimits {
   /**
    * Minutes to wait for a machine that has never answered. @default one round of attempts (231 s)
    */
@@ -51,7 +51,7 @@ export interface UnreachableServer {
  * complete. So the program marks the server in its metadata, and the next run of any user of the
  * project replaces it.
  */
-export class FailedMachines {
+export class UnreachableServers {
   /** IDs of the servers on which a script has finished in this run. */
   readonly #ranOn = new Set<string>();
 
@@ -66,17 +66,17 @@ export class FailedMachines {
   constructor(
     private readonly operator?: LocalContext,
     private readonly servers?: ExistingServers,
-    readonly patience: DialPatience = {},
+    readonly patience: ConnectionTimeLimits = {},
   ) {}
 
   /** Returns the object for a run. Uses facts of the cloud only if they are already known. */
   static of(
     operator?: LocalContext,
     cloud?: pulumi.Input<CloudFacts>,
-    patience?: DialPatience,
-  ): FailedMachines {
+    patience?: ConnectionTimeLimits,
+  ): UnreachableServers {
     const late = cloud instanceof Promise || pulumi.Output.isInstance(cloud);
-    return new FailedMachines(operator, late ? undefined : cloud?.servers, patience);
+    return new UnreachableServers(operator, late ? undefined : cloud?.servers, patience);
   }
 
   /**
@@ -110,8 +110,8 @@ export class FailedMachines {
 
   /** Returns the hook that reports why Nova could not create a server. */
   explain(machine: string): pulumi.ErrorHook {
-    return errorHook(`explain-${machine}`, async ({ errors }) => {
-      const id = serverIdInError(errors.join("\n"));
+    return createErrorHook(`explain-${machine}`, async ({ errors }) => {
+      const id = parseServerId(errors.join("\n"));
       if (id !== undefined) {
         const sentence = `Nova could not create the machine ${machine}; the next \`up\` replaces it.`;
         const { text } = await this.evidence(id);
@@ -129,7 +129,9 @@ export class FailedMachines {
    */
   examine({ machine, serverId, connection }: ScriptServer, script: string): pulumi.ErrorHook {
     const failures = new ScriptRetries(this, { machine, serverId, connection }, script);
-    return errorHook(`examine-${machine}-${script}`, (failure) => failures.startsAgain(failure));
+    return createErrorHook(`examine-${machine}-${script}`, (failure) =>
+      failures.startsAgain(failure),
+    );
   }
 
   /**
@@ -139,7 +141,7 @@ export class FailedMachines {
    */
   async judge({ machine, serverId }: UnreachableServer, first: boolean): Promise<Failure> {
     const { state, text } = await this.evidence(serverId);
-    const command = state && wakeServerCommand(state);
+    const command = state && getWakeServerCommand(state);
     if (state && command !== undefined)
       return new Failure(
         "SERVER_STOPPED",
@@ -165,7 +167,7 @@ export class FailedMachines {
     if (longestDialSeconds + waited >= bears) return false;
     const servers = [serverId, ...(proxy ? [proxy.server] : [])];
     const states = await Promise.all(servers.map((id) => this.stateOf(id)));
-    return !states.some((state) => state && needsIntervention(state));
+    return !states.some((state) => state && isInterventionNeeded(state));
   }
 
   /**
@@ -174,7 +176,7 @@ export class FailedMachines {
    */
   async stopped(hop: { readonly machine: string; readonly server: string }) {
     const state = await this.stateOf(hop.server);
-    return state && needsIntervention(state)
+    return state && isInterventionNeeded(state)
       ? this.judge({ machine: hop.machine, serverId: hop.server }, false)
       : undefined;
   }
@@ -192,7 +194,7 @@ export class FailedMachines {
   private async stateOf(serverId: string): Promise<ServerState | undefined> {
     try {
       const cloud = await this.operator?.connect();
-      return cloud && (await serverState(cloud, serverId));
+      return cloud && (await readServerState(cloud, serverId));
     } catch {
       return undefined;
     }
@@ -243,7 +245,7 @@ export class FailedMachines {
     if (!this.operator) return { text: "The program was given no way to ask Nova about it." };
     try {
       const cloud = await this.operator.connect();
-      const state = await serverState(cloud, serverId);
+      const state = await readServerState(cloud, serverId);
       return { state, text: await describeServer(cloud, serverId, state) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -256,8 +258,10 @@ export class FailedMachines {
  * Returns an error hook that runs in the asynchronous context of the program. The engine calls
  * hooks in another context, in which `pulumi.log` does not work.
  */
-export const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
-  new pulumi.ErrorHook(name, AsyncResource.bind(callback));
+export const createErrorHook = (
+  name: string,
+  callback: pulumi.ErrorHookFunction,
+): pulumi.ErrorHook => new pulumi.ErrorHook(name, AsyncResource.bind(callback));
 
 function silentNow(machine: string, state: ServerState | undefined, text: string): Failure {
   const hint = state?.status === "DELETED" ? "; `up --refresh` creates it again" : "";
@@ -271,6 +275,6 @@ function silentNow(machine: string, state: ServerState | undefined, text: string
  * Returns the ID of the server in an error of OpenStack's provider. Returns undefined if there is
  * none.
  */
-export function serverIdInError(message: string): string | undefined {
+export function parseServerId(message: string): string | undefined {
   return /instance \(?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)?/i.exec(message)?.[1];
 }

@@ -1,8 +1,8 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { recogniseError } from "../../base/failures/failure.js";
-import { lookupOrder, isUuid } from "../../openstack/client/name-or-id.js";
-import { scopeOfToken, type CloudScope } from "../../openstack/auth/token-scope.js";
+import { orderLookups, isUuid } from "../../openstack/client/name-or-id.js";
+import { getCloudScope, type CloudScope } from "../../openstack/auth/token-scope.js";
 import type { RequiredLookups } from "../../openstack/checks/lookup-requirements.js";
 import { ProgramError } from "../pulumi/errors.js";
 import { findServers } from "./existing-servers.js";
@@ -13,11 +13,11 @@ import {
   type FoundAdminNetwork,
   type FoundNetwork,
 } from "./existing-network.js";
-import { withPluginVersion } from "../pulumi/openstack-plugin.js";
+import { addPluginVersion } from "../pulumi/openstack-plugin.js";
 import type { LocalContext } from "./local-context.js";
 import {
-  findFirst,
-  cloudReasonOf,
+  findFirstMatch,
+  getCloudErrorReason,
   type LookupResult,
   type Lookup,
   type FoundObject,
@@ -66,18 +66,18 @@ const unusable = (sentence: string, reason: string): ProgramError =>
   );
 
 /** Returns the existing network for the machines. Throws if this network was not looked up. */
-export const networkIn = ({ network }: CloudFacts): FoundNetwork =>
+export const requireExistingNetwork = ({ network }: CloudFacts): FoundNetwork =>
   network ?? lacking("the network that exists");
 
 /** Returns the network of the second interfaces. Throws if this network was not looked up. */
-export const adminNetworkIn = ({ admin }: CloudFacts): FoundAdminNetwork =>
+export const requireAdminNetwork = ({ admin }: CloudFacts): FoundAdminNetwork =>
   admin ?? lacking("the network of `network.admin`");
 
 /**
  * Returns the external network for the load balancers of Services. Throws if this network was not
  * looked up.
  */
-export const servicesExternalNetworkIn = ({
+export const requireServicesExternalNetwork = ({
   servicesExternalNetwork,
 }: CloudFacts): FoundExternalNetwork =>
   servicesExternalNetwork ?? lacking("the network of `loadBalancer.network.externalNetwork`");
@@ -90,7 +90,7 @@ const lacking = (what: string): never => {
 };
 
 /** Returns the ID of a security group. Throws if this security group was not looked up. */
-export const securityGroupIn = (
+export const requireSecurityGroupId = (
   { securityGroupIds }: Pick<CloudFacts, "securityGroupIds">,
   reference: string,
 ): string => securityGroupIds?.[reference] ?? lacking(`the security group "${reference}"`);
@@ -111,7 +111,7 @@ const networkLookups = (reference: string, opts: pulumi.InvokeOptions): readonly
   const look = async (by: openstack.networking.GetNetworkArgs): Promise<readonly FoundObject[]> => [
     await openstack.networking.getNetwork({ ...by, external: true }, opts),
   ];
-  return lookupOrder(reference, {
+  return orderLookups(reference, {
     byId: () => look({ networkId: reference }),
     byName: () => look({ name: reference }),
   });
@@ -121,7 +121,7 @@ const flavorLookups = (reference: string, opts: pulumi.InvokeOptions): readonly 
   const look = async (by: openstack.compute.GetFlavorArgs): Promise<readonly FoundObject[]> => [
     await openstack.compute.getFlavor(by, opts),
   ];
-  return lookupOrder(reference, {
+  return orderLookups(reference, {
     byId: () => look({ flavorId: reference }),
     byName: () => look({ name: reference }),
   });
@@ -131,7 +131,7 @@ const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): re
   const look = async (
     by: openstack.networking.GetSecGroupArgs,
   ): Promise<readonly FoundObject[]> => [await openstack.networking.getSecGroup(by, opts)];
-  return lookupOrder(reference, {
+  return orderLookups(reference, {
     byId: () => look({ secgroupId: reference }),
     byName: () => look({ name: reference }),
   });
@@ -149,7 +149,7 @@ export async function lookUpCloud(
   opts: pulumi.InvokeOptions = {},
   operator?: LocalContext,
 ): Promise<CloudFacts> {
-  return ask(wanted, withPluginVersion(wanted.openstackPlugin, opts), operator);
+  return ask(wanted, addPluginVersion(wanted.openstackPlugin, opts), operator);
 }
 
 async function ask(
@@ -164,7 +164,7 @@ async function ask(
   // then reported only once.
   const place = await scope.then(scopeOf).catch((error: unknown) => {
     if (pulumi.RunError.isInstance(error)) throw error;
-    throw unusable("The cloud cannot be used", cloudReasonOf(error));
+    throw unusable("The cloud cannot be used", getCloudErrorReason(error));
   });
   const servers = whoseServers(wanted, place, operator);
   const outside = findExternal(externalNetwork, opts);
@@ -172,11 +172,11 @@ async function ask(
   const beside = wanted.admin && findAdminNetwork(wanted.admin, { opts });
   const services = findExternal(wanted.servicesExternalNetwork, opts);
   const things = await Promise.all([
-    ...images.map((image) => findFirst("image", image, imageLookups(image, opts))),
+    ...images.map((image) => findFirstMatch("image", image, imageLookups(image, opts))),
     outside ?? none,
-    ...flavors.map((flavor) => findFirst("flavor", flavor, flavorLookups(flavor, opts))),
+    ...flavors.map((flavor) => findFirstMatch("flavor", flavor, flavorLookups(flavor, opts))),
     ...securityGroups.map((one) =>
-      findFirst("security group", one, securityGroupLookups(one, opts)),
+      findFirstMatch("security group", one, securityGroupLookups(one, opts)),
     ),
     ...floatingIps.map((one) => findFloatingIp(one, opts)),
   ]);
@@ -215,7 +215,7 @@ const findExternal = (
 ): Promise<LookupResult> | undefined =>
   reference === undefined
     ? undefined
-    : findFirst("external network", reference, networkLookups(reference, opts));
+    : findFirstMatch("external network", reference, networkLookups(reference, opts));
 
 /**
  * Returns the networks that were found. Leaves out networks that the specification does not name.
@@ -253,7 +253,7 @@ function requireAll(
 }
 
 function scopeOf(found: openstack.identity.GetAuthScopeResult): CloudScope {
-  const scope = scopeOfToken({
+  const scope = getCloudScope({
     endpoints: found.serviceCatalogs
       .filter((service) => service.type === "identity")
       .flatMap((service) => service.endpoints),

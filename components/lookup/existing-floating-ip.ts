@@ -2,8 +2,13 @@ import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { identityKey } from "../../openstack/inventory/ownership.js";
 import type { WantedFloatingIp } from "../../openstack/checks/lookup-requirements.js";
-import { wrongNameProblem, noMatchPattern, cloudReasonOf, type LookupResult } from "./lookup-result.js";
-import { ownedIdsAndIdentities, stateBeforeRun } from "../pulumi/recorded-resources.js";
+import {
+  createSettingProblem,
+  noMatchPattern,
+  getCloudErrorReason,
+  type LookupResult,
+} from "./lookup-result.js";
+import { collectStackOwnedObjects, readStateBeforeRun } from "../pulumi/recorded-resources.js";
 
 /**
  * Finds a floating IP. Returns a problem if the floating IP is not in the project. Also returns a
@@ -20,13 +25,13 @@ export async function findFloatingIp(
     const { allTags, name = portId } = await openstack.networking.getPort({ portId }, opts);
     return (await isOurs({ portId, allTags }))
       ? { id }
-      : wrongNameProblem(
+      : createSettingProblem(
           `the floating IP ${address} of ${path} is in use on the port "${name}"; write another one, or free it`,
         );
   } catch (error) {
-    const reason = cloudReasonOf(error);
+    const reason = getCloudErrorReason(error);
     return noMatchPattern.test(reason)
-      ? wrongNameProblem(
+      ? createSettingProblem(
           `the floating IP ${address} of ${path} is none of this project's; allocate it, or leave it out`,
         )
       : { problem: reason, named: false };
@@ -43,8 +48,8 @@ async function isOurs(port: {
   readonly portId: string;
   readonly allTags: readonly string[];
 }): Promise<boolean> {
-  const recorded = (await stateBeforeRun()) ?? [];
-  const marks = [...ownedIdsAndIdentities(recorded).identities].map(
+  const recorded = (await readStateBeforeRun()) ?? [];
+  const marks = [...collectStackOwnedObjects(recorded).identities].map(
     (one) => `${identityKey}=${one}`,
   );
   return (

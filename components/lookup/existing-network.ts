@@ -1,16 +1,16 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { lookupOrder, matchesOf } from "../../openstack/client/name-or-id.js";
+import { orderLookups, findByReference } from "../../openstack/client/name-or-id.js";
 import type {
   WantedAdminNetwork,
   WantedNetwork,
 } from "../../openstack/checks/lookup-requirements.js";
 import { rangesOverlap } from "../../base/ip-addresses.js";
 import {
-  findFirst,
-  wrongNameProblem,
+  findFirstMatch,
+  createSettingProblem,
   noMatchPattern,
-  cloudReasonOf,
+  getCloudErrorReason,
   severalMatchesPattern,
   type LookupResult,
   type Lookup,
@@ -75,7 +75,7 @@ export async function findNetwork(
   wanted: WantedNetwork,
   looking: Looking,
 ): Promise<LookupResult<FoundNetwork>> {
-  const network = await findFirst(
+  const network = await findFirstMatch(
     "network",
     wanted.network,
     networkLookups(wanted.network, looking),
@@ -84,7 +84,7 @@ export async function findNetwork(
   const subnet = await findSubnet(wanted, network, looking);
   if ("problem" in subnet) return subnet;
   if (wanted.addresses?.includes(subnet.gateway) === true)
-    return wrongNameProblem(
+    return createSettingProblem(
       `${subnet.gateway} is the gateway of the subnet "${subnet.name || subnet.id}", and no machine's address; write another one`,
     );
   const found = { networkId: network.id, subnetId: subnet.id, mtu: network.mtu };
@@ -99,7 +99,7 @@ function networkLookups(reference: string, { opts }: Looking): readonly Lookup<N
     const { id, mtu, subnets } = await openstack.networking.getNetwork(by, opts);
     return [{ id, mtu: mtu ?? usualMtu, subnets }];
   };
-  return lookupOrder(reference, {
+  return orderLookups(reference, {
     byId: () => look({ networkId: reference }),
     byName: () => look({ name: reference }),
   });
@@ -117,7 +117,7 @@ async function subnetsOf(
       .map(({ id, name, cidr: range, gatewayIp: gateway }) => ({ id, name, range, gateway }));
     return { all };
   } catch (error) {
-    return { problem: cloudReasonOf(error), named: false };
+    return { problem: getCloudErrorReason(error), named: false };
   }
 }
 
@@ -132,13 +132,13 @@ function subnetCalled(
   network: string,
   subnets: readonly Subnet[],
 ): LookupResult<Subnet> {
-  const [found, ...more] = matchesOf(reference, subnets);
+  const [found, ...more] = findByReference(reference, subnets);
   if (!found)
-    return wrongNameProblem(
+    return createSettingProblem(
       `the network "${network}" has no subnet "${reference}": ${whatIsThere(subnets)}; write the name or ID of one`,
     );
   return more.length > 0
-    ? wrongNameProblem(
+    ? createSettingProblem(
         `several subnets of the network "${network}" are called "${reference}": write the ID of one`,
       )
     : found;
@@ -154,14 +154,14 @@ async function findSubnet(
   if (reference === undefined)
     return (
       subnets.all.find(({ range }) => range === nodes) ??
-      wrongNameProblem(
+      createSettingProblem(
         `no subnet of the network "${network}" has the range of network.nodes (${nodes}): ${whatIsThere(subnets.all)}; write the range of one there`,
       )
     );
   const subnet = subnetCalled(reference, network, subnets.all);
   return "problem" in subnet || subnet.range === nodes
     ? subnet
-    : wrongNameProblem(
+    : createSettingProblem(
         `the subnet "${reference}" has the range ${subnet.range}, not that of network.nodes (${nodes}); write ${subnet.range} there`,
       );
 }
@@ -179,7 +179,7 @@ function subnetOrOnly(
   const [only, ...more] = subnets;
   return only && more.length === 0
     ? only
-    : wrongNameProblem(
+    : createSettingProblem(
         `the network "${network}" has not one IPv4 subnet: ${whatIsThere(subnets)}; write network.admin.subnet, or another network`,
       );
 }
@@ -192,7 +192,7 @@ export async function findAdminNetwork(
   { network: reference, subnet: wanted, apart }: WantedAdminNetwork,
   looking: Looking,
 ): Promise<LookupResult<FoundAdminNetwork>> {
-  const network = await findFirst("network", reference, networkLookups(reference, looking));
+  const network = await findFirstMatch("network", reference, networkLookups(reference, looking));
   if ("problem" in network) return network;
   const subnets = await subnetsOf(network, looking);
   if ("problem" in subnets) return subnets;
@@ -201,7 +201,7 @@ export async function findAdminNetwork(
   const { id, range, gateway } = subnet;
   const [near] = Object.entries(apart).filter(([, other]) => rangesOverlap(range, other));
   if (near)
-    return wrongNameProblem(
+    return createSettingProblem(
       `the subnet "${subnet.name || id}" of network.admin has the range ${range}, which overlaps network.${near[0]} (${near[1]}); write another one`,
     );
   const place = { networkId: network.id, subnetId: id, range, mtu: network.mtu };
@@ -225,25 +225,25 @@ async function findRouter(
     const addresses = externalFixedIps.map(({ ipAddress }) => ({ ipAddress }));
     return [{ id, outside: externalNetworkId, addresses }];
   };
-  const lookups = lookupOrder(reference, {
+  const lookups = orderLookups(reference, {
     byId: () => look({ routerId: reference }),
     byName: () => look({ name: reference }),
   });
-  const router = await findFirst("router", reference, lookups);
+  const router = await findFirstMatch("router", reference, lookups);
   if ("problem" in router) return router;
   try {
     await openstack.networking.getPort({ networkId, deviceId: router.id }, opts);
   } catch (error) {
-    const reason = cloudReasonOf(error);
+    const reason = getCloudErrorReason(error);
     if (noMatchPattern.test(reason))
-      return wrongNameProblem(
+      return createSettingProblem(
         `the router "${reference}" has no interface in the network of the subnet "${subnet.name || subnet.id}"; add one, or write the router that has one`,
       );
     if (!severalMatchesPattern.test(reason)) return { problem: reason, named: false };
   }
   const external = await outside;
   if (!external || "problem" in external || external.id === router.outside) return router;
-  return wrongNameProblem(
+  return createSettingProblem(
     router.outside === ""
       ? `the router "${reference}" leads to no external network; give it a gateway in externalNetwork (${external.id})`
       : `the router "${reference}" leads to the external network ${router.outside}, not to externalNetwork (${external.id}); write the one that it leads to`,

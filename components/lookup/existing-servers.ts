@@ -3,16 +3,16 @@ import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { LocalContext } from "./local-context.js";
 import {
-  ownedIdsAndIdentities,
-  stateBeforeRun,
+  collectStackOwnedObjects,
+  readStateBeforeRun,
   type RecordedResource,
 } from "../pulumi/recorded-resources.js";
 import { scriptType } from "../remote-scripts/script-type.js";
-import { serverOfScript } from "../remote-scripts/script-steps.js";
+import { findScriptServerId } from "../remote-scripts/script-steps.js";
 import { mustNotIgnorePowerState } from "./refused-power-states.js";
 import {
   listServers,
-  existingServersOf,
+  selectClusterServers,
   neverAnsweredMetadataKey,
   type ExistingServers,
   type ListedServer,
@@ -31,9 +31,9 @@ export async function findServers(
   try {
     const client = await operator.connect();
     if (client.projectId !== projectId) return undefined;
-    const [listed, state] = await Promise.all([listServers(client, cluster), stateBeforeRun()]);
-    const held = state && ownedIdsAndIdentities(state);
-    const servers = await judged(client, existingServersOf(listed, { cluster, held }), state);
+    const [listed, state] = await Promise.all([listServers(client, cluster), readStateBeforeRun()]);
+    const held = state && collectStackOwnedObjects(state);
+    const servers = await judged(client, selectClusterServers(listed, { cluster, held }), state);
     return withPower(servers, listed, state);
   } catch (error) {
     if (error instanceof Failure) return undefined;
@@ -53,7 +53,7 @@ async function judged(
 ): Promise<ExistingServers> {
   const verdicts = Object.entries(servers).map(async ([name, server]) => {
     if (!server.failed) return [name, server] as const;
-    const history = serverHistoryOf(server.id, state);
+    const history = classifyRecordedServer(server.id, state);
     if (history === "part of the cluster") await unmark(client, server.id);
     return [name, { ...server, failed: history === "new" }] as const;
   });
@@ -66,7 +66,10 @@ type History = "not ours" | "part of the cluster" | "new";
  * Returns the facts about a server in the state. The name of a script resource begins with the name
  * of its machine, and the resource contains the ID of its server.
  */
-export function serverHistoryOf(serverId: string, state: readonly RecordedResource[]): History {
+export function classifyRecordedServer(
+  serverId: string,
+  state: readonly RecordedResource[],
+): History {
   const server = recordOf(serverId, state);
   if (!server) return "not ours";
   const machine = server.name.replace(/server$/, "");
@@ -74,7 +77,7 @@ export function serverHistoryOf(serverId: string, state: readonly RecordedResour
     if (type !== scriptType || !name.startsWith(machine)) return false;
     // The script `login` leaves nothing on the machine.
     if (name === `${machine}login`) return false;
-    const ranOn = serverOfScript(outputs);
+    const ranOn = findScriptServerId(outputs);
     // A script of an earlier release has the server's ID in a secret. If the secret cannot be read,
     // the script may have run on this server. The server is then kept.
     return ranOn === undefined || ranOn === serverId;

@@ -1,4 +1,4 @@
-import { cacheDirectoryIn } from "../../base/paths.js";
+import { getEnvironmentCachePath } from "../../base/paths.js";
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
 import { CloudError } from "../../openstack/http/cloud-error.js";
 import type { CloudSettings } from "../../openstack/auth/clouds-file.js";
@@ -66,12 +66,12 @@ export interface ClientCertificate {
  *
  * @param directory directory to which paths are relative. Default: the current directory
  */
-export const pinnedFileDirectoriesOf = (
+export const getPinnedFileDirectories = (
   env: NodeJS.ProcessEnv,
   directory?: string,
 ): PinnedFileDirectories => ({
   directory,
-  cache: cacheDirectoryIn(env, "manifests"),
+  cache: getEnvironmentCachePath(env, "manifests"),
 });
 
 /**
@@ -83,7 +83,7 @@ export const localContextOf = (env: NodeJS.ProcessEnv): LocalContext => ({
   connectWith: (credential) => connectCloud({ env, credential }),
   agentSocket: env["SSH_AUTH_SOCK"],
   ...certificatesOf(env),
-  files: pinnedFileDirectoriesOf(env),
+  files: getPinnedFileDirectories(env),
 });
 
 /**

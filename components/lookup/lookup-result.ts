@@ -1,11 +1,11 @@
-import { reasonLine } from "../../base/failures/failure.js";
+import { findReasonLine } from "../../base/failures/failure.js";
 
 /**
  * Returns the reason that the cloud gives for an error. Removes text that the provider and the
  * engine add.
  */
-export const cloudReasonOf = (error: unknown): string =>
-  reasonLine(error instanceof Error ? error.message : String(error));
+export const getCloudErrorReason = (error: unknown): string =>
+  findReasonLine(error instanceof Error ? error.message : String(error));
 
 /** Object that a lookup found. */
 export interface FoundObject {
@@ -33,16 +33,16 @@ export const noMatchPattern = /returned no |\bno \S+ found/i;
 export const severalMatchesPattern = /returned more than one|more than one \S+ found/i;
 
 /** Returns a problem that is caused by a setting. */
-export const wrongNameProblem = (problem: string): LookupProblem => ({ problem, named: true });
+export const createSettingProblem = (problem: string): LookupProblem => ({ problem, named: true });
 
 /** Calls the lookups in order until one has a match. Returns the match, or a problem. */
-export async function findFirst<T extends FoundObject>(
+export async function findFirstMatch<T extends FoundObject>(
   what: string,
   reference: string,
   lookups: readonly Lookup<T>[],
 ): Promise<LookupResult<T>> {
   const choose = (number: string, ids: string): LookupProblem =>
-    wrongNameProblem(`${number} ${what}s are called "${reference}"${ids}; write the ID of one`);
+    createSettingProblem(`${number} ${what}s are called "${reference}"${ids}; write the ID of one`);
   for (const lookup of lookups) {
     try {
       const things = await lookup();
@@ -51,12 +51,12 @@ export async function findFirst<T extends FoundObject>(
         return choose(String(things.length), ` (${things.map(({ id }) => id).join(", ")})`);
       if (first) return first;
     } catch (error) {
-      const reason = cloudReasonOf(error);
+      const reason = getCloudErrorReason(error);
       if (severalMatchesPattern.test(reason)) return choose("several", "");
       if (!noMatchPattern.test(reason)) return { problem: reason, named: false };
     }
   }
-  return wrongNameProblem(
+  return createSettingProblem(
     `the ${what} "${reference}" does not exist; write the name or ID of another`,
   );
 }

@@ -11,7 +11,7 @@
 const accepted = new Set(["active", "shutoff", "shelved_offloaded", "paused"]);
 
 /** Returns whether the provider refuses the power state as an input. */
-export const isRefusedAsInput = (state: string): boolean => !accepted.has(state.toLowerCase());
+export const isRefusedPowerState = (state: string): boolean => !accepted.has(state.toLowerCase());
 
 /**
  * Power states in which the provider does not start a server if the program sets no power state.
@@ -29,5 +29,5 @@ const unstarted = new Set(["active", "error", "migrating"]);
  */
 export const mustNotIgnorePowerState = (recorded: string, now: string): boolean => {
   const both = [recorded, now].map((state) => state.toLowerCase());
-  return both.every((state) => unstarted.has(state)) && both.some(isRefusedAsInput);
+  return both.every((state) => unstarted.has(state)) && both.some(isRefusedPowerState);
 };

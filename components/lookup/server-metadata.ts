@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { listAll } from "../../openstack/client/paginate.js";
 import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
-import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
+import type { StackOwnedObjects } from "../../openstack/checks/preflight-checks.js";
 
 /* Metadata with which the program marks a cluster's servers in Nova. */
 
@@ -67,7 +67,7 @@ export interface OwnCluster {
    * matching name are treated as the cluster's servers, so the program may refuse changes because
    * of a server of another cluster.
    */
-  readonly held: Pick<OwnedByStack, "owned" | "identities"> | undefined;
+  readonly held: Pick<StackOwnedObjects, "owned" | "identities"> | undefined;
 }
 
 /**
@@ -97,7 +97,7 @@ function ownOf<Server extends ListedServer>(
 }
 
 /** Returns what the metadata say about the listed servers that belong to the cluster. */
-export function existingServersOf(
+export function selectClusterServers(
   servers: readonly ListedServer[],
   own: OwnCluster,
 ): ExistingServers {

@@ -15,7 +15,7 @@ type Device = openstack.types.input.compute.InstanceBlockDevice;
  * boot. Nova does not delete the volumes together with the server, because each volume is a
  * separate Pulumi resource.
  */
-export function blockDevices(
+export function buildBlockDevices(
   imageId: pulumi.Input<string>,
   volumes: readonly MachineVolume[],
 ): Device[] {

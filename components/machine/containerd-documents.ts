@@ -23,7 +23,7 @@ const ownParts = "/etc/containerd/conf.d/*.toml";
  * Returns config.toml of containerd 2 (format version 3). It contains only values that differ from
  * containerd's defaults.
  */
-export function containerdConfig({
+export function renderContainerdConfig({
   cgroupDriver,
   pause = pausePlaceholder,
 }: ContainerdSettings): string {

@@ -1,30 +1,30 @@
 /** Images that a machine pulls before its pods need them (pure functions). */
 import {
-  imageTable,
+  createImageTable,
   kubeadmImages,
   type KubeadmImage,
 } from "../../base/versions/container-images.js";
-import { rolesOf, type Role } from "../config/roles.js";
-import { podNetworkTraitsOf } from "../pod-network/pod-network-kinds.js";
+import { getRoleTable, type MachineRole } from "../config/roles.js";
+import { getPodNetworkTraits } from "../pod-network/pod-network-kinds.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 
 /**
  * Returns the images that a machine of this role pulls early, in addition to images in kubeadm's
  * list.
  */
-export function earlyImages(
+export function getEarlyImages(
   spec: Pick<ClusterSpec, "kubernetes" | "podNetwork" | "etcd">,
-  role: Role,
+  role: MachineRole,
 ): string[] {
   const { kubernetes, podNetwork } = spec;
-  const { node, addonImages } = rolesOf(spec)[role];
+  const { node, addonImages } = getRoleTable(spec)[role];
   const own = replaced(spec, role).flatMap((name) => kubernetes.images[name] ?? []);
   if (!node) return own;
-  const images = imageTable(kubernetes.version, kubernetes.registry, kubernetes.images);
+  const images = createImageTable(kubernetes.version, kubernetes.registry, kubernetes.images);
   // The images of Cinder CSI come last, because a node becomes Ready without them. It cannot become
   // Ready without the pod network and the cloud controller.
   const wanted = [
-    ...podNetworkTraitsOf(podNetwork).images,
+    ...getPodNetworkTraits(podNetwork).images,
     ...addonImages,
     ...(["cinderCsi", "csiNodeDriverRegistrar"] as const),
   ];
@@ -34,13 +34,13 @@ export function earlyImages(
 type Listed = Pick<ClusterSpec, "kubernetes" | "etcd">;
 
 /** Returns whether pods on a machine of this role need an image of kubeadm's list. */
-const needs = (spec: Listed, role: Role, image: string): boolean => {
-  const { kubeadmImages: names } = rolesOf(spec)[role];
+const needs = (spec: Listed, role: MachineRole, image: string): boolean => {
+  const { kubeadmImages: names } = getRoleTable(spec)[role];
   return names === "all" || names.includes(image);
 };
 
 /** Returns the images of kubeadm's list that this role needs and that the user has replaced. */
-const replaced = (spec: Listed, role: Role): KubeadmImage[] =>
+const replaced = (spec: Listed, role: MachineRole): KubeadmImage[] =>
   (Object.keys(kubeadmImages) as KubeadmImage[]).filter(
     (name) => spec.kubernetes.images[name] !== undefined && needs(spec, role, kubeadmImages[name]),
   );
@@ -49,8 +49,8 @@ const replaced = (spec: Listed, role: Role): KubeadmImage[] =>
  * Returns a regular expression (grep -E) that matches the images of kubeadm's list that the machine
  * pulls early.
  */
-export function earlyImagesPattern(spec: Listed, role: Role): string {
-  const names = rolesOf(spec)[role].kubeadmImages;
+export function getEarlyImagesPattern(spec: Listed, role: MachineRole): string {
+  const names = getRoleTable(spec)[role].kubeadmImages;
   const others = replaced(spec, role).map((name): string => kubeadmImages[name]);
   if (names === "all" && others.length === 0) return ".";
   const all = names === "all" ? ["kube-[a-z-]+", ...Object.values(kubeadmImages)] : names;

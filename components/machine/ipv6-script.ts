@@ -1,12 +1,12 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { MachinesIpv6 } from "../network/network.js";
-import { scriptsBeside } from "../remote-scripts/script-texts.js";
+import { createScriptReader } from "../remote-scripts/script-texts.js";
 
 /** Script that configures IPv6 on a machine. It runs after the preparation, in the same step. */
-export const ipv6Script = scriptsBeside(__dirname)("scripts/ipv6.sh");
+export const ipv6Script = createScriptReader(__dirname)("scripts/ipv6.sh");
 
 /** Returns the variables that {@link ipv6Script} reads. */
-export const ipv6ScriptVariables = (
+export const getIpv6ScriptValues = (
   { nodes, pods }: Pick<MachinesIpv6, "nodes" | "pods">,
   address: pulumi.Input<string> = "",
 ) => ({ IPV6_ADDRESS: address, IPV6_POD_RANGE: pods, IPV6_NODE_RANGE: nodes });

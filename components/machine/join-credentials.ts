@@ -3,15 +3,15 @@ import { deriveJoinKey } from "../identity/join-certificate.js";
 import { roleTable } from "../config/roles.js";
 import type { RemoteScriptArgs } from "../remote-scripts/remote-script.js";
 import type { CommonMachineSettings } from "./machine.js";
-import type { Member } from "./machine-group.js";
+import type { MachineGroupMember } from "./machine-group.js";
 
 /**
  * Returns the variables of scripts/request-join-credentials.sh for the machine `member`. This
  * machine may request its credentials from any other control plane.
  */
-export function joinRequestVariables(
-  { plan, machine }: Member,
-  controlPlanes: readonly Member[],
+export function getJoinRequestValues(
+  { plan, machine }: MachineGroupMember,
+  controlPlanes: readonly MachineGroupMember[],
   { seed }: Pick<CommonMachineSettings, "seed">,
 ): RemoteScriptArgs["values"] {
   const peers = controlPlanes

@@ -4,20 +4,20 @@ import type { Rollout } from "../lifecycle/rollout.js";
 import type { MachineConnections } from "./machine-connections.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
 import { needsMajority, roleTable, type LeaveStep } from "../config/roles.js";
-import { serverGroupNameOf } from "../identity/resource-tags.js";
-import { securityGroupIn } from "../lookup/cloud-lookup.js";
+import { getServerGroupNameOutput } from "../identity/resource-tags.js";
+import { requireSecurityGroupId } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
-import { serverGroupPolicies } from "../pulumi/openstack-plugin.js";
+import { toServerGroupPolicies } from "../pulumi/openstack-plugin.js";
 import {
   CopiedScripts,
   RemoteScript,
   type RemoteScriptArgs,
 } from "../remote-scripts/remote-script.js";
-import { copyName, type ScriptStep } from "../remote-scripts/script-steps.js";
+import { copiedScriptsNameSuffix, type ScriptStep } from "../remote-scripts/script-steps.js";
 import { Machine, type CommonMachineSettings } from "./machine.js";
-import { ipv6ScriptVariables } from "./ipv6-script.js";
-import { prepareStepOf } from "./preparation.js";
-import { implicitSecrets } from "./secret-values.js";
+import { getIpv6ScriptValues } from "./ipv6-script.js";
+import { getPreparationStep } from "./preparation.js";
+import { markImplicitSecrets } from "./secret-values.js";
 
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
@@ -53,7 +53,7 @@ export interface RolloutGroupArgs extends Omit<MachineGroupArgs, "generationOf" 
 }
 
 /** Machine of a group, with its plan. */
-export interface Member {
+export interface MachineGroupMember {
   readonly plan: PlannedMachine;
   readonly machine: Machine;
   /** Returns the scripts on the machine. The first call copies the scripts to the machine. */
@@ -66,7 +66,7 @@ export interface LeaveScriptArgs extends Pick<RemoteScriptArgs, "step" | "values
    * Machine on which the script runs. It must outlive the machine that leaves. The last machine of
    * a cluster never leaves. Its survivor is the machine itself.
    */
-  readonly survivor: Member;
+  readonly survivor: MachineGroupMember;
   /** Steps that the survivor runs. If there are none, no script is created. */
   readonly leaves: readonly LeaveStep[];
   readonly access: MachineConnections;
@@ -85,7 +85,7 @@ interface ScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
  * volumes, server and scripts.
  */
 export abstract class MachineGroup extends Component {
-  readonly members: readonly Member[];
+  readonly members: readonly MachineGroupMember[];
   protected readonly plan: PlannedGroup;
   readonly #failed: CommonMachineSettings["failed"];
   readonly #cloudAuthority: string;
@@ -108,12 +108,14 @@ export abstract class MachineGroup extends Component {
     const found = pulumi.output(args.machines.cloud);
     const securityGroupIds = [
       ...args.securityGroupIds,
-      ...plan.securityGroups.map((one) => found.apply((facts) => securityGroupIn(facts, one))),
+      ...plan.securityGroups.map((one) =>
+        found.apply((facts) => requireSecurityGroupId(facts, one)),
+      ),
     ];
     const serverGroupId = this.serverGroup(args);
     // Machines that are not nodes run no pods, so their ports do not allow addresses of pods.
     const sent = roleTable[plan.role].node ? {} : { routedRanges: [] };
-    const made: Member[] = [];
+    const made: MachineGroupMember[] = [];
     for (const planned of plan.machines) {
       const machine = this.make(Machine, String(planned.position), {
         ...args.machines,
@@ -138,7 +140,7 @@ export abstract class MachineGroup extends Component {
    */
   private placedBefore(
     { role, zone }: PlannedMachine,
-    made: readonly Member[],
+    made: readonly MachineGroupMember[],
   ): pulumi.Output<string> | undefined {
     if (this.plan.policy === undefined || !needsMajority(role)) return undefined;
     return made.findLast((one) => one.plan.zone === zone)?.machine.serverId;
@@ -147,11 +149,11 @@ export abstract class MachineGroup extends Component {
   private serverGroup({ plan, machines }: MachineGroupArgs): pulumi.Output<string> | undefined {
     const { pool, policy } = plan;
     if (policy === undefined) return undefined;
-    const name = serverGroupNameOf(machines.mark, pool);
+    const name = getServerGroupNameOutput(machines.mark, pool);
     return this.make(
       openstack.compute.ServerGroup,
       "server-group",
-      { name, policies: serverGroupPolicies(policy) },
+      { name, policies: toServerGroupPolicies(policy) },
       // A server group of an earlier release has another name. A changed name would replace the
       // group, so changes of the name are ignored.
       { ignoreChanges: ["name"] },
@@ -165,13 +167,15 @@ export abstract class MachineGroup extends Component {
     { position }: PlannedMachine,
     machine: Machine,
     steps: readonly ScriptStep[],
-  ): Member["copied"] {
+  ): MachineGroupMember["copied"] {
     const copy = (access: MachineConnections): CopiedScripts => {
       const connection = access.connectionTo(machine);
-      const onError = [this.#failed.examine(machine.reachedBy(connection), copyName)];
+      const onError = [
+        this.#failed.examine(machine.reachedBy(connection), copiedScriptsNameSuffix),
+      ];
       return this.make(
         CopiedScripts,
-        `${String(position)}-${copyName}`,
+        `${String(position)}-${copiedScriptsNameSuffix}`,
         { connection, steps },
         { hooks: { onError } },
       );
@@ -182,14 +186,14 @@ export abstract class MachineGroup extends Component {
 
   /** Prepares a machine for kubeadm. */
   protected prepare(
-    member: Member,
+    member: MachineGroupMember,
     access: MachineConnections,
     values: RemoteScriptArgs["values"],
   ): RemoteScript {
-    const ipv6 = this.#ipv6 && ipv6ScriptVariables(this.#ipv6, member.machine.ipv6Address);
+    const ipv6 = this.#ipv6 && getIpv6ScriptValues(this.#ipv6, member.machine.ipv6Address);
     return this.script(member, "prepare", {
       access,
-      step: prepareStepOf({ ipv6: this.#ipv6 }),
+      step: getPreparationStep({ ipv6: this.#ipv6 }),
       values: {
         ...values,
         ...ipv6,
@@ -205,7 +209,7 @@ export abstract class MachineGroup extends Component {
    * reports the cause.
    */
   protected script(
-    { plan, machine, copied }: Member,
+    { plan, machine, copied }: MachineGroupMember,
     name: string,
     { access, after, step, values }: ScriptArgs,
   ): RemoteScript {
@@ -218,7 +222,7 @@ export abstract class MachineGroup extends Component {
         connection,
         copied: copied(access),
         when: "up",
-        values: { ...values, ...implicitSecrets(values, this.#encrypted) },
+        values: { ...values, ...markImplicitSecrets(values, this.#encrypted) },
       },
       {
         // `after` is the script that undoes this script. It must be in the state before this script
@@ -236,7 +240,7 @@ export abstract class MachineGroup extends Component {
    * replaced. Returns undefined if `leaves` is empty.
    */
   protected createLeaveScript(
-    { plan, machine }: Member,
+    { plan, machine }: MachineGroupMember,
     { survivor, leaves, access, after, ...args }: LeaveScriptArgs,
   ): RemoteScript | undefined {
     if (leaves.length === 0) return undefined;

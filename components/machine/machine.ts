@@ -1,29 +1,29 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import {
-  descriptionOf,
-  metadataOf,
-  tagsOf,
+  getClusterDescriptionOutput,
+  getClusterMetadataOutput,
+  getClusterTagsOutput,
   type ClusterMarkInput,
 } from "../identity/resource-tags.js";
-import { deriveSshKey, hostKeyPurpose } from "../identity/host-keys.js";
-import { addressOfFamily } from "../../base/ip-addresses.js";
+import { deriveSshKey, getHostKeyPurpose } from "../identity/host-keys.js";
+import { findAddressOfFamily } from "../../base/ip-addresses.js";
 import type { AdminNetwork } from "../network/second-interface-network.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
-import { adminPortName } from "../plan/object-names.js";
+import { getAdminPortName } from "../plan/object-names.js";
 import { roleTable } from "../config/roles.js";
-import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
+import { renderVolumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
 import { generationMetadataKey } from "../lookup/server-metadata.js";
-import type { FailedMachines, ScriptServer } from "../lifecycle/unreachable-servers.js";
-import { createMinutes, minutesText } from "../lifecycle/create-timeouts.js";
-import { outputAfter } from "../pulumi/await-output.js";
+import type { UnreachableServers, ScriptServer } from "../lifecycle/unreachable-servers.js";
+import { creationTimeoutMinutes, formatMinutes } from "../lifecycle/create-timeouts.js";
+import { delayOutputUntil } from "../pulumi/await-output.js";
 import type { SshConnection, SshEndpoint } from "../remote-scripts/remote-script.js";
 import type { MachinesIpv6 } from "../network/network.js";
 import type { SecondInterface } from "./second-interface.js";
 import { renderUserData } from "./user-data.js";
-import { blockDevices, type MachineVolume } from "./block-devices.js";
+import { buildBlockDevices, type MachineVolume } from "./block-devices.js";
 
 /** Settings that all machines of a cluster have in common. */
 export interface CommonMachineSettings {
@@ -49,7 +49,7 @@ export interface CommonMachineSettings {
   readonly login: { readonly user: string; readonly publicKey: string };
   /** Seed in base64, from which the host keys of the machines are derived. It is secret. */
   readonly seed: pulumi.Input<string>;
-  readonly failed: FailedMachines;
+  readonly failed: UnreachableServers;
   /**
    * Certificate of the cloud's private CA, in PEM format. A change updates the machines in place.
    * @default none: machines trust only public CAs
@@ -109,7 +109,7 @@ export class Machine extends Component {
     this.server = this.createServer(args, { port, adminPort, key, volumes });
     this.volumes = pulumi
       .all(volumes.map(({ volume }) => volume.id))
-      .apply((ids) => volumeLines(args.plan.volumes, ids));
+      .apply((ids) => renderVolumeLines(args.plan.volumes, ids));
     this.machine = args.plan.name;
     this.#user = args.login.user;
     this.zone = this.server.availabilityZone;
@@ -148,7 +148,7 @@ export class Machine extends Component {
       "port",
       {
         name: args.plan.name,
-        description: descriptionOf(args.mark),
+        description: getClusterDescriptionOutput(args.mark),
         networkId: args.networkId,
         adminStateUp: true,
         fixedIps: [
@@ -166,7 +166,7 @@ export class Machine extends Component {
               ),
             }
           : { portSecurityEnabled: false, noSecurityGroups: true }),
-        tags: tagsOf(args.mark),
+        tags: getClusterTagsOutput(args.mark),
       },
       // The cloud controller adds an allowed address pair for each route. Without this option, an
       // `up` after a refresh would remove these pairs.
@@ -179,13 +179,13 @@ export class Machine extends Component {
     { found, securityGroupIds }: AdminNetwork,
   ): openstack.networking.Port {
     return this.make(openstack.networking.Port, "admin-port", {
-      name: adminPortName(plan),
-      description: descriptionOf(mark),
+      name: getAdminPortName(plan),
+      description: getClusterDescriptionOutput(mark),
       networkId: found.networkId,
       adminStateUp: true,
       fixedIps: [{ subnetId: found.subnetId }],
       securityGroupIds: [...securityGroupIds],
-      tags: tagsOf(mark),
+      tags: getClusterTagsOutput(mark),
     });
   }
 
@@ -201,7 +201,7 @@ export class Machine extends Component {
       {
         name,
         size,
-        metadata: metadataOf(args.mark),
+        metadata: getClusterMetadataOutput(args.mark),
         ...(type !== undefined && { volumeType: type }),
         ...(zone !== undefined && { availabilityZone: zone }),
         ...(purpose === "root" && { imageId: idOf(args, "imageIds", args.plan.image) }),
@@ -211,7 +211,7 @@ export class Machine extends Component {
         // Cinder itself changes the metadata. Changes of the other values apply only when the
         // generation changes.
         ignoreChanges: ["imageId", "metadata", "availabilityZone", "size", "volumeType"],
-        customTimeouts: { create: minutesText(createMinutes.volume) },
+        customTimeouts: { create: formatMinutes(creationTimeoutMinutes.volume) },
       },
     );
     return { planned, volume };
@@ -234,15 +234,15 @@ export class Machine extends Component {
         configDrive: true,
         powerState: "active",
         ...(!boots && { imageId }),
-        ...(volumes.length > 0 && { blockDevices: blockDevices(imageId, volumes) }),
-        flavorId: outputAfter(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
+        ...(volumes.length > 0 && { blockDevices: buildBlockDevices(imageId, volumes) }),
+        flavorId: delayOutputUntil(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
         // The default route of the server leads through the first network in the list.
         networks: [port, ...(adminPort ? [adminPort] : [])].map(({ id }) => ({ port: id })),
         ...(plan.zone !== undefined && { availabilityZone: plan.zone }),
         schedulerHints: hintsOf(args),
         ...(plan.tags.length > 0 && { tags: [...plan.tags] }),
         metadata: pulumi
-          .all([metadataOf(args.mark), args.generation])
+          .all([getClusterMetadataOutput(args.mark), args.generation])
           .apply(([marks, generation]) => ({
             ...plan.metadata,
             ...marks,
@@ -263,7 +263,7 @@ export class Machine extends Component {
           ...["blockDevices", "metadata", ...(failed.refusesPower(machine) ? [] : ["powerState"])],
           ...["schedulerHints", "tags", ...(replaces === undefined ? ["userData"] : [])],
         ],
-        customTimeouts: { create: minutesText(createMinutes.server) },
+        customTimeouts: { create: formatMinutes(creationTimeoutMinutes.server) },
         hooks: { onError: [failed.explain(machine)] },
       },
     );
@@ -285,7 +285,7 @@ interface Parts {
 const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
   pulumi
     .all([seed, roleTable[plan.role].keepsHostKey ? 0 : generation])
-    .apply(([text, made]) => deriveSshKey(text, hostKeyPurpose(plan.name, made)));
+    .apply(([text, made]) => deriveSshKey(text, getHostKeyPurpose(plan.name, made)));
 
 /**
  * Returns the address of the port in an IP family. Neutron may have added further IPv6 addresses to
@@ -294,7 +294,7 @@ const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
 const addressIn = (
   { allFixedIps }: openstack.networking.Port,
   family: "IPv4" | "IPv6",
-): pulumi.Output<string> => allFixedIps.apply((all) => addressOfFamily(family, all));
+): pulumi.Output<string> => allFixedIps.apply((all) => findAddressOfFamily(family, all));
 
 const secondInterface = (
   port: openstack.networking.Port | undefined,

@@ -1,22 +1,22 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { publicKeyBase64 } from "../config/machines/machines.js";
+import { getPublicKeyBase64 } from "../config/machines/machines.js";
 import type { UserScripts } from "../config/machines/user-scripts.js";
-import { taintText, type Taint } from "../plan/cluster-plan.js";
-import { roleTable, rolesOf, type Role } from "../config/roles.js";
-import { podNetworkTraitsOf } from "../pod-network/pod-network-kinds.js";
-import { packageSeries } from "../../base/versions/pinned-versions.js";
-import { containerdConfig } from "./containerd-documents.js";
-import { earlyImages, earlyImagesPattern } from "./early-images.js";
-import { registryFiles } from "./registry-documents.js";
-import { scriptsBeside } from "../remote-scripts/script-texts.js";
-import { stepOf, type ScriptStep } from "../remote-scripts/script-steps.js";
+import { formatTaint, type Taint } from "../plan/cluster-plan.js";
+import { roleTable, getRoleTable, type MachineRole } from "../config/roles.js";
+import { getPodNetworkTraits } from "../pod-network/pod-network-kinds.js";
+import { getPackageSeries } from "../../base/versions/pinned-versions.js";
+import { renderContainerdConfig } from "./containerd-documents.js";
+import { getEarlyImages, getEarlyImagesPattern } from "./early-images.js";
+import { renderRegistryFiles } from "./registry-documents.js";
+import { createScriptReader } from "../remote-scripts/script-texts.js";
+import { createScriptStep, type ScriptStep } from "../remote-scripts/script-steps.js";
 import { ipv6Script } from "./ipv6-script.js";
-import { newestPackageRepository, packageScripts, packageValuesOf } from "./version-scripts.js";
+import { getNewestPackageRepository, packageScripts, getPackageValues } from "./version-scripts.js";
 
-const read = scriptsBeside(__dirname);
+const read = createScriptReader(__dirname);
 
 /** Variables that scripts/prepare/prepare.sh reads. */
-export const prepareVariables = [
+export const preparationVariables = [
   "KUBEADM_IMAGES",
   "KUBERNETES_VERSION",
   "PACKAGES_URL",
@@ -61,7 +61,7 @@ export const hostScripts = [
 ] as const;
 
 /** Returns the variables of {@link hostScripts}. */
-export const hostValues = ({
+export const getHostValues = ({
   ssh,
   securityUpdates,
 }: Pick<ClusterSpec, "ssh" | "securityUpdates">) => ({
@@ -69,12 +69,12 @@ export const hostValues = ({
   // If keys are revoked, one of them may be the key with which the machines were created. The
   // current key is then added, because otherwise the program could no longer log in.
   LOGIN_KEYS: [...(ssh.revokedKeys.length > 0 ? [ssh.publicKey] : []), ...ssh.loginKeys].join("\n"),
-  REVOKED_KEYS: ssh.revokedKeys.map(publicKeyBase64).join("\n"),
+  REVOKED_KEYS: ssh.revokedKeys.map(getPublicKeyBase64).join("\n"),
   SECURITY_UPDATES: securityUpdates ? "yes" : "no",
 });
 
 /** Scripts that prepare a machine for kubeadm. They are joined into one script in this order. */
-export const prepareScripts = [
+export const preparationScripts = [
   read("../remote-scripts/scripts/common.sh"),
   ...packageScripts,
   ...hostScripts,
@@ -90,17 +90,19 @@ export const prepareScripts = [
 ] as const;
 
 /** Steps that prepare a machine for kubeadm, without and with IPv6. */
-const prepareStep = stepOf("prepare", { scripts: prepareScripts });
-const prepareIpv6Step = stepOf("prepare", { scripts: [...prepareScripts, ipv6Script] });
+const prepareStep = createScriptStep("prepare", { scripts: preparationScripts });
+const prepareIpv6Step = createScriptStep("prepare", {
+  scripts: [...preparationScripts, ipv6Script],
+});
 
 /** Returns the step that prepares a machine for kubeadm. */
-export const prepareStepOf = ({ ipv6 }: { readonly ipv6?: object | undefined }): ScriptStep =>
+export const getPreparationStep = ({ ipv6 }: { readonly ipv6?: object | undefined }): ScriptStep =>
   ipv6 ? prepareIpv6Step : prepareStep;
 
 /**
  * Returns the cgroup driver that the user sets for kubelet. Otherwise returns kubeadm's default.
  */
-export const cgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>
+export const getCgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>
   kubelet["cgroupDriver"] === "cgroupfs" ? "cgroupfs" : "systemd";
 
 /**
@@ -120,41 +122,41 @@ export interface PreparationAdditions {
  */
 type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | "PROXY";
 
-/** Returns the variables of {@link prepareScripts}, except the variables in `Late`. */
-export function preparation(
+/** Returns the variables of {@link preparationScripts}, except the variables in `Late`. */
+export function getPreparationValues(
   spec: Pick<
     ClusterSpec,
     "kubernetes" | "network" | "podNetwork" | "etcd" | "ssh" | "securityUpdates" | "timeoutFactor"
   >,
-  role: Role,
+  role: MachineRole,
   { packages: extra = [], taints = [], steps }: PreparationAdditions = {},
-): Record<Exclude<(typeof prepareVariables)[number], Late>, string> {
+): Record<Exclude<(typeof preparationVariables)[number], Late>, string> {
   const { kubernetes, network, podNetwork } = spec;
   const { version, packages } = kubernetes;
   return {
-    KUBEADM_IMAGES: earlyImagesPattern(spec, role),
-    ...packageValuesOf(spec),
+    KUBEADM_IMAGES: getEarlyImagesPattern(spec, role),
+    ...getPackageValues(spec),
     PACKAGES_KEY_FINGERPRINT: packages.keyFingerprint,
-    NEWEST_PACKAGES_URL: newestPackageRepository(kubernetes),
+    NEWEST_PACKAGES_URL: getNewestPackageRepository(kubernetes),
     CONTAINERD_SOURCE: packages.containerd.source,
     CONTAINERD_KEY: packages.containerd.key,
     CONTAINERD_KEY_FINGERPRINT: packages.containerd.keyFingerprint,
-    CONTAINERD_CONFIG: containerdConfig({
-      cgroupDriver: cgroupDriver(kubernetes),
+    CONTAINERD_CONFIG: renderContainerdConfig({
+      cgroupDriver: getCgroupDriver(kubernetes),
       pause: kubernetes.images.pause,
     }),
-    REGISTRIES: registryFiles(kubernetes),
-    EXTRA_IMAGES: earlyImages(spec, role).join("\n"),
+    REGISTRIES: renderRegistryFiles(kubernetes),
+    EXTRA_IMAGES: getEarlyImages(spec, role).join("\n"),
     EXTRA_PACKAGES: extra.join(" "),
-    CONTAINERD_SERIES: packageSeries(version).containerd,
+    CONTAINERD_SERIES: getPackageSeries(version).containerd,
     POD_RANGE: network.pods,
     NODE_RANGE: network.nodes,
-    KERNEL_MODULES: podNetworkTraitsOf(podNetwork).kernelModules.join(" "),
-    ETCD_DISK: rolesOf(spec)[role].runsEtcd ? "/var/lib/etcd" : "",
-    ...hostValues(spec),
+    KERNEL_MODULES: getPodNetworkTraits(podNetwork).kernelModules.join(" "),
+    ETCD_DISK: getRoleTable(spec)[role].runsEtcd ? "/var/lib/etcd" : "",
+    ...getHostValues(spec),
     BEFORE_KUBEADM: steps?.beforeKubeadm ?? "",
     TIMEOUT_FACTOR: String(spec.timeoutFactor),
     REGISTER_TAINTS:
-      taints.length === 0 ? "" : [...roleTable[role].taints, ...taints.map(taintText)].join(","),
+      taints.length === 0 ? "" : [...roleTable[role].taints, ...taints.map(formatTaint)].join(","),
   };
 }

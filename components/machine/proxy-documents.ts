@@ -35,7 +35,12 @@ const apiOutside = (endpoint: ProxySpec["endpoint"]): string[] =>
   );
 
 /** Returns the no-proxy list: the names, addresses and CIDRs to which machines connect directly. */
-export function proxyExceptions({ network, endpoint, apiName, kubernetes }: ProxySpec): string[] {
+export function getProxyExceptions({
+  network,
+  endpoint,
+  apiName,
+  kubernetes,
+}: ProxySpec): string[] {
   const { clusterDomain } = kubernetes.kubelet;
   const { ipv6 } = network;
   const domain = typeof clusterDomain === "string" ? clusterDomain : "cluster.local";
@@ -108,8 +113,8 @@ function curlConfiguration(proxy: string | undefined, direct: readonly string[])
 }
 
 /** Returns the files that scripts/prepare/proxy.sh writes. Each file is one line `NAME BASE64`. */
-export function proxyFiles(spec: ProxySpec, proxies: ProxyUrls): string {
-  const direct = proxyExceptions(spec);
+export function renderProxyFiles(spec: ProxySpec, proxies: ProxyUrls): string {
+  const direct = getProxyExceptions(spec);
   const { source, key } = spec.kubernetes.packages.containerd;
   // containerd never downloads its own package, so its environment file does not contain these
   // hosts. Changed variables in the environment file would restart containerd.

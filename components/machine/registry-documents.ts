@@ -13,7 +13,7 @@ type Registry = Pick<
 const certificates = "/etc/containerd/certs.d";
 
 /** Returns the host and port of an image prefix. */
-export const hostOfImagePrefix = (prefix: string): string => prefix.split("/")[0] ?? prefix;
+export const parseImagePrefixHost = (prefix: string): string => prefix.split("/")[0] ?? prefix;
 
 /**
  * Returns the host that serves a registry. It is the name of the registry, except for docker.io.
@@ -33,7 +33,7 @@ const toml = (text: string): string => JSON.stringify(text).replaceAll("\u007f",
 function registriesOf({ registry, registries }: Kubernetes): ReadonlyMap<string, Registry> {
   const known = new Map<string, Registry>(Object.entries(registries));
   if (!registry.plainHttp) return known;
-  const host = hostOfImagePrefix(registry.prefix);
+  const host = parseImagePrefixHost(registry.prefix);
   const { mirrors = [], ca } = known.get(host) ?? {};
   return known.set(host, { mirrors, ca, plainHttp: true });
 }
@@ -77,7 +77,7 @@ function hostsFile(
  * Returns the files of containerd's registry directory. Each file is one line `NAME BASE64`.
  * containerd reads these files again for every pull.
  */
-export function registryFiles(kubernetes: Kubernetes): string {
+export function renderRegistryFiles(kubernetes: Kubernetes): string {
   const known = registriesOf(kubernetes);
   const files = [...known].flatMap(([host, registry]): [string, string][] => {
     const { mirrors, ca, plainHttp } = registry;
@@ -104,7 +104,7 @@ export interface RegistryLogin {
  * Returns the part of containerd's config.toml that contains the registry passwords. containerd
  * accepts passwords only in config.toml.
  */
-export const registryLoginsText = (all: readonly RegistryLogin[]): string =>
+export const renderRegistryLogins = (all: readonly RegistryLogin[]): string =>
   all
     .map(
       ({ host, user, password }) =>

@@ -17,7 +17,7 @@ export interface SecondInterface {
 const script = readFileSync(join(__dirname, "scripts/second-interface.sh"), "utf8");
 
 /** Returns the command that configures the interface. cloud-init runs this command at each boot. */
-export const secondInterfaceCommand = ({
+export const renderSecondInterfaceCommand = ({
   mac,
   address,
   range,

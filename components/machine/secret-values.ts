@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { proxyFiles, type ProxySpec } from "./proxy-documents.js";
-import { registryLoginsText } from "./registry-documents.js";
+import { renderProxyFiles, type ProxySpec } from "./proxy-documents.js";
+import { renderRegistryLogins } from "./registry-documents.js";
 
 /**
  * Function that returns a text whose value becomes known only at the machine's turn in the rollout.
@@ -12,7 +12,7 @@ export type DelayUntilTurn = (text: pulumi.Input<string>) => pulumi.Input<string
  * Returns the secret values whose change restarts containerd. Existing machines get changed values
  * one after another.
  */
-export const containerdSecretValues = (spec: ProxySpec, inTurn: DelayUntilTurn) => ({
+export const getContainerdSecretValues = (spec: ProxySpec, inTurn: DelayUntilTurn) => ({
   REGISTRY_AUTH: inTurn(signInsOf(spec)),
   PROXY: inTurn(proxyOf(spec)),
 });
@@ -22,7 +22,7 @@ function signInsOf({ kubernetes }: Pick<ClusterSpec, "kubernetes">): pulumi.Inpu
     user === undefined || password === undefined ? [] : [{ host, user, password }],
   );
   if (written.length === 0) return "";
-  return pulumi.secret(pulumi.output(written).apply(registryLoginsText));
+  return pulumi.secret(pulumi.output(written).apply(renderRegistryLogins));
 }
 
 function proxyOf(spec: ProxySpec): pulumi.Input<string> {
@@ -31,7 +31,7 @@ function proxyOf(spec: ProxySpec): pulumi.Input<string> {
   return pulumi.secret(
     pulumi
       .all([proxy.http, proxy.https])
-      .apply(([http, https]) => proxyFiles(spec, { http, https })),
+      .apply(([http, https]) => renderProxyFiles(spec, { http, https })),
   );
 }
 
@@ -95,7 +95,7 @@ const mayHoldPassword: Readonly<Record<string, Test>> = {
  *
  * @param encrypted whether the settings contain an encrypted value
  */
-export const implicitSecrets = (
+export const markImplicitSecrets = (
   values: Readonly<Record<string, pulumi.Input<string>>>,
   encrypted: boolean,
 ): Record<string, pulumi.Output<string>> =>

@@ -1,10 +1,10 @@
 import type { SshKey } from "../identity/host-keys.js";
 import {
-  cloudInitPartBeginning,
+  findCloudInitHeader,
   cloudInitPartBoundary,
   cloudInitMimeTypes,
 } from "../config/machines/user-scripts.js";
-import { secondInterfaceCommand, type SecondInterface } from "./second-interface.js";
+import { renderSecondInterfaceCommand, type SecondInterface } from "./second-interface.js";
 import { toYaml } from "../../base/yaml.js";
 
 export interface UserDataArgs {
@@ -78,7 +78,7 @@ export function renderUserData({
         ssh_authorized_keys: [login.publicKey],
       },
     ],
-    ...(second && { bootcmd: [secondInterfaceCommand(second)] }),
+    ...(second && { bootcmd: [renderSecondInterfaceCommand(second)] }),
     write_files: [
       { path: "/etc/ssh/sshd_config.d/10-stackadm.conf", permissions: "0600", content: sshd },
       // While a script prepares the machine, unattended-upgrades would lock the package database.
@@ -97,7 +97,7 @@ export function renderUserData({
  */
 function multipart(own: string, more: readonly string[]): string {
   const part = (text: string, ...headers: readonly string[]): string => {
-    const type = cloudInitMimeTypes[cloudInitPartBeginning(text) ?? "#cloud-config"];
+    const type = cloudInitMimeTypes[findCloudInitHeader(text) ?? "#cloud-config"];
     const head = [`Content-Type: ${type}; charset="utf-8"`, "MIME-Version: 1.0", ...headers];
     return `--${cloudInitPartBoundary}\n${head.join("\n")}\n\n${text.replace(/\n?$/, "\n")}`;
   };

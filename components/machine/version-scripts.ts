@@ -1,8 +1,12 @@
-import { minorOf, packageSeries, supportedMinors } from "../../base/versions/pinned-versions.js";
+import {
+  getMinorVersion,
+  getPackageSeries,
+  supportedMinors,
+} from "../../base/versions/pinned-versions.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { scriptsBeside } from "../remote-scripts/script-texts.js";
+import { createScriptReader } from "../remote-scripts/script-texts.js";
 
-const read = scriptsBeside(__dirname);
+const read = createScriptReader(__dirname);
 
 /** Scripts that install the packages of Kubernetes (scripts/prepare/kubernetes-packages.sh). */
 export const packageScripts = [
@@ -29,13 +33,13 @@ export const versionVariables = [...packageVariables, "PAUSE"] as const;
 
 type VersionSpec = Pick<ClusterSpec, "kubernetes">;
 
-export const packageValuesOf = ({
+export const getPackageValues = ({
   kubernetes: { version, packages, registry },
 }: VersionSpec): Record<(typeof packageVariables)[number], string> => {
-  const { criTools, kubernetesCni } = packageSeries(version);
+  const { criTools, kubernetesCni } = getPackageSeries(version);
   return {
     KUBERNETES_VERSION: version,
-    PACKAGES_URL: packages.url.replaceAll("{minor}", minorOf(version)),
+    PACKAGES_URL: packages.url.replaceAll("{minor}", getMinorVersion(version)),
     CRI_TOOLS_SERIES: criTools,
     KUBERNETES_CNI_SERIES: kubernetesCni,
     IMAGE_REPOSITORY: registry.prefix,
@@ -46,19 +50,19 @@ export const packageValuesOf = ({
  * Returns the URL of the package repository for the newest supported minor version. Returns "" if
  * `version` already has this minor version, or if `url` has no `{minor}` placeholder.
  */
-export function newestPackageRepository({
+export function getNewestPackageRepository({
   version,
   packages: { url },
 }: VersionSpec["kubernetes"]): string {
   const [newest = ""] = supportedMinors;
-  return newest === minorOf(version) || !url.includes("{minor}")
+  return newest === getMinorVersion(version) || !url.includes("{minor}")
     ? ""
     : url.replaceAll("{minor}", newest);
 }
 
-export const versionValuesOf = (
+export const getVersionValues = (
   spec: VersionSpec,
 ): Record<(typeof versionVariables)[number], string> => ({
-  ...packageValuesOf(spec),
+  ...getPackageValues(spec),
   PAUSE: spec.kubernetes.images.pause ?? "",
 });

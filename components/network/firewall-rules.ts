@@ -1,16 +1,16 @@
 import { Address4 } from "ip-address";
 import { apiPort, etcdPorts } from "../../base/ports.js";
-import { isOvn } from "../config/load-balancing/endpoint-traits.js";
-import type { SecurityGroup } from "../plan/cluster-plan.js";
-import { nodeRoles, roleTable, type Role } from "../config/roles.js";
-import { podNetworkTraitsOf, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
+import { isOvnProvider } from "../config/load-balancing/endpoint-traits.js";
+import type { SecurityGroupKey } from "../plan/cluster-plan.js";
+import { listNodeRoles, roleTable, type MachineRole } from "../config/roles.js";
+import { getPodNetworkTraits, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
 import type { PodNetworkTraffic } from "../pod-network/pod-network-traits.js";
 
 /**
  * Source of connections: a CIDR, or a security group. A group includes machines that are added to
  * it after the rule was created.
  */
-export type TrafficSource = { readonly group: SecurityGroup } | { readonly range: string };
+export type TrafficSource = { readonly group: SecurityGroupKey } | { readonly range: string };
 
 export interface FirewallRule {
   /**
@@ -19,7 +19,7 @@ export interface FirewallRule {
    */
   readonly key: string;
   /** Security group that contains the rule. */
-  readonly group: SecurityGroup;
+  readonly group: SecurityGroupKey;
   readonly from: TrafficSource;
   readonly ethertype: "IPv4" | "IPv6";
   /** Protocol. @default every protocol */
@@ -38,13 +38,13 @@ export interface FirewallPlan {
   readonly pods: readonly string[];
   readonly podNetwork: PodNetworkSpec;
   /** Role of the machines through which SSH reaches all other machines. */
-  readonly entry: Role;
+  readonly entry: MachineRole;
   /** Roles of the machines that accept SSH from clients outside the cluster. */
-  readonly reached: readonly Role[];
+  readonly reached: readonly MachineRole[];
   /** Roles of the machines that are not nodes. */
-  readonly separate: readonly Role[];
+  readonly separate: readonly MachineRole[];
   /** Roles of the machines on which etcd runs. */
-  readonly etcdOn: readonly Role[];
+  readonly etcdOn: readonly MachineRole[];
   /** Whether the cluster can have load balancers. They connect to node ports. */
   readonly balanced: boolean;
   /**
@@ -105,7 +105,7 @@ const controlPlaneRows = ({ sshCidrs, reached }: FirewallPlan): readonly Firewal
     {
       name: "join-token",
       group: "control-plane",
-      from: nodeRoles()
+      from: listNodeRoles()
         .filter((role) => roleTable[role].grant === "token")
         .map((group) => ({ group })),
       protocol: "tcp",
@@ -125,7 +125,7 @@ const adminRows = ({ adminCidrs }: FirewallPlan): readonly FirewallRow[] => {
   ];
 };
 
-const stackedEtcdRows = (group: Role): readonly FirewallRow[] => [
+const stackedEtcdRows = (group: MachineRole): readonly FirewallRow[] => [
   {
     name: "etcd",
     group,
@@ -137,7 +137,7 @@ const stackedEtcdRows = (group: Role): readonly FirewallRow[] => [
 ];
 
 /** Returns the rules for etcd on separate machines. */
-const etcdRows = (group: Role): readonly FirewallRow[] => {
+const etcdRows = (group: MachineRole): readonly FirewallRow[] => {
   const { clients, peers } = etcdPorts;
   const opened = { group, protocol: "tcp" } as const;
   return [
@@ -162,7 +162,7 @@ const etcdRows = (group: Role): readonly FirewallRow[] => {
  * Returns the rules with which other machines connect to machines that are not nodes. The rules of
  * nodes do not apply to these machines.
  */
-const separateRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] => {
+const separateRows = ({ entry }: FirewallPlan, group: MachineRole): readonly FirewallRow[] => {
   if (group === entry) return [];
   const { peers, grant } = roleTable[group];
   return [
@@ -187,7 +187,7 @@ const separateRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRo
   ];
 };
 
-const titleOf = (role: Role): string => role.replace("-", " ");
+const titleOf = (role: MachineRole): string => role.replace("-", " ");
 
 /**
  * Target and source of the rules with which nodes accept each other on every port except the ports
@@ -238,14 +238,14 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
     reason: "Nodes to pods and nodes, above etcd's ports",
   },
   { ...nodeToNode, name: "nodes-udp", protocol: "udp", reason: "Nodes to pods and nodes" },
-  ...nodeRoles().map((group) => ({
+  ...listNodeRoles().map((group) => ({
     ...ssh,
     group,
     from: [{ group: entry }],
     reason: `SSH through the ${titleOf(entry)}`,
   })),
   ...(roleTable[entry].node ? [] : [betweenControlPlanes]),
-  ...podNetworkTraitsOf(podNetwork).passages.map(({ from, ...passage }): FirewallRow => ({
+  ...getPodNetworkTraits(podNetwork).passages.map(({ from, ...passage }): FirewallRow => ({
     ...passage,
     group: "node",
     from: passing(from, pods),
@@ -265,7 +265,8 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
   const inside = plan.balanced ? [{ range: plan.nodes }] : [];
   const clients = plan.serviceCidrs.map((range) => ({ range }));
   const direct = plan.nodePorts.map((range) => ({ range }));
-  const from = plan.balanced && isOvn(plan.loadBalancerProvider) ? [...inside, ...clients] : inside;
+  const from =
+    plan.balanced && isOvnProvider(plan.loadBalancerProvider) ? [...inside, ...clients] : inside;
   const ports = { group: "node", from, ports: [30000, 32767] } as const;
   const reason = "Load balancers to node ports";
   const open = { ...ports, from: direct, reason: "Clients to node ports" };
@@ -313,7 +314,7 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
  * Returns all rules for incoming traffic. Other incoming traffic is blocked, and outgoing traffic
  * is not filtered.
  */
-export function firewallRules(plan: FirewallPlan): readonly FirewallRule[] {
+export function buildFirewallRules(plan: FirewallPlan): readonly FirewallRule[] {
   const all = rows(plan).flatMap(expand);
   // A CIDR may be listed twice, but Neutron refuses a second equal rule.
   return [...new Map(all.map((rule) => [rule.key, rule])).values()];

@@ -1,13 +1,17 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/resource-tags.js";
+import {
+  getClusterDescriptionOutput,
+  getClusterTagsOutput,
+  type ClusterMarkInput,
+} from "../identity/resource-tags.js";
 import { Component } from "../pulumi/component.js";
 import {
-  securityGroupsOf,
+  listSecurityGroupKeys,
   type PlannedSecurityGroup,
-  type SecurityGroup,
+  type SecurityGroupKey,
 } from "../plan/cluster-plan.js";
-import type { Role } from "../config/roles.js";
+import type { MachineRole } from "../config/roles.js";
 import type { FirewallRule } from "./firewall-rules.js";
 
 export interface FirewallArgs {
@@ -19,7 +23,7 @@ export interface FirewallArgs {
 /** Security groups of the machines, with one resource for each rule. */
 export class Firewall extends Component {
   static readonly type = "stackadm:network:Firewall";
-  readonly #groups: ReadonlyMap<SecurityGroup, openstack.networking.SecGroup>;
+  readonly #groups: ReadonlyMap<SecurityGroupKey, openstack.networking.SecGroup>;
 
   constructor(name: string, args: FirewallArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Firewall.type, name, opts);
@@ -28,8 +32,8 @@ export class Firewall extends Component {
         planned.group,
         this.make(openstack.networking.SecGroup, planned.group, {
           name: planned.name,
-          description: descriptionOf(args.mark, planned.what),
-          tags: tagsOf(args.mark),
+          description: getClusterDescriptionOutput(args.mark, planned.what),
+          tags: getClusterTagsOutput(args.mark),
           // A second interface has no egress rules, so it cannot open connections. It can still
           // reply to allowed connections, which needs no egress rule.
           ...(planned.group === "admin" && { deleteDefaultRules: true }),
@@ -40,7 +44,7 @@ export class Firewall extends Component {
     this.registerOutputs({});
   }
 
-  /** IDs of the security groups. The keys are the names of {@link SecurityGroup}. */
+  /** IDs of the security groups. The keys are the names of {@link SecurityGroupKey}. */
   get ids(): Readonly<Record<string, pulumi.Output<string>>> {
     return Object.fromEntries([...this.#groups].map(([group, { id }]) => [group, id]));
   }
@@ -49,9 +53,9 @@ export class Firewall extends Component {
    * Returns the IDs of the security groups for machines with a role. Returns an empty list without
    * port security.
    */
-  groupIds(role: Role): pulumi.Output<string>[] {
+  groupIds(role: MachineRole): pulumi.Output<string>[] {
     if (!this.#groups.has("node")) return [];
-    return securityGroupsOf(role).map((group) => this.group(group).id);
+    return listSecurityGroupKeys(role).map((group) => this.group(group).id);
   }
 
   /** IDs of the security groups of second interfaces. */
@@ -59,7 +63,7 @@ export class Firewall extends Component {
     return [this.group("admin").id];
   }
 
-  private group(group: SecurityGroup): openstack.networking.SecGroup {
+  private group(group: SecurityGroupKey): openstack.networking.SecGroup {
     const made = this.#groups.get(group);
     if (!made) throw new RangeError(`there is no security group ${group}`);
     return made;

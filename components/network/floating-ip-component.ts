@@ -1,6 +1,10 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/resource-tags.js";
+import {
+  getClusterDescriptionOutput,
+  getClusterTagsOutput,
+  type ClusterMarkInput,
+} from "../identity/resource-tags.js";
 import { Component } from "../pulumi/component.js";
 
 /** Connection of the machines' network to the external network. */
@@ -60,8 +64,8 @@ export abstract class FloatingIpComponent extends Component {
         // network to use.
         valueSpecs: { floating_network_id: externalNetwork.id },
         portId,
-        description: descriptionOf(mark, what),
-        tags: tagsOf(mark),
+        description: getClusterDescriptionOutput(mark, what),
+        tags: getClusterTagsOutput(mark),
       },
       pulumi.mergeOptions(opts, {
         ...routed(routerInterface),

@@ -1,12 +1,16 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { Address4 } from "ip-address";
-import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/resource-tags.js";
+import {
+  getClusterDescriptionOutput,
+  getClusterTagsOutput,
+  type ClusterMarkInput,
+} from "../identity/resource-tags.js";
 import { Component } from "../pulumi/component.js";
-import { ipv6SubnetName } from "../plan/object-names.js";
+import { getIpv6SubnetName } from "../plan/object-names.js";
 import type { Ipv6Spec } from "../config/network/ipv6.js";
 import type { FoundNetwork, RouterAddress } from "../lookup/existing-network.js";
-import { freeAddressRanges } from "../../base/ip-addresses.js";
+import { listFreeAddressRanges } from "../../base/ip-addresses.js";
 import type { ExternalConnection } from "./floating-ip-component.js";
 
 export interface NetworkArgs {
@@ -118,7 +122,10 @@ export class Network extends Component {
   }
 
   private create(args: NetworkArgs): Place {
-    const marks = { description: descriptionOf(args.mark), tags: tagsOf(args.mark) };
+    const marks = {
+      description: getClusterDescriptionOutput(args.mark),
+      tags: getClusterTagsOutput(args.mark),
+    };
     const network = this.make(openstack.networking.Network, "network", {
       name: args.name,
       adminStateUp: true,
@@ -132,7 +139,7 @@ export class Network extends Component {
       ipVersion: 4,
       dnsNameservers: args.dns.filter((one) => !args.ipv6 || Address4.isValid(one)),
       ...(args.reserved.length > 0 && {
-        allocationPools: [...freeAddressRanges(args.nodes, args.reserved)],
+        allocationPools: [...listFreeAddressRanges(args.nodes, args.reserved)],
       }),
       ...marks,
     });
@@ -196,15 +203,15 @@ export class Network extends Component {
     },
   ): MachinesIpv6 {
     const subnet = this.makeSubnet("ipv6-subnet", network, {
-      name: ipv6SubnetName(args.name),
+      name: getIpv6SubnetName(args.name),
       networkId: network.id,
       cidr: nodes,
       ipVersion: 6,
       ipv6AddressMode: mode,
       ipv6RaMode: mode,
       dnsNameservers: args.dns.filter((one) => !Address4.isValid(one)),
-      description: descriptionOf(args.mark),
-      tags: tagsOf(args.mark),
+      description: getClusterDescriptionOutput(args.mark),
+      tags: getClusterTagsOutput(args.mark),
     });
     const { subnetId } = this.make(
       openstack.networking.RouterInterface,

@@ -1,11 +1,15 @@
 import type * as pulumi from "@pulumi/pulumi";
-import { servicesNetworkName } from "../plan/cluster-plan.js";
+import { getServicesNetworkName } from "../plan/cluster-plan.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { networkIn, servicesExternalNetworkIn, type CloudFacts } from "../lookup/cloud-lookup.js";
+import {
+  requireExistingNetwork,
+  requireServicesExternalNetwork,
+  type CloudFacts,
+} from "../lookup/cloud-lookup.js";
 import type { NetworkArgs } from "./network.js";
 
 /** Returns the networks of the specification, with the IDs that were looked up in the cloud. */
-export const resolvedNetworks = (
+export const resolveNetworks = (
   { name, externalNetwork, network, loadBalancer }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
 ): Pick<NetworkArgs, "externalNetwork" | "ofServices"> & {
@@ -14,10 +18,10 @@ export const resolvedNetworks = (
   ...(externalNetwork !== undefined && {
     externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
   }),
-  existing: network.existing && cloud.apply(networkIn),
+  existing: network.existing && cloud.apply(requireExistingNetwork),
   ofServices: loadBalancer.network && {
-    name: servicesNetworkName(name),
+    name: getServicesNetworkName(name),
     range: loadBalancer.network.range,
-    externalNetwork: cloud.apply(servicesExternalNetworkIn),
+    externalNetwork: cloud.apply(requireServicesExternalNetwork),
   },
 });

@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { adminNetworkIn, type CloudFacts } from "../lookup/cloud-lookup.js";
+import { requireAdminNetwork, type CloudFacts } from "../lookup/cloud-lookup.js";
 import type { FoundAdminNetwork } from "../lookup/existing-network.js";
 import type { Firewall } from "./firewall.js";
 
@@ -11,7 +11,7 @@ export interface AdminNetwork {
 }
 
 /** Returns the network of the second interfaces, or undefined if machines have one interface. */
-export const adminNetworkOf = ({
+export const getAdminNetwork = ({
   spec,
   cloud,
   firewall,
@@ -21,6 +21,6 @@ export const adminNetworkOf = ({
   readonly firewall: Firewall;
 }): AdminNetwork | undefined =>
   spec.network.admin && {
-    found: cloud.apply(adminNetworkIn),
+    found: cloud.apply(requireAdminNetwork),
     securityGroupIds: firewall.adminGroupIds,
   };

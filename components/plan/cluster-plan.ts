@@ -3,13 +3,13 @@ import type { MachineGroupSpec, MachineOverride } from "../config/machines/group
 import type { UserScripts } from "../config/machines/user-scripts.js";
 import {
   roleTable,
-  rolesWith,
-  separateGroupsOf,
-  type Role,
+  listPossibleRoles,
+  listSeparateGroupSpecs,
+  type MachineRole,
   type SeparateRole,
-  type SeparateSpecs,
+  type SeparateGroupSpecs,
 } from "../config/roles.js";
-import { volumesOf, type PlannedVolume } from "./volumes.js";
+import { planMachineVolumes, type PlannedVolume } from "./volumes.js";
 
 /** Taint of a node. */
 export interface Taint {
@@ -19,13 +19,13 @@ export interface Taint {
 }
 
 /** Returns the taint as kubectl and kubelet write it: `key=value:effect`. */
-export const taintText = ({ key, value, effect }: Taint): string => `${key}=${value}:${effect}`;
+export const formatTaint = ({ key, value, effect }: Taint): string => `${key}=${value}:${effect}`;
 
 /** Machine in the plan of a cluster. */
 export interface PlannedMachine {
   /** Name of the server, of its port and of the node. */
   readonly name: string;
-  readonly role: Role;
+  readonly role: MachineRole;
   /** Name of the machine's group: the name of a worker pool, or the role. */
   readonly pool: string;
   /**
@@ -57,7 +57,7 @@ type Texts = Readonly<Record<string, string>>;
 /** Group of machines with the same settings. With `policy`, Nova places them on different hosts. */
 export interface PlannedGroup {
   readonly pool: string;
-  readonly role: Role;
+  readonly role: MachineRole;
   /** Path of the group in the specification, such as `workers.general`. */
   readonly path: string;
   /** Name of the component that creates the group, without the prefix `<cluster>-`. */
@@ -103,7 +103,7 @@ export interface ClusterPlan {
 
 export interface PlannedSecurityGroup {
   /** Key of the security group, which says to which ports it applies. */
-  readonly group: SecurityGroup;
+  readonly group: SecurityGroupKey;
   readonly name: string;
   /** Description of the security group in Neutron. */
   readonly what: string;
@@ -113,23 +113,26 @@ export interface PlannedSecurityGroup {
  * Key of a security group: `node` for all nodes, `admin` for second interfaces, a role for the
  * machines with that role.
  */
-export type SecurityGroup = "node" | "admin" | Role;
+export type SecurityGroupKey = "node" | "admin" | MachineRole;
 
 /** Returns the security groups of the machines with a role. */
-export const securityGroupsOf = (role: Role): readonly SecurityGroup[] =>
+export const listSecurityGroupKeys = (role: MachineRole): readonly SecurityGroupKey[] =>
   roleTable[role].node ? ["node", role] : [role];
 
-type Place<Of extends Role = Role> = Pick<PlannedGroup, "pool" | "path" | "component"> & {
+type Place<Of extends MachineRole = MachineRole> = Pick<
+  PlannedGroup,
+  "pool" | "path" | "component"
+> & {
   readonly role: Of;
 };
 
 /** Name of the component of the control planes, without the prefix `<cluster>-`. */
-export const controlPlaneComponent = "control-plane";
+export const controlPlaneComponentName = "control-plane";
 
 /**
  * Returns the names of a group that exists at most once in a cluster, such as the control planes.
  */
-const single = <Of extends Role>(role: Of, path: string = role): Place<Of> => ({
+const single = <Of extends MachineRole>(role: Of, path: string = role): Place<Of> => ({
   role,
   pool: role,
   path,
@@ -152,7 +155,7 @@ export interface NodeGroupSpec extends MachineGroupSpec {
 const policies = { soft: "soft-anti-affinity", hard: "anti-affinity", none: undefined } as const;
 
 type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> &
-  SeparateSpecs & {
+  SeparateGroupSpecs & {
     readonly controlPlane: NodeGroupSpec;
     readonly workers: Readonly<Record<string, NodeGroupSpec>>;
     readonly endpoint?: ClusterSpec["endpoint"];
@@ -166,11 +169,11 @@ type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
  * Returns the zone of the machine at `position`. The machines use the zones in turn. Returns
  * undefined if there are no zones, because Nova then chooses.
  */
-export function zoneAtPosition(zones: readonly string[], position: number): string | undefined {
+export function getZoneAtPosition(zones: readonly string[], position: number): string | undefined {
   return zones.length === 0 ? undefined : zones[position % zones.length];
 }
 
-function group<Of extends Role>(
+function group<Of extends MachineRole>(
   { name, image, zones, network }: Common,
   place: Place<Of>,
   written: NodeGroupSpec,
@@ -180,7 +183,7 @@ function group<Of extends Role>(
   const machines = Array.from({ length: written.count }, (_, position): PlannedMachine => {
     const own: MachineOverride = written.nodes[String(position)] ?? {};
     const machine = `${name}-${pool}-${String(position)}`;
-    const zone = own.zone ?? zoneAtPosition(written.zones ?? zones, position);
+    const zone = own.zone ?? getZoneAtPosition(written.zones ?? zones, position);
     return {
       name: machine,
       role,
@@ -193,7 +196,7 @@ function group<Of extends Role>(
       metadata,
       schedulerHints,
       cloudInit,
-      volumes: volumesOf({ name: machine, zone }, own, written),
+      volumes: planMachineVolumes({ name: machine, zone }, own, written),
       ...(zone !== undefined && { zone }),
       ...(own.address !== undefined && { address: own.address }),
     };
@@ -226,11 +229,11 @@ const addressesIn = (groups: readonly PlannedGroup[], endpoint: Planned["endpoin
 /** Returns the plan of a cluster. The plan depends only on the specification. */
 export function planCluster(spec: Planned): ClusterPlan {
   const { name, controlPlane, workers } = spec;
-  const separate = separateGroupsOf(spec).map(({ role, group: written }) =>
+  const separate = listSeparateGroupSpecs(spec).map(({ role, group: written }) =>
     group(spec, single(role), { ...written, ...noNode }),
   );
   const groups = [
-    group(spec, single(controlPlaneComponent, "controlPlane"), controlPlane),
+    group(spec, single(controlPlaneComponentName, "controlPlane"), controlPlane),
     ...Object.entries(workers).map(([pool, size]) => group(spec, placeOf(pool), size)),
   ] as const;
   return {
@@ -252,7 +255,7 @@ export function planCluster(spec: Planned): ClusterPlan {
  * Returns the name of the separate network for load balancers. Its subnet and router have the same
  * name.
  */
-export const servicesNetworkName = (cluster: string): string => `${cluster}-services`;
+export const getServicesNetworkName = (cluster: string): string => `${cluster}-services`;
 
 const adminGroup = (cluster: string): PlannedSecurityGroup => ({
   group: "admin",
@@ -269,7 +272,7 @@ const groupsFor = (
   separate: readonly PlannedGroup[],
 ): readonly PlannedSecurityGroup[] => [
   { group: "node", name: `${cluster}-node`, what: "All machines" },
-  ...rolesWith(separate.map(({ role }) => role)).map((role) => ({
+  ...listPossibleRoles(separate.map(({ role }) => role)).map((role) => ({
     group: role,
     name: `${cluster}-${role}`,
     what: `Machines with the role ${roleTable[role].title}`,
@@ -277,23 +280,23 @@ const groupsFor = (
 ];
 
 /** Returns all groups: control planes, worker pools, and the groups that are not nodes. */
-export const groupsOf = ({ groups, separate }: ClusterPlan): readonly PlannedGroup[] => [
+export const listPlannedGroups = ({ groups, separate }: ClusterPlan): readonly PlannedGroup[] => [
   ...groups,
   ...separate,
 ];
 
 /** Returns all machines, the control planes first. */
-export const machinesOf = (plan: ClusterPlan): readonly PlannedMachine[] =>
-  groupsOf(plan).flatMap(({ machines }) => machines);
+export const listPlannedMachines = (plan: ClusterPlan): readonly PlannedMachine[] =>
+  listPlannedGroups(plan).flatMap(({ machines }) => machines);
 
 /** Returns the roles that the cluster's machines can have, in the order of the role table. */
-export const rolesIn = (plan: ClusterPlan): readonly Role[] =>
-  rolesWith(groupsOf(plan).map(({ role }) => role));
+export const listPossiblePlanRoles = (plan: ClusterPlan): readonly MachineRole[] =>
+  listPossibleRoles(listPlannedGroups(plan).map(({ role }) => role));
 
 /** Returns the role of the machine through which SSH reaches all other machines. */
-export const entryRole = ({ groups, separate }: ClusterPlan): Role =>
+export const getSshEntryRole = ({ groups, separate }: ClusterPlan): MachineRole =>
   (separate.find(({ role }) => roleTable[role].sshEntry) ?? groups[0]).role;
 
 /** Returns the control planes. `kubeadm init` runs on the first. */
-export const controlPlanesOf = ({ groups }: ClusterPlan): readonly PlannedMachine[] =>
+export const listPlannedControlPlanes = ({ groups }: ClusterPlan): readonly PlannedMachine[] =>
   groups[0].machines;

@@ -18,7 +18,7 @@ interface Place {
 type Choice = readonly [key: string, value: string | undefined];
 
 /** Returns whether the cloud controller creates load balancers for Services. */
-export const createsServiceLoadBalancers = ({
+export const hasServiceLoadBalancers = ({
   loadBalancer,
   cloudController,
 }: Pick<ClusterSpec, "loadBalancer" | "cloudController">): boolean =>
@@ -37,7 +37,7 @@ const ownPlace = (
 
 /** Returns the arguments for which the cloud controller creates load balancers. */
 function placesOfServices(spec: ClusterSpec): Place[] {
-  if (!createsServiceLoadBalancers(spec)) return [];
+  if (!hasServiceLoadBalancers(spec)) return [];
   const { loadBalancer, ingress, samples, sampleServices } = spec;
   const { flavorId, availabilityZone } = loadBalancer;
   return [
@@ -71,7 +71,7 @@ function providersOf(spec: ClusterSpec): Record<string, string> {
   const { endpoint, ingress, loadBalancer } = spec;
   const api = endpoint.kind === "load-balancer" ? endpoint.provider : undefined;
   const all = loadBalancer.provider;
-  const used = ingress?.kind === "workers" || createsServiceLoadBalancers(spec) || api === all;
+  const used = ingress?.kind === "workers" || hasServiceLoadBalancers(spec) || api === all;
   return {
     ...(used && { "loadBalancer.provider": all }),
     ...(api !== undefined && api !== all && { "endpoint.provider": api }),
@@ -90,7 +90,7 @@ const written = (places: readonly Place[], chosen: "flavor" | "zone"): Record<st
  * Returns the providers, flavors and zones that Octavia must offer. Returns undefined if the
  * specification needs no load balancers.
  */
-export function octaviaRequirementsOf(spec: ClusterSpec): OctaviaRequirements | undefined {
+export function getOctaviaRequirements(spec: ClusterSpec): OctaviaRequirements | undefined {
   const providers = providersOf(spec);
   if (Object.keys(providers).length === 0) return undefined;
   const places = [...ownPlaces(spec), ...placesOfServices(spec)];

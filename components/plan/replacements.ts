@@ -1,14 +1,14 @@
 import type { FrozenValuesByPath } from "../config/immutable-fields.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
-  controlPlanesOf,
-  entryRole,
-  machinesOf,
+  listPlannedControlPlanes,
+  getSshEntryRole,
+  listPlannedMachines,
   planCluster,
   type ClusterPlan,
   type PlannedMachine,
 } from "./cluster-plan.js";
-import { needsMajority, roleTable, separateGroupsOf } from "../config/roles.js";
+import { needsMajority, roleTable, listSeparateGroupSpecs } from "../config/roles.js";
 import type { MachineGroupSpec } from "../config/machines/group-options.js";
 
 /**
@@ -35,7 +35,7 @@ interface Replaced {
  * Returns the machines whose existing server has another generation than the plan. Leaves out
  * servers with an unknown generation.
  */
-export const machinesToReplace = (
+export const listMachinesToReplace = (
   machines: readonly PlannedMachine[],
   existing: ExistingGenerations,
 ): Replaced[] =>
@@ -49,7 +49,7 @@ export const machinesToReplace = (
  * records them, so that the next run detects and checks a change. Leaves out groups in which all
  * machines have generation 0.
  */
-export const recordedGenerations = ({
+export const getGenerationsToRecord = ({
   groups: [leading],
   separate,
 }: ClusterPlan): FrozenValuesByPath =>
@@ -61,7 +61,10 @@ export const recordedGenerations = ({
   );
 
 /** Returns a problem for each server that this run would replace but must not. */
-export function replacementProblems(spec: ClusterSpec, existing: ExistingGenerations): Problem[] {
+export function findReplacementProblems(
+  spec: ClusterSpec,
+  existing: ExistingGenerations,
+): Problem[] {
   const plan = planCluster(spec);
   return [
     ...ofControlPlanes(spec, plan, existing),
@@ -96,7 +99,7 @@ function ofGroup(
   existing: ExistingGenerations,
   against: (machine: PlannedMachine) => Reason,
 ): Problem[] {
-  const wrong = machinesToReplace(machines, existing).flatMap(({ machine, made }) => {
+  const wrong = listMachinesToReplace(machines, existing).flatMap(({ machine, made }) => {
     const reason = against(machine);
     return reason === undefined ? [] : [{ machine, sentence: reason(made) }];
   });
@@ -118,16 +121,20 @@ const ofControlPlanes = (
   existing: ExistingGenerations,
 ): Problem[] =>
   ofGroup(
-    { path: "controlPlane", nodes: spec.controlPlane.nodes, machines: controlPlanesOf(plan) },
+    {
+      path: "controlPlane",
+      nodes: spec.controlPlane.nodes,
+      machines: listPlannedControlPlanes(plan),
+    },
     existing,
     (machine) => againstControlPlane(machine, plan, existing),
   );
 
 const ofEtcd = (spec: ClusterSpec, plan: ClusterPlan, existing: ExistingGenerations): Problem[] =>
-  separateGroupsOf(spec)
+  listSeparateGroupSpecs(spec)
     .filter(({ role }) => needsMajority(role))
     .flatMap(({ role, group: { nodes } }) => {
-      const machines = machinesOf(plan).filter((one) => one.role === role);
+      const machines = listPlannedMachines(plan).filter((one) => one.role === role);
       return ofGroup({ path: role, nodes, machines }, existing, (machine) =>
         againstMember(machine, machines, { plan, existing }),
       );
@@ -138,8 +145,8 @@ function againstControlPlane(
   plan: ClusterPlan,
   existing: ExistingGenerations,
 ): Reason {
-  const machines = controlPlanesOf(plan);
-  const leaving = removedControlPlanes(plan, existing);
+  const machines = listPlannedControlPlanes(plan);
+  const leaving = listRemovedControlPlanes(plan, existing);
   if (leaving.length > 0) {
     const count = String(machines.length + leaving.length);
     return (made) =>
@@ -177,7 +184,7 @@ function againstMember(
       `the only machine of etcd, and the cluster's data would go with it; write ${made} again`;
   // etcd must work while a control plane is replaced. In addition, SSH may reach the etcd machines
   // through that control plane.
-  const beside = machinesToReplace(controlPlanesOf(plan), existing).map(
+  const beside = listMachinesToReplace(listPlannedControlPlanes(plan), existing).map(
     ({ machine }) => machine.name,
   );
   if (beside.length > 0)
@@ -187,8 +194,10 @@ function againstMember(
 }
 
 /** Returns the names of existing servers of control planes that the plan no longer contains. */
-export const removedControlPlanes = (plan: ClusterPlan, existing: ExistingGenerations): string[] =>
-  [...existing.keys()].filter((name) => leaves(name, plan));
+export const listRemovedControlPlanes = (
+  plan: ClusterPlan,
+  existing: ExistingGenerations,
+): string[] => [...existing.keys()].filter((name) => leaves(name, plan));
 
 /**
  * Returns whether a server with this name belongs to a control plane that the plan no longer
@@ -205,14 +214,14 @@ const leaves = (name: string, { groups: [group] }: ClusterPlan): boolean =>
  * before a machine is deleted use the host key from the last run.
  */
 function ofEntry(plan: ClusterPlan, existing: ExistingGenerations): Problem[] {
-  const entry = plan.separate.find(({ role }) => role === entryRole(plan));
-  const [replaced] = machinesToReplace(entry?.machines ?? [], existing);
+  const entry = plan.separate.find(({ role }) => role === getSshEntryRole(plan));
+  const [replaced] = listMachinesToReplace(entry?.machines ?? [], existing);
   if (!entry || !replaced) return [];
   const { machine, made } = replaced;
-  const all = machinesOf(plan);
+  const all = listPlannedMachines(plan);
   const planned = new Set(all.map(({ name }) => name));
   const moving = [
-    ...machinesToReplace(all, existing).map((one) => one.machine.name),
+    ...listMachinesToReplace(all, existing).map((one) => one.machine.name),
     ...[...existing.keys()].filter((name) => !planned.has(name)),
   ].filter((name) => name !== machine.name);
   if (moving.length === 0) return [];

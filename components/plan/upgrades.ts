@@ -1,15 +1,19 @@
-import { compareVersions, minorAfter, minorOf } from "../../base/versions/pinned-versions.js";
+import {
+  compareVersions,
+  getNextMinorVersion,
+  getMinorVersion,
+} from "../../base/versions/pinned-versions.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { needsMajority } from "../config/roles.js";
-import { machinesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
+import { listPlannedMachines, planCluster, type ClusterPlan } from "./cluster-plan.js";
 import {
-  removedControlPlanes,
-  machinesToReplace,
+  listRemovedControlPlanes,
+  listMachinesToReplace,
   type ExistingGenerations,
 } from "./replacements.js";
 
 /** Kubernetes version of a cluster before the run. */
-export interface VersionBefore {
+export interface VersionBeforeUpgrade {
   /** Version in the specification of the previous run. */
   readonly written: string | undefined;
   /**
@@ -20,7 +24,7 @@ export interface VersionBefore {
 }
 
 /** Kubernetes version and servers of an existing cluster before the run. */
-export interface ClusterBeforeUpgrade extends VersionBefore {
+export interface ClusterBeforeUpgrade extends VersionBeforeUpgrade {
   /** Servers that are known to exist. */
   readonly existing: ExistingGenerations;
 }
@@ -38,7 +42,7 @@ export const isUpgrade = ({ kubernetes }: ClusterSpec, reached: string | undefin
  * Returns a problem if this run cannot bring the cluster to the Kubernetes version in the
  * specification.
  */
-export function upgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgrade): Problem[] {
+export function findUpgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgrade): Problem[] {
   const { version } = spec.kubernetes;
   const { written = version, reached } = before;
   if (written === version && !isUpgrade(spec, reached)) return [];
@@ -57,8 +61,8 @@ export function upgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgrade)
 function againstVersion(reached: string, version: string): string | undefined {
   if (compareVersions(version, reached) < 0)
     return `${version} is earlier than ${reached}, and no cluster goes back; write ${reached}, or a later release`;
-  const next = minorAfter(reached);
-  if (![minorOf(reached), next].includes(minorOf(version)))
+  const next = getNextMinorVersion(reached);
+  if (![getMinorVersion(reached), next].includes(getMinorVersion(version)))
     return `${version} is more than one minor after ${reached}, and none can be left out; write a release of ${next} before`;
   return undefined;
 }
@@ -74,12 +78,12 @@ function againstRun(
   existing: ExistingGenerations,
   begun: boolean,
 ): string | undefined {
-  const machines = machinesOf(plan).filter(({ role }) => needsMajority(role));
+  const machines = listPlannedMachines(plan).filter(({ role }) => needsMajority(role));
   const names = (some: readonly string[]): string => some.join(", ");
-  const replaced = machinesToReplace(machines, existing).map(({ machine }) => machine.name);
+  const replaced = listMachinesToReplace(machines, existing).map(({ machine }) => machine.name);
   if (replaced.length > 0)
     return `cannot come while ${names(replaced)} would be replaced; write the generation again in which they were made, run \`up\`, and raise it afterwards`;
-  const leaving = removedControlPlanes(plan, existing);
+  const leaving = listRemovedControlPlanes(plan, existing);
   if (leaving.length > 0)
     return `cannot come while ${names(leaving)} would leave; write the former count again, run \`up\`, and lower it afterwards`;
   const missing = machines.filter(

@@ -1,7 +1,7 @@
 import {
   machineZonePlaceholder,
-  type WrittenVolume,
-  type WrittenVolumes,
+  type VolumeSpec,
+  type VolumeSpecs,
 } from "../config/machines/volumes.js";
 
 /** Mount point of a volume, with its mode and the service that must not start before the mount. */
@@ -16,15 +16,15 @@ interface Mount {
  * Mount point of each volume, by the volume's purpose. The root volume has none, because the
  * machine boots from it.
  */
-export const volumePurposes = {
+export const mountsByVolumePurpose = {
   root: undefined,
   runtime: { path: "/var/lib/containerd", mode: "0711", unit: "containerd" },
   // kubelet starts etcd. Before the mount, etcd would start on the root disk, without its data.
   etcd: { path: "/var/lib/etcd", mode: "0700", unit: "kubelet" },
 } as const satisfies Readonly<Record<string, Mount | undefined>>;
-export type VolumePurpose = keyof typeof volumePurposes;
+export type VolumePurpose = keyof typeof mountsByVolumePurpose;
 
-export interface PlannedVolume extends WrittenVolume {
+export interface PlannedVolume extends VolumeSpec {
   readonly purpose: VolumePurpose;
   /** Name in Cinder. */
   readonly name: string;
@@ -34,7 +34,7 @@ export interface PlannedVolume extends WrittenVolume {
  * Returns the volume. The machine's zone (`machines`) replaces the placeholder in the volume's
  * zone.
  */
-const placed = ({ zone, ...volume }: WrittenVolume, machines = ""): WrittenVolume => ({
+const placed = ({ zone, ...volume }: VolumeSpec, machines = ""): VolumeSpec => ({
   ...volume,
   ...(zone !== undefined && { zone: zone.replaceAll(machineZonePlaceholder, machines) }),
 });
@@ -44,12 +44,12 @@ const placed = ({ zone, ...volume }: WrittenVolume, machines = ""): WrittenVolum
  * machine (`own`) replaces the group's volume with the same purpose. `zone` is the machine's zone.
  * If it is undefined, no volume has a placeholder for it (config/machines/volumes.ts).
  */
-export const volumesOf = (
+export const planMachineVolumes = (
   { name: machine, zone }: { readonly name: string; readonly zone: string | undefined },
-  own: WrittenVolumes,
-  group: WrittenVolumes,
+  own: VolumeSpecs,
+  group: VolumeSpecs,
 ): readonly PlannedVolume[] =>
-  (Object.keys(volumePurposes) as VolumePurpose[]).flatMap((purpose) => {
+  (Object.keys(mountsByVolumePurpose) as VolumePurpose[]).flatMap((purpose) => {
     const volume = own[`${purpose}Volume`] ?? group[`${purpose}Volume`];
     return volume ? [{ ...placed(volume, zone), purpose, name: `${machine}-${purpose}` }] : [];
   });
@@ -66,7 +66,7 @@ const slots = 25;
  * same number, so the machine with the most volumes of its own determines it. `interfaces` is the
  * number of network interfaces of a machine, because a second interface takes a slot, too.
  */
-export function attachableVolumes(
+export function countAttachableVolumes(
   machines: readonly { readonly volumes: readonly PlannedVolume[] }[],
   interfaces: number,
 ): number {
@@ -81,11 +81,14 @@ export function attachableVolumes(
  * Returns the line of a volume for machine/scripts/prepare/mount-volumes.sh:
  * `PURPOSE ID PATH MODE UNIT`, or `root ID` for the root volume.
  */
-export function volumeLine(purpose: VolumePurpose, id: string): string {
-  const mount = volumePurposes[purpose];
+export function renderVolumeLine(purpose: VolumePurpose, id: string): string {
+  const mount = mountsByVolumePurpose[purpose];
   return [purpose, id, ...(mount ? [mount.path, mount.mode, mount.unit] : [])].join(" ");
 }
 
 /** Returns the lines of all volumes of a machine. `ids` are the IDs in the order of `volumes`. */
-export const volumeLines = (volumes: readonly PlannedVolume[], ids: readonly string[]): string =>
-  volumes.map(({ purpose }, index) => volumeLine(purpose, ids[index] ?? "")).join("\n");
+export const renderVolumeLines = (
+  volumes: readonly PlannedVolume[],
+  ids: readonly string[],
+): string =>
+  volumes.map(({ purpose }, index) => renderVolumeLine(purpose, ids[index] ?? "")).join("\n");

@@ -7,8 +7,8 @@ import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 import { readPinnedManifest } from "./manifest-check.js";
 import {
   isWorkload,
-  manifestTypeOf,
-  type ManifestAnchors,
+  getManifestType,
+  type RequiredManifestParts,
   type ManifestObject,
   type ManifestType,
 } from "./manifest-objects.js";
@@ -38,7 +38,7 @@ const classes: Readonly<Record<ManifestType, unknown>> = {
   "apps/v1 Deployment": apps.v1.Deployment,
 };
 
-const classOf = (object: ManifestObject): Made => classes[manifestTypeOf(object)] as Made;
+const classOf = (object: ManifestObject): Made => classes[getManifestType(object)] as Made;
 
 /** Returns the last part of a resource's name, such as `daemon-set-calico-node`. */
 const roleOf = ({ kind, metadata: { name } }: ManifestObject): string =>
@@ -52,7 +52,7 @@ export abstract class ManifestAddon extends Addon {
    */
   protected read(
     pinned: PinnedManifest,
-    anchors: ManifestAnchors,
+    anchors: RequiredManifestParts,
     files: PinnedFileDirectories | undefined,
   ): readonly ManifestObject[] {
     const manifest = readPinnedManifest(pinned, anchors, files);

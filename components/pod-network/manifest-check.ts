@@ -1,10 +1,10 @@
 import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
 import type { ArgumentProblem } from "../pulumi/errors.js";
 import { readPinnedFile, type PinnedFileDirectories } from "../lookup/pinned-files.js";
-import { calicoAnchorsOf } from "./calico/manifests.js";
-import { canalAnchors } from "./canal/manifests.js";
+import { getCalicoRequiredParts } from "./calico/manifests.js";
+import { canalRequiredParts } from "./canal/manifests.js";
 import type { PodNetworkSpec } from "./pod-network-kinds.js";
-import { readManifest, type ManifestAnchors, type Manifest } from "./manifest-objects.js";
+import { readManifest, type RequiredManifestParts, type Manifest } from "./manifest-objects.js";
 
 type ByManifest = Extract<PodNetworkSpec, { readonly manifest: PinnedManifest }>["kind"];
 
@@ -12,9 +12,11 @@ type ByManifest = Extract<PodNetworkSpec, { readonly manifest: PinnedManifest }>
  * Parts that the manifest of each pod network must contain. The compiler reports a pod network that
  * uses a manifest but is missing here.
  */
-const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => ManifestAnchors>> = {
-  calico: calicoAnchorsOf,
-  canal: () => canalAnchors,
+const anchors: Readonly<
+  Record<ByManifest, (network: Checked["network"]) => RequiredManifestParts>
+> = {
+  calico: getCalicoRequiredParts,
+  canal: () => canalRequiredParts,
 };
 
 /**
@@ -23,7 +25,7 @@ const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => Mani
  */
 export function readPinnedManifest(
   pinned: PinnedManifest,
-  wanted: ManifestAnchors,
+  wanted: RequiredManifestParts,
   files?: PinnedFileDirectories,
 ): Manifest {
   const read = readPinnedFile(pinned, files);
@@ -45,7 +47,7 @@ interface Checked {
  * Returns the problem with a pod network's manifest, or an empty list. Called before anything is
  * changed.
  */
-export function manifestProblems(
+export function findManifestProblems(
   { podNetwork: spec, network }: Checked,
   files?: PinnedFileDirectories,
 ): readonly ArgumentProblem[] {

@@ -2,7 +2,7 @@
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import {
-  manifestImage,
+  resolveManifestImage,
   type ImageRegistry,
   type OwnImages,
 } from "../../base/versions/container-images.js";
@@ -51,7 +51,7 @@ export const manifestTypes = [
 export type ManifestType = (typeof manifestTypes)[number];
 
 /** Returns the type of an object that `readManifest` accepted. */
-export const manifestTypeOf = ({ apiVersion, kind }: ManifestObject): ManifestType =>
+export const getManifestType = ({ apiVersion, kind }: ManifestObject): ManifestType =>
   `${apiVersion} ${kind}` as ManifestType;
 
 const workloadKinds = ["DaemonSet", "Deployment"];
@@ -61,7 +61,7 @@ export const isWorkload = ({ kind }: ManifestObject): boolean => workloadKinds.i
  * Parts of a manifest into which the program writes the cluster's settings. A manifest without
  * these parts is refused.
  */
-export interface ManifestAnchors {
+export interface RequiredManifestParts {
   readonly configMap: string;
   readonly daemonSet: string;
   /** Names of the containers of the DaemonSet that receive settings. */
@@ -80,7 +80,7 @@ export type Manifest =
  * Returns the objects of a manifest. Returns an error message if the manifest contains objects of
  * unknown types, or does not contain all parts in `anchors`.
  */
-export function readManifest(text: string, anchors: ManifestAnchors): Manifest {
+export function readManifest(text: string, anchors: RequiredManifestParts): Manifest {
   try {
     const documents = parseAllDocuments(text);
     const [error] = documents.flatMap(({ errors }) => errors);
@@ -89,7 +89,7 @@ export function readManifest(text: string, anchors: ManifestAnchors): Manifest {
       .map((document) => document.toJS({ maxAliasCount: 0 }) as unknown)
       .filter((value) => value !== null && value !== undefined)
       .map((value) => schemaOf(value).parse(value));
-    const other = objects.map(manifestTypeOf).find((type) => !manifestTypes.includes(type));
+    const other = objects.map(getManifestType).find((type) => !manifestTypes.includes(type));
     if (other !== undefined) return { problem: `it holds a ${other}, which is not known here` };
     const lacking = lackingIn(objects, anchors);
     return lacking === undefined ? { objects } : { problem: `it has no ${lacking}` };
@@ -107,7 +107,7 @@ const schemaOf = (value: unknown): typeof objectSchema => {
 
 function lackingIn(
   objects: readonly ManifestObject[],
-  anchors: ManifestAnchors,
+  anchors: RequiredManifestParts,
 ): string | undefined {
   const has = (kind: string, name: string) =>
     objects.find((object) => object.kind === kind && object.metadata.name === name);
@@ -124,7 +124,7 @@ function lackingIn(
 
 const holds = (
   { data }: ManifestObject,
-  { key, pattern }: NonNullable<ManifestAnchors["data"]>,
+  { key, pattern }: NonNullable<RequiredManifestParts["data"]>,
 ): boolean => pattern.test(String((data as Readonly<Record<string, unknown>> | undefined)?.[key]));
 
 const containersOf = (object: ManifestObject): readonly ManifestContainer[] => {
@@ -173,15 +173,15 @@ const mapContainers =
  * images of the user. It also makes Kubernetes report the last log lines of a failed container, and
  * a failed `up` shows them.
  */
-export const withClusterImages = (registry: ImageRegistry | undefined, own?: OwnImages): Change =>
+export const replaceImages = (registry: ImageRegistry | undefined, own?: OwnImages): Change =>
   mapContainers((container) => ({
     ...container,
-    image: manifestImage(container.image, registry, own),
+    image: resolveManifestImage(container.image, registry, own),
     terminationMessagePolicy: "FallbackToLogsOnError",
   }));
 
 /** Returns a change that sets values of a ConfigMap and keeps all other values. */
-export const withConfigMapData = (
+export const setConfigMapData = (
   name: string,
   data: Readonly<Record<string, StringInput>>,
 ): Change =>
@@ -191,14 +191,18 @@ export const withConfigMapData = (
   }));
 
 /** Returns a change that edits one value of a ConfigMap. */
-export const withEditedData = (name: string, key: string, edit: (text: string) => string): Change =>
+export const editConfigMapData = (
+  name: string,
+  key: string,
+  edit: (text: string) => string,
+): Change =>
   only("ConfigMap", name, (object) => {
     const data = object["data"] as Readonly<Record<string, unknown>>;
     return { ...object, data: { ...data, [key]: edit(String(data[key])) } };
   });
 
 /** Returns a change of one container of a DaemonSet. */
-export const withChangedContainer = (
+export const changeContainer = (
   daemonSet: string,
   name: string,
   change: (container: ManifestContainer) => ManifestContainer,
@@ -213,7 +217,7 @@ export const withChangedContainer = (
 export type EnvVarValue = string | { readonly fieldPath: string };
 
 /** Returns a function that sets environment variables of a container and keeps all others. */
-export const withEnvVars =
+export const setEnvVars =
   (variables: Readonly<Record<string, EnvVarValue>>) =>
   (container: ManifestContainer): ManifestContainer => ({
     ...container,
@@ -229,7 +233,7 @@ export const withEnvVars =
  * Returns a change that sets an annotation of a DaemonSet's pods. A changed value restarts the
  * pods.
  */
-export const withChecksum = (daemonSet: string, value: StringInput): Change =>
+export const setChecksumAnnotation = (daemonSet: string, value: StringInput): Change =>
   only("DaemonSet", daemonSet, (object) => {
     const { spec } = object as Workload;
     const { metadata } = spec.template;

@@ -3,7 +3,7 @@
  * here. pod-network.ts deploys the pod network of a cluster.
  */
 import type { z } from "zod";
-import { clusterRangesOf, type ClusterRanges } from "../../base/ip-addresses.js";
+import { listClusterRanges, type PodAndServiceRanges } from "../../base/ip-addresses.js";
 import { calicoRow } from "./calico/traits.js";
 import { canalRow } from "./canal/traits.js";
 import { cloudRoutesRow } from "./cloud-routes/traits.js";
@@ -53,30 +53,30 @@ export const podNetworkNamespaces = Object.values<{ readonly namespace?: string 
 ).flatMap(({ namespace }) => namespace ?? []);
 
 /** Returns the traits of a pod network with the given options. See {@link PodNetworkTraits}. */
-export const podNetworkTraitsOf = (spec: PodNetworkSpec): PodNetworkTraits =>
+export const getPodNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>
   (podNetworkTable[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);
 
 /**
  * Returns the CIDRs of source addresses that the machines' ports must allow (allowed address
  * pairs).
  */
-export const allowedAddressPairRangesOf = ({
+export const getAddressPairRanges = ({
   podNetwork,
   network,
 }: {
   readonly podNetwork: PodNetworkSpec;
-  readonly network: ClusterRanges & { readonly ipv6?: ClusterRanges | undefined };
+  readonly network: PodAndServiceRanges & { readonly ipv6?: PodAndServiceRanges | undefined };
 }): readonly string[] => {
-  const { routedRanges, moreRanges = [] } = podNetworkTraitsOf(podNetwork);
-  return [...routedRanges.flatMap((range) => clusterRangesOf(range, network)), ...moreRanges];
+  const { routedRanges, moreRanges = [] } = getPodNetworkTraits(podNetwork);
+  return [...routedRanges.flatMap((range) => listClusterRanges(range, network)), ...moreRanges];
 };
 
 /** Returns how many bytes encapsulation adds to a packet of a pod. */
-export const encapsulationOverheadOf = (spec: PodNetworkSpec, withIpv6: boolean): number => {
-  const { overhead, ipv6 } = podNetworkTraitsOf(spec);
+export const getEncapsulationOverhead = (spec: PodNetworkSpec, withIpv6: boolean): number => {
+  const { overhead, ipv6 } = getPodNetworkTraits(spec);
   return withIpv6 && "overhead" in ipv6 ? ipv6.overhead : overhead;
 };
 
 /** Returns whether the cloud controller sets routes to pods on the cluster's router. */
 export const isRoutedByCloud = (spec: PodNetworkSpec): boolean =>
-  podNetworkTraitsOf(spec).routesOfCloud === true;
+  getPodNetworkTraits(spec).routesOfCloud === true;

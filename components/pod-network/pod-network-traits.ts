@@ -3,8 +3,8 @@
  * functions).
  */
 import type { z } from "zod";
-import type { ClusterRanges, Ipv6Mode } from "../../base/ip-addresses.js";
-import type { ImageName } from "../../base/versions/container-images.js";
+import type { PodAndServiceRanges, Ipv6Mode } from "../../base/ip-addresses.js";
+import type { AddonImageName } from "../../base/versions/container-images.js";
 import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
 
 /**
@@ -29,7 +29,7 @@ export interface PodNetworkTraffic {
   readonly reason: string;
 }
 
-type Range = keyof ClusterRanges;
+type Range = keyof PodAndServiceRanges;
 
 /**
  * Path of a packet to a pod on another machine. Neutron drops a packet whose source address is not
@@ -70,7 +70,7 @@ type Path =
  */
 export type PodNetworkTraits = Path & {
   /** Images that a machine needs before its pods can get addresses. */
-  readonly images: readonly ImageName[];
+  readonly images: readonly AddonImageName[];
   readonly passages: readonly PodNetworkTraffic[];
   /**
    * Support of IPv6. `modes` are the allowed values of `network.ipv6.mode`. `overhead` is the

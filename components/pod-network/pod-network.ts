@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../kubernetes-objects/addon.js";
-import type { ClusterRanges } from "../../base/ip-addresses.js";
+import type { PodAndServiceRanges } from "../../base/ip-addresses.js";
 import { Calico } from "./calico/calico.js";
 import { Canal } from "./canal/canal.js";
 import { Flannel } from "./flannel/flannel.js";
 import {
-  encapsulationOverheadOf,
+  getEncapsulationOverhead,
   type PodNetworkOptionsOf,
   type PodNetworkKind,
   type PodNetworkSpec,
@@ -52,7 +52,7 @@ export interface PodNetworkSettings<
    * IPv6 CIDRs of pods and Services. A change is refused while the cluster exists.
    * @default no IPv6
    */
-  readonly ipv6?: ClusterRanges | undefined;
+  readonly ipv6?: PodAndServiceRanges | undefined;
   /**
    * Host name of the API, which each machine resolves itself. A change is refused while the cluster
    * exists.
@@ -108,7 +108,7 @@ export class PodNetwork extends Addon {
   constructor(name: string, args: PodNetworkArgs, opts?: pulumi.ComponentResourceOptions) {
     super(PodNetwork.type, name, args, opts);
     const { spec, networkMtu, ...settings } = args;
-    const overhead = encapsulationOverheadOf(spec, settings.ipv6 !== undefined);
+    const overhead = getEncapsulationOverhead(spec, settings.ipv6 !== undefined);
     const podMtu = pulumi.output(networkMtu).apply((mtu) => mtu - overhead);
     const component = components[spec.kind] as Component<DeployedPodNetworkKind>;
     const { daemonSet } = this.make(component, spec.kind, { ...settings, options: spec, podMtu });

@@ -1,13 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ProgramError } from "./errors.js";
-import { settledValue } from "./pulumi-internals.js";
+import { awaitSettledOutput } from "./pulumi-internals.js";
 
 /**
  * Returns the value of an output. Resources that the caller then creates do not depend on the
  * output's resource. Rejects if that resource fails, also if the engine continues after errors.
  */
 export async function awaitOutput<T extends string | number>(output: pulumi.Output<T>): Promise<T> {
-  const value = await settledValue(output);
+  const value = await awaitSettledOutput(output);
   if (value === undefined)
     throw new ProgramError("FAILED", "Something that others wait for failed.");
   return value;
@@ -18,7 +18,7 @@ export async function awaitOutput<T extends string | number>(output: pulumi.Outp
  * that uses the output is created after the resource of `other`, but does not depend on it, so both
  * are deleted at the same time. A preview does not wait.
  */
-export const outputAfter = (
+export const delayOutputUntil = (
   other: pulumi.Output<string> | undefined,
   input: pulumi.Output<string>,
 ): pulumi.Output<string> =>

@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import {
   defaultOpenstackPlugin,
   takesPolicyList,
-  type OpenstackPlugin,
+  type OpenstackPluginVersion,
 } from "../../base/versions/openstack-plugin-versions.js";
 import { ProgramError } from "./errors.js";
 import { transformableTypes } from "./transforms.js";
@@ -18,18 +18,18 @@ const sdk = createRequire(__filename)("@pulumi/openstack/package.json") as { ver
 const sdkVersion = sdk.version.replace(/^v/, "");
 
 /**
- * Returns the `policies` of a server group: a list with one policy. {@link pluginOptions} converts
+ * Returns the `policies` of a server group: a list with one policy. {@link createPluginVersionOptions} converts
  * the list for plugins that take a string. In the SDK, `policies` is a list up to version 3 and a
  * string since version 4. The type `never` fits both.
  */
-export const serverGroupPolicies = (policy: string): never => [policy] as never;
+export const toServerGroupPolicies = (policy: string): never => [policy] as never;
 
 /**
  * Returns the options of a lookup, with the plugin version added. If the options contain a
  * provider, the engine ignores the version.
  */
-export const withPluginVersion = (
-  plugin: OpenstackPlugin | undefined,
+export const addPluginVersion = (
+  plugin: OpenstackPluginVersion | undefined,
   opts: pulumi.InvokeOptions,
 ): pulumi.InvokeOptions => ({ version: plugin ?? defaultOpenstackPlugin, ...opts });
 
@@ -57,7 +57,9 @@ const refuseUpdate = (name: string): pulumi.ResourceHook =>
  * Returns component options that select the plugin version for all OpenStack resources below the
  * component.
  */
-export const pluginOptions = (plugin?: OpenstackPlugin): pulumi.ComponentResourceOptions => {
+export const createPluginVersionOptions = (
+  plugin?: OpenstackPluginVersion,
+): pulumi.ComponentResourceOptions => {
   const transformation: pulumi.ResourceTransformation = ({ type, name, props, opts }) => {
     if (!type.startsWith("openstack:")) return undefined;
     const provider =

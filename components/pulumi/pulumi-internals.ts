@@ -19,7 +19,7 @@ import * as pulumi from "@pulumi/pulumi";
  * Public way: `output.apply`. It does not call its function if the value is unknown or the resource
  * failed, so the caller would wait forever.
  */
-export async function settledValue<T extends string | number>(
+export async function awaitSettledOutput<T extends string | number>(
   output: pulumi.Output<T>,
 ): Promise<T | undefined> {
   const { value } = (await pulumi.runtime.serializeProperties("value", { value: output })) as {
@@ -50,7 +50,7 @@ export const isConfigSecret = (key: string): boolean =>
  *
  * Public way: none.
  */
-export const currentRun = (): object | undefined => pulumi.runtime.getMonitor();
+export const getCurrentRunKey = (): object | undefined => pulumi.runtime.getMonitor();
 
 /**
  * Returns the outputs of all resources in the stack's own state before this run, by URN.

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isIdentity } from "../../openstack/inventory/ownership.js";
-import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
-import { currentRun, readOwnResources } from "./pulumi-internals.js";
+import type { StackOwnedObjects } from "../../openstack/checks/preflight-checks.js";
+import { getCurrentRunKey, readOwnResources } from "./pulumi-internals.js";
 
 const stateSchema = z.object({
   // Outputs of the resource. Absent with mocks of the engine, which have no state.
@@ -21,7 +21,7 @@ export interface RecordedResource {
 }
 
 /** Returns the resource name at the end of a URN. */
-export const resourceNameOf = (urn: string): string => urn.split("::").at(-1) ?? "";
+export const parseResourceName = (urn: string): string => urn.split("::").at(-1) ?? "";
 
 /**
  * State of each run, by the object that identifies the run. One process may run several programs.
@@ -32,8 +32,8 @@ const states = new WeakMap<object, Promise<readonly RecordedResource[] | undefin
  * Returns the resources in the stack's state before this run. Returns undefined if the state cannot
  * be read. Reads the state once per run, because the engine decrypts the whole state each time.
  */
-export function stateBeforeRun(): Promise<readonly RecordedResource[] | undefined> {
-  const run = currentRun();
+export function readStateBeforeRun(): Promise<readonly RecordedResource[] | undefined> {
+  const run = getCurrentRunKey();
   if (!run) return Promise.resolve(undefined);
   const before = states.get(run);
   if (before) return before;
@@ -52,16 +52,16 @@ async function readState(): Promise<readonly RecordedResource[] | undefined> {
   if (answer === undefined) return undefined;
   const { outputs } = stateSchema.parse(answer);
   return (
-    outputs && Object.entries(outputs).map(([urn, of]) => ({ name: resourceNameOf(urn), ...of }))
+    outputs && Object.entries(outputs).map(([urn, of]) => ({ name: parseResourceName(urn), ...of }))
   );
 }
 
 /**
  * Returns the IDs of all resources in the state, and the identities of all clusters in the state.
  */
-export const ownedIdsAndIdentities = (
+export const collectStackOwnedObjects = (
   state: readonly RecordedResource[],
-): Pick<OwnedByStack, "owned" | "identities"> => ({
+): Pick<StackOwnedObjects, "owned" | "identities"> => ({
   owned: new Set(
     state.flatMap(({ outputs: { id } }) => (typeof id === "string" && id !== "" ? [id] : [])),
   ),

@@ -35,7 +35,10 @@ const slowArgument = (argument: unknown, factor: number): unknown =>
  * Returns the container with longer limits: its probes may fail `factor` times as often, and the
  * durations of its leader election are `factor` times as long.
  */
-export function slowContainer<Spec extends Container>(container: Spec, factor: number): Spec {
+export function extendContainerTimeouts<Spec extends Container>(
+  container: Spec,
+  factor: number,
+): Spec {
   const probes = (["livenessProbe", "startupProbe"] as const).flatMap((name) => {
     const probe = container[name];
     return probe
@@ -54,7 +57,7 @@ const workloads = ["kubernetes:apps/v1:DaemonSet", "kubernetes:apps/v1:Deploymen
 function slowWorkload(props: pulumi.Inputs, factor: number): pulumi.Inputs {
   const spec = props["spec"] as { readonly template: PodTemplate };
   const { template } = spec;
-  const containers = template.spec.containers.map((one) => slowContainer(one, factor));
+  const containers = template.spec.containers.map((one) => extendContainerTimeouts(one, factor));
   return {
     ...props,
     spec: { ...spec, template: { ...template, spec: { ...template.spec, containers } } },
@@ -78,7 +81,7 @@ function longer(
  * multiply the timeouts, allowed probe failures and leader election durations of all children by
  * `factor`.
  */
-export function slowMachineOptions(factor: number): pulumi.ComponentResourceOptions {
+export function createSlowMachineOptions(factor: number): pulumi.ComponentResourceOptions {
   if (factor === 1) return {};
   const transformation: pulumi.ResourceTransformation = ({ type, props, opts }) => ({
     props: workloads.includes(type) ? slowWorkload(props, factor) : props,

@@ -64,7 +64,7 @@ export type Transform = (child: {
 export type Transforms = { readonly [Kind in ChildKind]?: Transform };
 
 /** Returns component options that apply the transforms to all resources below the component. */
-export function withTransforms(
+export function addTransforms(
   opts: pulumi.ComponentResourceOptions | undefined,
   transforms: Transforms = {},
 ): pulumi.ComponentResourceOptions {

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { isLongValue, shownValueOf } from "./script-steps.js";
+import { isLongValue, getShownValue } from "./script-steps.js";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -8,7 +8,7 @@ const textsOf = (texts: readonly (readonly [string, string])[]): Texts => Object
 const none: pulumi.Output<Texts> = pulumi.output(textsOf([]));
 
 /** Values of a step in two parts: values that everyone may read, and all others. */
-export interface DividedValues {
+export interface PlainAndSecretValues {
   /** Values for the command of the step. A long value is replaced by its digest. */
   readonly shown: pulumi.Output<Texts>;
   /** Values for the standard input of the step. Secret if one of the values is secret. */
@@ -19,13 +19,13 @@ export interface DividedValues {
  * Divides values into secret and other values. Whether a value is secret becomes known only
  * together with the value.
  */
-export function dividedBySecrecy(
+export function divideBySecrecy(
   values: Readonly<Record<string, pulumi.Input<string>>>,
-): DividedValues {
+): PlainAndSecretValues {
   const all = Object.entries(values).map(([name, input]) => {
     const value = pulumi.output(input);
     const clear = pulumi.unsecret(value);
-    const shown = clear.apply((text) => textsOf([shownValueOf(name, text)]));
+    const shown = clear.apply((text) => textsOf([getShownValue(name, text)]));
     const long = clear.apply((text) => textsOf(isLongValue(text) ? [[name, text]] : []));
     const whole = value.apply((text) => textsOf([[name, text]]));
     const secret = pulumi.output(pulumi.isSecret(value));

@@ -1,12 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import { settledValue } from "../pulumi/pulumi-internals.js";
+import { awaitSettledOutput } from "../pulumi/pulumi-internals.js";
 import {
-  resourceNameOf,
-  stateBeforeRun,
+  parseResourceName,
+  readStateBeforeRun,
   type RecordedResource,
 } from "../pulumi/recorded-resources.js";
-import { scriptType, unfinishedCommand } from "./script-type.js";
-import { serverOfScript } from "./script-steps.js";
+import { scriptType, unfinishedCommandMarker } from "./script-type.js";
+import { findScriptServerId } from "./script-steps.js";
 
 interface Script {
   readonly urn: pulumi.Output<string>;
@@ -18,7 +18,10 @@ interface Script {
  * the output in the state. If the script ran on another server or did not finish, the output stays
  * unknown.
  */
-export const lastOutput = (script: Script, server: pulumi.Input<string>): pulumi.Output<string> =>
+export const getLastScriptOutput = (
+  script: Script,
+  server: pulumi.Input<string>,
+): pulumi.Output<string> =>
   pulumi
     .output(outputBefore(script, server))
     .apply((before) => pulumi.output(before ?? script.stdout));
@@ -31,9 +34,9 @@ const outputBefore = (
   pulumi
     .all([urn, server])
     .apply(async ([script, id]) =>
-      (await settledValue(stdout)) !== undefined
+      (await awaitSettledOutput(stdout)) !== undefined
         ? undefined
-        : outputIn((await stateBeforeRun()) ?? [], resourceNameOf(script), id),
+        : outputIn((await readStateBeforeRun()) ?? [], parseResourceName(script), id),
     );
 
 /** Returns the output in the state of a script that finished on this server. */
@@ -45,6 +48,7 @@ function outputIn(
   const { outputs = {} } =
     state.find(({ name, type }) => name === script && type === scriptType) ?? {};
   const { update, stdout } = outputs;
-  if (update === unfinishedCommand || serverOfScript(outputs) !== server) return undefined;
+  if (update === unfinishedCommandMarker || findScriptServerId(outputs) !== server)
+    return undefined;
   return typeof stdout === "string" ? stdout : undefined;
 }

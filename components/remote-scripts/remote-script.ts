@@ -1,14 +1,14 @@
 import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
-import { lastOutput } from "./last-output.js";
+import { getLastScriptOutput } from "./last-output.js";
 import { writeCachedFile } from "./script-cache.js";
-import { dividedBySecrecy } from "./divide-by-secrecy.js";
+import { divideBySecrecy } from "./divide-by-secrecy.js";
 import {
-  bundleOf,
-  commandOf,
-  standardInputOf,
-  remotePathOf,
+  createScriptBundle,
+  renderStepCommand,
+  renderStandardInput,
+  getRemotePath,
   type ScriptStep,
 } from "./script-steps.js";
 
@@ -79,13 +79,13 @@ export class CopiedScripts extends command.remote.CopyToRemote {
     { connection, steps }: CopiedScriptsArgs,
     opts?: pulumi.CustomResourceOptions,
   ) {
-    const bundle = bundleOf(steps);
+    const bundle = createScriptBundle(steps);
     super(
       name,
       {
         connection: connectionOf(connection),
         source: new pulumi.asset.FileAsset(writeCachedFile(bundle)),
-        remotePath: pulumi.output(connection.server).apply((id) => remotePathOf(bundle, id)),
+        remotePath: pulumi.output(connection.server).apply((id) => getRemotePath(bundle, id)),
       },
       opts,
     );
@@ -130,7 +130,7 @@ export class RemoteScript extends command.remote.Command {
     const { connection, step, when } = args;
     const { proxy, server } = connection;
     const path = proxy ? pulumi.interpolate`${server},${proxy.machine}` : server;
-    const { shown, hidden } = dividedBySecrecy({
+    const { shown, hidden } = divideBySecrecy({
       ...args.values,
       SERVER_ID: server,
       SERVER_PATH: path,
@@ -139,7 +139,7 @@ export class RemoteScript extends command.remote.Command {
       pulumi
         // `args.copied.id` is here for the order, because the scripts must be on the machine first.
         .all([shown, args.when === "up" ? args.copied.id : ""])
-        .apply(([values]) => commandOf(step, occasion, values));
+        .apply(([values]) => renderStepCommand(step, occasion, values));
     super(
       name,
       {
@@ -149,7 +149,7 @@ export class RemoteScript extends command.remote.Command {
         ...(when === "up" && { create: on(step.tellsCreate ? "create" : "up") }),
         ...(when === "up" && step.tellsCreate && { update: on("update") }),
         stdin: hidden.apply((texts) =>
-          standardInputOf(texts, when === "delete" ? step : undefined),
+          renderStandardInput(texts, when === "delete" ? step : undefined),
         ),
         addPreviousOutputInEnv: false,
         // Scripts write progress messages to standard error, and the result to standard output.
@@ -157,7 +157,7 @@ export class RemoteScript extends command.remote.Command {
       },
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["stdout", "stderr"] }),
     );
-    this.#lastOutput = pulumi.runtime.isDryRun() ? lastOutput(this, server) : this.stdout;
+    this.#lastOutput = pulumi.runtime.isDryRun() ? getLastScriptOutput(this, server) : this.stdout;
   }
 
   /**

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs
 import { dirname, join } from "node:path";
 // This import is allowed here, because no resource depends on the path of the cache directory.
 // eslint-disable-next-line no-restricted-syntax
-import { cacheDirectory } from "../../base/paths.js";
+import { getCachePath } from "../../base/paths.js";
 import { replacePrivateFile } from "../../base/atomic-files.js";
-import { isMissingFile, isSystemError } from "../../base/failures/expected-errors.js";
-import type { Bundle } from "./script-steps.js";
+import { isMissingFileError, isSystemError } from "../../base/failures/expected-errors.js";
+import type { ScriptBundle } from "./script-steps.js";
 
 const day = 86_400_000;
 /** Milliseconds without use after which a file is deleted. All runs are shorter. */
@@ -16,8 +16,8 @@ const longestUnused = 30 * day;
  * file. It remains in the user's cache, because this process may end before the plugin has read it.
  * The name of the file is a digest of its content, so several runs can use it at the same time.
  */
-export function writeCachedFile({ digest, text }: Bundle): string {
-  const file = cacheDirectory("scripts", `${digest}.sh`);
+export function writeCachedFile({ digest, text }: ScriptBundle): string {
+  const file = getCachePath("scripts", `${digest}.sh`);
   // The use is noted before the text is compared. Otherwise, another run could delete the file
   // after the comparison.
   const usedToday = noteUse(file);
@@ -30,7 +30,7 @@ function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    if (isMissingFile(error)) return undefined;
+    if (isMissingFileError(error)) return undefined;
     throw error;
   }
 }

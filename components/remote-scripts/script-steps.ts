@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync, strToU8 } from "fflate";
-import { shellAssignments, shellQuote } from "./shell-quoting.js";
+import { renderShellAssignments, quoteForShell } from "./shell-quoting.js";
 
 /*
  * Scripts on machines. Each machine gets one file with the texts of all steps of its role. A
@@ -20,7 +20,7 @@ export interface ScriptStep {
   readonly tellsCreate: boolean;
 }
 
-export interface StepArgs {
+export interface ScriptStepArgs {
   /** Texts of static shell scripts. One shell runs them one after another. */
   readonly scripts: readonly string[];
   /**
@@ -41,24 +41,24 @@ const mark = "#=";
  * Returns a step. Its digest is computed from the text with exactly one newline at the end, because
  * the shell's `$(...)` removes newlines at the end.
  */
-export function stepOf(
+export function createScriptStep(
   name: string,
-  { scripts, programs = {}, tellsCreate = false }: StepArgs,
+  { scripts, programs = {}, tellsCreate = false }: ScriptStepArgs,
 ): ScriptStep {
-  const text = `${(shellAssignments(programs) + scripts.join("\n")).replace(/\n+$/, "")}\n`;
+  const text = `${(renderShellAssignments(programs) + scripts.join("\n")).replace(/\n+$/, "")}\n`;
   if (text.split("\n").some((line) => line.startsWith(mark)))
     throw new RangeError(`the step ${name} has a line that begins with ${mark}`);
   return { name, digest: digestOf(text), text, tellsCreate };
 }
 
 /** File with the texts of several steps. */
-export interface Bundle {
+export interface ScriptBundle {
   readonly digest: string;
   readonly text: string;
 }
 
 /** Returns the file with the texts of all steps of a role. */
-export function bundleOf(steps: readonly ScriptStep[]): Bundle {
+export function createScriptBundle(steps: readonly ScriptStep[]): ScriptBundle {
   const text = steps.map((step) => `${mark}${step.digest}\n${step.text}`).join("");
   return { digest: digestOf(text), text };
 }
@@ -70,14 +70,14 @@ export const scriptsFolder = ".stackadm";
  * End of the name of the resource that copies the scripts to a machine. This resource connects to
  * the machine before all other resources.
  */
-export const copyName = "scripts";
+export const copiedScriptsNameSuffix = "scripts";
 
 /** Returns the path of a file on the machine with this server. */
-export const remotePathOf = ({ digest }: Bundle, server: string): string =>
+export const getRemotePath = ({ digest }: ScriptBundle, server: string): string =>
   `${scriptsFolder}/${server}/${digest}.sh`;
 
-/** Returns the ID of the server in a path of {@link remotePathOf}. */
-export const serverOfPath = (path: unknown): string | undefined =>
+/** Returns the ID of the server in a path of {@link getRemotePath}. */
+export const findPathServerId = (path: unknown): string | undefined =>
   typeof path === "string" ? path.split("/").at(-2) : undefined;
 
 /** Awk program that prints the text after the line `d` of a file. */
@@ -107,7 +107,7 @@ const loader = `
 const harmless = /^[\w@%+=:,./-]*$/;
 
 /** Returns the text as one word of a shell command. Adds quotes only if they are necessary. */
-const word = (text: string): string => (harmless.test(text) ? text : shellQuote(text));
+const word = (text: string): string => (harmless.test(text) ? text : quoteForShell(text));
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -117,7 +117,11 @@ type Texts = Readonly<Record<string, string>>;
  * @param occasion argument of the scripts
  * @param values values of the scripts that everyone may read. Each value is in a line of its own
  */
-export function commandOf({ name, digest }: ScriptStep, occasion: string, values: Texts): string {
+export function renderStepCommand(
+  { name, digest }: ScriptStep,
+  occasion: string,
+  values: Texts,
+): string {
   const words = Object.keys(values)
     .sort()
     .map((one) => `${one}=${word(values[one] ?? "")}`);
@@ -131,8 +135,8 @@ export function commandOf({ name, digest }: ScriptStep, occasion: string, values
  *
  * @param step step whose text is sent, too. Default: the machine already has the text
  */
-export const standardInputOf = (values: Texts, step?: ScriptStep): string =>
-  `{\n${shellAssignments(values)}${step ? packed(step.text) : ""}read=yes\n}\n`;
+export const renderStandardInput = (values: Texts, step?: ScriptStep): string =>
+  `{\n${renderShellAssignments(values)}${step ? packed(step.text) : ""}read=yes\n}\n`;
 
 /**
  * Returns a line that assigns a text to the loader's variable `t`. The text is compressed, because
@@ -154,7 +158,10 @@ export const isLongValue = (value: string): boolean => value.length >= long;
  * digest, so a plan shows when the value changes. The digest has another name than the variable,
  * because the variable must contain the complete value.
  */
-export const shownValueOf = (name: string, value: string): readonly [name: string, text: string] =>
+export const getShownValue = (
+  name: string,
+  value: string,
+): readonly [name: string, text: string] =>
   isLongValue(value) ? [`${name}_SHA256`, digestOf(value)] : [name, value];
 
 /** Returns the ID of the server in a script's command. Returns undefined if there is none. */
@@ -168,7 +175,7 @@ const serverInInput = (stdin: unknown): string | undefined =>
 /**
  * Returns the ID of the server in the inputs of a script. Returns undefined if it cannot be read.
  */
-export const serverOfScript = (inputs: Readonly<Record<string, unknown>>): string | undefined =>
+export const findScriptServerId = (inputs: Readonly<Record<string, unknown>>): string | undefined =>
   serverInCommand(inputs["create"]) ??
   serverInCommand(inputs["delete"]) ??
   serverInInput(inputs["stdin"]);

@@ -18,7 +18,7 @@ const document = /(?<!<)<<(?!<)-?['"]?(\w+)/;
  * Returns the script without its comment lines. Lines in here-documents are kept, because they are
  * text and not comments.
  */
-export function withoutComments(script: string): string {
+export function removeComments(script: string): string {
   let end: string | undefined;
   const isCode = (line: string): boolean => {
     if (end !== undefined) {
@@ -38,7 +38,7 @@ const factor = readFileSync(join(__dirname, "scripts/timeout-factor.sh"), "utf8"
  * Returns a function that reads a program for machines. The program consists of timeout-factor.sh,
  * which sets the machine's timeout factor, and of files in `folder`. The files keep their comments.
  */
-export const programOf =
+export const createProgramReader =
   (folder: string) =>
   (...paths: readonly string[]): string =>
     ["#!/bin/bash", factor, ...paths.map((path) => readFileSync(join(folder, path), "utf8"))].join(
@@ -49,7 +49,7 @@ export const programOf =
  * Returns a function that reads a script without its comments, for scripts that run once. The
  * argument of the function is a path in `folder`.
  */
-export const scriptsBeside =
+export const createScriptReader =
   (folder: string) =>
   (path: string): string =>
-    withoutComments(readFileSync(join(folder, path), "utf8"));
+    removeComments(readFileSync(join(folder, path), "utf8"));

@@ -2,10 +2,10 @@
 export const scriptType = "command:remote:Command";
 
 /** Type of the resources that copy scripts to machines. */
-export const copyType = "command:remote:CopyToRemote";
+export const copiedScriptsType = "command:remote:CopyToRemote";
 
 /**
  * Value in the state in the place of a command that did not finish. The next run finds a difference
  * from the command and runs the script again.
  */
-export const unfinishedCommand = "did not come to its end";
+export const unfinishedCommandMarker = "did not come to its end";

@@ -17,7 +17,7 @@ const apart = [
  * Reports overlaps between the ranges of nodes, pods and Services of one IP family. `place` is the
  * path of the object with the three ranges, such as `network.ipv6`.
  */
-export const rangeOverlapConflicts = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
+export const findRangeOverlapConflicts = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
   apart
     .filter(([one, other]) => rangesOverlap(ranges[one], ranges[other]))
     .map(([one, other]) => ({

@@ -3,18 +3,21 @@
  * loads Pulumi's SDK.
  */
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type PlainObject = Readonly<Record<string, unknown>>;
 
-export const isFields = (value: unknown): value is Fields =>
+export const isPlainObject = (value: unknown): value is PlainObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * Merges two values. Objects are merged by key. Otherwise `over` replaces `under`, also for lists.
  * An undefined `over` replaces nothing.
  */
-export function merge(under: unknown, over: unknown): unknown {
-  if (!isFields(under) || !isFields(over)) return over ?? under;
-  const merged = Object.entries(over).map(([key, value]) => [key, merge(under[key], value)]);
+export function mergeDefaults(under: unknown, over: unknown): unknown {
+  if (!isPlainObject(under) || !isPlainObject(over)) return over ?? under;
+  const merged = Object.entries(over).map(([key, value]) => [
+    key,
+    mergeDefaults(under[key], value),
+  ]);
   return { ...under, ...Object.fromEntries(merged) };
 }
 
@@ -22,7 +25,7 @@ export function merge(under: unknown, over: unknown): unknown {
  * Returns the first ed25519 key, or the first key if none is ed25519. Removes the key's comment,
  * because a changed comment would otherwise count as a changed key.
  */
-export function preferredPublicKey(keys: readonly string[]): string | undefined {
+export function choosePublicKey(keys: readonly string[]): string | undefined {
   const key = keys.find((line) => line.startsWith("ssh-ed25519 ")) ?? keys[0];
   return key?.split(" ").slice(0, 2).join(" ");
 }

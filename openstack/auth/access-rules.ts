@@ -106,7 +106,7 @@ const controllerRules = (wanted: AccessRuleNeeds): AccessRule[] => [
  * Returns the rules for Keystone, sorted and without duplicates. Because the rules are sorted,
  * their order in the settings does not matter.
  */
-export function accessRulesOf(
+export function listAccessRules(
   written: readonly AccessRuleOrGroup[],
   wanted: AccessRuleNeeds,
 ): AccessRule[] {

@@ -36,7 +36,7 @@ type Entries = Readonly<Record<string, CloudsEntry>>;
  * Returns the values of `over`, and values of `plain` for keys that `over` does not set. Merges the
  * keys of `auth` in the same way.
  */
-export function mergeEntries(plain: CloudsEntry, over: CloudsEntry | undefined): CloudsEntry {
+export function mergeCloudsEntries(plain: CloudsEntry, over: CloudsEntry | undefined): CloudsEntry {
   const written = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
   return { ...plain, ...Object.fromEntries(written), auth: { ...plain.auth, ...over?.auth } };
 }
@@ -148,7 +148,7 @@ function inRegion(entry: CloudsEntry, wanted: string | undefined, where: string)
       `${where}: '${name}' is not one of its regions; write one of ${regions.map((one) => one.name).join(", ")}.`,
       wanted === undefined ? "Correct `region_name`." : "Set the region with OS_REGION_NAME.",
     );
-  return { ...mergeEntries(entry, region?.values), region_name: name };
+  return { ...mergeCloudsEntries(entry, region?.values), region_name: name };
 }
 
 export interface CloudsEntrySearch {
@@ -162,7 +162,7 @@ export interface CloudsEntrySearch {
   readonly region?: string;
 }
 
-export interface FoundEntry {
+export interface FoundCloudsEntry {
   readonly entry: CloudsEntry;
   /** Name and file of the entry, for messages. */
   readonly where: string;
@@ -179,10 +179,10 @@ export interface FoundEntry {
  * Returns the entry of a cloud, and the file that contains the entry. If several sources set a
  * value, the last source wins. The order is: profile, entry, secure.yaml, region.
  */
-export function findEntry(
+export function findCloudsEntry(
   name: string,
   { candidates, folders, standard, region }: CloudsEntrySearch,
-): FoundEntry {
+): FoundCloudsEntry {
   const path = firstOf(candidates);
   if (path === undefined)
     throw new CloudError(
@@ -200,15 +200,15 @@ export function findEntry(
     );
   const where = `${name} in ${path}`;
   const secure = firstOf([dirname(path), ...folders].map((folder) => join(folder, "secure.yaml")));
-  const own = mergeEntries(
+  const own = mergeCloudsEntries(
     open,
     secure === undefined ? undefined : entriesIn(secure, "clouds")[name],
   );
   const profile = profileOf(own, folders, where);
-  const entry = inRegion(mergeEntries(profile, own), region, where);
+  const entry = inRegion(mergeCloudsEntries(profile, own), region, where);
   const theirs = firstOf(standard.map((folder) => join(folder, "secure.yaml")));
   const over = theirs === undefined ? undefined : entriesIn(theirs, "clouds")[name];
-  const seen = mergeEntries(mergeEntries(profile, open), over);
+  const seen = mergeCloudsEntries(mergeCloudsEntries(profile, open), over);
   // The program passes the region to the provider in OS_REGION_NAME.
   return { entry, where, path, seen: inRegion(seen, entry.region_name, where) };
 }

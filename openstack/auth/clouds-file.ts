@@ -2,10 +2,15 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { Failure } from "../../base/failures/failure.js";
-import { withoutPassword } from "../../base/url-passwords.js";
+import { removeUrlPassword } from "../../base/url-passwords.js";
 import { CloudError } from "../http/cloud-error.js";
-import { findEntry, mergeEntries, type CloudsEntry } from "./clouds-entry.js";
-import { credentialOf, environmentSource, type Auth, type Credential } from "./credential.js";
+import { findCloudsEntry, mergeCloudsEntries, type CloudsEntry } from "./clouds-entry.js";
+import {
+  parseCredential,
+  environmentSource,
+  type CloudsAuth,
+  type Credential,
+} from "./credential.js";
 
 /** Settings for the connection to a cloud, from clouds.yaml or the OS_* variables. */
 export interface CloudSettings {
@@ -43,7 +48,7 @@ const cloudsFolders = (cwd = process.cwd(), home = homedir()): string[] => [
  * Returns the possible paths of clouds.yaml in openstacksdk's order. Only the first existing file
  * is read.
  */
-export function cloudsFileCandidates(
+export function listCloudsFileCandidates(
   env: NodeJS.ProcessEnv,
   cwd = process.cwd(),
   home = homedir(),
@@ -75,7 +80,7 @@ function above(env: NodeJS.ProcessEnv): CloudsEntry {
   };
 }
 
-export interface FileOptions {
+export interface CloudsFileOptions {
   /** Environment variables, which override the file. @default none */
   readonly env?: NodeJS.ProcessEnv;
   /**
@@ -94,19 +99,19 @@ export interface FileOptions {
  * Returns the settings of a cloud in clouds.yaml. Includes values from the cloud's profile, its
  * region and secure.yaml.
  */
-export function settingsFromFile(
+export function readCloudsFileSettings(
   name: string,
   candidates: readonly string[],
   {
     env = {},
     folders = candidates.map((path) => dirname(path)),
     standard = cloudsFolders("").filter((folder) => folders.includes(folder)),
-  }: FileOptions = {},
+  }: CloudsFileOptions = {},
 ): CloudSettings {
   const region = valueOf(env, "OS_REGION_NAME");
-  const found = findEntry(name, { candidates, folders, standard, region });
+  const found = findCloudsEntry(name, { candidates, folders, standard, region });
   const { entry, where, path, seen } = found;
-  const read = { entry: mergeEntries(entry, above(env)), file: entry, seen, where, env };
+  const read = { entry: mergeCloudsEntries(entry, above(env)), file: entry, seen, where, env };
   return { ...settingsFromEntry(name, read), file: resolve(path) };
 }
 
@@ -161,12 +166,12 @@ function interfaceOf({ interface: named, endpoint_type: old }: CloudsEntry, wher
   );
 }
 
-function authUrlIn(auth: Auth, where: string): string {
+function authUrlIn(auth: CloudsAuth, where: string): string {
   const written = auth["auth_url"] ?? "";
   const refuse = (why: string): never => {
     throw new CloudError(
       "configuration",
-      `${where}: auth_url '${withoutPassword(written)}' ${why}; write one like https://cloud.example.org:5000/v3.`,
+      `${where}: auth_url '${removeUrlPassword(written)}' ${why}; write one like https://cloud.example.org:5000/v3.`,
     );
   };
   const url = URL.canParse(written) ? new URL(written) : undefined;
@@ -254,7 +259,7 @@ function settingsFromEntry(name: string, read: Read): CloudSettings {
       `${where}: cert or key is missing; name both, even if they are the same file.`,
     );
   const chosen = interfaceOf(entry, where);
-  const credential = credentialOf(auth, entry.auth_type, where);
+  const credential = parseCredential(auth, entry.auth_type, where);
   return {
     name,
     authUrl: authUrlIn(auth, where),
@@ -270,7 +275,7 @@ function settingsFromEntry(name: string, read: Read): CloudSettings {
 }
 
 /** Returns the settings in the OS_* variables of an openrc file. */
-export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
+export function readEnvironmentSettings(env: NodeJS.ProcessEnv): CloudSettings {
   const auth = Object.fromEntries(
     Object.entries(env)
       .filter(([key, value]) => key.startsWith("OS_") && value !== undefined && value !== "")
@@ -298,8 +303,11 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
 export function findCloud(cloud: string | undefined, env: NodeJS.ProcessEnv): CloudSettings {
   const name = cloud ?? env["OS_CLOUD"];
   if (name !== undefined && name !== "")
-    return settingsFromFile(name, cloudsFileCandidates(env), { env, folders: cloudsFolders() });
-  if (env["OS_AUTH_URL"] !== undefined) return settingsFromEnvironment(env);
+    return readCloudsFileSettings(name, listCloudsFileCandidates(env), {
+      env,
+      folders: cloudsFolders(),
+    });
+  if (env["OS_AUTH_URL"] !== undefined) return readEnvironmentSettings(env);
   throw new CloudError(
     "configuration",
     "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set.",

@@ -6,30 +6,30 @@ export type Credential =
       readonly kind: "password";
       readonly username?: string;
       readonly userId?: string;
-      readonly userDomain: Domain;
+      readonly userDomain: KeystoneDomain;
       readonly password: string;
-      readonly scope: Scope;
+      readonly scope: CredentialScope;
     }
   | {
       readonly kind: "application";
       readonly id?: string;
       readonly name?: string;
       readonly username?: string;
-      readonly userDomain: Domain;
+      readonly userDomain: KeystoneDomain;
       readonly secret: string;
     }
-  | { readonly kind: "token"; readonly token: string; readonly scope: Scope };
+  | { readonly kind: "token"; readonly token: string; readonly scope: CredentialScope };
 
-export type Domain = { readonly id: string } | { readonly name: string };
+export type KeystoneDomain = { readonly id: string } | { readonly name: string };
 
-export interface Scope {
+export interface CredentialScope {
   readonly projectId?: string;
   readonly projectName?: string;
-  readonly projectDomain: Domain;
+  readonly projectDomain: KeystoneDomain;
 }
 
 /** Keys of `auth` in clouds.yaml, also for values from OS_* variables. */
-export type Auth = Readonly<Record<string, string | undefined>>;
+export type CloudsAuth = Readonly<Record<string, string | undefined>>;
 
 /**
  * Kind of credential for each accepted `auth_type`. OpenStack's provider also accepts the names
@@ -43,7 +43,7 @@ const kinds: ReadonlyMap<string, Credential["kind"]> = new Map([
   ["v3applicationcredential", "application"],
 ]);
 
-function kindOf(auth: Auth, type: string | undefined, where: string): Credential["kind"] {
+function kindOf(auth: CloudsAuth, type: string | undefined, where: string): Credential["kind"] {
   if (type === undefined || type === "") {
     if (auth["application_credential_secret"] !== undefined) return "application";
     return auth["token"] !== undefined && auth["password"] === undefined ? "token" : "password";
@@ -57,13 +57,13 @@ function kindOf(auth: Auth, type: string | undefined, where: string): Credential
   );
 }
 
-const isThere = (auth: Auth, key: string): boolean => (auth[key] ?? "") !== "";
+const isThere = (auth: CloudsAuth, key: string): boolean => (auth[key] ?? "") !== "";
 
 /** Returns the value of a key. `requireComplete` has checked that required keys have a value. */
-const valueOf = (auth: Auth, key: string): string => auth[key] ?? "";
+const valueOf = (auth: CloudsAuth, key: string): string => auth[key] ?? "";
 
 /** Returns the missing keys. Each element lists alternatives: one of these keys is enough. */
-function missing(auth: Auth, kind: Credential["kind"]): readonly (readonly string[])[] {
+function missing(auth: CloudsAuth, kind: Credential["kind"]): readonly (readonly string[])[] {
   const user = ["username", "user_id"];
   const byName = !isThere(auth, "application_credential_id");
   const wanted: Readonly<Record<Credential["kind"], readonly (readonly string[])[]>> = {
@@ -88,7 +88,7 @@ export const environmentSource = "environment";
 const nameOf = (key: string, where: string): string =>
   where === environmentSource ? `OS_${key.toUpperCase()}` : key;
 
-function requireComplete(auth: Auth, kind: Credential["kind"], where: string): void {
+function requireComplete(auth: CloudsAuth, kind: Credential["kind"], where: string): void {
   const lacks = missing(auth, kind).map((keys) =>
     keys.map((key) => nameOf(key, where)).join(" or "),
   );
@@ -97,14 +97,14 @@ function requireComplete(auth: Auth, kind: Credential["kind"], where: string): v
   throw new CloudError("configuration", `${where}: ${lacks.join(", ")} ${verb} missing.`);
 }
 
-const domain = (auth: Auth, kind: "user" | "project"): Domain => {
+const domain = (auth: CloudsAuth, kind: "user" | "project"): KeystoneDomain => {
   const id = auth[`${kind}_domain_id`] ?? auth["domain_id"];
   if (id !== undefined) return { id };
   const name = auth[`${kind}_domain_name`] ?? auth["domain_name"];
   return name === undefined ? { id: "default" } : { name };
 };
 
-const scopeOf = (auth: Auth): Scope => ({
+const scopeOf = (auth: CloudsAuth): CredentialScope => ({
   projectId: auth["project_id"] ?? auth["tenant_id"],
   projectName: auth["project_name"] ?? auth["tenant_name"],
   projectDomain: domain(auth, "project"),
@@ -116,7 +116,11 @@ const scopeOf = (auth: Auth): Scope => ({
  * @param type value of `auth_type`. Undefined: the keys in `auth` determine the kind
  * @param where source of `auth`, for messages
  */
-export function credentialOf(auth: Auth, type: string | undefined, where: string): Credential {
+export function parseCredential(
+  auth: CloudsAuth,
+  type: string | undefined,
+  where: string,
+): Credential {
   const kind = kindOf(auth, type, where);
   requireComplete(auth, kind, where);
   if (kind === "application")

@@ -23,7 +23,7 @@ const identity = new RegExp(
  * Returns the environment with which the provider uses the same cloud as `findCloud`. Returns `env`
  * unchanged if `findCloud` finds no cloud.
  */
-export function providerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function getProviderEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const cloud = foundIn(env);
   if (cloud === undefined) return env;
   const { file, unseen } = cloud;

@@ -22,7 +22,7 @@ export interface TokenScope {
 }
 
 /** Returns the scope. Returns undefined if the catalog has no public identity endpoint. */
-export function scopeOfToken({
+export function getCloudScope({
   endpoints,
   region,
   projectId,

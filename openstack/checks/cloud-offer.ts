@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import { isHiddenFromUser } from "../http/cloud-error.js";
-import { existingNames, problem, warning, type Finding } from "./finding.js";
+import { formatExistingNames, createProblem, createWarning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
-import type { ClusterNeeds } from "./cluster-requirements.js";
-import { configDriveWarnings, dhcpWarnings, pullWarnings } from "./first-boot-warnings.js";
+import type { ClusterRequirements } from "./cluster-requirements.js";
+import { checkConfigDrive, checkDhcp, checkDockerHubPulls } from "./first-boot-warnings.js";
 import { checkLoadBalancers } from "./octavia-check.js";
-import { isUuid, matchesOf } from "../client/name-or-id.js";
+import { isUuid, findByReference } from "../client/name-or-id.js";
 import { checkZones } from "./nova-and-cinder-zones.js";
 
 const flavorSchema = z.looseObject({
@@ -39,7 +39,7 @@ export interface CloudOffer {
 
 export async function listOffer(
   client: CloudClient,
-  { externalNetworks: wanted }: Pick<ClusterNeeds, "externalNetworks">,
+  { externalNetworks: wanted }: Pick<ClusterRequirements, "externalNetworks">,
 ): Promise<CloudOffer> {
   const [flavors, images, externalNetworks] = await Promise.all([
     listAll(client, "compute", "/flavors/detail", { key: "flavors", schema: flavorSchema }),
@@ -80,20 +80,20 @@ async function checkImage(
     : images.filter(({ name }) => name === wanted);
   const active = found.filter(({ status }) => status === "active");
   if (active.length === 1) return [];
-  if (active.length > 1) return [problem(`image: ${several("images", wanted, active)}`)];
+  if (active.length > 1) return [createProblem(`image: ${several("images", wanted, active)}`)];
   const [other] = found;
   return [
-    problem(
+    createProblem(
       other
         ? `image: '${wanted}' is ${other.status}, not active; wait until it is, or write another`
-        : `image: '${wanted}' does not exist; ${existingNames(images.map(({ name }) => name))}`,
+        : `image: '${wanted}' does not exist; ${formatExistingNames(images.map(({ name }) => name))}`,
     ),
   ];
 }
 
 async function checkImages(
   client: CloudClient,
-  needs: ClusterNeeds,
+  needs: ClusterRequirements,
   { images }: CloudOffer,
 ): Promise<Finding[]> {
   const found = needs.images.map((wanted) => checkImage(client, wanted, images));
@@ -103,12 +103,14 @@ async function checkImages(
 /** Smallest size that kubeadm's preflight accepts for a control plane. RAM is in MiB. */
 const smallest = { vcpus: 2, ram: 1700 };
 
-function checkFlavors({ flavors }: CloudOffer, needs: ClusterNeeds): Finding[] {
+function checkFlavors({ flavors }: CloudOffer, needs: ClusterRequirements): Finding[] {
   return Object.keys(needs.flavors).flatMap((wanted) => {
-    const [found] = matchesOf(wanted, flavors);
+    const [found] = findByReference(wanted, flavors);
     if (!found)
       return [
-        problem(`flavor: '${wanted}' does not exist; ${existingNames(flavors.map((f) => f.name))}`),
+        createProblem(
+          `flavor: '${wanted}' does not exist; ${formatExistingNames(flavors.map((f) => f.name))}`,
+        ),
       ];
     const failing = failingChecks(found);
     if (failing.length === 0 || !needs.nodeFlavors.includes(wanted)) return [];
@@ -116,11 +118,11 @@ function checkFlavors({ flavors }: CloudOffer, needs: ClusterNeeds): Finding[] {
     const refused = failing.filter((check) => needs.sizeChecks.includes(check));
     return needs.controlPlaneFlavors.includes(wanted) && refused.length > 0
       ? [
-          problem(
+          createProblem(
             `${has}; kubeadm creates no control plane with less than ${smallest.vcpus} and ${smallest.ram}; write a larger flavor, or ${refused.join(" and ")} in kubernetes.ignorePreflightErrors`,
           ),
         ]
-      : [warning(`${has}; kubeadm wants ${smallest.vcpus} and ${smallest.ram}`)];
+      : [createWarning(`${has}; kubeadm wants ${smallest.vcpus} and ${smallest.ram}`)];
   });
 }
 
@@ -135,39 +137,39 @@ const failingChecks = ({ vcpus, ram }: CloudOffer["flavors"][number]): ("NumCPU"
 
 function checkExternalNetworks(
   { externalNetworks: networks }: CloudOffer,
-  { externalNetworks }: ClusterNeeds,
+  { externalNetworks }: ClusterRequirements,
 ): Finding[] {
   return Object.entries(externalNetworks).flatMap(([path, wanted]) => {
-    const found = matchesOf(wanted, networks);
+    const found = findByReference(wanted, networks);
     if (found.length === 1) return [];
     return [
-      problem(
+      createProblem(
         found.length === 0
-          ? `${path}: '${wanted}' is not an external network; ${existingNames(networks.map((n) => n.name))}`
+          ? `${path}: '${wanted}' is not an external network; ${formatExistingNames(networks.map((n) => n.name))}`
           : `${path}: ${several("external networks", wanted, found)}`,
       ),
     ];
   });
 }
 
-function withoutBlockStorage({ volumeTypes, counts }: ClusterNeeds): Finding[] {
+function withoutBlockStorage({ volumeTypes, counts }: ClusterRequirements): Finding[] {
   const none = "the cloud offers no block storage";
   return [
-    ...(volumeTypes.length > 0 ? [problem(`storageClasses: ${none}; set them to []`)] : []),
+    ...(volumeTypes.length > 0 ? [createProblem(`storageClasses: ${none}; set them to []`)] : []),
     ...(counts.volumes > 0
-      ? [problem(`volumes: ${none}; leave the volumes of machines out, and samples false`)]
+      ? [createProblem(`volumes: ${none}; leave the volumes of machines out, and samples false`)]
       : []),
   ];
 }
 
 const networkSchema = namedSchema.extend({ project_id: z.string().optional() });
 
-async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+async function checkNetwork(client: CloudClient, needs: ClusterRequirements): Promise<Finding[]> {
   const { network: wanted, ownersOnly, suggestedPodNetworks } = needs;
   if (wanted === undefined) return [];
   const schema = networkSchema;
   const networks = await listAll(client, "network", "/networks", { key: "networks", schema });
-  const found = matchesOf(wanted, networks);
+  const found = findByReference(wanted, networks);
   const [only, ...more] = found;
   if (only && more.length === 0) {
     const { project_id: owner } = only;
@@ -175,30 +177,30 @@ async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<F
     const rights =
       foreign && ownersOnly.length > 0
         ? [
-            warning(
+            createWarning(
               `network.existing.network: '${wanted}' belongs to another project, and Neutron refuses ports there, unless the cloud's operator allows them, for ${ownersOnly.join(", ")}; write others, like podNetwork ${suggestedPodNetworks.wrapped}, or ask the operator`,
             ),
           ]
         : [];
-    return [...rights, ...(await dhcpWarnings(client, needs, only.id))];
+    return [...rights, ...(await checkDhcp(client, needs, only.id))];
   }
   return [
-    problem(
+    createProblem(
       found.length === 0
-        ? `network.existing.network: '${wanted}' does not exist; ${existingNames(networks.map((n) => n.name))}`
+        ? `network.existing.network: '${wanted}' does not exist; ${formatExistingNames(networks.map((n) => n.name))}`
         : `network.existing.network: ${several("networks", wanted, found)}`,
     ),
   ];
 }
 
-async function checkRoutes(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+async function checkRoutes(client: CloudClient, needs: ClusterRequirements): Promise<Finding[]> {
   if (needs.routes === undefined) return [];
   const schema = z.looseObject({ alias: z.string() });
   const found = await listAll(client, "network", "/extensions", { key: "extensions", schema });
   return found.some(({ alias }) => alias === "extraroute" || alias === "extraroute-atomic")
     ? []
     : [
-        problem(
+        createProblem(
           `podNetwork: ${needs.routes} needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as ${needs.suggestedPodNetworks.usual}`,
         ),
       ];
@@ -216,21 +218,24 @@ async function typesShown(
   }
 }
 
-async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+async function checkVolumeTypes(
+  client: CloudClient,
+  needs: ClusterRequirements,
+): Promise<Finding[]> {
   if (!client.offers("volumev3")) return withoutBlockStorage(needs);
   if (needs.volumeTypes.length === 0) return [];
   const types = await typesShown(client);
   if (!types)
     return [
-      warning(
+      createWarning(
         `volume types: cannot check ${needs.volumeTypes.join(", ")}: Cinder does not list its types to you`,
       ),
     ];
   return needs.volumeTypes
-    .filter((wanted) => matchesOf(wanted, types).length === 0)
+    .filter((wanted) => findByReference(wanted, types).length === 0)
     .map((wanted) =>
-      problem(
-        `volume type: '${wanted}' does not exist; ${existingNames(types.map((t) => t.name))}`,
+      createProblem(
+        `volume type: '${wanted}' does not exist; ${formatExistingNames(types.map((t) => t.name))}`,
       ),
     );
 }
@@ -239,11 +244,11 @@ async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promi
  * Reports a problem if the load balancers need a certificate but the cloud has no Barbican. The
  * cloud controller reads the certificate from Barbican before it configures Octavia.
  */
-const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Finding[] =>
+const checkKeyManager = (client: CloudClient, { certificate }: ClusterRequirements): Finding[] =>
   certificate === undefined || client.offers("key-manager")
     ? []
     : [
-        problem(
+        createProblem(
           `${certificate}: the cloud offers no key-manager service; leave it out, or set loadBalancer.containerStore to external if Octavia reads certificates elsewhere`,
         ),
       ];
@@ -251,15 +256,15 @@ const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Fi
 /** Reports everything in the specification that the cloud does not offer. */
 export async function checkOffer(
   client: CloudClient,
-  needs: ClusterNeeds,
+  needs: ClusterRequirements,
   offer: CloudOffer,
 ): Promise<Finding[]> {
   const findings = await Promise.all([
     checkLoadBalancers(client, needs),
     Promise.resolve(checkKeyManager(client, needs)),
     checkImages(client, needs, offer),
-    Promise.resolve(configDriveWarnings(needs, offer)),
-    Promise.resolve(pullWarnings(needs)),
+    Promise.resolve(checkConfigDrive(needs, offer)),
+    Promise.resolve(checkDockerHubPulls(needs)),
     Promise.resolve(checkFlavors(offer, needs)),
     Promise.resolve(checkExternalNetworks(offer, needs)),
     checkNetwork(client, needs),

@@ -1,7 +1,7 @@
 import { CloudError } from "../http/cloud-error.js";
 import type { CloudClient } from "../client/cloud-client.js";
-import { problem, warning, type Finding } from "./finding.js";
-import type { ClusterNeeds } from "./cluster-requirements.js";
+import { createProblem, createWarning, type Finding } from "./finding.js";
+import type { ClusterRequirements } from "./cluster-requirements.js";
 
 /**
  * Roles that cloud controller manager and Cinder CSI need. A cloud defines at least one of these
@@ -15,14 +15,14 @@ const controllerRoles = ["member", "_member_", "load-balancer_member"];
  */
 const certificateRoles = ["creator"];
 
-type RoleNeeds = Pick<ClusterNeeds, "credentialRoles" | "certificate">;
+type RoleNeeds = Pick<ClusterRequirements, "credentialRoles" | "certificate">;
 
 /**
  * Returns the roles of the cluster's application credential. If the settings contain no roles,
  * returns those roles of the user that the controllers need. Returns an empty list if the user has
  * none of them.
  */
-export function controllerRolesOf(
+export function getControllerRoles(
   held: readonly string[],
   { credentialRoles, certificate }: RoleNeeds = {},
 ): readonly string[] {
@@ -46,7 +46,7 @@ const day = 86_400_000;
  *
  * @param what noun for the sentence, if another object than the credential expires
  */
-export function expiryWarning(
+export function getExpiryWarning(
   end: string,
   now = Date.now(),
   what = "credential",
@@ -59,10 +59,10 @@ export function expiryWarning(
 }
 
 /**
- * Reports the sentence of `expiryWarning` with a remedy. The finding is a problem after the expiry,
+ * Reports the sentence of `getExpiryWarning` with a remedy. The finding is a problem after the expiry,
  * and a warning before.
  */
-export function expiryFindings(
+export function checkExpiry(
   path: string,
   end: string | undefined,
   {
@@ -76,12 +76,12 @@ export function expiryFindings(
     readonly what?: string;
   },
 ): Finding[] {
-  const ending = end === undefined ? undefined : expiryWarning(end, now, what);
+  const ending = end === undefined ? undefined : getExpiryWarning(end, now, what);
   if (end === undefined || ending === undefined) return [];
   return [
     Date.parse(end) <= now
-      ? problem(`${path}: ${ending}; ${remedy}`)
-      : warning(`${path}: ${ending}; ${remedy} and run up before it ends`),
+      ? createProblem(`${path}: ${ending}; ${remedy}`)
+      : createWarning(`${path}: ${ending}; ${remedy} and run up before it ends`),
   ];
 }
 
@@ -101,33 +101,33 @@ export interface CredentialFacts {
  *
  * @param lives whether the cluster already has a credential. Then only the expiry is checked
  */
-export function credentialFindings(
+export function checkClusterCredential(
   { restricted, roles: held }: CredentialFacts,
-  needs: RoleNeeds & Pick<ClusterNeeds, "makesCredential" | "credentialEnd">,
+  needs: RoleNeeds & Pick<ClusterRequirements, "makesCredential" | "credentialEnd">,
   { lives, now }: { readonly lives: boolean; readonly now?: number },
 ): Finding[] {
   const { makesCredential, credentialRoles, credentialEnd } = needs;
   const remedy = makesCredential
     ? "write a later time"
     : "write a new credential.id and credential.secret, with its end as credential.expiresAt";
-  const findings = expiryFindings("credential.expiresAt", credentialEnd, { remedy, now });
+  const findings = checkExpiry("credential.expiresAt", credentialEnd, { remedy, now });
   if (!makesCredential || lives) return findings;
   const missing = (credentialRoles ?? []).filter((role) => !held.includes(role));
   return [
     ...findings,
     ...(restricted
       ? [
-          problem(
+          createProblem(
             "credential: your application credential is restricted, so it cannot create one for the cluster; sign in with a password or an unrestricted credential, or create a credential in the dashboard and write its credential.id and credential.secret",
           ),
         ]
       : []),
-    ...(controllerRolesOf(held, needs).length === 0
-      ? [problem(`credential.roles: ${rolesUnknown(held)}`)]
+    ...(getControllerRoles(held, needs).length === 0
+      ? [createProblem(`credential.roles: ${rolesUnknown(held)}`)]
       : []),
     ...(missing.length > 0
       ? [
-          problem(
+          createProblem(
             `credential.roles: you do not have ${missing.join(", ")} in the project, so your credential cannot have it either; write roles out of ${held.join(", ")}`,
           ),
         ]
@@ -136,7 +136,7 @@ export function credentialFindings(
 }
 
 /** Problem for a cloud in which the user cannot create application credentials. */
-export const credentialsUnsupportedProblem = problem(
+export const credentialsUnsupportedProblem = createProblem(
   "credential: this cloud's Keystone offers no application credentials, or does not allow you one; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
 );
 

@@ -12,7 +12,7 @@ export interface OctaviaRequirements {
 }
 
 /** Requirements of a cluster, which the preflight compares with the cloud. */
-export interface ClusterNeeds {
+export interface ClusterRequirements {
   readonly cluster: string;
   /** Names or IDs of the machines' images. */
   readonly images: readonly string[];

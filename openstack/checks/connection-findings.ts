@@ -1,10 +1,10 @@
 import type { CloudClient } from "../client/cloud-client.js";
-import { expiryFindings } from "./cluster-credential-check.js";
-import { problem, warning, type Finding } from "./finding.js";
-import type { ClusterNeeds } from "./cluster-requirements.js";
+import { checkExpiry } from "./cluster-credential-check.js";
+import { createProblem, createWarning, type Finding } from "./finding.js";
+import type { ClusterRequirements } from "./cluster-requirements.js";
 
 type Way = Pick<CloudClient, "authUrl" | "connection">;
-type Needs = Pick<ClusterNeeds, "controllersVerify" | "asksKeystone">;
+type Needs = Pick<ClusterRequirements, "controllersVerify" | "asksKeystone">;
 
 /**
  * Reports the consequences of a client certificate of the user. The cluster's controllers use it,
@@ -20,15 +20,15 @@ function certificateFindings(
   return [
     ...(asksKeystone
       ? [
-          problem(
+          createProblem(
             "kubernetes.keystone: the cloud asks for a client certificate, and k8s-keystone-auth supports none; leave kubernetes.keystone out, or write as its url the address of a Keystone that asks for none",
           ),
         ]
       : []),
-    warning(
+    createWarning(
       "cert: the cluster's controllers use your client certificate, too: it is in the cluster's Secret cloud-config with its key; name as cert and key in clouds.yaml a certificate issued for this cluster, not for a person",
     ),
-    ...expiryFindings("cert", certificateEnd, { remedy: "name a new one", now, what }),
+    ...checkExpiry("cert", certificateEnd, { remedy: "name a new one", now, what }),
   ];
 }
 
@@ -36,13 +36,13 @@ function certificateFindings(
  * Reports connection settings of the user that do not work for the cluster's controllers. The
  * controllers use the same settings.
  */
-export function connectionFindings(way: Way, needs: Needs, now?: number): Finding[] {
+export function checkConnection(way: Way, needs: Needs, now?: number): Finding[] {
   const { authUrl, connection } = way;
   return [
     ...certificateFindings(way, needs, now),
     ...(needs.controllersVerify && !connection.verify && authUrl.startsWith("https:")
       ? [
-          warning(
+          createWarning(
             "verify: you accept any certificate of the cloud, but the cluster's controllers check it; name its authority as `cacert` in clouds.yaml, or write cloudController.global.tlsInsecure: true",
           ),
         ]

@@ -5,9 +5,9 @@ export interface Finding {
   readonly text: string;
 }
 
-export const problem = (text: string): Finding => ({ severity: "problem", text });
-export const warning = (text: string): Finding => ({ severity: "warning", text });
+export const createProblem = (text: string): Finding => ({ severity: "problem", text });
+export const createWarning = (text: string): Finding => ({ severity: "warning", text });
 
 /** Returns a list of the existing names, for a message about a name that does not exist. */
-export const existingNames = (names: readonly (string | null)[]): string =>
+export const formatExistingNames = (names: readonly (string | null)[]): string =>
   names.length === 0 ? "there are none" : `there are: ${names.slice(0, 12).join(", ")}`;

@@ -1,10 +1,10 @@
 import type { CloudClient } from "../client/cloud-client.js";
 import { z } from "zod";
-import { warning, type Finding } from "./finding.js";
+import { createWarning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
-import type { ClusterNeeds } from "./cluster-requirements.js";
+import type { ClusterRequirements } from "./cluster-requirements.js";
 import type { Image, CloudOffer } from "./cloud-offer.js";
-import { matchesOf } from "../client/name-or-id.js";
+import { findByReference } from "../client/name-or-id.js";
 
 /*
  * Warnings about settings that OpenStack accepts, although the first boot of a machine may fail
@@ -22,11 +22,13 @@ const pullsOfOneAddress = 80;
  * Warns if the nodes together may exceed Docker Hub's pull limit. The limit applies to the public
  * address of the nodes' router.
  */
-export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Finding[] =>
+export const checkDockerHubPulls = ({
+  dockerHub,
+}: Pick<ClusterRequirements, "dockerHub">): Finding[] =>
   dockerHub === undefined || dockerHub.nodes <= pullsOfOneAddress || dockerHub.images.length === 0
     ? []
     : [
-        warning(
+        createWarning(
           `registry: ${dockerHub.nodes} nodes each pull ${dockerHub.images.join(", ")}; without a login, Docker Hub refuses an address, and so all nodes behind one router, after 100 pulls in 6 hours; write a mirror, or user and password, in kubernetes.registries["docker.io"]`,
         ),
       ];
@@ -53,12 +55,12 @@ const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible
  * Warns about images whose machines may be unable to read the config drive. On q35, Nova attaches
  * the config drive to a SATA bus, but Debian 12's cloud kernel has no SATA driver.
  */
-export const configDriveWarnings = (
-  { images: wanted }: Pick<ClusterNeeds, "images">,
+export const checkConfigDrive = (
+  { images: wanted }: Pick<ClusterRequirements, "images">,
   { images }: Pick<CloudOffer, "images">,
 ): Finding[] =>
   wanted.flatMap((one) =>
-    matchesOf(one, images)
+    findByReference(one, images)
       .filter(({ hw_cdrom_bus: bus = "sata" }) => bus === "sata")
       .flatMap((image) => {
         const found = q35(image);
@@ -68,7 +70,7 @@ export const configDriveWarnings = (
             ? `has the machine type ${image.hw_machine_type ?? ""}, on which`
             : "has no hw_machine_type, and where Nova's default is q35,";
         return [
-          warning(
+          createWarning(
             `image: '${one}' ${what} the genericcloud kernel of Debian 12 cannot read the config drive; then no machine answers unless its network has the metadata service; set hw_cdrom_bus=scsi and hw_scsi_model=virtio-scsi on the image, or choose Debian's image generic`,
           ),
         ];
@@ -86,9 +88,9 @@ const subnetSchema = z.looseObject({
  * Warns about a subnet without DHCP. Debian's images get their addresses only by DHCP, even if the
  * machine has a config drive.
  */
-export async function dhcpWarnings(
+export async function checkDhcp(
   client: CloudClient,
-  { subnet: wanted }: Pick<ClusterNeeds, "subnet">,
+  { subnet: wanted }: Pick<ClusterRequirements, "subnet">,
   networkId: string,
 ): Promise<Finding[]> {
   if (wanted === undefined) return [];
@@ -97,11 +99,11 @@ export async function dhcpWarnings(
   const found =
     wanted.reference === undefined
       ? all.filter(({ cidr }) => cidr === wanted.range)
-      : matchesOf(wanted.reference, all);
+      : findByReference(wanted.reference, all);
   return found
     .filter(({ enable_dhcp: dhcp }) => dhcp === false)
     .map(({ id, name }) =>
-      warning(
+      createWarning(
         `network.existing: the subnet '${name || id}' has no DHCP, and Debian's genericcloud images get an address by DHCP only, so no machine would answer; enable DHCP with \`openstack subnet set --dhcp ${id}\`, or choose an image that configures itself from the config drive`,
       ),
     );

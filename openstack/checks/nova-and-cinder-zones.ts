@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import { isHiddenFromUser } from "../http/cloud-error.js";
-import { existingNames, problem, warning, type Finding } from "./finding.js";
+import { formatExistingNames, createProblem, createWarning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
-import type { ClusterNeeds } from "./cluster-requirements.js";
+import type { ClusterRequirements } from "./cluster-requirements.js";
 
 const zoneSchema = z.looseObject({
   zoneName: z.string(),
@@ -11,9 +11,12 @@ const zoneSchema = z.looseObject({
 });
 
 /** Available zones of Nova or Cinder. `hidden`: the user cannot list the zones. */
-export type Zones = readonly string[] | "hidden";
+export type AvailabilityZones = readonly string[] | "hidden";
 
-async function openZones(client: CloudClient, service: "compute" | "volumev3"): Promise<Zones> {
+async function openZones(
+  client: CloudClient,
+  service: "compute" | "volumev3",
+): Promise<AvailabilityZones> {
   const schema = zoneSchema;
   const wanted = { key: "availabilityZoneInfo", schema };
   try {
@@ -26,7 +29,9 @@ async function openZones(client: CloudClient, service: "compute" | "volumev3"): 
 }
 
 const unknown = (what: string, service: string, zones: readonly string[]): Finding =>
-  warning(`${what}: cannot check ${zones.join(", ")}: ${service} does not list its zones to you`);
+  createWarning(
+    `${what}: cannot check ${zones.join(", ")}: ${service} does not list its zones to you`,
+  );
 
 /**
  * Reports zones in the specification that Nova does not have or that are not available. Checks the
@@ -34,7 +39,7 @@ const unknown = (what: string, service: string, zones: readonly string[]): Findi
  */
 export async function checkZones(
   client: CloudClient,
-  { zones, podZones }: ClusterNeeds,
+  { zones, podZones }: ClusterRequirements,
 ): Promise<Finding[]> {
   if (zones.length + podZones.length === 0) return [];
   const open = await openZones(client, "compute");
@@ -43,17 +48,19 @@ export async function checkZones(
     wanted
       .filter((one) => !open.includes(one))
       .map((one) =>
-        problem(`${path}: '${one}' does not exist or is closed; ${existingNames(open)}`),
+        createProblem(
+          `${path}: '${one}' does not exist or is closed; ${formatExistingNames(open)}`,
+        ),
       );
   return [...missing("zone", zones), ...missing("storageClasses.zones", podZones)];
 }
 
 type VolumeNeeds = Pick<
-  ClusterNeeds,
+  ClusterRequirements,
   "zones" | "volumeZones" | "volumesFollowZones" | "unplacedVolumes"
 >;
 
-const zonesOf = (volumes: ClusterNeeds["unplacedVolumes"]): readonly string[] => [
+const zonesOf = (volumes: ClusterRequirements["unplacedVolumes"]): readonly string[] => [
   ...new Set(volumes.map(({ zone }) => zone)),
 ];
 
@@ -71,7 +78,7 @@ const followed = ({ volumesFollowZones, zones }: VolumeNeeds): readonly string[]
 export async function listVolumeZones(
   client: CloudClient,
   needs: VolumeNeeds,
-): Promise<Zones | undefined> {
+): Promise<AvailabilityZones | undefined> {
   const severally = zonesOf(needs.unplacedVolumes).length > 1;
   const asked = needs.volumeZones.length + followed(needs).length > 0 || severally;
   return asked && client.offers("volumev3") ? openZones(client, "volumev3") : undefined;
@@ -91,7 +98,7 @@ function apart(
   if (zones.length < 2 || zones.some((zone) => !there.includes(zone))) return [];
   const paths = [...new Set(free.map(({ path }) => path))].join(", ");
   return [
-    warning(
+    createWarning(
       `volumes: machines are in ${zones.join(", ")}, and Cinder creates all of ${paths} in one zone that it chooses: if that zone fails, all of these machines fail, and some clouds attach no volume of another zone; write zone: "{zone}" there for the zone of each machine`,
     ),
   ];
@@ -104,9 +111,9 @@ function apart(
  *
  * @param made names of existing volumes
  */
-export function volumeZoneFindings(
+export function checkVolumeZones(
   needs: VolumeNeeds,
-  there: Zones | undefined,
+  there: AvailabilityZones | undefined,
   made: ReadonlySet<string>,
 ): Finding[] {
   if (there === undefined) return [];
@@ -117,11 +124,13 @@ export function volumeZoneFindings(
     ...needs.volumeZones
       .filter((zone) => !there.includes(zone))
       .map((zone) =>
-        problem(`volumes: Cinder has no zone '${zone}', or it is closed; ${existingNames(there)}`),
+        createProblem(
+          `volumes: Cinder has no zone '${zone}', or it is closed; ${formatExistingNames(there)}`,
+        ),
       ),
     ...(strange.length > 0
       ? [
-          warning(
+          createWarning(
             `storageClasses: machines are in ${strange.join(", ")}, which are not zones of Cinder (${there.join(", ")}): volumes could not be created; set blockStorage.topology to false`,
           ),
         ]

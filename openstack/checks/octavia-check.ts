@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import { isHiddenFromUser } from "../http/cloud-error.js";
-import { existingNames, problem, warning, type Finding } from "./finding.js";
+import { formatExistingNames, createProblem, createWarning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
-import type { ClusterNeeds, OctaviaRequirements } from "./cluster-requirements.js";
+import type { ClusterRequirements, OctaviaRequirements } from "./cluster-requirements.js";
 
 /**
  * Octavia provider, flavor or availability zone. If `enabled` is false, the cloud's operator has
@@ -70,12 +70,14 @@ async function checkChoices(
     return written
       .filter(([, value]) => !open.some((one) => of.known(one) === value))
       .map(([at, value]) =>
-        problem(`${at}: '${value}' does not exist; ${existingNames(open.map(of.shown))}`),
+        createProblem(
+          `${at}: '${value}' does not exist; ${formatExistingNames(open.map(of.shown))}`,
+        ),
       );
   } catch (error) {
     if (!isHiddenFromUser(error)) throw error;
     return written.map(([at, value]) =>
-      warning(`${at}: cannot check '${value}': Octavia does not list its ${what} to you`),
+      createWarning(`${at}: cannot check '${value}': Octavia does not list its ${what} to you`),
     );
   }
 }
@@ -86,13 +88,13 @@ async function checkChoices(
  */
 export async function checkLoadBalancers(
   client: CloudClient,
-  { counts, octavia }: ClusterNeeds,
+  { counts, octavia }: ClusterRequirements,
 ): Promise<Finding[]> {
   if (octavia === undefined) return [];
   if (!client.offers("load-balancer"))
     return counts["load balancers"] > 0
       ? [
-          problem(
+          createProblem(
             "load balancers: the cloud offers no load-balancer service; set loadBalancer.enabled to false and leave samples and the endpoint load-balancer out",
           ),
         ]

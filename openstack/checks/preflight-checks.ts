@@ -1,22 +1,35 @@
 import type { CloudClient } from "../client/cloud-client.js";
-import { credentialFindings, credentialsUnsupportedProblem } from "./cluster-credential-check.js";
-import { connectionFindings } from "./connection-findings.js";
-import { problem, warning, type Finding } from "./finding.js";
+import {
+  checkClusterCredential,
+  credentialsUnsupportedProblem,
+} from "./cluster-credential-check.js";
+import { checkConnection } from "./connection-findings.js";
+import { createProblem, createWarning, type Finding } from "./finding.js";
 import {
   listObjects,
   listVisibleObjects,
   type CloudObject,
-  type Kind,
+  type CloudObjectKind,
   type VisibleObjects,
 } from "../inventory/inventory.js";
-import { countedResources, type ClusterNeeds } from "./cluster-requirements.js";
+import { countedResources, type ClusterRequirements } from "./cluster-requirements.js";
 import { checkOffer, listOffer, type Flavor, type CloudOffer } from "./cloud-offer.js";
-import { ownershipOf } from "../inventory/ownership.js";
-import { quotaProblems, quotaUses, readQuotas, type QuotaName, type QuotaUse } from "./quotas.js";
-import { matchesOf } from "../client/name-or-id.js";
-import { listVolumeZones, volumeZoneFindings, type Zones } from "./nova-and-cinder-zones.js";
+import { getOwnership } from "../inventory/ownership.js";
+import {
+  findQuotaProblems,
+  getQuotaRequirements,
+  readQuotas,
+  type QuotaName,
+  type QuotaRequirement,
+} from "./quotas.js";
+import { findByReference } from "../client/name-or-id.js";
+import {
+  listVolumeZones,
+  checkVolumeZones,
+  type AvailabilityZones,
+} from "./nova-and-cinder-zones.js";
 
-export interface OwnedByStack {
+export interface StackOwnedObjects {
   /**
    * IDs of the resources in the stack's state. These objects exist already, so they may have the
    * names of the cluster's objects.
@@ -33,12 +46,12 @@ export interface OwnedByStack {
   readonly going?: ReadonlySet<string>;
 }
 
-export interface PreflightOptions extends Partial<OwnedByStack> {
+export interface PreflightOptions extends Partial<StackOwnedObjects> {
   /**
    * Survey of the cloud that began before the state was read. Default: the preflight makes a
    * survey.
    */
-  readonly surveyed?: Survey;
+  readonly surveyed?: CloudSurvey;
 }
 
 /**
@@ -46,7 +59,7 @@ export interface PreflightOptions extends Partial<OwnedByStack> {
  * what the user can do.
  */
 function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
-  const mark = ownershipOf(object)?.mark;
+  const mark = getOwnership(object)?.mark;
   if (mark && identities.has(mark.identity))
     return `which belongs to this cluster but is not in the state, and no failed run explains that: the state may be outdated; restore the newer state, or delete this ${object.kind} in the cloud, then run the same command again`;
   if (!mark) return "which no cluster of stackadm created; choose another cluster name";
@@ -60,17 +73,17 @@ function occupant(object: CloudObject, identities: ReadonlySet<string>): string 
  * Reports existing objects with the kind and name of an object that the program will create. Skips
  * names of objects that the stack already has.
  */
-export function nameProblems(
+export function checkObjectNames(
   objects: readonly CloudObject[],
-  needs: ClusterNeeds,
-  { owned, identities, going = new Set() }: OwnedByStack,
+  needs: ClusterRequirements,
+  { owned, identities, going = new Set() }: StackOwnedObjects,
 ): Finding[] {
   const staying = objects.filter(({ id }) => !going.has(id));
   return needs.names.flatMap(({ kind, name }) => {
     const alike = staying.filter((object) => object.kind === kind && object.name === name);
     if (alike.some(({ id }) => owned.has(id))) return [];
     return alike.map((object) =>
-      problem(
+      createProblem(
         `${kind}: the name '${name}' is taken by ${object.id}, ${occupant(object, identities)}`,
       ),
     );
@@ -81,9 +94,9 @@ export function nameProblems(
  * Lists the objects whose names could conflict. The preflight uses this list if the cloud does not
  * answer all requests of the survey.
  */
-export async function namedObjects(
+export async function listNamedObjects(
   client: CloudClient,
-  needs: ClusterNeeds,
+  needs: ClusterRequirements,
 ): Promise<CloudObject[]> {
   const named = [...new Set(needs.names.map(({ kind }) => kind))];
   const objects = await Promise.all(named.map((kind) => listObjects(client, kind)));
@@ -95,13 +108,13 @@ export async function namedObjects(
  * their quota is subtracted.
  */
 function stillWanted(
-  needs: ClusterNeeds,
+  needs: ClusterRequirements,
   flavors: readonly Flavor[],
   held: readonly CloudObject[],
 ): Partial<Record<QuotaName, number>> {
   const total = { instances: 0, cores: 0, "MiB of RAM": 0 };
   for (const [wanted, count] of Object.entries(needs.flavors)) {
-    const [flavor] = matchesOf(wanted, flavors);
+    const [flavor] = findByReference(wanted, flavors);
     total.instances += count;
     total.cores += count * (flavor?.vcpus ?? 0);
     total["MiB of RAM"] += count * (flavor?.ram ?? 0);
@@ -137,10 +150,10 @@ function stillWanted(
 }
 
 /** Objects, offers and quotas of the cloud that the preflight needs for a cluster. */
-export interface Survey extends CloudOffer, VisibleObjects {
+export interface CloudSurvey extends CloudOffer, VisibleObjects {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
   /** Zones of Cinder. Undefined: the cluster needs no zones. */
-  readonly volumeZones: Zones | undefined;
+  readonly volumeZones: AvailabilityZones | undefined;
   /** Problems: names in the specification that do not exist in the cloud. */
   readonly missing: readonly Finding[];
 }
@@ -152,15 +165,18 @@ export interface Survey extends CloudOffer, VisibleObjects {
  * them.
  */
 const makes =
-  ({ counts }: ClusterNeeds) =>
-  (kind: Kind): boolean =>
+  ({ counts }: ClusterRequirements) =>
+  (kind: CloudObjectKind): boolean =>
     kind === "server" || countedResources.some((name) => name === `${kind}s` && counts[name] > 0);
 
 /**
  * Sends all requests of the preflight at the same time. Does not decide which cluster owns the
  * listed objects.
  */
-export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
+export async function takeCloudSurvey(
+  client: CloudClient,
+  needs: ClusterRequirements,
+): Promise<CloudSurvey> {
   const listed = listOffer(client, needs);
   const [offer, missing, shown, quotas, volumeZones] = await Promise.all([
     listed,
@@ -175,25 +191,25 @@ export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<
 /** Returns the objects of the project that belong to the stack's clusters. */
 const oursAmong = (
   objects: readonly CloudObject[],
-  { owned, identities }: Pick<OwnedByStack, "owned" | "identities">,
+  { owned, identities }: Pick<StackOwnedObjects, "owned" | "identities">,
 ): CloudObject[] =>
   objects.filter(
     (object) =>
-      owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
+      owned.has(object.id) || identities.has(getOwnership(object)?.mark.identity ?? "none"),
   );
 
 /**
  * Returns limit and use of each quota that the complete cluster needs. Skips quotas that the user
  * cannot read.
  */
-export function quotasFor(
-  { quotas, flavors, objects }: Survey,
-  needs: ClusterNeeds,
-  held: OwnedByStack,
-): QuotaUse[] {
+export function getClusterQuotas(
+  { quotas, flavors, objects }: CloudSurvey,
+  needs: ClusterRequirements,
+  held: StackOwnedObjects,
+): QuotaRequirement[] {
   const whole = stillWanted(needs, flavors, []);
   const rest = stillWanted(needs, flavors, oursAmong(objects, held));
-  return quotaUses(quotas.quotas, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
+  return getQuotaRequirements(quotas.quotas, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
 }
 
 /**
@@ -201,14 +217,14 @@ export function quotasFor(
  * change: image, flavors, external network, zones, volume types, load balancer provider, quotas and
  * names.
  */
-export async function preflight(
+export async function runPreflightChecks(
   client: CloudClient,
-  needs: ClusterNeeds,
+  needs: ClusterRequirements,
   options: PreflightOptions = {},
 ): Promise<Finding[]> {
   const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
   const { hasCredential = false } = options;
-  const found = await (surveyed ?? survey(client, needs));
+  const found = await (surveyed ?? takeCloudSurvey(client, needs));
   const { flavors, objects, hidden, lacking, quotas, missing, volumeZones } = found;
   const ours = oursAmong(objects, { owned, identities });
   const lacksCredentials =
@@ -216,20 +232,20 @@ export async function preflight(
   const volumes = ours.filter(({ kind }) => kind === "volume").map(({ name }) => name);
   return [
     ...missing,
-    ...volumeZoneFindings(needs, volumeZones, new Set(volumes)),
-    ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
-    ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
+    ...checkVolumeZones(needs, volumeZones, new Set(volumes)),
+    ...findQuotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(createProblem),
+    ...checkObjectNames(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [credentialsUnsupportedProblem] : []),
     // The cluster may be in the state without its credential, if the first run was interrupted.
-    ...credentialFindings(client, needs, { lives: hasCredential }),
-    ...connectionFindings(client, needs),
+    ...checkClusterCredential(client, needs, { lives: hasCredential }),
+    ...checkConnection(client, needs),
     ...quotas.unreadable.map((service) =>
-      warning(`quota: the ${service} service does not show the quota to you`),
+      createWarning(`quota: the ${service} service does not show the quota to you`),
     ),
     ...hidden
       .filter((kind) => kind !== "application credential" || !lacksCredentials)
       .map((kind) =>
-        warning(`${kind}: the cloud does not show them to you, so they were not checked`),
+        createWarning(`${kind}: the cloud does not show them to you, so they were not checked`),
       ),
   ];
 }

@@ -115,7 +115,7 @@ export async function readQuotas(client: CloudClient): Promise<QuotaReport> {
 }
 
 /** Quota, and the additional amount that the cluster needs. */
-export interface QuotaUse extends Quota {
+export interface QuotaRequirement extends Quota {
   readonly name: QuotaName;
   readonly needed: number;
 }
@@ -124,10 +124,10 @@ export interface QuotaUse extends Quota {
  * Returns the quotas in `wanted` whose limit and use are known. `needed` is 0 if the cluster needs
  * no additional amount.
  */
-export const quotaUses = (
+export const getQuotaRequirements = (
   quotas: Partial<Record<QuotaName, Quota>>,
   wanted: Partial<Record<QuotaName, number>>,
-): QuotaUse[] =>
+): QuotaRequirement[] =>
   Object.entries(wanted).flatMap(([key, needed]) => {
     const name = key as QuotaName;
     const quota = quotas[name];
@@ -135,7 +135,7 @@ export const quotaUses = (
   });
 
 /** Returns a sentence for each quota that is too small for the objects to create. */
-export function quotaProblems(
+export function findQuotaProblems(
   quotas: Partial<Record<QuotaName, Quota>>,
   wanted: Partial<Record<QuotaName, number>>,
 ): string[] {

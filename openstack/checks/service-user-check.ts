@@ -1,8 +1,8 @@
 import { CloudError } from "../http/cloud-error.js";
 import type { CloudClient } from "../client/cloud-client.js";
-import { expiryFindings, controllerRolesOf } from "./cluster-credential-check.js";
+import { checkExpiry, getControllerRoles } from "./cluster-credential-check.js";
 import type { Credential } from "../auth/credential.js";
-import { problem, warning, type Finding } from "./finding.js";
+import { createProblem, createWarning, type Finding } from "./finding.js";
 
 /** OpenStack user, given by an ID, or by a name and a domain name. */
 export interface ServiceUser {
@@ -16,7 +16,7 @@ export interface ServiceUser {
 export const defaultDomain = "Default";
 
 /** Returns the credential with which the user signs in to a project. */
-export const credentialOfUser = (
+export const buildUserCredential = (
   { username, userDomainName = defaultDomain, userId }: ServiceUser,
   { password, projectId }: { readonly password: string; readonly projectId: string },
 ): Credential => {
@@ -26,7 +26,7 @@ export const credentialOfUser = (
   return { kind: "password", username, userId, userDomain, password, scope };
 };
 
-export interface LoginTrial {
+export interface ServiceUserCheckOptions {
   readonly user: ServiceUser;
   readonly projectId: string;
   /** Roles of the operator, who runs this program, in the project. */
@@ -45,7 +45,7 @@ const shown = ({ username = "", userDomainName = defaultDomain, userId }: Servic
     ? `credential.username: the user '${username}' of the domain '${userDomainName}'`
     : `credential.userId: the user ${userId}`;
 
-const holderIn = ({ user, ...trial }: LoginTrial): Holder => ({
+const holderIn = ({ user, ...trial }: ServiceUserCheckOptions): Holder => ({
   ...trial,
   who: shown(user),
   remedy: `ask the cloud's operator to add it with \`openstack role add --project ${trial.projectId} --user <user> <role>\``,
@@ -55,8 +55,8 @@ const holderIn = ({ user, ...trial }: LoginTrial): Holder => ({
  * Returns the problem of a refused login. The message lists all possible causes, because Keystone
  * does not report the cause.
  */
-const refused = ({ user, projectId }: LoginTrial): Finding =>
-  problem(
+const refused = ({ user, projectId }: ServiceUserCheckOptions): Finding =>
+  createProblem(
     `${shown(user)} cannot sign in to project ${projectId}: the user does not exist, the password is wrong or expired, or the user is disabled, locked or without a role in the project; correct credential.password or ask the cloud's operator to correct the user`,
   );
 
@@ -65,7 +65,7 @@ export const isAdministrator = (held: readonly string[]): boolean =>
   held.some((role) => role.toLowerCase() === "admin");
 
 /** Login of the cluster's controllers: a user or an application credential. */
-interface Holder extends Pick<LoginTrial, "projectId" | "roles" | "certificate"> {
+interface Holder extends Pick<ServiceUserCheckOptions, "projectId" | "roles" | "certificate"> {
   /** Subject for messages: path of the setting, and the user or the application credential. */
   readonly who: string;
   /** Advice for messages about a missing role. */
@@ -82,20 +82,20 @@ const onlyReads = (role: string): boolean => role.toLowerCase() === "reader";
  * Reports missing roles of the controllers' login. The expected roles are the roles that the
  * program would give to a credential of its own. Reports nothing for administrators.
  */
-export function roleFindings(
+export function checkControllerRoles(
   held: readonly string[],
   { who, remedy, projectId, roles, certificate }: Holder,
 ): Finding[] {
   const has = new Set(held.map((role) => role.toLowerCase()));
-  const lacking = controllerRolesOf(roles, { certificate }).filter(
+  const lacking = getControllerRoles(roles, { certificate }).filter(
     (role) => !has.has(role.toLowerCase()),
   );
   if (lacking.length === 0 || isAdministrator(held)) return [];
   const lacks = `${who} does not have ${lacking.join(", ")} in project ${projectId}`;
   return [
     held.every(onlyReads)
-      ? problem(`${lacks}, only ${held.join(", ")}; ${remedy}`)
-      : warning(
+      ? createProblem(`${lacks}, only ${held.join(", ")}; ${remedy}`)
+      : createWarning(
           `${lacks}: the cluster's controllers cannot do what the cloud allows with this role only; ${remedy}`,
         ),
   ];
@@ -106,15 +106,15 @@ export function roleFindings(
  *
  * @param connect signs in as the user
  */
-export async function userFindings(
+export async function checkServiceUser(
   connect: () => Promise<Pick<CloudClient, "roles" | "passwordEnd">>,
-  trial: LoginTrial,
+  trial: ServiceUserCheckOptions,
 ): Promise<Finding[]> {
   try {
     const { roles, passwordEnd } = await connect();
     const remedy = "get a new password, and write it to credential.password";
-    const ending = expiryFindings("credential.password", passwordEnd, { remedy, now: trial.now });
-    return [...ending, ...roleFindings(roles, holderIn(trial))];
+    const ending = checkExpiry("credential.password", passwordEnd, { remedy, now: trial.now });
+    return [...ending, ...checkControllerRoles(roles, holderIn(trial))];
   } catch (error) {
     if (error instanceof CloudError && error.kind === "unauthenticated") return [refused(trial)];
     throw error;

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { CloudError } from "../http/cloud-error.js";
 import type { CloudClient } from "../client/cloud-client.js";
-import { expiryFindings, controllerRolesOf } from "./cluster-credential-check.js";
+import { checkExpiry, getControllerRoles } from "./cluster-credential-check.js";
 import type { Credential } from "../auth/credential.js";
-import { problem, warning, type Finding } from "./finding.js";
-import { isAdministrator, roleFindings, defaultDomain } from "./service-user-check.js";
+import { createProblem, createWarning, type Finding } from "./finding.js";
+import { isAdministrator, checkControllerRoles, defaultDomain } from "./service-user-check.js";
 import { utcTimeSchema } from "../auth/token-schema.js";
 
 /**
  * Returns the login with an application credential. The login needs no project, because an
  * application credential belongs to one project.
  */
-export const credentialWith = (id: string, secret: string): Credential => ({
+export const buildApplicationCredential = (id: string, secret: string): Credential => ({
   kind: "application",
   id,
   secret,
@@ -105,7 +105,7 @@ const shown = ({ id }: SuppliedCredential): string =>
  * that the program would give to a credential of its own.
  */
 function remedyFor({ roles, certificate }: SuppliedCredential): string {
-  const wanted = controllerRolesOf(roles, { certificate });
+  const wanted = getControllerRoles(roles, { certificate });
   const options = (wanted.length > 0 ? wanted : ["<role>"]).map((role) => `--role ${role}`);
   return `create one with \`openstack application credential create ${options.join(" ")} <name>\`, and write its ID and secret to credential.id and credential.secret`;
 }
@@ -121,7 +121,7 @@ function excessFindings(
     ...(restricted === false
       ? [`${who} is unrestricted: ${reader} can create other credentials, which outlive it`]
       : []),
-  ].map((text) => warning(`${text}; ${remedyFor(supplied)}`));
+  ].map((text) => createWarning(`${text}; ${remedyFor(supplied)}`));
 }
 
 /**
@@ -131,7 +131,7 @@ function excessFindings(
 function endFindings({ end }: TriedCredential, { expiresAt, now }: SuppliedCredential): Finding[] {
   if (end !== undefined && Date.parse(end) === Date.parse(expiresAt ?? "")) return [];
   const remedy = "write a new credential.id and credential.secret";
-  return expiryFindings("credential.id", end, { remedy, now });
+  return checkExpiry("credential.id", end, { remedy, now });
 }
 
 /**
@@ -139,7 +139,7 @@ function endFindings({ end }: TriedCredential, { expiresAt, now }: SuppliedCrede
  *
  * @param tried properties of the credential. Undefined: Keystone refuses the credential
  */
-export function suppliedFindings(
+export function checkSuppliedCredential(
   tried: TriedCredential | undefined,
   supplied: SuppliedCredential,
 ): Finding[] {
@@ -147,19 +147,19 @@ export function suppliedFindings(
   const [who, remedy] = [shown(supplied), remedyFor(supplied)];
   if (!tried)
     return [
-      problem(
+      createProblem(
         `${who} cannot sign in: it does not exist, credential.secret is wrong, it has expired, or its user is disabled or has lost a role; ${remedy}`,
       ),
     ];
   if (tried.projectId !== projectId)
     return [
-      problem(
+      createProblem(
         `${who} belongs to project ${tried.projectId}, but the cluster is created in project ${projectId}; sign in to that project, and ${remedy}`,
       ),
     ];
   return [
     ...endFindings(tried, supplied),
-    ...roleFindings(tried.roles, { ...supplied, who, remedy }),
+    ...checkControllerRoles(tried.roles, { ...supplied, who, remedy }),
     ...excessFindings(tried, supplied),
   ];
 }

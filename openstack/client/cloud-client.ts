@@ -1,11 +1,16 @@
-import { CloudError, errorForStatus } from "../http/cloud-error.js";
+import { CloudError, createStatusError } from "../http/cloud-error.js";
 import { findCloud, type CloudSettings } from "../auth/clouds-file.js";
-import { connectionOf, type Connection } from "../auth/connection.js";
-import type { Credential, Domain, Scope } from "../auth/credential.js";
+import { getConnectionProperties, type ConnectionProperties } from "../auth/connection.js";
+import type { Credential, KeystoneDomain, CredentialScope } from "../auth/credential.js";
 import { parseJsonBody } from "../http/http-exchange.js";
-import { jsonBodyOf, sendRequest, type CloudRequest, type CloudAnswer } from "./send-request.js";
+import {
+  parseResponseBody,
+  sendRequest,
+  type CloudRequest,
+  type CloudAnswer,
+} from "./send-request.js";
 import { defaultRetryClock, type RetryClock } from "../http/retry.js";
-import { scopeOfToken, type CloudScope } from "../auth/token-scope.js";
+import { getCloudScope, type CloudScope } from "../auth/token-scope.js";
 import { tokenSchema, type Token } from "../auth/token-schema.js";
 
 export type ServiceType = keyof typeof services;
@@ -51,7 +56,7 @@ export interface CloudClient {
   /** Name of the cloud, for messages. */
   readonly name: string;
   /** Properties of the connection that also affect the cluster's controllers. */
-  readonly connection: Connection;
+  readonly connection: ConnectionProperties;
 }
 
 export interface ConnectOptions {
@@ -83,16 +88,16 @@ interface Session {
   readonly token: Token;
 }
 
-const domainOf = (domain: Domain): Record<string, string> => ({ ...domain });
+const domainOf = (domain: KeystoneDomain): Record<string, string> => ({ ...domain });
 
-function scopeOf(scope: Scope): Record<string, unknown> {
+function scopeOf(scope: CredentialScope): Record<string, unknown> {
   if (scope.projectId !== undefined) return { project: { id: scope.projectId } };
   if (scope.projectName === undefined) return {};
   return { project: { name: scope.projectName, domain: domainOf(scope.projectDomain) } };
 }
 
 /** Returns the body of `POST /v3/auth/tokens`. */
-export function authenticationRequest(credential: Credential): unknown {
+export function buildAuthenticationRequest(credential: Credential): unknown {
   switch (credential.kind) {
     case "password": {
       const user =
@@ -146,7 +151,7 @@ async function authenticate(settings: CloudSettings, patience: RetryClock): Prom
   const asked = {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify(authenticationRequest(settings.credential)),
+    body: JSON.stringify(buildAuthenticationRequest(settings.credential)),
     timeout: 20_000,
     // The request can be repeated, because a second token does no harm.
     what,
@@ -162,7 +167,7 @@ async function authenticate(settings: CloudSettings, patience: RetryClock): Prom
       401,
     );
   }
-  if (answer.status >= 300) throw errorForStatus(what, answer.status, answer.body, answer.times);
+  if (answer.status >= 300) throw createStatusError(what, answer.status, answer.body, answer.times);
   const parsed = tokenSchema.safeParse(parseJsonBody(answer.body));
   const id = answer.headers["x-subject-token"];
   if (!parsed.success || id === undefined)
@@ -239,13 +244,13 @@ class Client implements CloudClient {
       .filter(({ type }) => type === "identity")
       .flatMap((service) => service.endpoints);
     const { region } = this.settings;
-    return scopeOfToken({ endpoints, region, projectId: this.projectId, roles: this.roles });
+    return getCloudScope({ endpoints, region, projectId: this.projectId, roles: this.roles });
   }
   get name(): string {
     return this.settings.name;
   }
-  get connection(): Connection {
-    return connectionOf(this.settings);
+  get connection(): ConnectionProperties {
+    return getConnectionProperties(this.settings);
   }
   get region(): string {
     const first = this.session.token.catalog.flatMap(({ endpoints }) => endpoints)[0];
@@ -273,13 +278,13 @@ class Client implements CloudClient {
     // The object no longer exists, because an earlier try deleted it and only the response was
     // lost.
     if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
-    return jsonBodyOf(answer, `${method} ${service} ${path}`);
+    return parseResponseBody(answer, `${method} ${service} ${path}`);
   }
 
   async glance(service: ServiceType, path: string, within: number): Promise<unknown> {
     const signal = AbortSignal.timeout(within);
     const answer = await this.send(service, { method: "GET", path, tries: 1, signal });
-    return jsonBodyOf(answer, `GET ${service} ${path}`);
+    return parseResponseBody(answer, `GET ${service} ${path}`);
   }
 
   private async send(

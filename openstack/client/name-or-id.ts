@@ -10,7 +10,7 @@ export const isUuid = (reference: string): boolean => uuid.test(reference);
  * Returns the lookups by ID and by name in the order to try. A reference that is not a UUID may
  * still be an ID, because IDs of flavors have any form.
  */
-export const lookupOrder = <T>(
+export const orderLookups = <T>(
   reference: string,
   { byId, byName }: { readonly byId: T; readonly byName: T },
 ): readonly [T, T] => (isUuid(reference) ? [byId, byName] : [byName, byId]);
@@ -19,11 +19,11 @@ export const lookupOrder = <T>(
  * Returns the elements whose ID or name is `reference`. Returns several elements if a name is not
  * unique.
  */
-export function matchesOf<T extends { readonly id: string; readonly name: string | null }>(
+export function findByReference<T extends { readonly id: string; readonly name: string | null }>(
   reference: string,
   all: readonly T[],
 ): readonly T[] {
-  const [first, second] = lookupOrder(reference, {
+  const [first, second] = orderLookups(reference, {
     byId: all.filter(({ id }) => id === reference),
     byName: all.filter(({ name }) => name === reference),
   });

@@ -1,4 +1,4 @@
-import { CloudError, errorForStatus, throwNotJson } from "../http/cloud-error.js";
+import { CloudError, createStatusError, throwNotJson } from "../http/cloud-error.js";
 import type { CloudSettings } from "../auth/clouds-file.js";
 import {
   sendHttpRequest,
@@ -6,7 +6,12 @@ import {
   type HttpAnswer,
   type HttpOptions,
 } from "../http/http-exchange.js";
-import { isBrokenConnection, retryRequest, type RetryClock, type Repeated } from "../http/retry.js";
+import {
+  isBrokenConnection,
+  retryRequest,
+  type RetryClock,
+  type RetryOptions,
+} from "../http/retry.js";
 
 export interface CloudAnswer extends HttpAnswer {
   /** Number of tries. */
@@ -15,7 +20,7 @@ export interface CloudAnswer extends HttpAnswer {
 
 /** HTTP request with its description and limits. */
 export type CloudRequest = Pick<HttpOptions, "method" | "headers" | "body" | "timeout" | "signal"> &
-  Repeated;
+  RetryOptions;
 
 /**
  * Sends a request. Returns the cloud's response, even if its status is an error. Throws a
@@ -47,14 +52,14 @@ export async function sendRequest(
  * Returns the JSON value of the response's body. Returns undefined if the body is empty. Throws a
  * CloudError if the response has an error status or is not JSON.
  */
-export function jsonBodyOf({ status, body, times }: CloudAnswer, what: string): unknown {
-  if (status >= 300) throw errorForStatus(what, status, body, times);
+export function parseResponseBody({ status, body, times }: CloudAnswer, what: string): unknown {
+  if (status >= 300) throw createStatusError(what, status, body, times);
   return body === "" ? undefined : (parseJsonBody(body) ?? throwNotJson(what));
 }
 
 function lost(
   { name }: CloudSettings,
-  { what, repeatable }: Repeated,
+  { what, repeatable }: RetryOptions,
   times: number,
   { code }: NodeJS.ErrnoException,
 ): CloudError {

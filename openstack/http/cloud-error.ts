@@ -47,7 +47,7 @@ export const isHiddenFromUser = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "forbidden" || error.kind === "not-found");
 
 /** Returns the error message in a response body. OpenStack services use several formats. */
-export function messageInBody(body: string): string {
+export function parseErrorMessage(body: string): string {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
@@ -84,8 +84,13 @@ const kinds: Readonly<Record<number, CloudErrorKind>> = {
  *
  * @param times number of tries of the request
  */
-export function errorForStatus(what: string, status: number, body: string, times = 1): CloudError {
-  const reason = messageInBody(body);
+export function createStatusError(
+  what: string,
+  status: number,
+  body: string,
+  times = 1,
+): CloudError {
+  const reason = parseErrorMessage(body);
   // Status 429 (too many requests) does not concern quotas. A message with status 5xx may contain a
   // word like `exceed` for other reasons.
   const mayBeQuota = status < 500 && status !== 404 && status !== 429;

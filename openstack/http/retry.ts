@@ -45,15 +45,16 @@ const firstWait = 1000;
 /** Longest wait in milliseconds. The request fails if the cloud requests a longer wait. */
 const longestWait = 60_000;
 
-export type Outcome = { readonly answer: HttpAnswer } | { readonly error: NodeJS.ErrnoException };
+export type RequestOutcome =
+  { readonly answer: HttpAnswer } | { readonly error: NodeJS.ErrnoException };
 
 /** Result of the last try, and the number of tries. */
 export interface TryResult {
-  readonly outcome: Outcome;
+  readonly outcome: RequestOutcome;
   readonly times: number;
 }
 
-export interface Repeated {
+export interface RetryOptions {
   /** Description of the request, for messages: `GET compute /servers`. */
   readonly what: string;
   /** Whether the request can be executed twice without a further effect. */
@@ -74,7 +75,7 @@ export const isBrokenConnection = ({ code }: NodeJS.ErrnoException): boolean =>
  * Returns the wait that the response's header `Retry-After` requests, in milliseconds. The header
  * contains seconds or a date. Returns 0 without the header.
  */
-export function retryAfterMilliseconds({ headers }: HttpAnswer, now: number): number {
+export function parseRetryAfter({ headers }: HttpAnswer, now: number): number {
   const text = headers["retry-after"]?.trim() ?? "";
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const until = Date.parse(text);
@@ -82,7 +83,7 @@ export function retryAfterMilliseconds({ headers }: HttpAnswer, now: number): nu
 }
 
 /** Returns the reason for another try. Returns undefined if the outcome is final. */
-function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
+function reasonIn(outcome: RequestOutcome, repeatable: boolean): string | undefined {
   if ("error" in outcome)
     return repeatable && isBrokenConnection(outcome.error) ? "the connection broke" : undefined;
   const { status } = outcome.answer;
@@ -96,16 +97,16 @@ function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
  * more than {@link longestWait}.
  */
 function waitBefore(
-  outcome: Outcome,
+  outcome: RequestOutcome,
   tried: number,
   { random, now }: RetryClock,
 ): number | undefined {
   const own = firstWait * 2 ** (tried - 1) * (0.5 + random() / 2);
-  const asked = "answer" in outcome ? retryAfterMilliseconds(outcome.answer, now()) : 0;
+  const asked = "answer" in outcome ? parseRetryAfter(outcome.answer, now()) : 0;
   return asked > longestWait ? undefined : Math.max(own, asked);
 }
 
-async function attempt(send: () => Promise<HttpAnswer>): Promise<Outcome> {
+async function attempt(send: () => Promise<HttpAnswer>): Promise<RequestOutcome> {
   try {
     return { answer: await send() };
   } catch (error) {
@@ -116,7 +117,7 @@ async function attempt(send: () => Promise<HttpAnswer>): Promise<Outcome> {
 /** Sends a request until the outcome is final, but at most `tries` times. */
 export async function retryRequest(
   send: () => Promise<HttpAnswer>,
-  { what, repeatable, tries = maximumTries }: Repeated,
+  { what, repeatable, tries = maximumTries }: RetryOptions,
   patience: RetryClock,
 ): Promise<TryResult> {
   for (let times = 1; ; times += 1) {

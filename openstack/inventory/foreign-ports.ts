@@ -7,7 +7,7 @@ import { isRouterInterface } from "./router-interfaces.js";
  * created, and ports of load balancers. A load balancer's ports are deleted together with the load
  * balancer.
  */
-export const foreignPortsIn = (
+export const findForeignPorts = (
   networks: ReadonlySet<string>,
   objects: readonly CloudObject[],
   ours: ReadonlySet<string>,
@@ -26,7 +26,7 @@ export const foreignPortsIn = (
  * Returns the ports of other users that block the deletion of the objects in `going`. Looks for the
  * ports in the networks and subnets in `going`.
  */
-export function foreignPortsBlocking(
+export function findBlockingForeignPorts(
   going: readonly CloudObject[],
   objects: readonly CloudObject[],
   owned: ReadonlySet<string> = new Set(),
@@ -34,7 +34,7 @@ export function foreignPortsBlocking(
   const networks = going.flatMap(({ kind, id, network }) =>
     kind === "network" ? [id] : kind === "subnet" ? [network] : [],
   );
-  return foreignPortsIn(
+  return findForeignPorts(
     new Set(networks),
     objects,
     new Set([...owned, ...going.map(({ id }) => id)]),

@@ -23,11 +23,11 @@ export const inventoryKinds = [
   "key pair",
   "application credential",
 ] as const;
-export type Kind = (typeof inventoryKinds)[number];
+export type CloudObjectKind = (typeof inventoryKinds)[number];
 
 /** Object of the project. The objects of all services have the same fields. */
 export interface CloudObject {
-  readonly kind: Kind;
+  readonly kind: CloudObjectKind;
   readonly id: string;
   readonly name: string;
   readonly description: string;
@@ -72,7 +72,7 @@ const text = z
 const first = (...texts: readonly string[]): string => texts.find((one) => one !== "") ?? "";
 
 /** Returns the time with a time zone. Cinder and Octavia write UTC times without a time zone. */
-export const toUtc = (time: string): string =>
+export const addUtcZone = (time: string): string =>
   time === "" || /(Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`;
 
 const objectSchema = z
@@ -109,7 +109,7 @@ const objectSchema = z
     device: raw.device_id,
     host: raw.hostId,
     network: first(raw.vip_network_id, raw.network_id),
-    created: toUtc(first(raw.created_at, raw.created)),
+    created: addUtcZone(first(raw.created_at, raw.created)),
     members: raw.members ?? [],
     rules: raw.security_group_rules?.length ?? 0,
   }));
@@ -123,7 +123,7 @@ interface Source {
 const mine = (path: string) => (client: CloudClient) => `${path}?project_id=${client.projectId}`;
 const plain = (path: string) => () => path;
 
-const sources: Readonly<Record<Kind, Source>> = {
+const sources: Readonly<Record<CloudObjectKind, Source>> = {
   "load balancer": {
     service: "load-balancer",
     path: mine("/lbaas/loadbalancers"),
@@ -150,7 +150,10 @@ const sources: Readonly<Record<Kind, Source>> = {
 /**
  * Returns the objects of one kind. Returns no objects if the catalog does not contain the service.
  */
-export async function listObjects(client: CloudClient, kind: Kind): Promise<CloudObject[]> {
+export async function listObjects(
+  client: CloudClient,
+  kind: CloudObjectKind,
+): Promise<CloudObject[]> {
   const { service, path, key } = sources[kind];
   if (!client.offers(service)) return [];
   const found = await listAll(client, service, path(client), { key, schema: objectSchema });
@@ -164,7 +167,7 @@ const balancerSchema = z.object({ loadbalancer: objectSchema });
  *
  * @param within time limit in milliseconds, with only one try. Default: several tries
  */
-export async function readBalancer(
+export async function readLoadBalancer(
   client: CloudClient,
   id: string,
   within?: number,
@@ -189,16 +192,16 @@ export async function readBalancer(
 export interface VisibleObjects {
   readonly objects: readonly CloudObject[];
   /** Kinds that the user is not allowed to list. Objects of these kinds may exist. */
-  readonly hidden: readonly Kind[];
+  readonly hidden: readonly CloudObjectKind[];
   /** Kinds that the cloud does not support. Some clouds have no application credentials. */
-  readonly lacking: readonly Kind[];
+  readonly lacking: readonly CloudObjectKind[];
 }
 
 /**
  * Returns whether the error means that the cloud does not support the kind. Every user may list the
  * user's own application credentials, so 404 means that Keystone does not support them.
  */
-const isLacking = (kind: Kind, error: unknown): boolean =>
+const isLacking = (kind: CloudObjectKind, error: unknown): boolean =>
   kind === "application credential" && error instanceof CloudError && error.kind === "not-found";
 
 /**
@@ -209,7 +212,7 @@ const isLacking = (kind: Kind, error: unknown): boolean =>
  */
 export async function listVisibleObjects(
   client: CloudClient,
-  isNeeded: (kind: Kind) => boolean = () => false,
+  isNeeded: (kind: CloudObjectKind) => boolean = () => false,
 ): Promise<VisibleObjects> {
   const perKind = await Promise.all(
     inventoryKinds.map(async (kind): Promise<VisibleObjects> => {

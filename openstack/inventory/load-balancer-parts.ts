@@ -2,22 +2,22 @@ import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
-  wasGone,
+  isAlreadyGone,
   retryWhileInUse,
   type DeleteOptions,
 } from "./wait-until-unused.js";
-import { toUtc } from "./inventory.js";
+import { addUtcZone } from "./inventory.js";
 import { listAll } from "../client/paginate.js";
 
 /**
  * Kinds of parts of a load balancer. The inventory does not list these parts, because Octavia
  * deletes them together with their load balancer.
  */
-export type PartKind = "listener" | "pool" | "health monitor" | "member";
+export type LoadBalancerPartKind = "listener" | "pool" | "health monitor" | "member";
 
 /** Name and parent of a part of a load balancer. The ID of the part is unknown. */
-export interface BalancerPart {
-  readonly kind: PartKind;
+export interface LoadBalancerPart {
+  readonly kind: LoadBalancerPartKind;
   readonly name: string;
   /**
    * ID of the parent. The parent of a listener is a load balancer. The parent of a pool is a
@@ -34,7 +34,7 @@ const partSchema = z.looseObject({
 type Part = z.output<typeof partSchema>;
 
 interface Collection {
-  readonly path: (part: BalancerPart) => string;
+  readonly path: (part: LoadBalancerPart) => string;
   readonly key: string;
   /**
    * Field of a part that lists its parents. Undefined: the path of the request contains the parent.
@@ -42,7 +42,7 @@ interface Collection {
   readonly owners?: string;
 }
 
-const collections: Readonly<Record<PartKind, Collection>> = {
+const collections: Readonly<Record<LoadBalancerPartKind, Collection>> = {
   listener: { path: () => "/lbaas/listeners", key: "listeners", owners: "loadbalancers" },
   pool: { path: () => "/lbaas/pools", key: "pools", owners: "listeners" },
   "health monitor": { path: () => "/lbaas/healthmonitors", key: "healthmonitors", owners: "pools" },
@@ -57,9 +57,9 @@ const belongsTo = (part: Part, owners: string | undefined, owner: string): boole
  * Deletes the parts with this kind, name and parent for which `isMeant` returns true. Returns the
  * IDs of the deleted parts.
  */
-export async function deleteParts(
+export async function deleteLoadBalancerParts(
   client: CloudClient,
-  part: BalancerPart,
+  part: LoadBalancerPart,
   isMeant: (found: { readonly id: string; readonly created: string }) => boolean,
   options: DeleteOptions = {},
 ): Promise<string[]> {
@@ -71,13 +71,13 @@ export async function deleteParts(
     (one) =>
       one.name === part.name &&
       belongsTo(one, owners, part.of) &&
-      isMeant({ id: one.id, created: toUtc(one.created_at ?? "") }),
+      isMeant({ id: one.id, created: addUtcZone(one.created_at ?? "") }),
   );
   for (const { id } of found)
     // Retries, because Octavia refuses all changes of a load balancer while one of its parts is
     // being created.
     await retryWhileInUse(
-      () => wasGone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
+      () => isAlreadyGone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
       { what: `${part.kind} '${part.name}' (${id})`, bound: deletionTimeouts.balancer },
       options,
     );

@@ -3,8 +3,8 @@ import { CloudError, isHiddenFromUser } from "../http/cloud-error.js";
 import type { CloudClient, ServiceType } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
-  wasGone,
-  WaitOptions,
+  isAlreadyGone,
+  TimedWait,
   retryWhileInUse,
   type DeleteOptions,
   type AwaitedObject,
@@ -15,37 +15,37 @@ import {
   takeInventory,
   listVisibleObjects,
   type CloudObject,
-  type Kind,
+  type CloudObjectKind,
   type VisibleObjects,
 } from "./inventory.js";
-import { isIdentity, ownershipOf, type OwnershipEvidence, type Ownership } from "./ownership.js";
+import { isIdentity, getOwnership, type OwnershipEvidence, type Ownership } from "./ownership.js";
 import { removeRoutesAndInterfaces } from "./router-interfaces.js";
 
 /** Object in the cloud that belongs to a cluster. Contains the cluster's mark and the evidence. */
-export interface Orphan extends CloudObject, Ownership {}
+export interface OwnedObject extends CloudObject, Ownership {}
 
 /**
  * Lists the objects in the project that belong to any cluster. These are objects with a cluster's
  * mark and objects that a cluster's controllers created. `hidden` contains the kinds that the user
  * cannot list.
  */
-export async function findMarked(
+export async function findMarkedObjects(
   client: CloudClient,
-): Promise<VisibleObjects & { readonly found: readonly Orphan[] }> {
+): Promise<VisibleObjects & { readonly found: readonly OwnedObject[] }> {
   const shown = await listVisibleObjects(client);
   return { ...shown, found: markedIn(shown.objects) };
 }
 
 /** Returns the objects that belong to any cluster. */
-function markedIn(all: readonly CloudObject[]): Orphan[] {
-  const found = all.flatMap((object): Orphan[] => {
-    const ownership = ownershipOf(object);
+function markedIn(all: readonly CloudObject[]): OwnedObject[] {
+  const found = all.flatMap((object): OwnedObject[] => {
+    const ownership = getOwnership(object);
     return ownership === undefined ? [] : [{ ...object, ...ownership }];
   });
   const marks = new Map(found.map(({ id, mark }) => [id, mark]));
   // In earlier releases, the name of a server group contained no identity. Such a server group
   // belongs to a cluster if all its servers belong to this cluster.
-  const serverGroups = all.flatMap((group): Orphan[] => {
+  const serverGroups = all.flatMap((group): OwnedObject[] => {
     if (group.kind !== "server group" || marks.has(group.id)) return [];
     const [mark, ...others] = group.members.map((id) => marks.get(id));
     const same = others.every((other) => other?.identity === mark?.identity);
@@ -55,18 +55,18 @@ function markedIn(all: readonly CloudObject[]): Orphan[] {
 }
 
 /** Lists the objects in the project that belong to the clusters with these identities. */
-export async function findOrphans(
+export async function findOwnedObjects(
   client: CloudClient,
   identities: ReadonlySet<string>,
-): Promise<Orphan[]> {
-  return orphansIn(await takeInventory(client), identities);
+): Promise<OwnedObject[]> {
+  return filterOwnedObjects(await takeInventory(client), identities);
 }
 
 /** Returns the objects that belong to the clusters with these identities. */
-export const orphansIn = (
+export const filterOwnedObjects = (
   inventory: readonly CloudObject[],
   identities: ReadonlySet<string>,
-): Orphan[] =>
+): OwnedObject[] =>
   markedIn(inventory).filter(
     ({ mark }) => isIdentity(mark.identity) && identities.has(mark.identity),
   );
@@ -83,7 +83,7 @@ const kept: ReadonlySet<OwnershipEvidence> = new Set([
  * Services, because DNS records and allow lists may contain them. A reclaim policy or an annotation
  * in the cluster may have kept such an object, but OpenStack does not show this.
  */
-export const isKeptUnlessRequested = ({ claim }: Orphan): boolean => kept.has(claim);
+export const isKeptUnlessRequested = ({ claim }: OwnedObject): boolean => kept.has(claim);
 
 interface Deletion {
   readonly service: ServiceType;
@@ -105,7 +105,7 @@ const byId = (
   path: ({ id }) => `${collection}/${encodeURIComponent(id)}${query}`,
 });
 
-const deletions: Readonly<Record<Kind, Deletion>> = {
+const deletions: Readonly<Record<CloudObjectKind, Deletion>> = {
   "load balancer": byId("load-balancer", "/lbaas/loadbalancers", {
     bound: deletionTimeouts.balancer,
     // A load balancer with status ERROR can be deleted only together with all its parts.
@@ -198,7 +198,7 @@ export async function beginDeletion(
   const target = path(object, client);
   const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
   const none = await retryWhileInUse(
-    () => wasGone(client.request(service, "DELETE", target)),
+    () => isAlreadyGone(client.request(service, "DELETE", target)),
     waitedFor(object),
     options,
   );
@@ -213,7 +213,7 @@ export async function deleteObject(
   options: DeleteOptions = {},
 ): Promise<void> {
   if (await beginDeletion(client, object, options)) return;
-  const wait = new WaitOptions(waitedFor(object), options);
+  const wait = new TimedWait(waitedFor(object), options);
   let begun = false;
   for (;;) {
     const rest = await listObjects(client, object.kind);

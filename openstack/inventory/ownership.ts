@@ -1,4 +1,4 @@
-import type { CloudObject, Kind } from "./inventory.js";
+import type { CloudObject, CloudObjectKind } from "./inventory.js";
 
 /**
  * Evidence that an object belongs to a cluster. The program never changes an object without
@@ -34,7 +34,7 @@ export const isIdentity = (text: string): boolean => /^[0-9a-f]{12}$/.test(text)
  * Returns whether objects of the kind contain data. If a user copies such an object, the copy has
  * the same mark. An object with data must therefore not be deleted only because of its mark.
  */
-export const hasData = ({ kind }: { readonly kind: Kind }): boolean =>
+export const hasData = ({ kind }: { readonly kind: CloudObjectKind }): boolean =>
   kind === "volume" || kind === "volume snapshot";
 
 /** Cluster to which an object belongs, and the evidence. */
@@ -48,13 +48,13 @@ export const clusterNameKey = "stackadm-cluster";
 export const identityKey = "stackadm-identity";
 
 /** Returns the tags that mark the cluster's objects in Neutron. */
-export const clusterTags = ({ name, identity }: ClusterMark): string[] => [
+export const getClusterTags = ({ name, identity }: ClusterMark): string[] => [
   `${clusterNameKey}=${name}`,
   `${identityKey}=${identity}`,
 ];
 
 /** Returns the metadata that mark the cluster's servers in Nova. */
-export const clusterMetadata = ({ name, identity }: ClusterMark): Record<string, string> => ({
+export const getClusterMetadata = ({ name, identity }: ClusterMark): Record<string, string> => ({
   [clusterNameKey]: name,
   [identityKey]: identity,
 });
@@ -64,7 +64,7 @@ export const clusterMetadata = ({ name, identity }: ClusterMark): Record<string,
  * in the project, even if two clusters have the same name. The controllers write it into the names
  * of load balancers, the descriptions of floating IPs and the metadata of volumes.
  */
-export const nameInCloud = ({ name, identity }: ClusterMark): string => `${name}-${identity}`;
+export const getNameInCloud = ({ name, identity }: ClusterMark): string => `${name}-${identity}`;
 
 const credentialPrefix = "Cloud controller manager and Cinder CSI of cluster ";
 
@@ -72,22 +72,22 @@ const credentialPrefix = "Cloud controller manager and Cinder CSI of cluster ";
  * Returns the description that marks an application credential. An application credential can have
  * neither tags nor metadata.
  */
-export const credentialDescription = (mark: ClusterMark): string =>
-  `${credentialPrefix}${nameInCloud(mark)}`;
+export const getCredentialDescription = (mark: ClusterMark): string =>
+  `${credentialPrefix}${getNameInCloud(mark)}`;
 
 /**
  * Returns the description that marks an object in Neutron. The description exists from the object's
  * creation on, but the provider adds tags only with a second request.
  */
-export const clusterDescription = (mark: ClusterMark, what?: string): string =>
-  `${what === undefined ? "" : `${what}. `}Part of cluster ${nameInCloud(mark)}`;
+export const getClusterDescription = (mark: ClusterMark, what?: string): string =>
+  `${what === undefined ? "" : `${what}. `}Part of cluster ${getNameInCloud(mark)}`;
 
 /**
  * Returns the name of a server group. The name is the only mark, because Nova stores no tags for
  * server groups. The name contains exactly one dot.
  */
-export const serverGroupName = (mark: ClusterMark, pool: string): string =>
-  `${nameInCloud(mark)}.${pool}`;
+export const getServerGroupName = (mark: ClusterMark, pool: string): string =>
+  `${getNameInCloud(mark)}.${pool}`;
 
 const described = ({ description }: CloudObject): string | undefined =>
   /^(?:.+\. )?Part of cluster (\S+)$/.exec(description)?.[1];
@@ -112,7 +112,7 @@ const inFirstMoment: Readonly<
       : undefined,
 };
 
-/** Returns the mark in a result of {@link nameInCloud}. Returns undefined for any other text. */
+/** Returns the mark in a result of {@link getNameInCloud}. Returns undefined for any other text. */
 export function readNameInCloud(text: string | undefined): ClusterMark | undefined {
   const [, name, identity] = /^([a-z][a-z0-9-]*)-([0-9a-f]{12})$/.exec(text ?? "") ?? [];
   return name === undefined || identity === undefined ? undefined : { name, identity };
@@ -171,7 +171,7 @@ const ofControllers: Readonly<
  * Returns the cluster to which an object belongs, and the evidence. Returns undefined if the object
  * belongs to no cluster.
  */
-export function ownershipOf(object: CloudObject): Ownership | undefined {
+export function getOwnership(object: CloudObject): Ownership | undefined {
   const own = ownMark(object);
   if (own) return { mark: own, claim: "marked by stackadm" };
   const controller = ofControllers[object.kind];

@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
-  wasGone,
+  isAlreadyGone,
   retryWhileInUse,
   type DeleteOptions,
 } from "./wait-until-unused.js";
-import { toUtc } from "./inventory.js";
+import { addUtcZone } from "./inventory.js";
 import { listAll } from "../client/paginate.js";
 
 /**
@@ -36,7 +36,7 @@ const portSchema = z.looseObject({
  * Returns the IDs and creation times of the ports that connect a router to `subnet`. Without
  * `subnet`, returns the ports for all subnets.
  */
-export async function routerInterfacePorts(
+export async function listRouterInterfacePorts(
   client: CloudClient,
   router: string,
   subnet?: string,
@@ -46,18 +46,18 @@ export async function routerInterfacePorts(
   const ports = await listAll(client, "network", path, { key: "ports", schema: portSchema });
   return ports
     .filter(({ device_owner: owner }) => isRouterInterface(owner))
-    .map(({ id, created_at: created }) => ({ id, created: toUtc(created ?? "") }));
+    .map(({ id, created_at: created }) => ({ id, created: addUtcZone(created ?? "") }));
 }
 
 /** Removes a router's interface. Retries while a floating IP uses the interface. */
-export const removeInterface = (
+export const removeRouterInterface = (
   client: CloudClient,
   { router, port }: { readonly router: string; readonly port: string },
   options: DeleteOptions,
 ): Promise<boolean> =>
   retryWhileInUse(
     () =>
-      wasGone(
+      isAlreadyGone(
         client.request("network", "PUT", `/routers/${router}/remove_router_interface`, {
           port_id: port,
         }),
@@ -87,7 +87,7 @@ export async function removeRoutesAndInterfaces(
   router: string,
   options: DeleteOptions,
 ): Promise<void> {
-  await wasGone(clearRoutes(client, router));
-  for (const { id } of await routerInterfacePorts(client, router))
-    await removeInterface(client, { router, port: id }, options);
+  await isAlreadyGone(clearRoutes(client, router));
+  for (const { id } of await listRouterInterfacePorts(client, router))
+    await removeRouterInterface(client, { router, port: id }, options);
 }

@@ -25,7 +25,7 @@ const noise = /\u001b\[[0-9;?]*[A-Za-z]|\uFFFD|[\u0000-\u0008\u000b-\u001f]/g;
 const consoleLines = 30;
 
 /** Returns the last lines of a server's console, or the reason why no lines are available. */
-export async function consoleTail(
+export async function readConsoleTail(
   client: CloudClient,
   serverId: string,
   lines = consoleLines,
@@ -60,7 +60,7 @@ export interface ServerState {
 /**
  * Returns the state of a server with this ID or name. Does not throw if the server does not exist.
  */
-export async function serverState(client: CloudClient, server: string): Promise<ServerState> {
+export async function readServerState(client: CloudClient, server: string): Promise<ServerState> {
   try {
     if (!isUuid(server)) return await serverNamed(client, server);
     const answer = await client.request("compute", "GET", `/servers/${server}`);
@@ -97,7 +97,7 @@ const wakings: Readonly<Record<string, string>> = {
 /**
  * Returns the command that makes a stopped server run again. Returns undefined for other servers.
  */
-export function wakeServerCommand({ name, status }: ServerState): string | undefined {
+export function getWakeServerCommand({ name, status }: ServerState): string | undefined {
   const verb = wakings[status];
   return verb === undefined ? undefined : `openstack server ${verb} ${name ?? ""}`.trimEnd();
 }
@@ -105,7 +105,7 @@ export function wakeServerCommand({ name, status }: ServerState): string | undef
 const lost = new Set(["ERROR", "DELETED", "SOFT_DELETED"]);
 
 /** Returns whether the server does not run, and will not run until someone intervenes. */
-export const needsIntervention = ({ status }: ServerState): boolean =>
+export const isInterventionNeeded = ({ status }: ServerState): boolean =>
   status in wakings || lost.has(status);
 
 /**
@@ -117,9 +117,9 @@ export async function describeServer(
   serverId: string,
   state?: ServerState,
 ): Promise<string> {
-  const { name, status, fault } = state ?? (await serverState(client, serverId));
+  const { name, status, fault } = state ?? (await readServerState(client, serverId));
   if (name === undefined) return `Server ${serverId} no longer exists.`;
   const head = `Server ${name} (${serverId}) is ${status}`;
   if (fault) return `${head}: ${fault.message.replace(/\.$/, "")}.`;
-  return `${head}.\nLast lines of its console:\n${await consoleTail(client, serverId)}`;
+  return `${head}.\nLast lines of its console:\n${await readConsoleTail(client, serverId)}`;
 }

@@ -40,7 +40,7 @@ export const deletionTimeouts = {
 } as const;
 
 /** Wait with a time limit. */
-export class WaitOptions {
+export class TimedWait {
   readonly #end: number;
   #next: number;
 
@@ -73,7 +73,7 @@ export class WaitOptions {
 }
 
 /** Awaits a deletion request. Returns whether the object was already gone. */
-export const wasGone = async (work: Promise<unknown>): Promise<boolean> => {
+export const isAlreadyGone = async (work: Promise<unknown>): Promise<boolean> => {
   try {
     await work;
     return false;
@@ -94,7 +94,7 @@ export async function retryWhileInUse(
   waited: AwaitedObject,
   options: DeleteOptions,
 ): Promise<boolean> {
-  const wait = new WaitOptions(waited, options);
+  const wait = new TimedWait(waited, options);
   for (;;) {
     options.signal?.throwIfAborted();
     try {

@@ -16,14 +16,14 @@ import { behindProxy } from "../../test/lab/support/faults/behind-proxy.js";
 import type { FaultyProxy } from "../../test/lab/support/faults/faulty-proxy.js";
 import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";
 import { scriptRuns, sshLogins } from "../../test/lab/support/machines/machines.js";
-import { bareDestroy } from "./support/bare/destroy.js";
+import { deleteAddedObjects } from "./support/bare/destroy.js";
 import { countCalls } from "./support/calls.js";
-import { benchCluster, clusterName } from "./support/bench-cluster.js";
-import { ours } from "./support/run-stackadm.js";
-import { figuresOfRun } from "./support/phases.js";
+import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";
+import { runStackadm } from "./support/run-stackadm.js";
+import { getRunFigures } from "./support/phases.js";
 import { watchProcesses } from "./support/process-watch.js";
 import { report } from "./support/records.js";
-import { countedCloudEnvironment } from "./support/counted-cloud.js";
+import { createCountedCloudEnvironment } from "./support/counted-cloud.js";
 import type { Figures } from "./support/statistics.js";
 
 interface Place {
@@ -37,7 +37,7 @@ interface Place {
  * is no cluster.
  */
 async function onMachines({ service }: LabCluster): Promise<Figures> {
-  const outputs = await service.outputs(clusterName).catch(() => undefined);
+  const outputs = await service.outputs(benchClusterName).catch(() => undefined);
   if (outputs === undefined) return {};
   const counted = parseOutputs(outputs).nodes.map(async ({ name, serverId }) => [
     [`SSH connections to ${name}`, await sshLogins(serverId)] as const,
@@ -56,12 +56,12 @@ async function count({ cluster, proxy, env }: Place, args: readonly string[]): P
   const [callsBefore, machinesBefore] = [proxy.seen.length, await onMachines(cluster)];
   const mark = Date.now().toString();
   const began = performance.now();
-  const ended = ours(cluster, args, { ...env, STACKADM_BENCH: mark });
+  const ended = runStackadm(cluster, args, { ...env, STACKADM_BENCH: mark });
   const processes = await watchProcesses(`STACKADM_BENCH=${mark}`, ended);
   await ended;
   const wall = Math.round(performance.now() - began);
   const calls = proxy.seen.slice(callsBefore);
-  const times = Object.entries(figuresOfRun({ wall, output: "", processes }, calls.length));
+  const times = Object.entries(getRunFigures({ wall, output: "", processes }, calls.length));
   const cpu = times.filter(([name]) => name.startsWith("CPU "));
   return {
     ...countCalls(calls),
@@ -78,10 +78,10 @@ async function main(): Promise<void> {
     },
   });
   const workers = Number(values.workers);
-  const cluster = await labCluster(clusterName, benchCluster(1, workers));
+  const cluster = await labCluster(benchClusterName, getBenchCluster(1, workers));
   const initially = await takeInventory(cluster.cloud);
   const { proxy, ...behind } = await behindProxy(cluster);
-  const env = countedCloudEnvironment(behind.env);
+  const env = createCountedCloudEnvironment(behind.env);
   try {
     const commands = { up: ["up"], "up with nothing to do": ["up"], destroy: ["destroy", "--yes"] };
     for (const [bench, args] of Object.entries(commands)) {
@@ -97,7 +97,7 @@ async function main(): Promise<void> {
     }
   } finally {
     // Deletes what a failed command left behind.
-    await bareDestroy(cluster.cloud, initially);
+    await deleteAddedObjects(cluster.cloud, initially);
     await proxy.close();
     await cluster.close();
   }

@@ -13,20 +13,24 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { startLiving, type Living } from "./support/fake-cluster.js";
+import { startBenchFakeCluster, type BenchFakeCluster } from "./support/fake-cluster.js";
 import { Installation } from "./support/installation.js";
-import { figuresOfRun } from "./support/phases.js";
+import { getRunFigures } from "./support/phases.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 
 const commands = ["up", "preview"] as const;
 
-async function once(place: Installation, command: string, { cloud }: Living): Promise<Figures> {
+async function once(
+  place: Installation,
+  command: string,
+  { cloud }: BenchFakeCluster,
+): Promise<Figures> {
   const before = cloud.seen.length;
   const ran = await place.stackadm(command);
   if (command === "preview" && !ran.output.includes("No changes."))
     throw new Error(`The cluster is not as it is to be:\n${ran.output}`);
-  return figuresOfRun(ran, cloud.seen.length - before);
+  return getRunFigures(ran, cloud.seen.length - before);
 }
 
 async function main(): Promise<void> {
@@ -39,7 +43,7 @@ async function main(): Promise<void> {
   });
   const checkouts = positionals.length > 0 ? positionals : [join(__dirname, "../..")];
   const scratch = mkdtempSync(join(tmpdir(), "stackadm-bench-"));
-  const living = await startLiving(scratch);
+  const living = await startBenchFakeCluster(scratch);
   const places: Installation[] = [];
   try {
     for (const checkout of checkouts) places.push(await Installation.of(resolve(checkout), living));

@@ -16,20 +16,20 @@ import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { takeInventory, type CloudObject } from "../../openstack/inventory/inventory.js";
 import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";
 import { specOf } from "../../test/support/config/spec.js";
-import { factsFor } from "./support/bare/cloud.js";
-import { bareDestroy } from "./support/bare/destroy.js";
-import { DryCloud, dryHands } from "./support/bare/dry-run.js";
-import { runBare, type Known } from "./support/bare/run.js";
-import { bareUp } from "./support/bare/up.js";
-import { benchCluster, clusterName } from "./support/bench-cluster.js";
-import { momentsInside, momentsOf, type Work } from "./support/moments.js";
-import { ours } from "./support/run-stackadm.js";
+import { lookUpCloudFacts } from "./support/bare/cloud.js";
+import { deleteAddedObjects } from "./support/bare/destroy.js";
+import { DryRunCloud, createDryRunCreators } from "./support/bare/dry-run.js";
+import { createBareCluster, type ExistingResources } from "./support/bare/run.js";
+import { runBareUp } from "./support/bare/up.js";
+import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";
+import { readClusterMoments, getMoments, type ResourceWork } from "./support/moments.js";
+import { runStackadm } from "./support/run-stackadm.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 
 /** Result of an `up`: the work on each resource, and a function that reads the kubeconfig. */
 interface Made {
-  readonly work: readonly Work[];
+  readonly work: readonly ResourceWork[];
   readonly kubeconfig: () => Promise<string>;
 }
 
@@ -58,28 +58,28 @@ async function waysOf(
   { controlPlanes, workers }: ReturnType<typeof read>,
 ): Promise<readonly Way[]> {
   const { cloud, environment, service } = cluster;
-  const spec = await service.spec(clusterName);
-  const known: Known = new Map();
-  const { workers: more } = benchCluster(controlPlanes, workers + 1);
+  const spec = await service.spec(benchClusterName);
+  const known: ExistingResources = new Map();
+  const { workers: more } = getBenchCluster(controlPlanes, workers + 1);
   return [
     {
       name: "bare calls",
       up: async () => {
         known.clear();
-        const { work, kubeconfig } = await bareUp(spec, environment.env, known);
+        const { work, kubeconfig } = await runBareUp(spec, environment.env, known);
         return { work, kubeconfig: () => Promise.resolve(kubeconfig) };
       },
-      more: () => bareUp(withMore(spec), environment.env, known),
-      destroy: () => bareDestroy(cloud, initially),
+      more: () => runBareUp(withMore(spec), environment.env, known),
+      destroy: () => deleteAddedObjects(cloud, initially),
     },
     {
       name: "stackadm",
       up: async () => ({
-        work: await ours(cluster, ["up"]),
-        kubeconfig: () => service.kubeconfig(clusterName),
+        work: await runStackadm(cluster, ["up"]),
+        kubeconfig: () => service.kubeconfig(benchClusterName),
       }),
-      more: () => ours(cluster, ["up"], {}, { workers: more }),
-      destroy: () => ours(cluster, ["destroy", "--yes"]),
+      more: () => runStackadm(cluster, ["up"], {}, { workers: more }),
+      destroy: () => runStackadm(cluster, ["destroy", "--yes"]),
     },
   ];
 }
@@ -90,14 +90,14 @@ async function once({ up, more, destroy }: Way): Promise<Figures> {
   const beganAt = Date.now();
   const { work, kubeconfig } = await up();
   const whole = secondsSince(beganAt);
-  const inside = await momentsInside(await kubeconfig(), beganAt);
+  const inside = await readClusterMoments(await kubeconfig(), beganAt);
   const moreAt = Date.now();
   await more();
   const added = secondsSince(moreAt);
   const endedAt = Date.now();
   await destroy();
   return {
-    ...momentsOf(work, beganAt),
+    ...getMoments(work, beganAt),
     ...inside,
     up: whole,
     "one more worker": added,
@@ -107,11 +107,11 @@ async function once({ up, more, destroy }: Way): Promise<Figures> {
 
 async function measure(options: ReturnType<typeof read>): Promise<void> {
   const { runs, controlPlanes, workers } = options;
-  const cluster = await labCluster(clusterName, benchCluster(controlPlanes, workers));
+  const cluster = await labCluster(benchClusterName, getBenchCluster(controlPlanes, workers));
   const initially = await takeInventory(cluster.cloud);
   try {
     // Compiles the sources if needed, so that the first measured run does not compile them.
-    await ours(cluster, ["env"]);
+    await runStackadm(cluster, ["env"]);
     const ways = await waysOf(cluster, initially, options);
     const columns = ways.map((way) => ({ way, runs: [] as Figures[] }));
     for (let turn = 0; turn < runs; turn += 1)
@@ -127,7 +127,7 @@ async function measure(options: ReturnType<typeof read>): Promise<void> {
     );
   } finally {
     // Deletes what a failed run left behind.
-    await bareDestroy(cluster.cloud, initially);
+    await deleteAddedObjects(cluster.cloud, initially);
     await cluster.close();
   }
 }
@@ -137,8 +137,12 @@ async function rehearse({ controlPlanes, workers }: ReturnType<typeof read>): Pr
   const say = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };
-  const spec = specOf(benchCluster(controlPlanes, workers));
-  await runBare(spec, await factsFor(new DryCloud(say), requiredLookups(spec)), dryHands(say));
+  const spec = specOf(getBenchCluster(controlPlanes, workers));
+  await createBareCluster(
+    spec,
+    await lookUpCloudFacts(new DryRunCloud(say), requiredLookups(spec)),
+    createDryRunCreators(say),
+  );
 }
 
 function read() {

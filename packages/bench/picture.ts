@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { drawPhases } from "./support/drawing.js";
-import { figuresTable, readRecords, type BenchRecord } from "./support/records.js";
+import { renderFiguresTable, readRecords, type BenchRecord } from "./support/records.js";
 
 const place = (name: string): string => join(__dirname, name);
 
@@ -20,7 +20,7 @@ function section(record: BenchRecord): string {
   const { at, commit, processors, gibibytes, options } = record;
   const chosen = Object.entries(options).map(([name, value]) => `, ${name}: ${value}`);
   const head = `${at.slice(0, 10)}, ${commit}, ${processors} processors, ${gibibytes} GiB${chosen.join("")}`;
-  return `${head}\n\n\`\`\`\n${figuresTable(record)}\n\`\`\``;
+  return `${head}\n\n\`\`\`\n${renderFiguresTable(record)}\n\`\`\``;
 }
 
 function main(): void {

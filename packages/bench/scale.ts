@@ -11,11 +11,11 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Installation, type Ran } from "./support/installation.js";
+import { Installation, type CommandRun } from "./support/installation.js";
 import { report } from "./support/records.js";
-import { scaleCluster } from "./support/scale/cluster.js";
-import { scaleFigures } from "./support/scale/figures.js";
-import { Site } from "./support/scale/fakes-process.js";
+import { getScaleCluster } from "./support/scale/cluster.js";
+import { getScaleFigures } from "./support/scale/figures.js";
+import { FakesProcess } from "./support/scale/fakes-process.js";
 import type { Figures } from "./support/statistics.js";
 
 /** Number of workers in the preview without a state. */
@@ -44,16 +44,16 @@ async function within<T>(
   workers: number,
   work: (measured: Measured) => Promise<T>,
 ): Promise<T> {
-  const site = await Site.start();
+  const site = await FakesProcess.start();
   const cloud = { environment: () => site.environment, authUrl: site.authUrl };
-  const args = scaleCluster(controlPlanes, workers);
+  const args = getScaleCluster(controlPlanes, workers);
   const place = await Installation.empty(join(__dirname, "../.."), { cloud, args }, interval);
   const run = async (command: string): Promise<Figures> => {
     const before = await site.usage();
-    const ran: Ran = await place.stackadm(command);
+    const ran: CommandRun = await place.stackadm(command);
     const after = await site.usage();
     const figures = {
-      ...scaleFigures(ran, controlPlanes + workers),
+      ...getScaleFigures(ran, controlPlanes + workers),
       "calls to the cloud": after.calls - before.calls,
       "changes among them": after.changes - before.changes,
       "scripts on machines": after.scripts - before.scripts,
@@ -64,7 +64,7 @@ async function within<T>(
   };
   try {
     const setWorkers = (count: number): void => {
-      place.configure(scaleCluster(controlPlanes, count));
+      place.configure(getScaleCluster(controlPlanes, count));
     };
     return await work({ workers, run, setWorkers, stateSize: () => place.stateSize() });
   } finally {

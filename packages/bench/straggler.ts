@@ -11,10 +11,10 @@
 import { parseArgs } from "node:util";
 import { takeInventory } from "../../openstack/inventory/inventory.js";
 import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";
-import { bareDestroy } from "./support/bare/destroy.js";
-import { benchCluster, clusterName } from "./support/bench-cluster.js";
-import { nodesReady } from "./support/moments.js";
-import { ours } from "./support/run-stackadm.js";
+import { deleteAddedObjects } from "./support/bare/destroy.js";
+import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";
+import { readNodeReadyTimes } from "./support/moments.js";
+import { runStackadm } from "./support/run-stackadm.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 
@@ -24,7 +24,7 @@ const pool = "late";
  * Description of one control plane and two workers; `workersWith` adds a third worker in a separate
  * pool.
  */
-const described = benchCluster(1, 2);
+const described = getBenchCluster(1, 2);
 
 /** Returns the workers for the stack file. The additional worker boots `later` seconds later. */
 function workersWith(later: number) {
@@ -36,11 +36,14 @@ function workersWith(later: number) {
 async function once(cluster: LabCluster, later: number): Promise<Figures> {
   const changes = { workers: workersWith(later) };
   const beganAt = Date.now();
-  await ours(cluster, ["up"], {}, changes);
+  await runStackadm(cluster, ["up"], {}, changes);
   const up = Math.round((Date.now() - beganAt) / 100) / 10;
-  const nodes = await nodesReady(await cluster.service.kubeconfig(clusterName), beganAt);
-  await ours(cluster, ["destroy", "--yes"], {}, changes);
-  const isLate = (name: string): boolean => name === `${clusterName}-${pool}-0`;
+  const nodes = await readNodeReadyTimes(
+    await cluster.service.kubeconfig(benchClusterName),
+    beganAt,
+  );
+  await runStackadm(cluster, ["destroy", "--yes"], {}, changes);
+  const isLate = (name: string): boolean => name === `${benchClusterName}-${pool}-0`;
   const of = (late: boolean): number =>
     Math.max(...Object.entries(nodes).flatMap(([name, at]) => (isLate(name) === late ? at : [])));
   return { "others Ready": of(false), "the last one Ready": of(true), up };
@@ -55,11 +58,11 @@ async function main(): Promise<void> {
     },
   });
   const later = Number(values.later);
-  const cluster = await labCluster(clusterName, { ...described, workers: workersWith(0) });
+  const cluster = await labCluster(benchClusterName, { ...described, workers: workersWith(0) });
   const initially = await takeInventory(cluster.cloud);
   try {
     // Compiles the sources if needed, so that the first measured run does not compile them.
-    await ours(cluster, ["env"]);
+    await runStackadm(cluster, ["env"]);
     const columns = [
       { name: "all alike", later: 0, runs: [] as Figures[] },
       { name: `one ${later} s later`, later, runs: [] as Figures[] },
@@ -70,7 +73,7 @@ async function main(): Promise<void> {
     await report({ bench: "straggler", options: { later }, columns: figures }, values.record);
   } finally {
     // Deletes what a failed run left behind.
-    await bareDestroy(cluster.cloud, initially);
+    await deleteAddedObjects(cluster.cloud, initially);
     await cluster.close();
   }
 }

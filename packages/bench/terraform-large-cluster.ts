@@ -18,18 +18,21 @@ import { ensureAgent } from "../../automation/setup/ssh-agent.js";
 import { connectCloud } from "../../openstack/client/cloud-client.js";
 import { requiredLookups } from "../../components/index.js";
 import { specOf } from "../../test/support/config/spec.js";
-import { factsFor } from "./support/bare/cloud.js";
-import { Installation, type Ran } from "./support/installation.js";
+import { lookUpCloudFacts } from "./support/bare/cloud.js";
+import { Installation, type CommandRun } from "./support/installation.js";
 import { watchProcesses } from "./support/process-watch.js";
 import { report } from "./support/records.js";
-import { scaleCluster } from "./support/scale/cluster.js";
-import { peerFigures } from "./support/scale/figures.js";
-import { Site } from "./support/scale/fakes-process.js";
+import { getScaleCluster } from "./support/scale/cluster.js";
+import { getPeerFigures } from "./support/scale/figures.js";
+import { FakesProcess } from "./support/scale/fakes-process.js";
 import type { Figures } from "./support/statistics.js";
 import { TerraformDirectory } from "./support/terraform/working-directory.js";
-import { configurationOf } from "./support/terraform/configuration.js";
-import { draw, registered } from "./support/terraform/registered-resources.js";
-import { terraformTools, type TerraformTools } from "./support/terraform/tools.js";
+import { renderTerraformConfiguration } from "./support/terraform/configuration.js";
+import {
+  drawRandomValues,
+  collectRegisteredResources,
+} from "./support/terraform/registered-resources.js";
+import { buildTerraformTools, type TerraformTools } from "./support/terraform/tools.js";
 
 /**
  * Interval between two reads of the process list, in milliseconds. Longer than the default, because
@@ -43,11 +46,11 @@ interface Size {
 }
 
 /** Runs an `up`, and a second `up` with nothing to do. */
-async function both(site: Site, up: () => Promise<Ran>): Promise<Figures> {
+async function both(site: FakesProcess, up: () => Promise<CommandRun>): Promise<Figures> {
   const figures: Record<string, number> = {};
   for (const what of ["", "nothing to do: "]) {
     const before = await site.usage();
-    const made = peerFigures(await up());
+    const made = getPeerFigures(await up());
     const after = await site.usage();
     const changes = after.changes + after.scripts - before.changes - before.scripts;
     if ((what === "") !== changes > 0)
@@ -60,8 +63,8 @@ async function both(site: Site, up: () => Promise<Ran>): Promise<Figures> {
 }
 
 /** Calls `work` with its own fakes. */
-async function against(work: (site: Site) => Promise<Figures>): Promise<Figures> {
-  const site = await Site.start();
+async function against(work: (site: FakesProcess) => Promise<Figures>): Promise<Figures> {
+  const site = await FakesProcess.start();
   try {
     return await work(site);
   } finally {
@@ -72,7 +75,7 @@ async function against(work: (site: Site) => Promise<Figures>): Promise<Figures>
 const ours = ({ controlPlanes, workers }: Size): Promise<Figures> =>
   against(async (site) => {
     const cloud = { environment: () => site.environment, authUrl: site.authUrl };
-    const args = scaleCluster(controlPlanes, workers);
+    const args = getScaleCluster(controlPlanes, workers);
     const place = await Installation.empty(join(__dirname, "../.."), { cloud, args }, interval);
     try {
       return await both(site, () => place.stackadm("up"));
@@ -100,11 +103,16 @@ const terraforms = (
       STACKADM_BENCH: mark,
     };
     try {
-      const spec = specOf(scaleCluster(controlPlanes, workers));
-      const facts = await factsFor(await connectCloud({ env: cloud }), requiredLookups(spec));
-      const drawn = draw();
+      const spec = specOf(getScaleCluster(controlPlanes, workers));
+      const facts = await lookUpCloudFacts(
+        await connectCloud({ env: cloud }),
+        requiredLookups(spec),
+      );
+      const drawn = drawRandomValues();
       const account = new TerraformDirectory(folder, tools, env);
-      account.write(configurationOf(await registered(spec, facts, drawn), drawn));
+      account.write(
+        renderTerraformConfiguration(await collectRegisteredResources(spec, facts, drawn), drawn),
+      );
       await account.init();
       return await both(site, async () => {
         const beganAt = performance.now();
@@ -120,7 +128,7 @@ const terraforms = (
 async function measure(size: Size, runs: number, keep: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "stackadm-bench-"));
   try {
-    const tools = await terraformTools(folder);
+    const tools = await buildTerraformTools(folder);
     const columns = { Terraform: [] as Figures[], stackadm: [] as Figures[] };
     for (let turn = 0; turn < runs; turn += 1) {
       const account = mkdtempSync(join(folder, "account-"));

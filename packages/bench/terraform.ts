@@ -30,20 +30,23 @@ import { behindProxy } from "../../test/lab/support/faults/behind-proxy.js";
 import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";
 import { startFakeCloud } from "../../test/support/cloud/fake-openstack.js";
 import { specOf } from "../../test/support/config/spec.js";
-import { factsFor } from "./support/bare/cloud.js";
-import { bareDestroy } from "./support/bare/destroy.js";
-import { DryCloud } from "./support/bare/dry-run.js";
-import { untilWorking } from "./support/bare/wait-until-working.js";
-import { benchCluster, clusterName } from "./support/bench-cluster.js";
-import type { Work } from "./support/moments.js";
-import { ours } from "./support/run-stackadm.js";
+import { lookUpCloudFacts } from "./support/bare/cloud.js";
+import { deleteAddedObjects } from "./support/bare/destroy.js";
+import { DryRunCloud } from "./support/bare/dry-run.js";
+import { waitUntilWorking } from "./support/bare/wait-until-working.js";
+import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";
+import type { ResourceWork } from "./support/moments.js";
+import { runStackadm } from "./support/run-stackadm.js";
 import { report } from "./support/records.js";
-import { countedCloudEnvironment } from "./support/counted-cloud.js";
+import { createCountedCloudEnvironment } from "./support/counted-cloud.js";
 import type { Figures } from "./support/statistics.js";
 import { TerraformDirectory } from "./support/terraform/working-directory.js";
-import { configurationOf } from "./support/terraform/configuration.js";
-import { draw, registered } from "./support/terraform/registered-resources.js";
-import { terraformTools, type TerraformTools } from "./support/terraform/tools.js";
+import { renderTerraformConfiguration } from "./support/terraform/configuration.js";
+import {
+  drawRandomValues,
+  collectRegisteredResources,
+} from "./support/terraform/registered-resources.js";
+import { buildTerraformTools, type TerraformTools } from "./support/terraform/tools.js";
 
 type Options = ReturnType<typeof read>;
 
@@ -76,13 +79,19 @@ async function terraformWay(
   folder: string,
 ): Promise<Way> {
   const account = new TerraformDirectory(folder, tools, env);
-  const spec = await cluster.service.spec(clusterName);
-  const facts = await factsFor(await connectCloud({ env }), requiredLookups(spec));
-  const drawn = draw();
+  const spec = await cluster.service.spec(benchClusterName);
+  const facts = await lookUpCloudFacts(await connectCloud({ env }), requiredLookups(spec));
+  const drawn = drawRandomValues();
   const describe = async (workers: number): Promise<void> => {
     const general = { ...spec.workers["general"], count: workers };
     const wanted = { ...spec, workers: { ...spec.workers, general } } as ClusterSpec;
-    account.write(configurationOf(await registered(wanted, facts, drawn), drawn, options));
+    account.write(
+      renderTerraformConfiguration(
+        await collectRegisteredResources(wanted, facts, drawn),
+        drawn,
+        options,
+      ),
+    );
   };
   await describe(options.workers);
   await account.init();
@@ -92,7 +101,7 @@ async function terraformWay(
     describe,
     up: async () => {
       await account.apply();
-      await untilWorking(await account.outputs(), login);
+      await waitUntilWorking(await account.outputs(), login);
     },
     noOp: async () => {
       const text = await account.apply();
@@ -103,9 +112,9 @@ async function terraformWay(
 }
 
 function ourWay({ cluster, env, options: { controlPlanes } }: Place): Way {
-  const run = (args: readonly string[], workers: number): Promise<readonly Work[]> =>
-    ours(cluster, args, env, { workers: benchCluster(controlPlanes, workers).workers });
-  const up = (workers: number): Promise<readonly Work[]> => run(["up"], workers);
+  const run = (args: readonly string[], workers: number): Promise<readonly ResourceWork[]> =>
+    runStackadm(cluster, args, env, { workers: getBenchCluster(controlPlanes, workers).workers });
+  const up = (workers: number): Promise<readonly ResourceWork[]> => run(["up"], workers);
   return {
     name: "stackadm",
     describe: () => Promise.resolve(),
@@ -157,7 +166,7 @@ async function reached(
   if (options.latency === 0 && options.serverLatency === 0)
     return { env: cluster.environment.env, close: () => Promise.resolve() };
   const { proxy, env } = await behindProxy(cluster, { delay: late(options) });
-  return { env: countedCloudEnvironment(env), close: () => proxy.close() };
+  return { env: createCountedCloudEnvironment(env), close: () => proxy.close() };
 }
 
 /** Refuses a run that left objects in the cloud, because it cannot be compared with other runs. */
@@ -172,15 +181,15 @@ async function requireNothingLeft(
 
 async function measure(options: Options): Promise<void> {
   const { runs, controlPlanes, workers, latency, serverLatency, stages } = options;
-  const cluster = await labCluster(clusterName, benchCluster(controlPlanes, workers));
+  const cluster = await labCluster(benchClusterName, getBenchCluster(controlPlanes, workers));
   const initially = await takeInventory(cluster.cloud);
   const folder = mkdtempSync(join(tmpdir(), "stackadm-bench-"));
   const { env, close } = await reached(cluster, options);
   const place: Place = { cluster, env, options };
   try {
     // Compiles the sources if needed, before the first measurement.
-    await ours(cluster, ["env"], env);
-    const tools = await terraformTools(folder);
+    await runStackadm(cluster, ["env"], env);
+    const tools = await buildTerraformTools(folder);
     const columns = { Terraform: [] as Figures[], stackadm: [] as Figures[] };
     for (let turn = 0; turn < runs; turn += 1) {
       const account = mkdtempSync(join(folder, "account-"));
@@ -199,7 +208,7 @@ async function measure(options: Options): Promise<void> {
     );
   } finally {
     // Deletes what a failed run left behind.
-    await bareDestroy(cluster.cloud, initially);
+    await deleteAddedObjects(cluster.cloud, initially);
     await close();
     await cluster.close();
     rmSync(folder, { recursive: true, force: true });
@@ -210,10 +219,14 @@ async function measure(options: Options): Promise<void> {
  * Writes the configuration, and runs `terraform plan` against a cloud that only accepts sign-ins.
  */
 async function rehearse(options: Options): Promise<void> {
-  const spec = specOf(benchCluster(options.controlPlanes, options.workers));
-  const drawn = draw();
-  const facts = await factsFor(new DryCloud(() => undefined), requiredLookups(spec));
-  const files = configurationOf(await registered(spec, facts, drawn), drawn, options);
+  const spec = specOf(getBenchCluster(options.controlPlanes, options.workers));
+  const drawn = drawRandomValues();
+  const facts = await lookUpCloudFacts(new DryRunCloud(() => undefined), requiredLookups(spec));
+  const files = renderTerraformConfiguration(
+    await collectRegisteredResources(spec, facts, drawn),
+    drawn,
+    options,
+  );
   const folder = mkdtempSync(join(tmpdir(), "stackadm-terraform-"));
   const cloud = await startFakeCloud({
     services: ["compute", "network", "image", "load-balancer", "identity"],
@@ -223,7 +236,7 @@ async function rehearse(options: Options): Promise<void> {
     OS_DOMAIN_NAME: "Default",
   });
   try {
-    const tools = await terraformTools(folder);
+    const tools = await buildTerraformTools(folder);
     const account = new TerraformDirectory(folder, tools, { ...process.env, ...signIn });
     account.write(files);
     await account.init();

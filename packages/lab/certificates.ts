@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { run } from "../../base/run-command.js";
 
 /** Certificate with its key; both PEM. */
-export interface Certified {
+export interface CertificateWithKey {
   readonly certificate: string;
   readonly privateKey: string;
 }
@@ -13,7 +13,7 @@ export interface Certified {
  * Certificate and key of a server, and the certificate of the authority that signed it. All are
  * PEM.
  */
-export interface ServerTls extends Certified {
+export interface ServerTls extends CertificateWithKey {
   /** Certificate of the authority that signed the server's certificate. */
   readonly authority: string;
 }
@@ -51,10 +51,10 @@ interface Wanted {
    */
   readonly names: readonly string[];
   /** Authority that signs the certificate. @default the certificate signs itself */
-  readonly authority?: Certified;
+  readonly authority?: CertificateWithKey;
 }
 
-async function certify({ section, names, authority }: Wanted): Promise<Certified> {
+async function certify({ section, names, authority }: Wanted): Promise<CertificateWithKey> {
   const folder = await mkdtemp(join(tmpdir(), "stackadm-tls-"));
   const file = (name: string): string => join(folder, name);
   const text = (name: string): Promise<string> => readFile(file(name), "utf8");
@@ -77,20 +77,21 @@ async function certify({ section, names, authority }: Wanted): Promise<Certified
 }
 
 /** Creates an authority of the lab. Throws if `openssl` (3.0 or newer) is not installed. */
-export const newAuthority = (): Promise<Certified> => certify({ section: "authority", names: [] });
+export const createAuthority = (): Promise<CertificateWithKey> =>
+  certify({ section: "authority", names: [] });
 
 /** Creates a server's certificate for names such as `IP:172.29.0.2` and `DNS:registry.example`. */
-export const newCertificate = (
-  authority: Certified,
+export const createCertificate = (
+  authority: CertificateWithKey,
   names: readonly string[],
-): Promise<Certified> => certify({ section: "server", names, authority });
+): Promise<CertificateWithKey> => certify({ section: "server", names, authority });
 
 /**
  * Creates a certificate for an IPv4 address, and the authority that signs it. Discards the
  * authority's key, because it signs nothing else.
  */
-export async function newServerTls(address: string): Promise<ServerTls> {
-  const authority = await newAuthority();
-  const server = await newCertificate(authority, [`IP:${address}`]);
+export async function createServerTls(address: string): Promise<ServerTls> {
+  const authority = await createAuthority();
+  const server = await createCertificate(authority, [`IP:${address}`]);
   return { authority: authority.certificate, ...server };
 }

@@ -1,7 +1,7 @@
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import { toYaml } from "../../base/yaml.js";
-import { identityUrl, regionOf, type Transport } from "./cloud/configuration/common.js";
-import { externalNetworkName, servicesNetworkName, tenant } from "./cloud/offering.js";
+import { getIdentityUrl, getRegion, type ApiTransport } from "./cloud/configuration/common.js";
+import { externalNetworkName, servicesNetworkName, tenantName } from "./cloud/offering.js";
 import type { LabSecrets } from "./cloud/secrets.js";
 import type { LabPaths, LabSettings } from "./settings.js";
 
@@ -22,9 +22,9 @@ export interface LabFacts {
 }
 
 const tlsCloudName = (cloud: string): string => `${cloud}-tls`;
-export const adminCloudName = (settings: LabSettings): string => `${settings.name}-admin`;
+export const getAdminCloudName = (settings: LabSettings): string => `${settings.name}-admin`;
 
-export const labFacts = (settings: LabSettings, paths: LabPaths): LabFacts => ({
+export const getLabFacts = (settings: LabSettings, paths: LabPaths): LabFacts => ({
   cloud: settings.name,
   tlsCloud: tlsCloudName(settings.name),
   cloudsFile: paths.cloudsFile,
@@ -39,17 +39,17 @@ interface User {
   readonly password: string;
 }
 
-const entry = (settings: LabSettings, { name, password }: User, transport: Transport) => ({
+const entry = (settings: LabSettings, { name, password }: User, transport: ApiTransport) => ({
   auth_type: "password",
   auth: {
-    auth_url: identityUrl(settings, transport),
+    auth_url: getIdentityUrl(settings, transport),
     username: name,
     password,
     project_name: name,
     user_domain_name: "Default",
     project_domain_name: "Default",
   },
-  region_name: regionOf(settings, transport),
+  region_name: getRegion(settings, transport),
   interface: "public",
   identity_api_version: 3,
 });
@@ -102,7 +102,7 @@ const inner = (value: object): string => toYaml(value).replace(/^.*\n/, "");
  * @param containers adds the settings that system containers need; virtual machines use the
  * program's defaults. @default true
  */
-export function renderSite(keys: SiteKeys, { containers = true } = {}): string {
+export function renderSiteFile(keys: SiteKeys, { containers = true } = {}): string {
   const { kubernetes, ...others } = ofContainers;
   const section =
     "# System containers only: machines with a kernel of their own need none of it.\n";
@@ -121,9 +121,13 @@ export function renderSite(keys: SiteKeys, { containers = true } = {}): string {
   ].join("");
 }
 
-export function writeFacts(settings: LabSettings, paths: LabPaths, secrets: LabSecrets): void {
-  const user = { cloud: settings.name, name: tenant, password: secrets.demo };
-  const admin = { cloud: adminCloudName(settings), name: "admin", password: secrets.admin };
+export function writeCloudsFiles(
+  settings: LabSettings,
+  paths: LabPaths,
+  secrets: LabSecrets,
+): void {
+  const user = { cloud: settings.name, name: tenantName, password: secrets.demo };
+  const admin = { cloud: getAdminCloudName(settings), name: "admin", password: secrets.admin };
   replacePrivateFile(paths.authorityFile, secrets.tls.authority);
   replacePrivateFile(paths.cloudsFile, renderClouds(settings, user, paths.authorityFile));
   replacePrivateFile(paths.adminCloudsFile, renderClouds(settings, admin, paths.authorityFile));

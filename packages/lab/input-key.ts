@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** Returns JSON with keys in alphabetical order, so that equal inputs give equal text. */
-export function canonical(value: unknown): string {
+export function renderCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(
@@ -12,5 +12,5 @@ export function canonical(value: unknown): string {
 }
 
 /** Returns the name of a build with these inputs: 12 hex digits of SHA-256. */
-export const inputKey = (...inputs: readonly unknown[]): string =>
-  createHash("sha256").update(canonical(inputs)).digest("hex").slice(0, 12);
+export const computeInputKey = (...inputs: readonly unknown[]): string =>
+  createHash("sha256").update(renderCanonicalJson(inputs)).digest("hex").slice(0, 12);

@@ -5,24 +5,27 @@ import { ensureCommands } from "../../base/host-packages.js";
 import { withLock } from "../../base/file-lock.js";
 import { withStep, type Progress } from "../../base/progress.js";
 import { runTogether } from "../../base/run-together.js";
-import { ensureOptionalAddon, type ExtraManifests } from "./kubernetes/optional-addon-images.js";
 import {
-  extraNames as registryExtras,
-  type ExtraName,
+  ensureOptionalAddon,
+  type OptionalAddonManifests,
+} from "./kubernetes/optional-addon-images.js";
+import {
+  optionalAddonNames as registryExtras,
+  type OptionalAddonName,
 } from "./kubernetes/catalog/optional-addons.js";
-import { addMachines, machinesExtra } from "./machines/add.js";
-import { ensureGolden, goldenKey } from "./cloud/golden-cloud.js";
-import { removeCloud, runningRoot, startCloud } from "./cloud/start-and-remove-cloud.js";
-import { ensureFrontCertificate } from "./front/authority.js";
-import { labFacts, writeFacts, type LabFacts } from "./facts.js";
+import { addMachineImages, machinesExtraName } from "./machines/add.js";
+import { ensureGoldenCloud, computeGoldenCloudKey } from "./cloud/golden-cloud.js";
+import { removeCloud, getRunningCloudRoot, startCloud } from "./cloud/start-and-remove-cloud.js";
+import { ensureFrontAuthority } from "./front/authority.js";
+import { getLabFacts, writeCloudsFiles, type LabFacts } from "./facts.js";
 import { checkCollisions } from "./host/set-up-network.js";
-import { hostAptSources, hostCommands, hostPath } from "./host/packages.js";
+import { readHostAptSources, hostCommands, getHostPath } from "./host/packages.js";
 import { checkHost } from "./host/requirements.js";
 import { openStore } from "./host/store.js";
-import { labPaths, labSettings, type LabPaths, type LabSettings } from "./settings.js";
-import { ensureSite, writeSite } from "./repositories-and-site-file.js";
-import { readState, settingsOf } from "./state.js";
-import { labProblems } from "./status.js";
+import { getLabPaths, readLabSettings, type LabPaths, type LabSettings } from "./settings.js";
+import { ensureSite, writeSiteFile } from "./repositories-and-site-file.js";
+import { readState, getRunningSettings } from "./state.js";
+import { findLabProblems } from "./status.js";
 
 export type { LabFacts } from "./facts.js";
 export { labStatus, type LabStatus } from "./status.js";
@@ -56,21 +59,21 @@ interface Work extends LabUpOptions {
  * interrupted call can be repeated.
  */
 export async function labUp(options: LabUpOptions): Promise<LabFacts> {
-  const wanted = labSettings();
-  const paths = labPaths(wanted.name);
+  const wanted = readLabSettings();
+  const paths = getLabPaths(wanted.name);
   // Creates the folder before the lock, which would create it readable for all users.
   await mkdir(paths.cache, { recursive: true, mode: 0o700 });
   return withLock(paths.lock, { purpose: "lab up" }, async () => {
     const state = await readState(paths);
-    if (state && (await labProblems(state)).length === 0) {
-      if (state.key !== goldenKey(state.settings, paths)) {
+    if (state && (await findLabProblems(state)).length === 0) {
+      if (state.key !== computeGoldenCloudKey(state.settings, paths)) {
         options.progress.note(
           "The running lab was built from older files; 'stackadm-lab down' and 'stackadm-lab up' take the new ones.",
         );
       }
       const site = await ensureSite(options);
-      writeSite(paths, site);
-      return labFacts(state.settings, paths);
+      writeSiteFile(paths, site);
+      return getLabFacts(state.settings, paths);
     }
     return start({ ...options, paths, settings: wanted, drivers });
   });
@@ -78,21 +81,21 @@ export async function labUp(options: LabUpOptions): Promise<LabFacts> {
 
 async function start(work: Work): Promise<LabFacts> {
   const { paths, settings, progress, signal } = work;
-  await ensureCommands(hostCommands, progress, { signal, path: hostPath() });
+  await ensureCommands(hostCommands, progress, { signal, path: getHostPath() });
   await prepareHost(work);
   try {
     await openStore(paths);
     // Runs both in parallel, because the first uses network and disk, the second the CPU.
     const [golden, site] = await runTogether(
-      (stop) => ensureGolden({ ...work, signal: stop }),
+      (stop) => ensureGoldenCloud({ ...work, signal: stop }),
       (stop) => ensureSite({ ...work, signal: stop }),
       signal,
     );
     signal?.throwIfAborted();
     await startCloud({ ...work, golden });
-    writeFacts(settings, paths, golden.secrets);
-    writeSite(paths, site);
-    return labFacts(settings, paths);
+    writeCloudsFiles(settings, paths, golden.secrets);
+    writeSiteFile(paths, site);
+    return getLabFacts(settings, paths);
   } catch (error) {
     await withStep(progress, "Take away what was started", 5, () => destroy(paths));
     throw error;
@@ -106,19 +109,19 @@ async function prepareHost({ paths, settings, progress }: Work): Promise<void> {
     step.update("taking away what an earlier lab left");
     await destroy(paths);
     step.update("comparing the lab's networks with those in use");
-    const hosts = (await hostAptSources()).map(({ uri }) => new URL(uri).hostname);
+    const hosts = (await readHostAptSources()).map(({ uri }) => new URL(uri).hostname);
     await checkCollisions(settings, [...new Set(hosts)]);
   });
 }
 
 /** Removes the running cloud and its facts. */
 async function destroy(paths: LabPaths): Promise<void> {
-  await removeCloud(settingsOf(await readState(paths)), paths);
+  await removeCloud(getRunningSettings(await readState(paths)), paths);
   await rm(paths.state, { recursive: true, force: true });
 }
 
 /** Names that `labAdd` accepts. */
-export const extraNames = [...registryExtras, machinesExtra] as const;
+export const extraNames = [...registryExtras, machinesExtraName] as const;
 
 /**
  * Adds optional parts to the lab. The first call builds them. Container images are added whether or
@@ -126,16 +129,16 @@ export const extraNames = [...registryExtras, machinesExtra] as const;
  * manifests that belong to the images.
  */
 export async function labAdd(
-  name: ExtraName | typeof machinesExtra,
+  name: OptionalAddonName | typeof machinesExtraName,
   options: Pick<LabUpOptions, "progress" | "signal">,
-): Promise<ExtraManifests> {
-  if (name !== machinesExtra) return ensureOptionalAddon(name, options);
-  const paths = labPaths(labSettings().name);
-  await addMachines({
+): Promise<OptionalAddonManifests> {
+  if (name !== machinesExtraName) return ensureOptionalAddon(name, options);
+  const paths = getLabPaths(readLabSettings().name);
+  await addMachineImages({
     ...options,
     paths,
-    root: runningRoot(paths),
-    trusted: [await ensureFrontCertificate(paths)],
+    root: getRunningCloudRoot(paths),
+    trusted: [await ensureFrontAuthority(paths)],
     state: await readState(paths),
   });
   return {};
@@ -143,7 +146,7 @@ export async function labAdd(
 
 /** Destroys the lab with everything in it. Only caches remain on the host. */
 export async function labDown({ progress }: { progress: Progress }): Promise<void> {
-  const paths = labPaths(labSettings().name);
+  const paths = getLabPaths(readLabSettings().name);
   const places = [paths.cache, paths.state, paths.mounted];
   if (!places.some((place) => existsSync(place))) return;
   await withLock(paths.lock, { purpose: "lab down" }, () =>

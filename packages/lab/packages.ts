@@ -1,5 +1,5 @@
 /** Debian release of the cloud and of the server image. It contains OpenStack Zed. */
-export const suite = "bookworm";
+export const debianSuite = "bookworm";
 
 /**
  * Source packages that the cloud takes from backports. With this qemu, processes start and switch

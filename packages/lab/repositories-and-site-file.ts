@@ -1,8 +1,8 @@
 import type { Progress } from "../../base/progress.js";
-import { renderSite } from "./facts.js";
+import { renderSiteFile } from "./facts.js";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import { defaultKubernetesVersion } from "../../base/versions/pinned-versions.js";
-import { ensureKubernetes, type KubernetesSite } from "./kubernetes/build.js";
+import { ensureKubernetesSite, type KubernetesSite } from "./kubernetes/build.js";
 import type { LabPaths } from "./settings.js";
 
 export interface SiteOptions {
@@ -21,13 +21,13 @@ export const ensureSite = ({
   progress,
   signal,
 }: SiteOptions): Promise<KubernetesSite> =>
-  ensureKubernetes({
+  ensureKubernetesSite({
     version: kubernetes ?? defaultKubernetesVersion,
     progress,
     ...(signal && { signal }),
   });
 
 /** Writes the defaults of the site. */
-export const writeSite = (paths: LabPaths, { keys }: KubernetesSite): void => {
-  replacePrivateFile(paths.siteFile, renderSite(keys));
+export const writeSiteFile = (paths: LabPaths, { keys }: KubernetesSite): void => {
+  replacePrivateFile(paths.siteFile, renderSiteFile(keys));
 };

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { Address4 } from "ip-address";
 import { Failure } from "../../base/failures/failure.js";
 import {
-  cacheDirectory,
-  labFolder,
-  labName,
-  stateDirectory,
+  getCachePath,
+  getLabFolderName,
+  getLabName,
+  getStatePath,
   defaultLabName,
 } from "../../base/paths.js";
 
@@ -26,7 +26,7 @@ export interface LabExternalNetwork extends HostLabNetwork {
   readonly last: string;
 }
 
-export interface Zone {
+export interface AvailabilityZone {
   readonly name: string;
   /** Name of the Nova host (service nova-compute) in this zone. */
   readonly host: string;
@@ -53,7 +53,7 @@ export interface LabSettings {
   readonly services: LabExternalNetwork;
   /** MTU of all these networks in bytes, and so the maximum MTU of tenant networks. */
   readonly mtu: number;
-  readonly zones: readonly Zone[];
+  readonly zones: readonly AvailabilityZone[];
 }
 
 /** Cloud ends of the veth pairs. */
@@ -87,7 +87,7 @@ function externalNetwork(cidr: string, setting: string): LabExternalNetwork {
  * allows 15 characters.
  */
 function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "devices"> {
-  const name = labName(env);
+  const name = getLabName(env);
   const usual = { management: "labmgmt", external: "labext", services: "labsvc" };
   if (name === defaultLabName) return { name, devices: usual };
   if (!/^[a-z][a-z0-9-]{0,9}$/.test(name)) {
@@ -110,7 +110,7 @@ function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "dev
  * choose other networks. `STACKADM_LAB_NAME`, with networks of its own, adds a second lab. Both
  * labs share only the Kubernetes builds.
  */
-export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
+export function readLabSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
   const { at: managementAt, ...management } = network(
     env["STACKADM_LAB_MANAGEMENT"] ?? "172.29.0.0/24",
     "STACKADM_LAB_MANAGEMENT",
@@ -189,10 +189,10 @@ export interface LabPaths {
   readonly siteFile: string;
 }
 
-export function labPaths(name: string = defaultLabName): LabPaths {
-  const folder = labFolder(name);
-  const cache = cacheDirectory(folder);
-  const state = stateDirectory(folder);
+export function getLabPaths(name: string = defaultLabName): LabPaths {
+  const folder = getLabFolderName(name);
+  const cache = getCachePath(folder);
+  const state = getStatePath(folder);
   return {
     cache,
     storeFile: join(cache, "store.btrfs"),
@@ -206,7 +206,7 @@ export function labPaths(name: string = defaultLabName): LabPaths {
     sysctls: "/proc/sys",
     namespaces: "/run/netns",
     interfaces: "/sys/class/net",
-    site: cacheDirectory("lab", "kubernetes", "site"),
+    site: getCachePath("lab", "kubernetes", "site"),
     state,
     stateFile: join(state, "lab.json"),
     cloudsFile: join(state, "clouds.yaml"),

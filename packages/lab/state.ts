@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { replacePrivateFile } from "../../base/atomic-files.js";
-import { labSettings, type LabPaths, type LabSettings } from "./settings.js";
+import { readLabSettings, type LabPaths, type LabSettings } from "./settings.js";
 
 const network = z.object({ cidr: z.string(), host: z.string(), prefixLength: z.number() });
 const externalNetwork = network.extend({ first: z.string(), last: z.string() });
@@ -46,5 +46,5 @@ export const writeState = (paths: LabPaths, state: RunningLabRecord): void => {
  * Returns the settings with which the lab was started. Without a state, returns the settings in the
  * environment.
  */
-export const settingsOf = (state: RunningLabRecord | undefined): LabSettings =>
-  state?.settings ?? labSettings();
+export const getRunningSettings = (state: RunningLabRecord | undefined): LabSettings =>
+  state?.settings ?? readLabSettings();

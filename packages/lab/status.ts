@@ -2,15 +2,15 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { goldenKey } from "./cloud/golden-cloud.js";
-import { silentApis } from "./cloud/readiness.js";
-import { remains } from "./cloud/start-and-remove-cloud.js";
-import { services, unitName } from "./cloud/units.js";
-import { labFacts, type LabFacts } from "./facts.js";
-import { containerState, inContainer } from "./host/container.js";
-import { residentMemory } from "./host/memory.js";
-import { labPaths, labSettings, type LabPaths } from "./settings.js";
-import { readState, settingsOf, type RunningLabRecord } from "./state.js";
+import { computeGoldenCloudKey } from "./cloud/golden-cloud.js";
+import { findUnreachableApis } from "./cloud/readiness.js";
+import { listLabRemains } from "./cloud/start-and-remove-cloud.js";
+import { listOpenStackServices, getUnitName } from "./cloud/units.js";
+import { getLabFacts, type LabFacts } from "./facts.js";
+import { getContainerState, runInContainer } from "./host/container.js";
+import { readResidentMemory } from "./host/memory.js";
+import { getLabPaths, readLabSettings, type LabPaths } from "./settings.js";
+import { readState, getRunningSettings, type RunningLabRecord } from "./state.js";
 
 export interface LabStatus {
   /**
@@ -40,7 +40,7 @@ export interface LabStatus {
  * Returns the units that are not active, from the output of `systemctl is-active` for the same
  * names.
  */
-export const inactiveUnits = (names: readonly string[], output: string): string[] => {
+export const parseInactiveUnits = (names: readonly string[], output: string): string[] => {
   const states = output.trim().split("\n");
   return names
     .map((name, index) => ({ name, state: states[index]?.trim() ?? "unknown" }))
@@ -49,17 +49,17 @@ export const inactiveUnits = (names: readonly string[], output: string): string[
 };
 
 /** Returns the problems that make a started lab unusable. Takes about half a second. */
-export async function labProblems(state: RunningLabRecord): Promise<string[]> {
+export async function findLabProblems(state: RunningLabRecord): Promise<string[]> {
   const { settings } = state;
-  const container = await containerState(settings.name);
+  const container = await getContainerState(settings.name);
   if (container !== "running") return [`container ${settings.name} is ${container ?? "not there"}`];
-  const names = services(settings).map(unitName);
+  const names = listOpenStackServices(settings).map(getUnitName);
   const [units, silent] = await Promise.all([
-    inContainer(settings.name, ["systemctl", "is-active", ...names], { accept: [0, 1, 3] }),
-    silentApis(settings),
+    runInContainer(settings.name, ["systemctl", "is-active", ...names], { accept: [0, 1, 3] }),
+    findUnreachableApis(settings),
   ]);
   return [
-    ...inactiveUnits(names, units.stdout),
+    ...parseInactiveUnits(names, units.stdout),
     ...silent.map((name) => `${name} accepts no connection`),
   ];
 }
@@ -81,7 +81,10 @@ const lockHolder = z.object({ pid: z.number(), purpose: z.string() });
  * Returns a sentence about the process that works on the lab now, from the content of its lock.
  * Returns undefined if no process does.
  */
-export function workOf(lock: string, alive: (pid: number) => boolean): string | undefined {
+export function describeLockHolder(
+  lock: string,
+  alive: (pid: number) => boolean,
+): string | undefined {
   try {
     const { pid, purpose } = lockHolder.parse(JSON.parse(lock));
     return alive(pid) ? `process ${pid} is at work: ${purpose}` : undefined;
@@ -92,28 +95,28 @@ export function workOf(lock: string, alive: (pid: number) => boolean): string | 
 
 /** Returns the state of the lab. Changes nothing. */
 export async function labStatus(): Promise<LabStatus> {
-  const wanted = labSettings();
-  const paths = labPaths(wanted.name);
+  const wanted = readLabSettings();
+  const paths = getLabPaths(wanted.name);
   const lock = await readFile(paths.lock, "utf8").catch(() => "");
-  const work = workOf(lock, (pid) => existsSync(`/proc/${pid}`));
+  const work = describeLockHolder(lock, (pid) => existsSync(`/proc/${pid}`));
   if (work !== undefined) return { state: "busy", problems: [work] };
   const state = await readState(paths);
   if (!state) {
-    const left = await remains(wanted, paths);
-    const container = await containerState(wanted.name);
+    const left = await listLabRemains(wanted, paths);
+    const container = await getContainerState(wanted.name);
     if (container !== undefined) left.push(`container ${wanted.name}`);
     return { state: left.length === 0 ? "down" : "broken", problems: left };
   }
-  const settings = settingsOf(state);
-  const problems = await labProblems(state);
+  const settings = getRunningSettings(state);
+  const problems = await findLabProblems(state);
   const common = { key: state.key, startedAt: state.startedAt, problems };
   if (problems.length > 0) return { state: "broken", ...common };
-  const memory = await residentMemory(settings.name);
+  const memory = await readResidentMemory(settings.name);
   return {
     state: "up",
     ...common,
-    facts: labFacts(settings, paths),
-    current: state.key === goldenKey(settings, paths),
+    facts: getLabFacts(settings, paths),
+    current: state.key === computeGoldenCloudKey(settings, paths),
     versions: await openStackVersions(paths, state.key),
     ...(memory !== undefined && { memory }),
   };

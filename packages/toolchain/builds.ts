@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { MissingProgram } from "../../base/substitute-programs.js";
 import {
   defaultOpenstackPlugin,
-  openstackPlugins,
-  type OpenstackPlugin,
+  openstackPluginVersions,
+  type OpenstackPluginVersion,
 } from "../../base/versions/openstack-plugin-versions.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { GoBuild } from "./make.js";
@@ -22,7 +22,9 @@ export const engineBuild: GoBuild = {
 /**
  * Returns the build of an OpenStack plugin, for machines that cannot download the official plugin.
  */
-export const openstackBuild = (version: OpenstackPlugin = defaultOpenstackPlugin): GoBuild => ({
+export const getOpenstackBuild = (
+  version: OpenstackPluginVersion = defaultOpenstackPlugin,
+): GoBuild => ({
   name: "pulumi-resource-openstack",
   version,
   sources: [
@@ -66,10 +68,10 @@ export const kubernetesBuild: GoBuild = {
 
 /** Substitutes for the official Kubernetes plugin, if it cannot be downloaded. */
 const kubernetesPlugins = ["stand-in", "built"] as const;
-export type KubernetesPlugin = (typeof kubernetesPlugins)[number];
+export type KubernetesPluginSubstitute = (typeof kubernetesPlugins)[number];
 
 /** Returns the substitute that STACKADM_KUBERNETES_PLUGIN selects. Default: the stand-in. */
-export function kubernetesPluginIn(env: NodeJS.ProcessEnv): KubernetesPlugin {
+export function selectKubernetesPlugin(env: NodeJS.ProcessEnv): KubernetesPluginSubstitute {
   const named = env["STACKADM_KUBERNETES_PLUGIN"] ?? "stand-in";
   const chosen = kubernetesPlugins.find((plugin) => plugin === named);
   if (chosen) return chosen;
@@ -81,13 +83,13 @@ export function kubernetesPluginIn(env: NodeJS.ProcessEnv): KubernetesPlugin {
 }
 
 /** Returns the build of a program. Returns undefined if a stand-in replaces the program. */
-export function buildOf(
+export function findGoBuild(
   { name, version }: MissingProgram,
   env: NodeJS.ProcessEnv,
 ): GoBuild | undefined {
   if (name === engineBuild.name) return engineBuild;
   if (name === kubernetesBuild.name)
-    return kubernetesPluginIn(env) === "built" ? kubernetesBuild : undefined;
+    return selectKubernetesPlugin(env) === "built" ? kubernetesBuild : undefined;
   if (name !== "pulumi-resource-openstack") return undefined;
-  return openstackBuild(openstackPlugins.find((one) => one === version));
+  return getOpenstackBuild(openstackPluginVersions.find((one) => one === version));
 }

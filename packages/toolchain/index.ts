@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { Failure } from "../../base/failures/failure.js";
 import type {
   MissingProgram,
-  Substitute,
+  SubstituteProgram,
   SubstituteOptions,
 } from "../../base/substitute-programs.js";
-import { buildOf, kubernetesBuild } from "./builds.js";
-import { forwardScript, makeWithGo, standInScript } from "./make.js";
+import { findGoBuild, kubernetesBuild } from "./builds.js";
+import { renderForwardScript, makeWithGo, renderStandInScript } from "./make.js";
 
 /**
  * Directory of each program's stand-in. A map from the name of the program to the name of the
@@ -27,20 +27,20 @@ const standIns: Readonly<Record<string, string>> = {
 export async function substitute(
   program: MissingProgram,
   { cache, env, progress, signal }: SubstituteOptions,
-): Promise<Substitute> {
-  const build = buildOf(program, env);
+): Promise<SubstituteProgram> {
+  const build = findGoBuild(program, env);
   if (!build) return standIn(program);
   const path = await makeWithGo(build, { cache, progress, ...(signal && { signal }) });
   // The Kubernetes plugin that is built here does not know the provider's setting
   // `enablePatchForce`, because it is older. This variable is used instead.
-  const environment: Substitute["environment"] =
+  const environment: SubstituteProgram["environment"] =
     build === kubernetesBuild ? { PULUMI_K8S_ENABLE_PATCH_FORCE: "true" } : {};
   return {
     version: build.version,
     origin: "built",
     path,
     environment,
-    script: forwardScript(path),
+    script: renderForwardScript(path),
   };
 }
 
@@ -51,7 +51,7 @@ export async function substitute(
 const compiled = (): string =>
   __filename.endsWith(".ts") ? join(__dirname, "dist", "packages", "toolchain") : __dirname;
 
-function standIn({ name, version }: MissingProgram): Substitute {
+function standIn({ name, version }: MissingProgram): SubstituteProgram {
   const main = join(compiled(), "stand-ins", standIns[name] ?? name, "main.js");
   if (!existsSync(main))
     throw new Failure(
@@ -59,5 +59,11 @@ function standIn({ name, version }: MissingProgram): Substitute {
       `${main} is missing: the stand-in for ${name} is not compiled.`,
       "Run `npm run build`.",
     );
-  return { version, origin: "stand-in", path: main, script: standInScript(main), environment: {} };
+  return {
+    version,
+    origin: "stand-in",
+    path: main,
+    script: renderStandInScript(main),
+    environment: {},
+  };
 }

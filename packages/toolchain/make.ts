@@ -9,10 +9,10 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { goBuildGcVariables, withoutDebugInfoFlags } from "../../base/go-build.js";
+import { goBuildGcVariables, goBuildDwarfFlags } from "../../base/go-build.js";
 import type { Progress } from "../../base/progress.js";
 import { withStep } from "../../base/progress.js";
-import { run, type RunResult } from "../../base/run-command.js";
+import { run, type RunCommandResult } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
 
 export interface GoBuild {
@@ -40,7 +40,7 @@ export interface GoBuild {
   readonly expectedSeconds: number;
 }
 
-export interface MakeOptions {
+export interface GoBuildOptions {
   readonly cache: string;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
@@ -73,7 +73,7 @@ function keyOf(build: GoBuild): string {
  * directory, which is renamed when the build is complete, so an interrupted build never counts as
  * complete. Throws a Failure if Go is not installed.
  */
-export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<string> {
+export async function makeWithGo(build: GoBuild, options: GoBuildOptions): Promise<string> {
   const directory = join(options.cache, `${build.name}-${build.version}-${keyOf(build)}`);
   const executable = join(directory, build.name);
   if (existsSync(executable)) return executable;
@@ -103,7 +103,10 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
   return executable;
 }
 
-type RunGo = (args: readonly string[], onLine?: (line: string) => void) => Promise<RunResult>;
+type RunGo = (
+  args: readonly string[],
+  onLine?: (line: string) => void,
+) => Promise<RunCommandResult>;
 
 /**
  * Returns a function that runs `go` in a directory. It runs with low priority (`nice`), because the
@@ -127,7 +130,7 @@ const goIn =
     });
 
 const buildArguments = ({ ldflags, gcflags, package: main }: GoBuild, output: string): string[] => [
-  ...["build", "-trimpath", "-v", "-ldflags", ldflags, ...withoutDebugInfoFlags],
+  ...["build", "-trimpath", "-v", "-ldflags", ldflags, ...goBuildDwarfFlags],
   ...(gcflags === undefined ? [] : ["-gcflags", gcflags]),
   ...["-o", output, main],
 ];
@@ -156,12 +159,12 @@ async function requireGo({ name, version }: GoBuild): Promise<void> {
  * Returns the shell script of a stand-in. The script has two lines, and runs the compiled
  * JavaScript with the same Node that runs this program.
  */
-export function standInScript(main: string): string {
+export function renderStandInScript(main: string): string {
   return `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(main)} "$@"\n`;
 }
 
 /** Returns a script for PATH that runs an executable in another directory. */
-export function forwardScript(executable: string): string {
+export function renderForwardScript(executable: string): string {
   return `#!/bin/sh\nexec ${quote(executable)} "$@"\n`;
 }
 

@@ -17,9 +17,9 @@ function git(root: string, words: readonly string[]): string {
  * Returns the files of the last commits. A file is listed once for each commit that changed it.
  * Returns none without a history.
  */
-export const changedFiles = (root: string): string[] =>
+export const listRecentlyChangedFiles = (root: string): string[] =>
   git(root, ["log", "--name-only", "--format=", `--max-count=${String(recent)}`]).split("\n");
 
 /** Returns the number of commits, or 0 without a history. */
-export const commitCount = (root: string): number =>
+export const countCommits = (root: string): number =>
   Number(git(root, ["rev-list", "--count", "HEAD"]));

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { run } from "../../base/run-command.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { Failure } from "../../base/failures/failure.js";
-import { runCommand, type Session } from "../../base/terminal/session.js";
+import { runCliCommand, type CommandSession } from "../../base/terminal/session.js";
 
 interface Check {
   readonly name: string;
@@ -15,11 +15,11 @@ interface Check {
 const ignored = new Set(["node_modules", "dist", ".git", "fixtures"]);
 
 /** Returns the files below `directory` whose names end with `ending`. */
-export function filesEnding(directory: string, ending: string): string[] {
+export function listFilesWithSuffix(directory: string, ending: string): string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     if (ignored.has(entry.name)) return [];
     const path = join(directory, entry.name);
-    if (entry.isDirectory()) return filesEnding(path, ending);
+    if (entry.isDirectory()) return listFilesWithSuffix(path, ending);
     return entry.name.endsWith(ending) ? [path] : [];
   });
 }
@@ -27,8 +27,8 @@ export function filesEnding(directory: string, ending: string): string[] {
 const bin = (root: string, name: string): string => join(root, "node_modules", ".bin", name);
 
 /** Returns the checks of `npm run check`, the slowest check first. */
-export function checksOf(root: string): Check[] {
-  const shell = [...filesEnding(root, ".sh"), join(root, ".ci", "run")].filter((f) =>
+export function listChecks(root: string): Check[] {
+  const shell = [...listFilesWithSuffix(root, ".sh"), join(root, ".ci", "run")].filter((f) =>
     existsSync(f),
   );
   const cache = join(root, "node_modules", ".cache", "eslint");
@@ -89,7 +89,7 @@ interface FailedCheck {
 async function perform(
   root: string,
   { name, expected, command }: Check,
-  { progress, signal }: Session,
+  { progress, signal }: CommandSession,
 ): Promise<FailedCheck | undefined> {
   const step = progress.step(name, expected);
   const lines: string[] = [];
@@ -113,8 +113,8 @@ async function perform(
 }
 
 /** Runs all checks, at most two at a time, because the reference machine has two cores. */
-async function performAll(root: string, session: Session): Promise<FailedCheck[]> {
-  const waiting = checksOf(root);
+async function performAll(root: string, session: CommandSession): Promise<FailedCheck[]> {
+  const waiting = listChecks(root);
   const failures: FailedCheck[] = [];
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
@@ -128,7 +128,7 @@ async function performAll(root: string, session: Session): Promise<FailedCheck[]
 }
 
 /** Runs every check; throws if one fails. */
-export async function runChecks(root: string, session: Session): Promise<number> {
+export async function runChecks(root: string, session: CommandSession): Promise<number> {
   const tools = { shellcheck: "shellcheck", shfmt: "shfmt", flake8: "flake8" };
   await ensureCommands(tools, session.progress);
   const failures = await performAll(root, session);
@@ -140,12 +140,12 @@ export async function runChecks(root: string, session: Session): Promise<number>
   return 0;
 }
 
-export function registerCheck(program: Command, root: string): void {
+export function registerCheckCommand(program: Command, root: string): void {
   program
     .command("check")
     .description("format, types, lint, scripts, drivers, generated documentation")
     .option("--json", "JSON lines for programs: progress, the failures at the end", false)
     .action((_options, command: Command) =>
-      runCommand(command, (session) => runChecks(root, session)),
+      runCliCommand(command, (session) => runChecks(root, session)),
     );
 }

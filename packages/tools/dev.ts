@@ -8,7 +8,7 @@ import { run } from "../../base/run-command.js";
 const stackadm = "automation/cli/stackadm.mjs";
 const lab = "packages/lab/cli/stackadm-lab.mjs";
 
-export interface DevPlace {
+export interface DevEnvironment {
   /** Directory of the repository. */
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
@@ -18,7 +18,7 @@ export interface DevPlace {
 async function runHere(
   file: string,
   args: readonly string[],
-  { root, env }: DevPlace,
+  { root, env }: DevEnvironment,
 ): Promise<number> {
   const child = spawn(process.execPath, [join(root, file), ...args], { stdio: "inherit", env });
   // The terminal also sends Ctrl-C to the command, and the command shuts itself down.
@@ -38,7 +38,7 @@ async function runHere(
  * Prepares the toolchain in parallel with the lab. If nothing is built yet, each of them waits for
  * downloads and linkers while the other compiles.
  */
-export async function dev(args: readonly string[], place: DevPlace): Promise<number> {
+export async function runDev(args: readonly string[], place: DevEnvironment): Promise<number> {
   const { root, env } = place;
   if (!namesCloud(env)) {
     // Ignores failures here, because `up` also prepares the toolchain and reports them.
@@ -52,7 +52,7 @@ export async function dev(args: readonly string[], place: DevPlace): Promise<num
   return runHere(stackadm, ["up", ...args], place);
 }
 
-export function registerDev(program: Command, root: string): void {
+export function registerDevCommand(program: Command, root: string): void {
   program
     .command("dev")
     .description("start the lab if no cloud is configured, then run `stackadm up`")
@@ -64,6 +64,6 @@ export function registerDev(program: Command, root: string): void {
         "with no stack.",
     )
     .action(async (args: string[]) => {
-      process.exitCode = await dev(args, { root, env: process.env });
+      process.exitCode = await runDev(args, { root, env: process.env });
     });
 }

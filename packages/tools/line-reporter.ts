@@ -5,11 +5,11 @@ import { Runner, type Suite, type Test } from "mocha";
 /**
  * Prefix of each line of the reporter. It distinguishes these lines from the output of the tests.
  */
-export const mark = "\u0001";
+export const reporterLinePrefix = "\u0001";
 
 /** Writes one line that the running command reads. */
-export const say = (fields: Readonly<Record<string, unknown>>): void => {
-  process.stdout.write(`${mark}${JSON.stringify(fields)}\n`);
+export const writeReporterLine = (fields: Readonly<Record<string, unknown>>): void => {
+  process.stdout.write(`${reporterLinePrefix}${JSON.stringify(fields)}\n`);
 };
 
 interface Failed extends Error {
@@ -41,24 +41,24 @@ class LineReporter {
     runner.on(events.EVENT_SUITE_END, ({ parent, file }: Suite) => {
       if (parent?.root !== true || file === undefined) return;
       const now = Date.now();
-      say({ type: "file", file: basename(file), milliseconds: now - since });
+      writeReporterLine({ type: "file", file: basename(file), milliseconds: now - since });
       since = now;
     });
     runner.on(events.EVENT_TEST_BEGIN, (test: Test) => {
-      say({ type: "begin", title: test.fullTitle() });
+      writeReporterLine({ type: "begin", title: test.fullTitle() });
     });
     runner.on(events.EVENT_TEST_PASS, (test: Test) => {
-      say({ type: "pass", title: test.fullTitle() });
+      writeReporterLine({ type: "pass", title: test.fullTitle() });
     });
     runner.on(events.EVENT_TEST_FAIL, (test: Test, error: Failed) => {
-      say({ type: "fail", title: test.fullTitle(), message: messageOf(error) });
+      writeReporterLine({ type: "fail", title: test.fullTitle(), message: messageOf(error) });
     });
     runner.on(events.EVENT_TEST_PENDING, (test: Test) => {
       const message = "skipped: a test that does not run proves nothing";
-      say({ type: "fail", title: test.fullTitle(), message });
+      writeReporterLine({ type: "fail", title: test.fullTitle(), message });
     });
     runner.on(events.EVENT_RUN_END, () => {
-      say({ type: "end" });
+      writeReporterLine({ type: "end" });
     });
   }
 }

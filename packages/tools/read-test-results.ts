@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import { mark } from "./line-reporter.js";
+import { reporterLinePrefix } from "./line-reporter.js";
 
 export interface TestFailure {
   readonly title: string;
@@ -9,14 +9,14 @@ export interface TestFailure {
 }
 
 /** Point that an example must fulfil, and the observation. */
-export interface Evidence {
+export interface ExampleEvidence {
   readonly example: string;
   readonly point: string;
   readonly seen: string;
 }
 
 /** Duration of a test file, including its setup and cleanup. */
-export interface FileTime {
+export interface TestFileDuration {
   readonly file: string;
   readonly milliseconds: number;
 }
@@ -25,9 +25,9 @@ export interface TierResult {
   readonly passed: number;
   readonly failures: readonly TestFailure[];
   /** Durations, in the order in which the files ended. Absent if none was reported. */
-  readonly times?: readonly FileTime[];
+  readonly times?: readonly TestFileDuration[];
   /** Evidence, in the order of the observations. Absent if there is none. */
-  readonly evidence?: readonly Evidence[];
+  readonly evidence?: readonly ExampleEvidence[];
 }
 
 const lineSchema = z.discriminatedUnion("type", [
@@ -59,11 +59,11 @@ export async function readTestResults(
 ): Promise<TierResult> {
   const state = { passed: 0, ended: false, current: "" };
   const failures: TestFailure[] = [];
-  const evidence: Evidence[] = [];
-  const times: FileTime[] = [];
+  const evidence: ExampleEvidence[] = [];
+  const times: TestFileDuration[] = [];
   const noise: string[] = [];
   const take = (line: string): void => {
-    const position = line.indexOf(mark);
+    const position = line.indexOf(reporterLinePrefix);
     if (position < 0) {
       noise.push(line);
       return;

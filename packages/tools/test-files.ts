@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
-import { changedFiles, commitCount } from "./changed-files.js";
+import { listRecentlyChangedFiles, countCommits } from "./changed-files.js";
 
 /** Folder of test files that run only with `--all`. */
 const onlyWithAll = "all";
@@ -37,10 +37,10 @@ function inOrder(files: readonly string[], order: TestFileOrder, root: string): 
  * next file.
  */
 function whoseTurn(files: readonly string[], root: string): string | undefined {
-  const changed = changedFiles(root);
+  const changed = listRecentlyChangedFiles(root);
   const count = (file: string): number =>
     changed.filter((one) => one === relative(root, file)).length;
-  const first = commitCount(root) % files.length;
+  const first = countCommits(root) % files.length;
   const turns = [...files.slice(first), ...files.slice(0, first)];
   return turns.toSorted((one, other) => count(other) - count(one))[0];
 }
@@ -57,7 +57,7 @@ function foldersOf(tier: string, root: string): string[] {
 }
 
 /** Returns the test files of a tier. */
-export function testFiles(tier: string, { root, all, order }: Choice): string[] {
+export function listTestFiles(tier: string, { root, all, order }: Choice): string[] {
   const folders = foldersOf(tier, root);
   const every = folders.flatMap((directory) =>
     readdirSync(directory, { withFileTypes: true, recursive: true })

@@ -3,18 +3,24 @@ import { randomInt } from "node:crypto";
 import { accessSync, constants, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
-import { runCommand, type Session } from "../../base/terminal/session.js";
+import { runCliCommand, type CommandSession } from "../../base/terminal/session.js";
 import { Failure } from "../../base/failures/failure.js";
 import { formatDuration } from "../../base/terminal/progress-screen.js";
 import { formatTable } from "../../base/terminal/table.js";
 import {
   readTestResults,
-  type Evidence,
+  type ExampleEvidence,
   type TestFailure,
   type TierResult,
 } from "./read-test-results.js";
-import { testFiles } from "./test-files.js";
-import { chosen, orderOf, tiers, type EnvironmentVariables, type Tier } from "./tiers.js";
+import { listTestFiles } from "./test-files.js";
+import {
+  selectTiers,
+  getTestFileOrder,
+  tiers,
+  type EnvironmentVariables,
+  type Tier,
+} from "./tiers.js";
 
 /*
  * `npm test [tiers] [--all] [--shuffle [seed]]` runs the tiers in order, each in its own mocha, and
@@ -23,19 +29,19 @@ import { chosen, orderOf, tiers, type EnvironmentVariables, type Tier } from "./
  */
 
 /** Ends the tests on Ctrl-C. A second Ctrl-C kills them. */
-function stopWith({ signal, killSignal }: Session, child: ChildProcess): void {
+function stopWith({ signal, killSignal }: CommandSession, child: ChildProcess): void {
   signal.addEventListener("abort", () => child.kill("SIGINT"), { once: true });
   killSignal.addEventListener("abort", () => child.kill("SIGKILL"), { once: true });
 }
 
-export interface TestRun {
+export interface RunTestsOptions {
   /** Directory of the repository. */
   readonly root: string;
   /** Whether to run every example, and the files that run only with `--all`. */
   readonly all: boolean;
   /** Seed for a random order of each tier's files. @default the usual order */
   readonly seed?: number;
-  readonly session: Session;
+  readonly session: CommandSession;
 }
 
 /** Number of bytes that must be free. Containers often have only 64 MB. */
@@ -59,13 +65,13 @@ function inMemory(): EnvironmentVariables {
 
 function runFiles(
   tier: Tier,
-  { root, all, seed, session }: TestRun,
+  { root, all, seed, session }: RunTestsOptions,
   environment: EnvironmentVariables,
 ): ChildProcess {
   const { name, jobs = 1, quick } = tier;
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
   const reporter = join(__dirname, "line-reporter.ts");
-  const files = testFiles(name, { root, all, order: orderOf(tier, seed) });
+  const files = listTestFiles(name, { root, all, order: getTestFileOrder(tier, seed) });
   const how = jobs > 1 ? ["--parallel", "--jobs", String(jobs)] : [];
   const child = spawn(
     process.execPath,
@@ -92,7 +98,7 @@ const summary = ({ passed, failures }: TierResult): string =>
 
 async function runTier(
   tier: Tier,
-  run: TestRun,
+  run: RunTestsOptions,
   prepared: Promise<EnvironmentVariables>,
 ): Promise<TierResult> {
   const { session } = run;
@@ -133,13 +139,13 @@ const longest = ({ times = [] }: TierResult): string =>
     .join(", ");
 
 /** Returns the table of the examples' evidence, with a row for each point. */
-const evidenceTable = (evidence: readonly Evidence[]): string =>
+const evidenceTable = (evidence: readonly ExampleEvidence[]): string =>
   formatTable(
     ["EXAMPLE", "POINT", "SEEN"],
     evidence.map(({ example, point, seen }) => [example, point, seen]),
   );
 
-function show(failures: readonly TestFailure[], { progress }: Session): void {
+function show(failures: readonly TestFailure[], { progress }: CommandSession): void {
   for (const { title, message } of failures)
     progress.note(`\nx ${title}\n${message.trim().replaceAll(/^/gm, "    ")}`);
 }
@@ -159,7 +165,7 @@ function rounds(wanted: readonly Tier[]): Tier[][] {
  * Runs tiers concurrently. Prepares them one by one, because two apt-get processes would block each
  * other.
  */
-function runRound(round: readonly Tier[], run: TestRun): Promise<TierResult[]> {
+function runRound(round: readonly Tier[], run: RunTestsOptions): Promise<TierResult[]> {
   let before: Promise<unknown> = Promise.resolve();
   const running = round.map((tier) => {
     const prepared = before.then(() => tier.prepare?.(run.session) ?? {});
@@ -170,12 +176,12 @@ function runRound(round: readonly Tier[], run: TestRun): Promise<TierResult[]> {
 }
 
 /** Runs the named tiers, or the default tiers. Returns the exit code. */
-export async function runTests(names: readonly string[], run: TestRun): Promise<number> {
+export async function runTests(names: readonly string[], run: RunTestsOptions): Promise<number> {
   const { session, seed } = run;
   const results: TierResult[] = [];
   if (seed !== undefined) session.progress.note(`Order of the files: --shuffle ${seed}`);
   try {
-    for (const round of rounds(chosen(names))) {
+    for (const round of rounds(selectTiers(names))) {
       if (session.signal.aborted) break;
       results.push(...(await runRound(round, run)));
     }
@@ -209,7 +215,7 @@ function readSeed(text: string): number {
   );
 }
 
-export function registerTest(program: Command, root: string): void {
+export function registerTestCommand(program: Command, root: string): void {
   program
     .command("test")
     .description("run the tests: unit, graph, scripts and commands, or the named tiers")
@@ -226,6 +232,6 @@ export function registerTest(program: Command, root: string): void {
     )
     .action((names: string[], { all, shuffle }: Asked, command: Command) => {
       const seed = shuffle === true ? randomInt(1_000_000) : shuffle;
-      return runCommand(command, (session) => runTests(names, { root, all, seed, session }));
+      return runCliCommand(command, (session) => runTests(names, { root, all, seed, session }));
     });
 }

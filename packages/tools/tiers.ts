@@ -1,4 +1,4 @@
-import type { Session } from "../../base/terminal/session.js";
+import type { CommandSession } from "../../base/terminal/session.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { runTogether } from "../../base/run-together.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -28,12 +28,12 @@ export interface Tier {
    */
   readonly byDefault?: true;
   /** Prepares the tier's requirements. Returns variables for its environment. */
-  readonly prepare?: (session: Session) => Promise<EnvironmentVariables>;
+  readonly prepare?: (session: CommandSession) => Promise<EnvironmentVariables>;
 }
 
 const sshCommands = { ssh: "openssh-client", "ssh-keygen": "openssh-client" };
 
-type Work = Pick<Session, "progress" | "signal">;
+type Work = Pick<CommandSession, "progress" | "signal">;
 
 async function toolchain({ progress, signal }: Work): Promise<EnvironmentVariables> {
   const { ensureToolchain, allowStandInsVariable } =
@@ -43,12 +43,12 @@ async function toolchain({ progress, signal }: Work): Promise<EnvironmentVariabl
   return { ...environment, [allowStandInsVariable]: "1" };
 }
 
-async function prepareToolchain(session: Session): Promise<EnvironmentVariables> {
+async function prepareToolchain(session: CommandSession): Promise<EnvironmentVariables> {
   await ensureCommands(sshCommands, session.progress);
   return toolchain(session);
 }
 
-async function prepareLab({ progress, signal }: Session): Promise<EnvironmentVariables> {
+async function prepareLab({ progress, signal }: CommandSession): Promise<EnvironmentVariables> {
   await ensureCommands(sshCommands, progress);
   const { labUp } = await import("../lab/lab.js");
   const [environment] = await runTogether(
@@ -59,7 +59,7 @@ async function prepareLab({ progress, signal }: Session): Promise<EnvironmentVar
   return environment;
 }
 
-async function prepareEmulated(session: Session): Promise<EnvironmentVariables> {
+async function prepareEmulated(session: CommandSession): Promise<EnvironmentVariables> {
   const environment = await prepareLab(session);
   const { labAdd } = await import("../lab/lab.js");
   await labAdd("emulated-machines", session);
@@ -117,7 +117,7 @@ export const tiers: readonly Tier[] = [
 ];
 
 /** Returns the named tiers. Without names, returns the tiers that run by default. */
-export function chosen(names: readonly string[]): readonly Tier[] {
+export function selectTiers(names: readonly string[]): readonly Tier[] {
   const unknown = names.filter((name) => !tiers.some((tier) => tier.name === name));
   if (unknown.length > 0)
     throw new Failure(
@@ -131,7 +131,7 @@ export function chosen(names: readonly string[]): readonly Tier[] {
 }
 
 /** Returns the order of a tier's files. With a seed, the order is random. */
-export function orderOf({ jobs = 1, ordered }: Tier, seed?: number): TestFileOrder {
+export function getTestFileOrder({ jobs = 1, ordered }: Tier, seed?: number): TestFileOrder {
   if (ordered) return "by path";
   if (seed !== undefined) return { seed };
   return jobs > 1 ? "largest first" : "by path";

@@ -1,9 +1,9 @@
-import { packageRoot } from "../../base/paths.js";
+import { getPackageRoot } from "../../base/paths.js";
 import { silentProgress } from "../../base/progress.js";
 import { labAdd } from "../../packages/lab/lab.js";
 import { podNetworkOf } from "../support/config/pod-networks.js";
-import { changedFiles } from "../../packages/tools/changed-files.js";
-import { say } from "../../packages/tools/line-reporter.js";
+import { listRecentlyChangedFiles } from "../../packages/tools/changed-files.js";
+import { writeReporterLine } from "../../packages/tools/line-reporter.js";
 import type { Stack } from "../lab/support/stack/stack.js";
 
 /** Whether the run was started by `npm test examples -- --all`. */
@@ -36,7 +36,7 @@ export interface Example {
  */
 export function chosenExamples(
   all: readonly Example[],
-  changed: readonly string[] = everyExample ? [] : changedFiles(packageRoot()),
+  changed: readonly string[] = everyExample ? [] : listRecentlyChangedFiles(getPackageRoot()),
 ): readonly Example[] {
   if (everyExample) return all;
   const count = ({ sources }: Example): number =>
@@ -61,5 +61,5 @@ export async function onLab(
 
 /** Prints a line of the table at the end of the run. */
 export const evidence = (example: string, point: string, seen: string): void => {
-  say({ type: "evidence", example, point, seen });
+  writeReporterLine({ type: "evidence", example, point, seen });
 };

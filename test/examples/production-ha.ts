@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { sshTargetOf } from "../../automation/verify/cluster-outputs.js";
+import { findSshRoute } from "../../automation/verify/cluster-outputs.js";
 import { sendHttpRequest } from "../../openstack/http/http-exchange.js";
 import { takeInventory } from "../../openstack/inventory/inventory.js";
 import { listAll } from "../../openstack/client/paginate.js";
@@ -135,7 +135,7 @@ export const productionHa: Example = {
       see: async ({ outputs, cluster }) => {
         const login = { user: "debian", agentSocket: cluster.environment.agent?.socket ?? "" };
         const ways = outputs.nodes.map(
-          (node) => sshTargetOf(node, outputs, login) ?? assert.fail(),
+          (node) => findSshRoute(node, outputs, login) ?? assert.fail(),
         );
         assert.ok(ways.every(({ proxy }) => proxy?.host === outputs.bastion?.[0]?.sshHost));
         const seen = await Promise.all(ways.map((way) => probeLogin(way)));

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { preferredPublicKey } from "../../components/schema/merge-defaults.js";
+import { choosePublicKey } from "../../components/schema/merge-defaults.js";
 import { parseOutputs } from "../../automation/verify/cluster-outputs.js";
-import { packageRoot } from "../../base/paths.js";
-import { run, type RunResult } from "../../base/run-command.js";
+import { getPackageRoot } from "../../base/paths.js";
+import { run, type RunCommandResult } from "../../base/run-command.js";
 import { labCluster, type LabCluster } from "../lab/support/stack/lab-cluster.js";
 import { resourcesIn, type OpenedResource } from "../lab/support/stack/secrets.js";
 import { Stack, type Changes } from "../lab/support/stack/stack.js";
@@ -17,7 +17,7 @@ const versioned = z.object({ version: z.string() });
  * sources.
  */
 async function install(example: string, directory: string): Promise<void> {
-  const root = packageRoot();
+  const root = getPackageRoot();
   for (const file of ["Pulumi.yaml", "index.ts", "package.json"])
     copyFileSync(join(root, "examples", example, file), join(directory, file));
   await run("npm", ["run", "build"], { cwd: root });
@@ -30,7 +30,7 @@ async function install(example: string, directory: string): Promise<void> {
 
 /** Returns the image that an example's program names. */
 function imageOf(example: string): string {
-  const program = readFileSync(join(packageRoot(), "examples", example, "index.ts"), "utf8");
+  const program = readFileSync(join(getPackageRoot(), "examples", example, "index.ts"), "utf8");
   const image = /image: "([^"]+)"/.exec(program)?.[1];
   if (image === undefined) throw new Error(`examples/${example}/index.ts names no image`);
   return image;
@@ -57,11 +57,11 @@ export class ProgramStack extends Stack {
     this.directory = join(cluster.stackFile, "..");
     this.env = env;
     await this.pulumi("stack", "init");
-    await this.pulumi("config", "set", "sshPublicKey", preferredPublicKey(keys) ?? "");
+    await this.pulumi("config", "set", "sshPublicKey", choosePublicKey(keys) ?? "");
     return cluster;
   }
 
-  private pulumi(...args: string[]): Promise<RunResult> {
+  private pulumi(...args: string[]): Promise<RunCommandResult> {
     const words = [...args, "--stack", this.name, "--non-interactive"];
     return run("pulumi", words, { cwd: this.directory, env: this.env });
   }

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { cloudRequirementsOf } from "../../components/cloud-requirements.js";
+import { getClusterRequirements } from "../../components/cloud-requirements.js";
 import {
   parseClusterSpec,
   type ClusterArgs,
@@ -69,7 +69,7 @@ describe("what a cluster asks of its cloud", () => {
     const owners = (over: Partial<ClusterArgs>): readonly string[] => {
       const parsed = parseClusterSpec({ ...smallest, network: existing, ...over });
       assert.ok("spec" in parsed, JSON.stringify(parsed));
-      return cloudRequirementsOf(parsed.spec).ownersOnly;
+      return getClusterRequirements(parsed.spec).ownersOnly;
     };
     const flannel = { podNetwork: "flannel" } as const;
     const unfiltered = { network: { ...existing, portSecurity: false } };
@@ -182,7 +182,7 @@ describe("what a cluster asks of its cloud", () => {
     ...Object.fromEntries(exampleNames().map((name) => [`the example ${name}`, exampleArgs(name)])),
   };
   const matches = (rows: readonly Row[], spec: ClusterSpec): void => {
-    const needs = cloudRequirementsOf(spec);
+    const needs = getClusterRequirements(spec);
     assert.deepEqual(needs.counts, counted(rows, spec));
     const machines = Object.values(needs.flavors).reduce((sum, count) => sum + count, 0);
     const servers = rows.filter(({ type }) => type === "openstack:compute/instance:Instance");

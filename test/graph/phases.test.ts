@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { phaseOf, phases, type Phase } from "../../automation/pulumi/phases.js";
+import { findResourcePhase, phases, type Phase } from "../../automation/pulumi/phases.js";
 import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/config/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud/cloud-answers.js";
@@ -16,7 +16,7 @@ const build = (name: string, over: Partial<ClusterArgs> = {}): Promise<readonly 
 const counts = (rows: readonly Row[]): Partial<Record<Phase, number>> => {
   const found: Partial<Record<Phase, number>> = {};
   for (const { urn, custom } of rows) {
-    const phase = custom ? phaseOf(urn) : undefined;
+    const phase = custom ? findResourcePhase(urn) : undefined;
     if (phase !== undefined) found[phase] = (found[phase] ?? 0) + 1;
   }
   return found;
@@ -31,7 +31,7 @@ describe("the phases of the graph", () => {
   it("have every resource of the cluster but providers", () => {
     const without = rows
       .filter(({ custom, type }) => custom && !type.startsWith("pulumi:providers:"))
-      .filter(({ urn }) => phaseOf(urn) === undefined)
+      .filter(({ urn }) => findResourcePhase(urn) === undefined)
       .map(({ urn }) => urn);
     assert.deepEqual(without, []);
   });
@@ -42,7 +42,7 @@ describe("the phases of the graph", () => {
 
   it("are told by the components that make them", () => {
     const phaseOfName = (name: string): Phase | undefined =>
-      phaseOf(rows.find((row) => row.custom && row.name === name)?.urn ?? "");
+      findResourcePhase(rows.find((row) => row.custom && row.name === name)?.urn ?? "");
     const table: readonly (readonly [string, Phase])[] = [
       ["dev-network-router", "network"],
       ["dev-seed", "security"],
@@ -83,7 +83,7 @@ describe("the phases of the graph", () => {
             .replace(/^urn:pulumi:[^:]+/, `urn:pulumi:${stack}`)
             .replace("::dev-", `::${cluster}-`)
             .replace("-general-", `-${pool}-`);
-          assert.equal(phaseOf(renamed), phaseOf(urn), renamed);
+          assert.equal(findResourcePhase(renamed), findResourcePhase(urn), renamed);
         }
       }),
     );

@@ -3,21 +3,21 @@ import * as pulumi from "@pulumi/pulumi";
 import { connectionsWithoutProxy } from "../../components/access/ssh-route.js";
 import type { Endpoint } from "../../components/endpoint/endpoint.js";
 import { ControlPlane } from "../../components/kubeadm/control-planes.js";
-import type { ClusterFacts } from "../../components/kubeadm/kubeadm-init-result.js";
+import type { KubeadmInitResult } from "../../components/kubeadm/kubeadm-init-result.js";
 import { WorkerPool } from "../../components/kubeadm/worker-pool.js";
 import type { CommonMachineSettings } from "../../components/machine/machine.js";
 import { Rollout } from "../../components/lifecycle/rollout.js";
 import { Firewall } from "../../components/network/firewall.js";
-import { firewallRulesOfSpec } from "../../components/network/firewall-plan.js";
+import { getFirewallRules } from "../../components/network/firewall-plan.js";
 import { planCluster, type PlannedGroup } from "../../components/plan/cluster-plan.js";
-import { roleTable, type Role, type RoleRow } from "../../components/config/roles.js";
-import { FailedMachines } from "../../components/lifecycle/unreachable-servers.js";
+import { roleTable, type MachineRole, type RoleRow } from "../../components/config/roles.js";
+import { UnreachableServers } from "../../components/lifecycle/unreachable-servers.js";
 import { canarySeed, cloudAnswers, sampleIdentity } from "../support/cloud/cloud-answers.js";
 import { graph, type Row } from "../support/graph/graph.js";
 import { sent } from "../support/graph/sent.js";
 import { specOf } from "../support/config/spec.js";
 
-const invented = "gateway" as Role;
+const invented = "gateway" as MachineRole;
 const table = roleTable as Record<string, RoleRow>;
 
 describe("machines of a role that is added to the table", () => {
@@ -49,7 +49,7 @@ describe("machines of a role that is added to the table", () => {
       routesOfCloud: false,
       login: spec.ssh,
       seed: canarySeed,
-      failed: FailedMachines.of(),
+      failed: UnreachableServers.of(),
     };
     const endpoint: Pick<Endpoint, "inside"> = {
       inside: (addresses) => pulumi.all([...addresses]),
@@ -61,7 +61,7 @@ describe("machines of a role that is added to the table", () => {
       const firewall = new Firewall("dev-firewall", {
         mark,
         groups: plan.securityGroups,
-        rules: firewallRulesOfSpec(spec),
+        rules: getFirewallRules(spec),
       });
       const group = (of: PlannedGroup) => ({
         plan: of,
@@ -76,7 +76,7 @@ describe("machines of a role that is added to the table", () => {
         access,
         controlPlane,
         endpoint: endpoint as Endpoint,
-        facts: facts as ClusterFacts,
+        facts: facts as KubeadmInitResult,
       });
     }, cloudAnswers);
   };

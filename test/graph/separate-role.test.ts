@@ -12,7 +12,7 @@ import type * as PreparationModule from "../../components/machine/preparation.js
 import type * as FieldsModule from "../../components/schema/fields.js";
 import type * as SeparateGroupsModule from "../../components/separate-groups.js";
 import type { Cluster } from "../../components/cluster.js";
-import type { SeparateGroup } from "../../components/config/machines/separate-group.js";
+import type { SeparateGroupDefinition } from "../../components/config/machines/separate-group.js";
 import type { RoleRow } from "../../components/config/roles.js";
 import type { RolloutGroupArgs } from "../../components/machine/machine-group.js";
 import type { MachineConnections } from "../../components/machine/machine-connections.js";
@@ -29,7 +29,7 @@ type Load = (path: string) => unknown;
 /**
  * Returns the file of the role's arguments, which would be components/config/machines/gateway.ts.
  */
-function gatewayArguments(load: Load): SeparateGroup {
+function gatewayArguments(load: Load): SeparateGroupDefinition {
   const { doc, nonEmptyTextField, strictObject, integerField } = load(
     "components/schema/fields.ts",
   ) as typeof FieldsModule;
@@ -59,7 +59,7 @@ function gatewayArguments(load: Load): SeparateGroup {
 function gatewayClass(load: Load) {
   const { MachineGroup } = load("components/machine/machine-group.ts") as typeof MachineGroupModule;
   const { bastionStep } = load("components/access/bastion.ts") as typeof BastionModule;
-  const { hostValues } = load("components/machine/preparation.ts") as typeof PreparationModule;
+  const { getHostValues } = load("components/machine/preparation.ts") as typeof PreparationModule;
   return class Gateway extends MachineGroup {
     constructor(name: string, args: RolloutGroupArgs, opts?: ComponentResourceOptions) {
       super("stackadm:machine:Gateway", name, { ...args, steps: [bastionStep] }, opts);
@@ -67,7 +67,7 @@ function gatewayClass(load: Load) {
 
     form(spec: ClusterSpec, access: MachineConnections): void {
       for (const member of this.members)
-        this.script(member, "prepare", { access, step: bastionStep, values: hostValues(spec) });
+        this.script(member, "prepare", { access, step: bastionStep, values: getHostValues(spec) });
     }
   };
 }
@@ -81,11 +81,15 @@ const gatewayRow = (row: RoleRow): RoleRow => ({
 
 /** Adds the role to the two tables that list roles: config/roles.ts and separate-groups.ts. */
 function addRole(load: Load): void {
-  const { roleTable, separateGroups } = load("components/config/roles.ts") as typeof RolesModule;
-  Object.assign(separateGroups, { gateway: gatewayArguments(load) });
+  const { roleTable, separateGroupDefinitions } = load(
+    "components/config/roles.ts",
+  ) as typeof RolesModule;
+  Object.assign(separateGroupDefinitions, { gateway: gatewayArguments(load) });
   Object.assign(roleTable, { gateway: gatewayRow(roleTable.bastion) });
-  const { separateClasses } = load("components/separate-groups.ts") as typeof SeparateGroupsModule;
-  Object.assign(separateClasses, { gateway: gatewayClass(load) });
+  const { separateGroupClasses } = load(
+    "components/separate-groups.ts",
+  ) as typeof SeparateGroupsModule;
+  Object.assign(separateGroupClasses, { gateway: gatewayClass(load) });
 }
 
 const gateway = { flavor: "small", count: 2, generation: 0 };
@@ -139,10 +143,10 @@ describe("a role of machines that are not nodes, added to its two tables", () =>
   it("has outputs, host keys and a verification", async () => {
     const { outputs, machines, phase, checks } = await withRole(async (load) => {
       const { rows, cluster } = await build(load, { gateway });
-      const { machinesOf, parseOutputs } = load(
+      const { getMachines, parseOutputs } = load(
         "automation/verify/cluster-outputs.ts",
       ) as typeof ClusterOutputsModule;
-      const { phaseOf } = load("automation/pulumi/phases.ts") as typeof PhasesModule;
+      const { findResourcePhase } = load("automation/pulumi/phases.ts") as typeof PhasesModule;
       const { roleTable } = load("components/config/roles.ts") as typeof RolesModule;
       const separate = Object.entries(cluster.separateMachines);
       const written = {
@@ -157,8 +161,8 @@ describe("a role of machines that are not nodes, added to its two tables", () =>
       };
       return {
         outputs: written,
-        machines: machinesOf(parseOutputs(written)),
-        phase: phaseOf(named(rows, "dev-gateway").urn),
+        machines: getMachines(parseOutputs(written)),
+        phase: findResourcePhase(named(rows, "dev-gateway").urn),
         checks: (roleTable as Record<string, RoleRow>)["gateway"]?.proofs,
       };
     });

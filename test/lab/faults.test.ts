@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Failure } from "../../base/failures/failure.js";
-import { clusterIdentitiesIn } from "../../automation/pulumi/stack-state.js";
+import { findClusterIdentities } from "../../automation/pulumi/stack-state.js";
 import {
-  entrySshTarget,
+  findEntrySshTarget,
   parseOutputs,
   outputValues,
   type ClusterOutputs,
@@ -14,7 +14,7 @@ import {
   takeInventory,
   type CloudObject,
 } from "../../openstack/inventory/inventory.js";
-import { deleteOrphans, findOrphans } from "../../openstack/inventory/marked-objects.js";
+import { deleteOrphans, findOwnedObjects } from "../../openstack/inventory/marked-objects.js";
 import { enginesOf } from "./support/faults/engine.js";
 import { until } from "./support/cloud/foreign.js";
 import { changes, labCluster, type LabCluster } from "./support/stack/lab-cluster.js";
@@ -93,7 +93,7 @@ describe("faults on the lab", function () {
     outputs = parseOutputs(outputValues((await up()).outputs));
     assert.notEqual(await serverId("general-0"), silent);
     const agentSocket = cluster.environment.agent?.socket ?? "";
-    const entry = entrySshTarget(outputs, { user: "debian", agentSocket });
+    const entry = findEntrySshTarget(outputs, { user: "debian", agentSocket });
     const proof = await verifyCluster({ outputs, entry });
     assert.equal(proof.ok, true, JSON.stringify(proof, undefined, 2));
     assert.equal(proof.nodes.length, 3);
@@ -144,9 +144,9 @@ describe("faults on the lab", function () {
   });
 
   it("is found and taken away by its marks when the state is lost, and leaves nothing", async () => {
-    const identities = clusterIdentitiesIn(await cluster.service.state(stack));
+    const identities = findClusterIdentities(await cluster.service.state(stack));
     assert.equal(identities.size, 1);
-    await deleteOrphans(cluster.cloud, await findOrphans(cluster.cloud, identities));
+    await deleteOrphans(cluster.cloud, await findOwnedObjects(cluster.cloud, identities));
     const left = compareInventories(initially, await takeInventory(cluster.cloud));
     assert.deepEqual(left, { added: [], removed: [] });
   });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { run } from "../../base/run-command.js";
-import { loginKeyFile } from "../../automation/setup/operation-environment.js";
+import { getLoginKeyPath } from "../../automation/setup/operation-environment.js";
 import {
-  entrySshTarget,
+  findEntrySshTarget,
   parseOutputs,
   type ClusterOutputs,
 } from "../../automation/verify/cluster-outputs.js";
@@ -33,7 +33,7 @@ import { stackadm } from "./support/stack/command-line.js";
 import { foreignObjects } from "./support/cloud/foreign.js";
 import { claimToKeep, kubectlOn } from "./support/kubernetes/kubectl.js";
 import { secretsOf } from "./support/stack/secrets.js";
-import { packageRoot } from "../../base/paths.js";
+import { getPackageRoot } from "../../base/paths.js";
 import { nonEmpty } from "../support/non-empty.js";
 
 const minutes = 60_000;
@@ -92,7 +92,7 @@ describe("a cluster's life on the lab", function () {
 
   it("answers: nodes Ready, services over HTTP, the claim's data read back", async () => {
     const agentSocket = cluster.environment.agent?.socket ?? "";
-    const entry = entrySshTarget(outputs, { user: "debian", agentSocket });
+    const entry = findEntrySshTarget(outputs, { user: "debian", agentSocket });
     proof = await verifyCluster({ outputs, entry });
     assert.equal(proof.ok, true, JSON.stringify(proof, undefined, 2));
     assert.equal(proof.nodes.length, 3);
@@ -157,7 +157,7 @@ describe("a cluster's life on the lab", function () {
   it("is the same stack for plain pulumi, which has nothing to change either", async () => {
     const args = ["preview", "--stack", "life", "--config-file", cluster.stackFile];
     const { stdout } = await run("pulumi", [...args, "--expect-no-changes", "--non-interactive"], {
-      cwd: packageRoot(),
+      cwd: getPackageRoot(),
       env: cluster.environment.env,
     });
     assert.match(stdout, /\d+ unchanged/);
@@ -173,7 +173,7 @@ describe("a cluster's life on the lab", function () {
 
   it("shows no secret: not on screen, in events, in the state, in user data, in process lists, in logs on machines", async () => {
     const secrets = await secretsOf(cluster, {
-      "login key": readFileSync(loginKeyFile(), "utf8").split("\n").slice(1, 3).join("\n"),
+      "login key": readFileSync(getLoginKeyPath(), "utf8").split("\n").slice(1, 3).join("\n"),
     });
     assert.ok(Object.keys(secrets).length >= 5, Object.keys(secrets).join());
     for (const [secret, value] of Object.entries(secrets)) assert.ok(value, `${secret} is empty`);

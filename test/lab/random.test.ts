@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import { say } from "../../packages/tools/line-reporter.js";
+import { writeReporterLine } from "../../packages/tools/line-reporter.js";
 import { foreignObjects, type ForeignObjects } from "./support/cloud/foreign.js";
 import { labCluster, type LabCluster } from "./support/stack/lab-cluster.js";
 import { RandomRun, stackName, type Figures } from "./support/faults/random-run.js";
@@ -11,7 +11,7 @@ const seeds = seedsIn(process.env);
 
 /** Prints a line of the table at the end of the run. */
 const seen = (point: string, what: string): void => {
-  say({ type: "evidence", example: "random faults", point, seen: what });
+  writeReporterLine({ type: "evidence", example: "random faults", point, seen: what });
 };
 
 const lineOf = ({ moment, hit, ended, seconds }: Figures): string =>

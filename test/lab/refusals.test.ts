@@ -10,7 +10,7 @@ import {
 } from "../../openstack/inventory/inventory.js";
 import { stackadm } from "./support/stack/command-line.js";
 import { labCluster, type LabCluster } from "./support/stack/lab-cluster.js";
-import { packageRoot } from "../../base/paths.js";
+import { getPackageRoot } from "../../base/paths.js";
 
 const stack = "refused";
 
@@ -112,6 +112,6 @@ describe("what is refused before the first write", function () {
   });
 
   it("leaves no stack file of its own behind", () => {
-    assert.equal(existsSync(join(packageRoot(), "Pulumi.other.yaml")), false);
+    assert.equal(existsSync(join(getPackageRoot(), "Pulumi.other.yaml")), false);
   });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { silentProgress } from "../../base/progress.js";
-import { stateDirectory } from "../../base/paths.js";
+import { getStatePath } from "../../base/paths.js";
 import { labDown, labStatus, labUp } from "../../packages/lab/lab.js";
 import { hostTraces, killContainer, labProcesses } from "./support/machines/host.js";
 
@@ -10,7 +10,7 @@ import { hostTraces, killContainer, labProcesses } from "./support/machines/host
  * destroy.
  */
 function stacksOnLab(): string[] {
-  const directory = stateDirectory("lab", "pulumi", ".pulumi", "stacks", "stackadm");
+  const directory = getStatePath("lab", "pulumi", ".pulumi", "stacks", "stackadm");
   if (!existsSync(directory)) return [];
   return readdirSync(directory).filter((file) => file.endsWith(".json"));
 }
@@ -55,7 +55,7 @@ describe("the lab's end", function () {
       assert.deepEqual(suspects, [], what);
     }
     assert.deepEqual(await labProcesses(), []);
-    assert.equal(existsSync(stateDirectory("lab")), false);
+    assert.equal(existsSync(getStatePath("lab")), false);
   });
 
   it("says that it is down, and going down again is no error", async () => {

@@ -2,23 +2,23 @@ import { strict as assert } from "node:assert";
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { collectBackupScript, restoreScript } from "../../automation/backup/machine-programs.js";
-import { packageRoot } from "../../base/paths.js";
+import { backupScript, restoreScript } from "../../automation/backup/machine-programs.js";
+import { getPackageRoot } from "../../base/paths.js";
 import { etcdMachinePrograms } from "../../components/etcd/member-scripts.js";
 import { controlPlanePrograms } from "../../components/kubeadm/node-scripts.js";
-import { prepareStepOf } from "../../components/machine/preparation.js";
-import { withoutComments } from "../../components/remote-scripts/script-texts.js";
+import { getPreparationStep } from "../../components/machine/preparation.js";
+import { removeComments } from "../../components/remote-scripts/script-texts.js";
 import { steps } from "../support/graph/sent.js";
 
-const read = (file: string): string => readFileSync(join(packageRoot(), file), "utf8");
+const read = (file: string): string => readFileSync(join(getPackageRoot(), file), "utf8");
 
 /** Scripts of the program, each as one text in the form that a shell reads it. */
 const assembled: Readonly<Record<string, string>> = {
   ...Object.fromEntries(steps.map(({ name, text }) => [name, text])),
-  "prepare without IPv6": prepareStepOf({}).text,
+  "prepare without IPv6": getPreparationStep({}).text,
   ...controlPlanePrograms,
   ETCD_MINT_SCRIPT: etcdMachinePrograms.MINT_SCRIPT,
-  "collect-backup": collectBackupScript,
+  "collect-backup": backupScript,
   restore: restoreScript,
   "second-interface": read("components/machine/scripts/second-interface.sh"),
   "write-and-read-back": read("components/addons/write-and-read-back.sh"),
@@ -28,7 +28,7 @@ const assembled: Readonly<Record<string, string>> = {
 function unassignedIn(script: string): string[] {
   const args = ["--norc", "--shell=bash", "--include=SC2154", "--format=json", "-"];
   const { stdout } = spawnSync("shellcheck", args, {
-    input: withoutComments(script),
+    input: removeComments(script),
     encoding: "utf8",
   });
   const findings = JSON.parse(stdout) as readonly { readonly message: string }[];
@@ -45,14 +45,14 @@ describe("a script as a machine runs it", () => {
 
   it("contains every script file", () => {
     const files = execFileSync("git", ["ls-files", "components/*.sh", "automation/*.sh"], {
-      cwd: packageRoot(),
+      cwd: getPackageRoot(),
       encoding: "utf8",
     });
-    const texts = Object.values(assembled).map(withoutComments);
+    const texts = Object.values(assembled).map(removeComments);
     const absent = files
       .trim()
       .split("\n")
-      .filter((file) => !texts.some((text) => text.includes(withoutComments(read(file)).trim())));
+      .filter((file) => !texts.some((text) => text.includes(removeComments(read(file)).trim())));
     assert.deepEqual(absent, []);
   });
 

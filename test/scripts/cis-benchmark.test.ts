@@ -2,10 +2,10 @@ import { strict as assert } from "node:assert";
 import { toYaml } from "../../base/yaml.js";
 import { parseClusterSpec } from "../../components/config/cluster-spec.js";
 import {
-  clusterConfigurationBlocks,
-  kubeletConfiguration,
+  buildClusterConfigurationBlocks,
+  buildKubeletConfiguration,
 } from "../../components/kubeadm/component-configuration.js";
-import { kubeletFields } from "../../components/kubeadm/hardening.js";
+import { mergeKubeletFields } from "../../components/kubeadm/hardening.js";
 import { byDefault, failuresIn, items, scriptFor } from "../lab/support/kubernetes/cis.js";
 import type { Role } from "../lab/support/kubernetes/cis-item.js";
 import { Sandbox } from "../support/machine/sandbox.js";
@@ -55,7 +55,7 @@ function rendered(hardened: boolean) {
   const result = parseClusterSpec({ ...smallest, kubernetes: { hardened } });
   assert.ok("spec" in result);
   const { kubernetes } = result.spec;
-  const blocks = clusterConfigurationBlocks(kubernetes) as Readonly<
+  const blocks = buildClusterConfigurationBlocks(kubernetes) as Readonly<
     Record<string, { readonly extraArgs: readonly { name: string; value: string }[] }>
   >;
   const ours: Readonly<Record<string, string>> = {
@@ -68,7 +68,10 @@ function rendered(hardened: boolean) {
     const all = { ...own, ...Object.fromEntries(asked.map(({ name, value }) => [name, value])) };
     return [name, Object.entries(all).map(([flag, value]) => `--${flag}=${value}`)] as const;
   });
-  const kubelet = toYaml({ ...kubeadmKubelet, ...kubeletConfiguration(kubeletFields(kubernetes)) });
+  const kubelet = toYaml({
+    ...kubeadmKubelet,
+    ...buildKubeletConfiguration(mergeKubeletFields(kubernetes)),
+  });
   return { flags, kubelet };
 }
 

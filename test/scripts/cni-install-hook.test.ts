@@ -3,7 +3,10 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cniDirectory, cniInstallHook } from "../../components/pod-network/cni-install-hook.js";
+import {
+  cniDirectory,
+  buildCniInstallHook,
+} from "../../components/pod-network/cni-install-hook.js";
 
 describe("pod-network/cni-configuration", () => {
   let directory = "";
@@ -16,7 +19,7 @@ describe("pod-network/cni-configuration", () => {
   const place = (): { from: string; to: string; script: string } => {
     const [from, to] = [join(directory, "draft"), join(directory, "net.d")];
     mkdirSync(to);
-    const { postStart } = cniInstallHook({
+    const { postStart } = buildCniInstallHook({
       when: `grep -q range ${from}`,
       from,
       as: "10-x.conflist",

@@ -10,14 +10,14 @@ import {
   leaveVariables,
 } from "../../components/kubeadm/node-scripts.js";
 import {
-  clientCertificateVariables,
-  leaveVariables as etcdLeaveValues,
+  etcdClientCertificateVariables,
+  etcdQuorumVariables as etcdLeaveValues,
   etcdMachinePrograms,
-  memberVariables,
+  etcdMemberVariables,
 } from "../../components/etcd/member-scripts.js";
 import { isFailureCode } from "../../base/failures/failure-codes.js";
-import { ipv6ScriptVariables } from "../../components/machine/ipv6-script.js";
-import { prepareVariables } from "../../components/machine/preparation.js";
+import { getIpv6ScriptValues } from "../../components/machine/ipv6-script.js";
+import { preparationVariables } from "../../components/machine/preparation.js";
 import { nonEmpty } from "../support/non-empty.js";
 
 const root = join(__dirname, "..", "..");
@@ -125,7 +125,7 @@ describe("scripts for machines", () => {
   const contracts = [
     [
       "prepare",
-      prepareVariables,
+      preparationVariables,
       [
         ...[
           "repository-keys",
@@ -140,7 +140,7 @@ describe("scripts for machines", () => {
     ],
     [
       "ipv6",
-      Object.keys(ipv6ScriptVariables({ nodes: "", pods: "" })),
+      Object.keys(getIpv6ScriptValues({ nodes: "", pods: "" })),
       ["machine/scripts/ipv6.sh"],
     ],
     [
@@ -150,10 +150,10 @@ describe("scripts for machines", () => {
     ],
     [
       "member",
-      [...memberVariables, ...Object.keys(etcdMachinePrograms)],
+      [...etcdMemberVariables, ...Object.keys(etcdMachinePrograms)],
       [asking, offer, ...version, "etcd/scripts/upgrade-etcd.sh", "etcd/scripts/etcd-member.sh"],
     ],
-    ["client", clientCertificateVariables, [asking, "etcd/scripts/client-certificate.sh"]],
+    ["client", etcdClientCertificateVariables, [asking, "etcd/scripts/client-certificate.sh"]],
     ["leave of etcd", etcdLeaveValues, ["etcd/scripts/check-etcd-quorum.sh"]],
     [
       "join",

@@ -2,9 +2,9 @@ import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  keepalivedConfig,
+  renderKeepalivedConfig,
   disabledVirtualIpValues,
-  readyzUrl,
+  getReadyzUrl,
 } from "../../components/endpoint/keepalived-documents.js";
 import { Sandbox } from "../support/machine/sandbox.js";
 
@@ -16,8 +16,8 @@ const config = "etc/keepalived/keepalived.conf";
 const values = (addresses: readonly string[], position = 0): Record<string, string> => ({
   ADDRESS: addresses[position] ?? "",
   VIRTUAL_IP: address,
-  VIRTUAL_IP_CONFIG: keepalivedConfig({ address, addresses, position }),
-  VIRTUAL_IP_READY: readyzUrl(address),
+  VIRTUAL_IP_CONFIG: renderKeepalivedConfig({ address, addresses, position }),
+  VIRTUAL_IP_READY: getReadyzUrl(address),
 });
 const none = { ADDRESS: "10.0.0.11", ...disabledVirtualIpValues } as Record<string, string>;
 const alone = values(["10.0.0.11"]);

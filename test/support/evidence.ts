@@ -1,29 +1,29 @@
 import { relative } from "node:path";
 import type { Context, Suite, Test } from "mocha";
-import { packageRoot } from "../../base/paths.js";
-import { provenBy, type SeenTest } from "../../packages/tools/evidence/proven-rows.js";
+import { getPackageRoot } from "../../base/paths.js";
+import { findProvenRows, type TestOutcome } from "../../packages/tools/evidence/proven-rows.js";
 import {
-  fits,
+  isRowApplicable,
   recordEvidence,
-  type RecordOptions,
-  type Setup,
+  type RecordEvidenceOptions,
+  type TestRunSetup,
 } from "../../packages/tools/evidence/record.js";
 
-const present: (() => Promise<Setup>)[] = [];
+const present: (() => Promise<TestRunSetup>)[] = [];
 
 /**
  * Registers the setup of the following tests, and returns a function that unregisters it. The setup
  * is read when a row is recorded.
  */
-export function noteSetup(setup: () => Promise<Setup>): () => void {
+export function noteSetup(setup: () => Promise<TestRunSetup>): () => void {
   present.push(setup);
   return () => {
     present.splice(present.lastIndexOf(setup), 1);
   };
 }
 
-const asSeen = (test: Test): SeenTest => ({
-  file: relative(packageRoot(), test.file ?? ""),
+const asSeen = (test: Test): TestOutcome => ({
+  file: relative(getPackageRoot(), test.file ?? ""),
   title: test.fullTitle(),
   passed: test.state === "passed",
   milliseconds: test.duration ?? 0,
@@ -38,12 +38,13 @@ function testsAround({ parent }: Test): Test[] {
 }
 
 /** Records the rows that the finished test completes. Records nothing if no setup is registered. */
-export async function recordRowsOf(test: Test, options?: RecordOptions): Promise<void> {
+export async function recordRowsOf(test: Test, options?: RecordEvidenceOptions): Promise<void> {
   const last = asSeen(test);
-  const proven = last.passed ? provenBy(last, testsAround(test).map(asSeen)) : [];
+  const proven = last.passed ? findProvenRows(last, testsAround(test).map(asSeen)) : [];
   const setup = proven.length > 0 && (await present.at(-1)?.());
   if (!setup) return;
-  for (const one of proven) if (fits(one.row, setup)) recordEvidence({ ...setup, ...one }, options);
+  for (const one of proven)
+    if (isRowApplicable(one.row, setup)) recordEvidence({ ...setup, ...one }, options);
 }
 
 /** Records evidence after each test, in runs that were started with evidence enabled. */

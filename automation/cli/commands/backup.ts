@@ -4,19 +4,19 @@ import { createBackupService, type BackupService } from "../../backup/backup-ser
 import type { Backup, BackupFile } from "../../backup/backup-files.js";
 import { formatTable } from "../../../base/terminal/table.js";
 import {
-  reportClusters,
-  stopSignalsOf,
+  createClusterReporter,
+  getStopSignals,
   withStack,
   type StackContext,
   type StackOptions,
 } from "../stack-context.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly to?: string;
 }
 
-export const backupServiceOf = ({ environment, project }: StackContext): BackupService =>
+export const createStackBackupService = ({ environment, project }: StackContext): BackupService =>
   createBackupService({
     env: environment.env,
     backend: environment.backend,
@@ -25,9 +25,9 @@ export const backupServiceOf = ({ environment, project }: StackContext): BackupS
   });
 
 /** Returns the callbacks and stop signals for a request to the backup service. */
-export const backupRunOptionsOf = (context: StackContext): BackupRunOptions => ({
-  ...stopSignalsOf(context),
-  ...reportClusters(context),
+export const createBackupRunOptions = (context: StackContext): BackupRunOptions => ({
+  ...getStopSignals(context),
+  ...createClusterReporter(context),
   onNote: (text) => {
     context.session.progress.note(context.session.redactor.clean(text));
   },
@@ -55,13 +55,13 @@ function backupTable({ snapshot, archives, state }: Backup): string {
   );
 }
 
-export function backupCommand(session: Session, options: Options): Promise<number> {
+export function runBackupCommand(session: CommandSession, options: Options): Promise<number> {
   return withStack(session, options, async (context) => {
     const { stack } = context;
     const { to = `backups/${stack}-${timeIn(new Date())}` } = options;
     const made = await withStep(session.progress, `Back up the cluster of '${stack}'`, 15, (step) =>
-      backupServiceOf(context).backup(stack, {
-        ...backupRunOptionsOf(context),
+      createStackBackupService(context).backup(stack, {
+        ...createBackupRunOptions(context),
         to,
         onDetail: (text) => {
           step.update(text);

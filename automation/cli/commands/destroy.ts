@@ -1,9 +1,9 @@
 import { withStep } from "../../../base/progress.js";
 import { inventoryKinds } from "../../../openstack/inventory/inventory.js";
 import type { DestroyResult } from "../../engine/operation-options.js";
-import { hiddenKindsLines, keptObjectLines } from "../../render/orphan-tables.js";
-import { phaseTimesTable } from "../../render/cluster-report.js";
-import { withoutPassword } from "../../../base/url-passwords.js";
+import { renderHiddenKindsLines, renderKeptObjectLines } from "../../render/orphan-tables.js";
+import { renderPhaseTimesTable } from "../../render/cluster-report.js";
+import { removeUrlPassword } from "../../../base/url-passwords.js";
 import { confirmDeletion, requireConfirmable } from "../confirm.js";
 import {
   createRunView,
@@ -12,7 +12,7 @@ import {
   type StackContext,
   type StackOptions,
 } from "../stack-context.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly abandon: boolean;
@@ -29,7 +29,7 @@ function outcome(
   const where = hidden.length > 0 ? "among what the cloud shows" : "in the project";
   const other = kept.length + others.length > 0 ? " else" : "";
   if (!held)
-    return `There is nothing to destroy: the state at ${withoutPassword(backend)} has no resources of stack '${stack}', and no${other} object ${where} carries the name of ${whose}.`;
+    return `There is nothing to destroy: the state at ${removeUrlPassword(backend)} has no resources of stack '${stack}', and no${other} object ${where} carries the name of ${whose}.`;
   const swept = deleted.length > 0 ? `; ${deleted.length} left-over objects were deleted.` : ".";
   const asked = inventoryKinds.filter((kind) => !hidden.includes(kind));
   return `Nothing${other} of ${whose} is left ${where} (checked every ${asked.join(", ")})${swept}`;
@@ -49,10 +49,10 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   const { clusters, deleted, kept, held, others, hidden } = result;
   const milliseconds = held ? Date.now() - startedAt : 0;
   const times = view.times();
-  if (times.length > 0) session.print(`\n${phaseTimesTable(times, milliseconds)}\n`);
+  if (times.length > 0) session.print(`\n${renderPhaseTimesTable(times, milliseconds)}\n`);
   session.print(outcome(context, result));
-  for (const line of hiddenKindsLines(hidden)) session.print(line);
-  if (kept.length > 0) session.print(keptObjectLines(kept));
+  for (const line of renderHiddenKindsLines(hidden)) session.print(line);
+  if (kept.length > 0) session.print(renderKeptObjectLines(kept));
   const swept = deleted.length;
   session.emit({
     type: "result",
@@ -69,7 +69,7 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   return 0;
 }
 
-export function destroyCommand(session: Session, options: Options): Promise<number> {
+export function runDestroyCommand(session: CommandSession, options: Options): Promise<number> {
   requireConfirmable(session, "destroy", options.yes);
   return withStack(session, options, (context) => destroyStack(context, options));
 }

@@ -1,13 +1,13 @@
-import { warning, type Finding } from "../../../openstack/checks/finding.js";
-import type { QuotaUse } from "../../../openstack/checks/quotas.js";
+import { createWarning, type Finding } from "../../../openstack/checks/finding.js";
+import type { QuotaRequirement } from "../../../openstack/checks/quotas.js";
 import type { ClusterSpec } from "../../../components/config/cluster-spec.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { withStep } from "../../../base/progress.js";
-import { withoutPassword } from "../../../base/url-passwords.js";
+import { removeUrlPassword } from "../../../base/url-passwords.js";
 import { formatTable } from "../../../base/terminal/table.js";
 import { checkKubectl, type KubectlCheckResult } from "../../setup/kubectl.js";
 import { withStack, type StackContext, type StackOptions } from "../stack-context.js";
-import { errorLine, type Session } from "../../../base/terminal/session.js";
+import { createErrorEvent, type CommandSession } from "../../../base/terminal/session.js";
 
 /** Facts about this machine and the stack, for the table. */
 interface Facts {
@@ -33,7 +33,7 @@ async function factsOf(
   return {
     project: project.directory,
     cloud: env["OS_CLOUD"] ?? env["OS_AUTH_URL"] ?? "",
-    backend: withoutPassword(backend),
+    backend: removeUrlPassword(backend),
     loginKey: agent?.foreign === true ? "agent" : "own",
     kubectl: spec ? await checkKubectl(spec.kubernetes.version) : {},
     // If the backend is not a directory, the engine would have to take the lock to find its
@@ -64,7 +64,7 @@ const factsTable = (
     ],
   );
 
-const quotasTable = (quotas: readonly QuotaUse[]): string =>
+const quotasTable = (quotas: readonly QuotaRequirement[]): string =>
   formatTable(
     ["QUOTA", "LIMIT", "USED", "STILL NEEDED"],
     quotas.map(({ name, limit, used, needed }) => [
@@ -88,16 +88,16 @@ const findingsTable = (findings: readonly Finding[]): string =>
  * cluster, the cluster's needs are unknown before the program runs.
  */
 const uncheckedWarning = ({ project, stack }: StackContext): Finding =>
-  warning(
+  createWarning(
     `cluster: not checked in the cloud, because the program of ${project.directory} defines it, not Pulumi.${stack}.yaml`,
   );
 
-export function doctorCommand(session: Session, options: StackOptions): Promise<number> {
+export function runDoctorCommand(session: CommandSession, options: StackOptions): Promise<number> {
   return withStack(session, options, async (context) => {
     const { environment, service, stack } = context;
     const spec = context.described ? await service.spec(stack) : undefined;
-    let quotas: readonly QuotaUse[] = [];
-    const onQuotas = (read: readonly QuotaUse[]): void => {
+    let quotas: readonly QuotaRequirement[] = [];
+    const onQuotas = (read: readonly QuotaRequirement[]): void => {
       quotas = read;
     };
     const ask = () => service.preflight(stack, { onQuotas, signal: session.signal });
@@ -117,7 +117,7 @@ export function doctorCommand(session: Session, options: StackOptions): Promise<
     const lines = problems.map(({ text }) => `  ${text}`).join("\n");
     const unfit = `The cluster does not fit into this cloud:\n${lines}`;
     const failure = new Failure("PREFLIGHT_FAILED", unfit);
-    session.emit(errorLine(failure));
+    session.emit(createErrorEvent(failure));
     return failure.exitCode;
   });
 }

@@ -1,59 +1,65 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensureCommands } from "../../../base/host-packages.js";
-import { openstackPluginIn } from "../../engine/stack-settings.js";
+import { readOpenstackPluginVersion } from "../../engine/stack-settings.js";
 import { readStackFile, usesPassphrase } from "../../pulumi/workspace.js";
-import { agentKeys, ensureKey, reportNewKey } from "../../setup/ssh-agent.js";
+import { readAgentKeys, ensureKey, createNewKeyReporter } from "../../setup/ssh-agent.js";
 import {
-  loginKeyFile,
+  getLoginKeyPath,
   prepareEnvironment,
   sshCommandPackages,
 } from "../../setup/operation-environment.js";
-import { findProject } from "../pulumi-project.js";
+import { findPulumiProject } from "../pulumi-project.js";
 import type { StackOptions } from "../stack-context.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
 /** Returns `value` quoted as one word for a POSIX shell. */
-export const shellWord = (value: string): string =>
+export const quoteShellWord = (value: string): string =>
   /^[A-Za-z0-9_./:=@%+,-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 
 /** Returns shell lines that export the variables. */
-export const exportLines = (variables: Readonly<Record<string, string>>): string =>
+export const renderExportLines = (variables: Readonly<Record<string, string>>): string =>
   Object.entries(variables)
-    .map(([name, value]) => `export ${name}=${shellWord(value)}`)
+    .map(([name, value]) => `export ${name}=${quoteShellWord(value)}`)
     .join("\n");
 
 /**
  * Returns shell lines that start an ssh-agent and load stackadm's key. The agent runs until the
  * user calls `ssh-agent -k`.
  */
-export const agentLines = (keyFile: string): string =>
-  `eval "$(ssh-agent -s)" >/dev/null\nssh-add -q ${shellWord(keyFile)}`;
+export const renderSshAgentLines = (keyFile: string): string =>
+  `eval "$(ssh-agent -s)" >/dev/null\nssh-add -q ${quoteShellWord(keyFile)}`;
 
 /** Returns whether the ssh-agent at SSH_AUTH_SOCK has at least one key. */
 async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
   const socket = env["SSH_AUTH_SOCK"];
-  return socket !== undefined && (await agentKeys(socket)).length > 0;
+  return socket !== undefined && (await readAgentKeys(socket)).length > 0;
 }
 
 /** Returns the text of the stack's settings file. Returns "" if the file does not exist. */
 function settingsOf({ stack, cwd }: StackOptions): string {
-  const { directory } = findProject(cwd);
+  const { directory } = findPulumiProject(cwd);
   return existsSync(join(directory, `Pulumi.${stack}.yaml`)) ? readStackFile(directory, stack) : "";
 }
 
-export async function envCommand(session: Session, options: StackOptions): Promise<number> {
+export async function runEnvCommand(
+  session: CommandSession,
+  options: StackOptions,
+): Promise<number> {
   const { progress, signal } = session;
   const settings = settingsOf(options);
   const environment = await prepareEnvironment({
     progress,
     signal,
     agent: false,
-    backend: findProject(options.cwd).backend,
+    backend: findPulumiProject(options.cwd).backend,
     // A missing passphrase is no error here. Otherwise the shell would get no variables at all,
     // even for stacks that need no passphrase.
     passphrase: usesPassphrase(settings) && "optional",
-    openstackPlugin: openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] }),
+    openstackPlugin: readOpenstackPluginVersion({
+      settings,
+      siteFile: process.env["STACKADM_SITE"],
+    }),
   });
   const variables = environment.changes;
   const ready = await agentIsReady(process.env);
@@ -62,10 +68,10 @@ export async function envCommand(session: Session, options: StackOptions): Promi
     const note = (text: string): void => {
       progress.note(text);
     };
-    await ensureKey(loginKeyFile(), reportNewKey(note));
+    await ensureKey(getLoginKeyPath(), createNewKeyReporter(note));
   }
-  session.print(exportLines(variables));
-  if (!ready) session.print(agentLines(loginKeyFile()));
+  session.print(renderExportLines(variables));
+  if (!ready) session.print(renderSshAgentLines(getLoginKeyPath()));
   session.emit({ type: "result", ok: true, variables });
   return 0;
 }

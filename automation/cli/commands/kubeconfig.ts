@@ -1,12 +1,12 @@
 import { withStack, type StackOptions } from "../stack-context.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly print: boolean;
 }
 
-export function kubeconfigCommand(
-  session: Session,
+export function runKubeconfigCommand(
+  session: CommandSession,
   { print, ...options }: Options,
 ): Promise<number> {
   return withStack(session, options, async ({ service, stack }) => {

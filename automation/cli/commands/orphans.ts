@@ -1,27 +1,31 @@
 import { dnsLabelField } from "../../../components/schema/fields.js";
-import type { Kind } from "../../../openstack/inventory/inventory.js";
+import type { CloudObjectKind } from "../../../openstack/inventory/inventory.js";
 import { isIdentity } from "../../../openstack/inventory/ownership.js";
-import type { Orphan } from "../../../openstack/inventory/marked-objects.js";
+import type { OwnedObject } from "../../../openstack/inventory/marked-objects.js";
 import {
   createOrphanService,
-  keptOrphans,
+  findKeptOrphans,
   requireNoBlockingPorts,
   type FoundOrphans,
   type OrphanCleaner,
 } from "../../orphans/orphan-service.js";
 import {
-  clusterSummaryLines,
+  renderClusterSummary,
   mayBeRunning,
-  orphansDeleteCommand,
-  ambiguousClusterError,
+  renderOrphansDeleteCommand,
+  createAmbiguousClusterError,
 } from "../../orphans/orphan-summary.js";
 import { withStep } from "../../../base/progress.js";
-import { hiddenKindsLines, keptObjectLines, orphansTable } from "../../render/orphan-tables.js";
-import { cloudEnvironment } from "../../setup/operation-environment.js";
+import {
+  renderHiddenKindsLines,
+  renderKeptObjectLines,
+  renderOrphansTable,
+} from "../../render/orphan-tables.js";
+import { getCloudEnvironment } from "../../setup/operation-environment.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
 import type { StackOptions } from "../stack-context.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly cluster?: string;
@@ -65,9 +69,13 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
  * Asks the user to type the cluster's name if the cluster may be running. `--identity` alone is not
  * enough, because the user may have pasted the whole command.
  */
-async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean): Promise<void> {
+async function agreeTo(
+  session: CommandSession,
+  found: readonly OwnedObject[],
+  yes: boolean,
+): Promise<void> {
   if (!mayBeRunning(found)) return;
-  session.progress.note(`This cluster may be running:\n${clusterSummaryLines(found)}`);
+  session.progress.note(`This cluster may be running:\n${renderClusterSummary(found)}`);
   requireConfirmable(session, "orphans --delete", yes);
   if (yes) return;
   const words = [...new Set(found.map(({ mark }) => mark.name))];
@@ -80,27 +88,31 @@ async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean)
   });
 }
 
-const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind[]): string =>
+const foundLines = (
+  who: string,
+  found: readonly OwnedObject[],
+  hidden: readonly CloudObjectKind[],
+): string =>
   [
     found.length === 0
       ? `Nothing in the project carries the marks of ${who}.`
-      : orphansTable(found),
-    ...hiddenKindsLines(hidden),
+      : renderOrphansTable(found),
+    ...renderHiddenKindsLines(hidden),
   ].join("\n");
 
 /** Deletes the objects after a confirmation. Returns the objects that were kept. */
 async function deleteAll(
-  session: Session,
+  session: CommandSession,
   service: OrphanCleaner,
   there: FoundOrphans,
   options: Options,
-): Promise<readonly Orphan[]> {
+): Promise<readonly OwnedObject[]> {
   const { found } = there;
-  if (options.identity === undefined && found.length > 0) throw ambiguousClusterError(found);
+  if (options.identity === undefined && found.length > 0) throw createAmbiguousClusterError(found);
   requireNoBlockingPorts(there);
   await agreeTo(session, found, options.yes);
   const { volumes, floatingIps } = options;
-  const kept = keptOrphans(found, { volumes, floatingIps });
+  const kept = findKeptOrphans(found, { volumes, floatingIps });
   const count = found.length - kept.length;
   if (count > 0)
     await withStep(session.progress, `Delete ${count} objects`, 60, (step) =>
@@ -116,12 +128,15 @@ async function deleteAll(
   return kept;
 }
 
-export async function orphansCommand(session: Session, options: Options): Promise<number> {
+export async function runOrphansCommand(
+  session: CommandSession,
+  options: Options,
+): Promise<number> {
   const { identity, cluster = options.stack } = options;
   checkIdentity(identity);
   checkOptions(options);
   const service = createOrphanService({
-    env: { ...process.env, ...cloudEnvironment(process.env) },
+    env: { ...process.env, ...getCloudEnvironment(process.env) },
     onNote: (text) => {
       session.progress.note(text);
     },
@@ -136,9 +151,9 @@ export async function orphansCommand(session: Session, options: Options): Promis
   const kept = options.delete ? await deleteAll(session, service, there, options) : [];
   if (!options.delete && identity !== undefined && found.length > 0)
     session.print(
-      `\nIf no state has this cluster any more, delete it with \`${orphansDeleteCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
+      `\nIf no state has this cluster any more, delete it with \`${renderOrphansDeleteCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
     );
-  if (kept.length > 0) session.print(`\n${keptObjectLines(kept)}`);
+  if (kept.length > 0) session.print(`\n${renderKeptObjectLines(kept)}`);
   session.emit({
     type: "result",
     ok: true,

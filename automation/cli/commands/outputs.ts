@@ -1,12 +1,12 @@
 import { withStack, type StackOptions } from "../stack-context.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly showSecrets: boolean;
 }
 
-export function outputsCommand(
-  session: Session,
+export function runOutputsCommand(
+  session: CommandSession,
   { showSecrets, ...options }: Options,
 ): Promise<number> {
   return withStack(session, options, async ({ service, stack }) => {

@@ -1,15 +1,15 @@
-import { unexpectedChangesError } from "../../repair/expect-no-changes.js";
+import { createUnexpectedChangesError } from "../../repair/expect-no-changes.js";
 import { formatTable } from "../../../base/terminal/table.js";
 import { requirePackageProgram } from "../pulumi-project.js";
 import { followOperation, withStack, type StackOptions } from "../stack-context.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly refresh: boolean;
   readonly expectNoChanges: boolean;
 }
 
-export function previewCommand(session: Session, options: Options): Promise<number> {
+export function runPreviewCommand(session: CommandSession, options: Options): Promise<number> {
   const { stack, refresh, expectNoChanges } = options;
   requirePackageProgram("preview", options);
   return withStack(session, options, async (context) => {
@@ -25,7 +25,7 @@ export function previewCommand(session: Session, options: Options): Promise<numb
     );
     const ok = plan.length === 0 || !expectNoChanges;
     session.emit({ type: "result", ok, plan });
-    if (!ok) throw unexpectedChangesError(plan);
+    if (!ok) throw createUnexpectedChangesError(plan);
     return 0;
   });
 }

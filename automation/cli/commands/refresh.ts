@@ -1,12 +1,12 @@
 import { Failure } from "../../../base/failures/failure.js";
 import { followOperation, withStack, type StackOptions } from "../stack-context.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly expectNoChanges: boolean;
 }
 
-export function refreshCommand(session: Session, options: Options): Promise<number> {
+export function runRefreshCommand(session: CommandSession, options: Options): Promise<number> {
   return withStack(session, options, async (context) => {
     const { stack } = context;
     const { changed } = await followOperation(context, context.service.start("refresh", stack));

@@ -1,30 +1,30 @@
 import { withStep } from "../../../base/progress.js";
-import { restoreText } from "../../render/restore-text.js";
+import { renderRestorePlan } from "../../render/restore-text.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
-import { backupRunOptionsOf, backupServiceOf } from "./backup.js";
+import { createBackupRunOptions, createStackBackupService } from "./backup.js";
 import { withStack, type StackOptions } from "../stack-context.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly from: string;
   readonly yes: boolean;
 }
 
-export function restoreCommand(
-  session: Session,
+export function runRestoreCommand(
+  session: CommandSession,
   { from, yes, ...options }: Options,
 ): Promise<number> {
   requireConfirmable(session, "restore", yes);
   return withStack(session, options, async (context) => {
     const { stack } = context;
-    const service = backupServiceOf(context);
-    const { onCluster, ...run } = backupRunOptionsOf(context);
+    const service = createStackBackupService(context);
+    const { onCluster, ...run } = createBackupRunOptions(context);
     const plan = await service.restorePlan(stack, {
       ...run,
       ...(onCluster && { onCluster }),
       from,
     });
-    session.progress.note(`\n${session.redactor.clean(restoreText(plan, Date.now()))}\n`);
+    session.progress.note(`\n${session.redactor.clean(renderRestorePlan(plan, Date.now()))}\n`);
     const { backup, members, unpack, without } = plan;
     if (!yes)
       await requireTypedWords(session, {

@@ -2,16 +2,16 @@ import type { UpResult } from "../../engine/operation-options.js";
 import { VerificationFailed } from "../../health/cluster-health.js";
 import { addKubeconfigSecrets } from "../../../base/terminal/redact-secrets.js";
 import {
-  nextCommands,
-  verificationTables,
-  phaseTimesTable,
+  renderNextCommands,
+  renderVerificationTables,
+  renderPhaseTimesTable,
   type TimedPhase,
 } from "../../render/cluster-report.js";
 import { checkKubectl } from "../../setup/kubectl.js";
 import { parseOutputs, outputValues } from "../../verify/cluster-outputs.js";
 import { createRunView, followOperation, type StackContext } from "../stack-context.js";
 
-export interface BringUpOptions {
+export interface RunUpOptions {
   readonly refresh?: boolean;
   /**
    * Whether to skip the checks in the cloud. Only the check whether other objects have the
@@ -37,10 +37,10 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
   const { kubernetes } = await service.spec(stack);
   const { advice } = await checkKubectl(kubernetes.version);
   const parts = [
-    ...(verification ? verificationTables(verification) : []),
-    phaseTimesTable(times.phases, times.total) +
+    ...(verification ? renderVerificationTables(verification) : []),
+    renderPhaseTimesTable(times.phases, times.total) +
       (timelinePath === undefined ? "" : `\nCritical path: ${timelinePath}`),
-    nextCommands(stack, kubeconfigPath, { onLab: environment.onLab, advice }),
+    renderNextCommands(stack, kubeconfigPath, { onLab: environment.onLab, advice }),
   ];
   session.print(`\n${parts.join("\n\n")}`);
   session.emit({
@@ -59,7 +59,7 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
  * Runs `up` on a stack and prints the result. The result is printed even if a check of the finished
  * cluster fails.
  */
-export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
+export async function runUp(context: StackContext, options: RunUpOptions): Promise<void> {
   const { refresh, force = false, expectNoChanges } = options;
   const view = createRunView(context, { direction: "up" });
   const say = (result: UpResult): Promise<void> =>

@@ -1,9 +1,9 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { verificationTables } from "../../render/cluster-report.js";
+import { renderVerificationTables } from "../../render/cluster-report.js";
 import { formatTable } from "../../../base/terminal/table.js";
-import { clusterLine } from "../../render/cluster-line.js";
+import { renderClusterLine } from "../../render/cluster-line.js";
 import { withStack, type StackOptions } from "../stack-context.js";
-import { errorLine, type Session } from "../../../base/terminal/session.js";
+import { createErrorEvent, type CommandSession } from "../../../base/terminal/session.js";
 
 const broken = (): Failure =>
   new Failure(
@@ -12,22 +12,22 @@ const broken = (): Failure =>
     "The entries of `nodes` that are not `ready`, and those of `machines`, `services` and `claims` that are not `ok`, say what fails.",
   );
 
-export function statusCommand(session: Session, options: StackOptions): Promise<number> {
+export function runStatusCommand(session: CommandSession, options: StackOptions): Promise<number> {
   return withStack(session, options, async ({ service, stack }) => {
     const status = await service.status(stack, { signal: session.signal });
     const { cluster, warnings, machines: servers, problem, verification } = status;
     const rows = servers.map(({ name, role, zone, server }) => [name, role, zone, server]);
-    const head = [clusterLine(cluster), ...warnings.map((text) => `! ${text}`), ""];
+    const head = [renderClusterLine(cluster), ...warnings.map((text) => `! ${text}`), ""];
     session.print(session.redactor.clean(head.join("\n")));
     session.print(formatTable(["MACHINE", "ROLE", "ZONE", "SERVER"], rows));
     const ok = verification?.ok === true;
     const seen = { type: "result", ok, stack, ...cluster, warnings, servers };
     session.emit({ ...seen, ...verification });
     if (problem) throw problem;
-    session.print(`\n${verificationTables(verification).join("\n\n")}`);
+    session.print(`\n${renderVerificationTables(verification).join("\n\n")}`);
     if (ok) return 0;
     // The tables have already shown the problems, so only the JSON output gets the error.
-    session.emit(errorLine(broken()));
+    session.emit(createErrorEvent(broken()));
     return broken().exitCode;
   });
 }

@@ -1,9 +1,9 @@
 import { ensureToolchain } from "../../toolchain/toolchain.js";
 import { formatTable } from "../../../base/terminal/table.js";
 import { usesStandInsByDefault } from "../../setup/operation-environment.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
-export async function toolchainCommand(session: Session): Promise<number> {
+export async function runToolchainCommand(session: CommandSession): Promise<number> {
   const { progress, signal } = session;
   const standIns = usesStandInsByDefault(process.env);
   const { pieces, environment } = await ensureToolchain({ progress, signal, standIns });

@@ -5,7 +5,7 @@ import {
   type StackContext,
   type StackOptions,
 } from "../stack-context.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly yes: boolean;
@@ -37,7 +37,10 @@ async function unlockStack(context: StackContext, yes: boolean): Promise<number>
   return 0;
 }
 
-export function unlockCommand(session: Session, { yes, ...options }: Options): Promise<number> {
+export function runUnlockCommand(
+  session: CommandSession,
+  { yes, ...options }: Options,
+): Promise<number> {
   requireConfirmable(session, "unlock", yes);
   return withStack(session, options, (context) => unlockStack(context, yes));
 }

@@ -1,15 +1,15 @@
-import { bringUp, type BringUpOptions } from "./run-up.js";
+import { runUp, type RunUpOptions } from "./run-up.js";
 import { withStack, type StackOptions } from "../stack-context.js";
 import { requirePackageProgram } from "../pulumi-project.js";
-import type { Session } from "../../../base/terminal/session.js";
+import type { CommandSession } from "../../../base/terminal/session.js";
 
-type Options = StackOptions & Pick<BringUpOptions, "refresh" | "force" | "expectNoChanges">;
+type Options = StackOptions & Pick<RunUpOptions, "refresh" | "force" | "expectNoChanges">;
 
-export async function upCommand(session: Session, options: Options): Promise<number> {
+export async function runUpCommand(session: CommandSession, options: Options): Promise<number> {
   requirePackageProgram("up", options);
   const { refresh, force, expectNoChanges } = options;
   await withStack(session, options, (context) =>
-    bringUp(context, { refresh, force, expectNoChanges }),
+    runUp(context, { refresh, force, expectNoChanges }),
   );
   return 0;
 }

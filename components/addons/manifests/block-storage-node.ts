@@ -3,18 +3,18 @@ import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
   csiHealthPorts,
-  healthzProbe,
-  livenessProbeSidecar,
+  buildHealthzProbe,
+  buildLivenessProbeSidecar,
   csiSocketUrl,
   csiSocketDirectory,
   csiSocketMount,
   type BlockStorageImages,
 } from "./cinder-csi-shared-parts.js";
 import {
-  appLabel,
-  containerWithDefaults,
-  tolerateAllTaints,
-  envFromField,
+  buildAppLabel,
+  addContainerDefaults,
+  allTaintsTolerations,
+  buildFieldEnvVar,
 } from "../../kubernetes-objects/pod-settings.js";
 import { cinderDriverName } from "./storage-class.js";
 import type {
@@ -32,7 +32,7 @@ const kubeletDirectory = "/var/lib/kubelet";
  * Returns the service account of the driver on nodes. The account has no permissions and no token,
  * because this driver does not call the Kubernetes API.
  */
-export function blockStorageNodeAccount(): ServiceAccount {
+export function buildNodeDriverAccount(): ServiceAccount {
   return {
     apiVersion: "v1",
     kind: "ServiceAccount",
@@ -45,7 +45,7 @@ export function blockStorageNodeAccount(): ServiceAccount {
  * Returns the ConfigMap with the configuration of the driver on nodes. The configuration contains
  * no credential, so it need not be in a Secret.
  */
-export function nodeDriverConfigMap(conf: string): ConfigMap {
+export function buildNodeDriverConfigMap(conf: string): ConfigMap {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -54,8 +54,8 @@ export function nodeDriverConfigMap(conf: string): ConfigMap {
   };
 }
 
-/** Arguments of {@link blockStorageNode}. */
-export interface BlockStorageNodeSettings {
+/** Arguments of {@link buildNodeDriverDaemonSet}. */
+export interface NodeDriverSettings {
   readonly images: BlockStorageImages;
   /**
    * Digest of the configuration of the driver on nodes.
@@ -69,9 +69,9 @@ export interface BlockStorageNodeSettings {
 /**
  * Returns the DaemonSet whose pods format and mount volumes. The pods have no OpenStack credential.
  */
-export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet {
+export function buildNodeDriverDaemonSet(settings: NodeDriverSettings): DaemonSet {
   const { images, configChecksum } = settings;
-  const labels = appLabel(nodeName);
+  const labels = buildAppLabel(nodeName);
   return {
     apiVersion: "apps/v1",
     kind: "DaemonSet",
@@ -95,11 +95,11 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
           // network, a pod has the node's address.
           hostNetwork: true,
           priorityClassName: "system-node-critical",
-          tolerations: tolerateAllTaints,
+          tolerations: allTaintsTolerations,
           containers: [
             nodePlugin(settings),
             registrar(images.csiNodeDriverRegistrar),
-            livenessProbeSidecar(images.livenessProbe),
+            buildLivenessProbeSidecar(images.livenessProbe),
           ],
           volumes: [
             ...nodeVolumes(),
@@ -115,13 +115,9 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
 
 const { mount: configMount, argument: configArgument } = cloudConfigVolume;
 
-function nodePlugin({
-  images,
-  configChecksum,
-  topology = true,
-}: BlockStorageNodeSettings): Container {
+function nodePlugin({ images, configChecksum, topology = true }: NodeDriverSettings): Container {
   const configured = configChecksum !== undefined;
-  return containerWithDefaults({
+  return addContainerDefaults({
     name: "cinder-csi-plugin",
     image: images.cinderCsi,
     command: ["/bin/cinder-csi-plugin"],
@@ -134,7 +130,7 @@ function nodePlugin({
       ...(configured ? [configArgument] : []),
     ],
     ports: csiHealthPorts,
-    livenessProbe: healthzProbe(),
+    livenessProbe: buildHealthzProbe(),
     volumeMounts: [
       csiSocketMount,
       { name: "kubelet", mountPath: kubeletDirectory, mountPropagation: "Bidirectional" },
@@ -148,14 +144,14 @@ function nodePlugin({
 }
 
 function registrar(image: string): Container {
-  return containerWithDefaults({
+  return addContainerDefaults({
     name: "node-driver-registrar",
     image,
     args: [
       `--csi-address=${csiSocketDirectory}/csi.sock`,
       `--kubelet-registration-path=${kubeletDirectory}/plugins/${cinderDriverName}/csi.sock`,
     ],
-    env: [envFromField("KUBE_NODE_NAME", "spec.nodeName")],
+    env: [buildFieldEnvVar("KUBE_NODE_NAME", "spec.nodeName")],
     volumeMounts: [csiSocketMount, { name: "registration", mountPath: "/registration" }],
     resources: { requests: { cpu: "5m", memory: "10Mi" } },
   });

@@ -1,31 +1,31 @@
 /** Cinder CSI controller, which calls OpenStack: permissions and Deployment (pure functions). */
 import {
-  rbacObjects,
+  buildRbacObjects,
   leaderElectionRule,
   leaderElectionTimes,
   watchVerbs,
-  rbacRule,
+  buildRbacRule,
   systemNamespace,
   writeEventsRule,
 } from "../../kubernetes-objects/rbac.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
   csiHealthPorts,
-  healthzProbe,
-  livenessProbeSidecar,
+  buildHealthzProbe,
+  buildLivenessProbeSidecar,
   csiSocketUrl,
   csiSocketDirectory,
   csiSocketMount,
   type BlockStorageImages,
 } from "./cinder-csi-shared-parts.js";
 import {
-  appLabel,
-  tolerateUninitialized,
-  containerWithDefaults,
+  buildAppLabel,
+  uninitializedNodeToleration,
+  addContainerDefaults,
   controlPlaneSelector,
-  evictSoonTolerations,
-  tolerateControlPlane,
-  readyWithPods,
+  fastEvictionTolerations,
+  controlPlaneToleration,
+  addSkipAwaitAnnotation,
 } from "../../kubernetes-objects/pod-settings.js";
 import { snapshotterRules } from "./snapshots.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
@@ -43,21 +43,21 @@ const controllerName = "csi-cinder-controllerplugin";
  * the snapshotter.
  * Source: deploy/kubernetes/rbac.yaml of each sidecar's project.
  */
-export function blockStorageAccess(snapshots = false): RbacObjects {
-  return rbacObjects({
+export function buildBlockStorageRbac(snapshots = false): RbacObjects {
+  return buildRbacObjects({
     account: controllerName,
     cluster: [
-      rbacRule("", ["persistentvolumes"], [...watchVerbs, "create", "patch", "delete"]),
-      rbacRule("", ["persistentvolumeclaims"], [...watchVerbs, "update"]),
-      rbacRule("", ["persistentvolumeclaims/status"], ["patch"]),
-      rbacRule("", ["nodes", "pods"], watchVerbs),
-      rbacRule(
+      buildRbacRule("", ["persistentvolumes"], [...watchVerbs, "create", "patch", "delete"]),
+      buildRbacRule("", ["persistentvolumeclaims"], [...watchVerbs, "update"]),
+      buildRbacRule("", ["persistentvolumeclaims/status"], ["patch"]),
+      buildRbacRule("", ["nodes", "pods"], watchVerbs),
+      buildRbacRule(
         "storage.k8s.io",
         ["csinodes", "storageclasses", "volumeattributesclasses"],
         watchVerbs,
       ),
-      rbacRule("storage.k8s.io", ["volumeattachments"], [...watchVerbs, "patch"]),
-      rbacRule("storage.k8s.io", ["volumeattachments/status"], ["patch"]),
+      buildRbacRule("storage.k8s.io", ["volumeattachments"], [...watchVerbs, "patch"]),
+      buildRbacRule("storage.k8s.io", ["volumeattachments/status"], ["patch"]),
       { ...writeEventsRule, verbs: ["list", "watch", ...writeEventsRule.verbs] },
       ...(snapshots ? snapshotterRules : []),
     ],
@@ -65,7 +65,7 @@ export function blockStorageAccess(snapshots = false): RbacObjects {
   });
 }
 
-/** Arguments of {@link blockStorageController}. */
+/** Arguments of {@link buildBlockStorageController}. */
 export interface BlockStorageSettings {
   readonly images: BlockStorageImages;
   /**
@@ -87,12 +87,12 @@ export interface BlockStorageSettings {
  * only on control planes, for two reasons: workers must not have the OpenStack credential, and a
  * cluster without workers also needs volumes.
  */
-export function blockStorageController(settings: BlockStorageSettings): Deployment {
-  const labels = appLabel(controllerName);
+export function buildBlockStorageController(settings: BlockStorageSettings): Deployment {
+  const labels = buildAppLabel(controllerName);
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: readyWithPods(
+    metadata: addSkipAwaitAnnotation(
       { name: controllerName, namespace: systemNamespace, labels },
       settings.awaited,
     ),
@@ -109,11 +109,15 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
           nodeSelector: controlPlaneSelector,
           // The pod may run on a node that the cloud controller has not initialized. The controller
           // gets the ID of each Nova server from the driver on that node.
-          tolerations: [tolerateUninitialized, tolerateControlPlane, ...evictSoonTolerations],
+          tolerations: [
+            uninitializedNodeToleration,
+            controlPlaneToleration,
+            ...fastEvictionTolerations,
+          ],
           containers: [
             controllerPlugin(settings),
             ...sidecars(settings),
-            livenessProbeSidecar(settings.images.livenessProbe),
+            buildLivenessProbeSidecar(settings.images.livenessProbe),
           ],
           volumes: [{ name: "socket", emptyDir: {} }, cloudConfigVolume.volume],
         },
@@ -127,7 +131,7 @@ function controllerPlugin({
   clusterName,
   topology = true,
 }: BlockStorageSettings): Container {
-  return containerWithDefaults({
+  return addContainerDefaults({
     name: "cinder-csi-plugin",
     image: images.cinderCsi,
     command: ["/bin/cinder-csi-plugin"],
@@ -142,7 +146,7 @@ function controllerPlugin({
       "--provide-node-service=false",
     ],
     ports: csiHealthPorts,
-    livenessProbe: healthzProbe(),
+    livenessProbe: buildHealthzProbe(),
     volumeMounts: [csiSocketMount, cloudConfigVolume.mount],
     resources: { requests: { cpu: "20m", memory: "32Mi" } },
   });
@@ -159,7 +163,7 @@ function sidecars({ images, snapshots }: BlockStorageSettings): Container[] {
     `--leader-election-retry-period=${retry.toString()}s`,
   ];
   const sidecar = (name: string, image: string, extra: string[]): Container =>
-    containerWithDefaults({
+    addContainerDefaults({
       name,
       image,
       args: [...common, ...extra],

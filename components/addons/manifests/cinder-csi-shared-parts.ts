@@ -1,5 +1,5 @@
 /** Parts that controller and node driver of Cinder CSI have in common (pure functions). */
-import { containerWithDefaults } from "../../kubernetes-objects/pod-settings.js";
+import { addContainerDefaults } from "../../kubernetes-objects/pod-settings.js";
 import type { Container } from "../../kubernetes-objects/kubernetes-types.js";
 
 /** Images of the controller, the node driver and the sidecars. */
@@ -28,8 +28,8 @@ export const csiHealthPorts = [
   { name: "healthz", containerPort: healthPort, protocol: "TCP" },
 ] satisfies Container["ports"];
 
-export function livenessProbeSidecar(image: string): Container {
-  return containerWithDefaults({
+export function buildLivenessProbeSidecar(image: string): Container {
+  return addContainerDefaults({
     name: "liveness-probe",
     image,
     args: [
@@ -44,7 +44,7 @@ export function livenessProbeSidecar(image: string): Container {
   });
 }
 
-export function healthzProbe() {
+export function buildHealthzProbe() {
   return {
     httpGet: { path: "/healthz", port: "healthz" },
     initialDelaySeconds: 10,

@@ -1,23 +1,23 @@
 /** OpenStack cloud controller manager: permissions, Secret, DaemonSet (pure functions). */
 import { apiPort } from "../../../base/ports.js";
 import {
-  rbacObjects,
+  buildRbacObjects,
   leaderElectionRule,
   leaderElectionTimes,
   watchVerbs,
-  rbacRule,
+  buildRbacRule,
   systemNamespace,
   writeEventsRule,
 } from "../../kubernetes-objects/rbac.js";
 import {
-  appLabel,
-  tolerateUninitialized,
-  containerWithDefaults,
+  buildAppLabel,
+  uninitializedNodeToleration,
+  addContainerDefaults,
   controlPlaneSelector,
-  envFromField,
-  livenessProbeOf,
-  tolerateControlPlane,
-  readinessProbeOf,
+  buildFieldEnvVar,
+  buildLivenessProbe,
+  controlPlaneToleration,
+  buildReadinessProbe,
 } from "../../kubernetes-objects/pod-settings.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
 import type {
@@ -65,7 +65,7 @@ export interface CloudCertificates {
 }
 
 /** Returns the Secret with cloud.conf and the certificates. */
-export function cloudConfigSecretObject(
+export function buildCloudConfigSecret(
   cloudConf: StringInput,
   { caCertificate, client }: CloudCertificates = {},
 ): Secret {
@@ -88,24 +88,24 @@ export function cloudConfigSecretObject(
  * With this program's arguments, the controllers do not need that access.
  * Source: k8s.io/cloud-provider 0.36, controllers/.
  */
-export function cloudControllerAccess(): RbacObjects {
-  return rbacObjects({
+export function buildCloudControllerRbac(): RbacObjects {
+  return buildRbacObjects({
     account: "cloud-controller-manager",
     clusterRole: "system:cloud-controller-manager",
     cluster: [
       // delete: the controller deletes the node of a deleted Nova server (cloud-provider-openstack
       // issue 3225).
-      rbacRule("", ["nodes"], [...watchVerbs, "patch", "update", "delete"]),
-      rbacRule("", ["nodes/status"], ["patch"]),
-      rbacRule("", ["services"], ["list", "watch", "patch", "update"]),
-      rbacRule("", ["services/status"], ["patch"]),
+      buildRbacRule("", ["nodes"], [...watchVerbs, "patch", "update", "delete"]),
+      buildRbacRule("", ["nodes/status"], ["patch"]),
+      buildRbacRule("", ["services"], ["list", "watch", "patch", "update"]),
+      buildRbacRule("", ["services/status"], ["patch"]),
       writeEventsRule,
     ],
     namespace: [
       leaderElectionRule,
       // When the controller starts, it reads how the API server authenticates clients.
       {
-        ...rbacRule("", ["configmaps"], watchVerbs),
+        ...buildRbacRule("", ["configmaps"], watchVerbs),
         resourceNames: ["extension-apiserver-authentication"],
       },
     ],
@@ -113,14 +113,14 @@ export function cloudControllerAccess(): RbacObjects {
 }
 
 /** Tolerations for pods that start before the pod network works and before nodes have addresses. */
-export const tolerationsBeforeNodesAreReady: Toleration[] = [
-  tolerateUninitialized,
+export const notReadyNodeTolerations: Toleration[] = [
+  uninitializedNodeToleration,
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoSchedule" },
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
-  tolerateControlPlane,
+  controlPlaneToleration,
 ];
 
-/** Arguments of {@link cloudControllerDaemonSet}. */
+/** Arguments of {@link buildCloudControllerDaemonSet}. */
 export interface CloudControllerSettings {
   readonly image: string;
   /**
@@ -147,8 +147,8 @@ export interface CloudControllerSettings {
  * Returns the DaemonSet with one controller per control plane. Only the controller that holds the
  * lease works.
  */
-export function cloudControllerDaemonSet(settings: CloudControllerSettings): DaemonSet {
-  const labels = appLabel(name);
+export function buildCloudControllerDaemonSet(settings: CloudControllerSettings): DaemonSet {
+  const labels = buildAppLabel(name);
   return {
     apiVersion: "apps/v1",
     kind: "DaemonSet",
@@ -166,7 +166,7 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
-          tolerations: tolerationsBeforeNodesAreReady,
+          tolerations: notReadyNodeTolerations,
           securityContext: { runAsNonRoot: true, runAsUser: 1001 },
           containers: [controllerContainer(settings)],
           volumes: [cloudConfigVolume.volume],
@@ -183,7 +183,7 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
  * exit and restart.
  */
 const ownApiServer = [
-  envFromField("KUBERNETES_SERVICE_HOST", "status.hostIP"),
+  buildFieldEnvVar("KUBERNETES_SERVICE_HOST", "status.hostIP"),
   { name: "KUBERNETES_SERVICE_PORT", value: apiPort.toString() },
 ];
 
@@ -213,7 +213,7 @@ function controllerContainer(settings: CloudControllerSettings) {
     scheme: "HTTPS" as const,
   };
   const { lease, renew, retry } = leaderElectionTimes;
-  return containerWithDefaults({
+  return addContainerDefaults({
     name,
     image,
     command: ["/bin/openstack-cloud-controller-manager"],
@@ -234,11 +234,11 @@ function controllerContainer(settings: CloudControllerSettings) {
     volumeMounts: [cloudConfigVolume.mount],
     // The controller serves this path only after it has logged in to OpenStack. A ready pod
     // therefore proves that the credential works.
-    readinessProbe: readinessProbeOf(
+    readinessProbe: buildReadinessProbe(
       { httpGet: healthz },
       { periodSeconds: 2, failureThreshold: 3 },
     ),
-    livenessProbe: livenessProbeOf({ httpGet: healthz }, { initialDelaySeconds: 20 }),
+    livenessProbe: buildLivenessProbe({ httpGet: healthz }, { initialDelaySeconds: 20 }),
     resources: { requests: { cpu: "50m", memory: "64Mi" } },
     securityContext: {
       allowPrivilegeEscalation: false,

@@ -7,11 +7,11 @@ import type {
 } from "../../kubernetes-objects/kubernetes-types.js";
 import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import {
-  appLabel,
+  buildAppLabel,
   controlPlaneSelector,
-  evictSoonTolerations,
-  tolerateControlPlane,
-  readyWithPods,
+  fastEvictionTolerations,
+  controlPlaneToleration,
+  addSkipAwaitAnnotation,
 } from "../../kubernetes-objects/pod-settings.js";
 
 /** Security context of a container that needs no privileges. */
@@ -28,7 +28,7 @@ export const restrictedSecurityContext: SecurityContext = {
 export const systemPodSettings = {
   priorityClassName: "system-cluster-critical",
   nodeSelector: controlPlaneSelector,
-  tolerations: [tolerateControlPlane, ...evictSoonTolerations],
+  tolerations: [controlPlaneToleration, ...fastEvictionTolerations],
 } satisfies Partial<PodSpec>;
 
 /** Settings in which the Deployments of the add-ons differ. */
@@ -45,7 +45,7 @@ export interface DeploymentSettings {
   readonly pod: Omit<PodSpec, "serviceAccountName">;
 }
 
-export function deployment({
+export function buildDeployment({
   name,
   namespace = systemNamespace,
   replicas = 1,
@@ -53,11 +53,11 @@ export function deployment({
   awaited,
   pod,
 }: DeploymentSettings): Deployment {
-  const labels = appLabel(name);
+  const labels = buildAppLabel(name);
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: readyWithPods({ name, namespace, labels }, awaited),
+    metadata: addSkipAwaitAnnotation({ name, namespace, labels }, awaited),
     spec: {
       replicas,
       strategy,

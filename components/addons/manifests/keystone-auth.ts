@@ -2,11 +2,11 @@
 import type { ClusterSpec } from "../../config/cluster-spec.js";
 import { keystoneWebhookAddress } from "../../kubeadm/keystone-webhook-kubeconfig.js";
 import { systemNamespace } from "../../kubernetes-objects/rbac.js";
-import { tolerationsBeforeNodesAreReady } from "./cloud-controller.js";
+import { notReadyNodeTolerations } from "./cloud-controller.js";
 import { restrictedSecurityContext } from "./deployment.js";
 import {
-  appLabel,
-  containerWithDefaults,
+  buildAppLabel,
+  addContainerDefaults,
   controlPlaneSelector,
 } from "../../kubernetes-objects/pod-settings.js";
 import type {
@@ -24,7 +24,7 @@ const caKey = "ca.crt";
 type Policy = NonNullable<NonNullable<ClusterSpec["kubernetes"]["keystone"]>["policy"]>;
 
 /** Returns the rules in version 2 of the policy format of k8s-keystone-auth. */
-export const keystonePolicy = (policy: Policy): string =>
+export const renderKeystonePolicy = (policy: Policy): string =>
   JSON.stringify(
     policy.map(({ projects, roles, resources, paths }) => ({
       users: { projects, ...(roles.length > 0 && { roles }) },
@@ -36,7 +36,7 @@ export const keystonePolicy = (policy: Policy): string =>
 /**
  * Returns the Secret with all files of the webhook. The Secret contains no OpenStack credential.
  */
-export const keystoneSecret = (content: {
+export const buildKeystoneSecret = (content: {
   readonly certificate: StringInput;
   readonly privateKey: StringInput;
   readonly caCertificate?: string | undefined;
@@ -50,11 +50,11 @@ export const keystoneSecret = (content: {
     "tls.crt": content.certificate,
     "tls.key": content.privateKey,
     ...(content.caCertificate !== undefined && { [caKey]: content.caCertificate }),
-    ...(content.policy && { [policyKey]: keystonePolicy(content.policy) }),
+    ...(content.policy && { [policyKey]: renderKeystonePolicy(content.policy) }),
   },
 });
 
-/** Arguments of {@link keystoneDaemonSet}. */
+/** Arguments of {@link buildKeystoneDaemonSet}. */
 export interface KeystoneAuthSettings {
   readonly image: string;
   /** URL at which control planes reach Keystone. */
@@ -74,8 +74,8 @@ export interface KeystoneAuthSettings {
  * Returns the DaemonSet of the webhook on control planes. The pods have no service account token,
  * because the webhook never calls the Kubernetes API.
  */
-export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
-  const labels = appLabel(name);
+export function buildKeystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
+  const labels = buildAppLabel(name);
   return {
     apiVersion: "apps/v1",
     kind: "DaemonSet",
@@ -93,7 +93,7 @@ export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
-          tolerations: tolerationsBeforeNodesAreReady,
+          tolerations: notReadyNodeTolerations,
           securityContext: {
             runAsNonRoot: true,
             runAsUser: 1001,
@@ -109,7 +109,7 @@ export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
 
 function webhook({ image, caCertificate, policy, url }: KeystoneAuthSettings): Container {
   const { address: host, port } = keystoneWebhookAddress;
-  return containerWithDefaults({
+  return addContainerDefaults({
     name,
     image,
     command: ["/bin/k8s-keystone-auth"],

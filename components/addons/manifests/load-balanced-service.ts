@@ -25,7 +25,7 @@ type Settings = Pick<SampleServices, "address" | "annotations"> & LoadBalancerSe
  * Returns the annotations and fields of a Service. `external`: the load balancer has a floating IP.
  * `internal`: it has only an address in the network of the nodes.
  */
-export function loadBalancedService(reach: "external" | "internal", settings: Settings) {
+export function buildLoadBalancerFields(reach: "external" | "internal", settings: Settings) {
   const { internalClass } = settings;
   const annotations: Record<string, string> = {
     ...(reach === "internal" && { [serviceAnnotationKeys.internal]: "true" }),

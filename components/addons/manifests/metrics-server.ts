@@ -3,21 +3,21 @@
  * functions).
  */
 import type { ClusterSpec } from "../../config/cluster-spec.js";
-import { signsKubeletCertificates } from "../../kubeadm/hardening.js";
+import { hasSignedKubeletCertificates } from "../../kubeadm/hardening.js";
 import {
-  rbacObjects,
+  buildRbacObjects,
   watchVerbs,
-  rbacRule,
+  buildRbacRule,
   systemNamespace,
   type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
-import { restrictedSecurityContext, deployment, systemPodSettings } from "./deployment.js";
+import { restrictedSecurityContext, buildDeployment, systemPodSettings } from "./deployment.js";
 import {
-  appLabel,
-  containerWithDefaults,
-  livenessProbeOf,
-  readinessProbeOf,
-  readyWithPods,
+  buildAppLabel,
+  addContainerDefaults,
+  buildLivenessProbe,
+  buildReadinessProbe,
+  addSkipAwaitAnnotation,
 } from "../../kubernetes-objects/pod-settings.js";
 import type {
   ApiService,
@@ -38,19 +38,19 @@ const authority = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
  * clients. Every aggregated API needs the permissions for clients (see the ClusterRole
  * system:auth-delegator).
  */
-export function metricsServerAccess(): RbacObjects {
-  return rbacObjects({
+export function buildMetricsServerRbac(): RbacObjects {
+  return buildRbacObjects({
     account: name,
     clusterRole: `system:${name}`,
     cluster: [
-      rbacRule("", ["nodes/metrics"], ["get"]),
-      rbacRule("", ["pods", "nodes"], watchVerbs),
-      rbacRule("authentication.k8s.io", ["tokenreviews"], ["create"]),
-      rbacRule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
+      buildRbacRule("", ["nodes/metrics"], ["get"]),
+      buildRbacRule("", ["pods", "nodes"], watchVerbs),
+      buildRbacRule("authentication.k8s.io", ["tokenreviews"], ["create"]),
+      buildRbacRule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
     ],
     namespace: [
       {
-        ...rbacRule("", ["configmaps"], watchVerbs),
+        ...buildRbacRule("", ["configmaps"], watchVerbs),
         resourceNames: ["extension-apiserver-authentication"],
       },
     ],
@@ -58,7 +58,7 @@ export function metricsServerAccess(): RbacObjects {
 }
 
 /** Returns a ClusterRole that lets users with the roles view, edit and admin read metrics. */
-export function metricsReaderRole(): ClusterRole {
+export function buildMetricsReaderRole(): ClusterRole {
   const roles = ["view", "edit", "admin"].map((role) => [
     `rbac.authorization.k8s.io/aggregate-to-${role}`,
     "true",
@@ -70,17 +70,20 @@ export function metricsReaderRole(): ClusterRole {
       name: "system:aggregated-metrics-reader",
       labels: Object.fromEntries(roles) as Record<string, string>,
     },
-    rules: [rbacRule(group, ["pods", "nodes"], watchVerbs)],
+    rules: [buildRbacRule(group, ["pods", "nodes"], watchVerbs)],
   };
 }
 
-export function metricsService(awaited?: boolean): Service {
+export function buildMetricsService(awaited?: boolean): Service {
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: readyWithPods({ name, namespace: systemNamespace, labels: appLabel(name) }, awaited),
+    metadata: addSkipAwaitAnnotation(
+      { name, namespace: systemNamespace, labels: buildAppLabel(name) },
+      awaited,
+    ),
     spec: {
-      selector: appLabel(name),
+      selector: buildAppLabel(name),
       ports: [
         { name: "https", port: 443, targetPort: "https", protocol: "TCP", appProtocol: "https" },
       ],
@@ -93,7 +96,7 @@ export function metricsService(awaited?: boolean): Service {
  * metrics-server, because metrics-server creates a new certificate whenever it starts. Only nodes
  * and pods can reach the port of metrics-server.
  */
-export function metricsApiService(): ApiService {
+export function buildMetricsApiService(): ApiService {
   return {
     apiVersion: "apiregistration.k8s.io/v1",
     kind: "APIService",
@@ -109,7 +112,7 @@ export function metricsApiService(): ApiService {
   };
 }
 
-/** Arguments of {@link metricsServer}. */
+/** Arguments of {@link buildMetricsServerDeployment}. */
 export interface MetricsServerSettings {
   readonly image: string;
   /**
@@ -125,19 +128,19 @@ export interface MetricsServerSettings {
  * Returns the settings of metrics-server from a specification, or undefined if metrics-server is
  * not requested.
  */
-export const metricsServerSettingsOf = (
+export const getMetricsServerSettings = (
   spec: Pick<ClusterSpec, "metricsServer" | "kubernetes">,
 ): Pick<MetricsServerSettings, "signedKubelets"> | undefined =>
   spec.metricsServer === true
-    ? { signedKubelets: signsKubeletCertificates(spec.kubernetes) }
+    ? { signedKubelets: hasSignedKubeletCertificates(spec.kubernetes) }
     : undefined;
 
-export function metricsServer({
+export function buildMetricsServerDeployment({
   image,
   signedKubelets,
   awaited,
 }: MetricsServerSettings): Deployment {
-  return deployment({
+  return buildDeployment({
     name,
     awaited,
     // All pods use the same host port. With one control plane, the port is free only after the old
@@ -164,7 +167,7 @@ function serverContainer(image: string, signedKubelets: boolean): Container {
   const probe = (path: string) => ({
     httpGet: { path, port: "https", scheme: "HTTPS" as const },
   });
-  return containerWithDefaults({
+  return addContainerDefaults({
     name,
     image,
     args: [
@@ -178,11 +181,11 @@ function serverContainer(image: string, signedKubelets: boolean): Container {
     ports: [{ name: "https", containerPort: port, protocol: "TCP" }],
     // The pod becomes ready only when it has metrics of nodes. The first metrics arrive after one
     // interval of 15 s.
-    readinessProbe: readinessProbeOf(probe("/readyz"), {
+    readinessProbe: buildReadinessProbe(probe("/readyz"), {
       initialDelaySeconds: 20,
       periodSeconds: 10,
     }),
-    livenessProbe: livenessProbeOf(probe("/livez")),
+    livenessProbe: buildLivenessProbe(probe("/livez")),
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
     resources: { requests: { cpu: "50m", memory: "100Mi" } },
     securityContext: restrictedSecurityContext,

@@ -1,11 +1,14 @@
 /** Sample workloads that show whether load balancers and volumes work (pure functions). */
-import { loadBalancedService, type LoadBalancerServiceSettings } from "./load-balanced-service.js";
+import {
+  buildLoadBalancerFields,
+  type LoadBalancerServiceSettings,
+} from "./load-balanced-service.js";
 import {
   waitForAddressAnnotation,
-  appLabel,
-  containerWithDefaults,
-  envFromField,
-  spreadOverNodes,
+  buildAppLabel,
+  addContainerDefaults,
+  buildFieldEnvVar,
+  buildNodeSpreadConstraints,
 } from "../../kubernetes-objects/pod-settings.js";
 import { ingressClassName } from "./traefik.js";
 import type { SampleServices } from "../../config/load-balancing/sample-services.js";
@@ -37,7 +40,7 @@ const scriptName = "write-and-read-back.sh";
 const user = 1000;
 
 /** Returns the namespace of the samples, which enforces the Pod Security level `restricted`. */
-export function samplesNamespaceObject(): Namespace {
+export function buildSamplesNamespace(): Namespace {
   return {
     apiVersion: "v1",
     kind: "Namespace",
@@ -67,8 +70,8 @@ const unprivileged: Pick<PodSpec, "automountServiceAccountToken" | "securityCont
 /**
  * Returns a Deployment of two web servers. They answer every request with the name of their pod.
  */
-export function webDeployment(image: string): Deployment {
-  const labels = appLabel("web");
+export function buildWebDeployment(image: string): Deployment {
+  const labels = buildAppLabel("web");
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -80,7 +83,7 @@ export function webDeployment(image: string): Deployment {
         metadata: { labels },
         spec: {
           ...unprivileged,
-          topologySpreadConstraints: spreadOverNodes(labels),
+          topologySpreadConstraints: buildNodeSpreadConstraints(labels),
           containers: [webServer(image)],
         },
       },
@@ -89,7 +92,7 @@ export function webDeployment(image: string): Deployment {
 }
 
 function webServer(image: string) {
-  return containerWithDefaults({
+  return addContainerDefaults({
     name: "web",
     image,
     // The server is public. By default, netexec has a path that lets anyone run commands. The
@@ -113,11 +116,11 @@ function webServer(image: string) {
  *
  * @param settings settings of the load balancer. Default: none
  */
-export function webService(
+export function buildWebService(
   reach: "external" | "internal",
   settings: SampleServices & LoadBalancerServiceSettings = {},
 ): Service {
-  const { metadata, spec } = loadBalancedService(reach, settings);
+  const { metadata, spec } = buildLoadBalancerFields(reach, settings);
   // If the user sets an address or annotations, an update may change the address of the Service.
   // The annotation would then make the Service count as ready while it still has the old address.
   const ready =
@@ -133,14 +136,14 @@ export function webService(
     },
     spec: {
       ...spec,
-      selector: appLabel("web"),
+      selector: buildAppLabel("web"),
       ports: [{ name: "http", port: 80, targetPort: "http", protocol: "TCP" }],
     },
   };
 }
 
 /** Returns the Ingress that sends requests for {@link sampleHostName} to the web servers. */
-export function webIngress(): Ingress {
+export function buildWebIngress(): Ingress {
   const service = { name: "web-internal", port: { name: "http" } };
   return {
     apiVersion: "networking.k8s.io/v1",
@@ -159,7 +162,7 @@ export function webIngress(): Ingress {
 }
 
 /** Returns a persistent volume claim for 1 GiB of the default storage class. */
-export function dataClaim(): PersistentVolumeClaim {
+export function buildDataClaim(): PersistentVolumeClaim {
   return {
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
@@ -169,7 +172,7 @@ export function dataClaim(): PersistentVolumeClaim {
 }
 
 /** Returns the ConfigMap with the script of the writer. */
-export function writerConfigMap(script: string): ConfigMap {
+export function buildWriterConfigMap(script: string): ConfigMap {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -182,8 +185,8 @@ export function writerConfigMap(script: string): ConfigMap {
  * Returns the StatefulSet of the writer. Its pod writes a line to the volume, reads the line back
  * and logs it. The pod then becomes ready.
  */
-export function writerStatefulSet(image: string): StatefulSet {
-  const labels = appLabel("writer");
+export function buildWriterStatefulSet(image: string): StatefulSet {
+  const labels = buildAppLabel("writer");
   return {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
@@ -208,12 +211,12 @@ export function writerStatefulSet(image: string): StatefulSet {
 }
 
 function writer(image: string) {
-  return containerWithDefaults({
+  return addContainerDefaults({
     name: "writer",
     image,
     command: ["sh", `${scriptDirectory}/${scriptName}`],
     env: [
-      envFromField("POD_NAME", "metadata.name"),
+      buildFieldEnvVar("POD_NAME", "metadata.name"),
       { name: "DATA_DIRECTORY", value: dataDirectory },
     ],
     volumeMounts: [

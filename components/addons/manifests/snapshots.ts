@@ -1,15 +1,15 @@
 /** Volume snapshots: CRDs, controller, and VolumeSnapshotClass (pure functions). */
 import {
-  rbacObjects,
+  buildRbacObjects,
   leaderElectionRule,
   leaderElectionTimes,
   watchVerbs,
-  rbacRule,
+  buildRbacRule,
   writeEventsRule,
   type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
-import { restrictedSecurityContext, deployment, systemPodSettings } from "./deployment.js";
-import { containerWithDefaults } from "../../kubernetes-objects/pod-settings.js";
+import { restrictedSecurityContext, buildDeployment, systemPodSettings } from "./deployment.js";
+import { addContainerDefaults } from "../../kubernetes-objects/pod-settings.js";
 import { cinderDriverName } from "./storage-class.js";
 import type {
   CustomResourceDefinition,
@@ -157,7 +157,7 @@ const kinds: readonly Kind[] = [
 ];
 
 /** Returns pairs of the plural name of a snapshot kind and its CRD. */
-export const snapshotCrds = (): readonly (readonly [string, CustomResourceDefinition])[] =>
+export const buildSnapshotCrds = (): readonly (readonly [string, CustomResourceDefinition])[] =>
   kinds.map(({ kind, shortNames, namespaced, schema, columns }) => {
     const singular = kind.toLowerCase();
     const plural = singular.endsWith("s") ? `${singular}es` : `${singular}s`;
@@ -197,26 +197,26 @@ export const snapshotCrds = (): readonly (readonly [string, CustomResourceDefini
     ];
   });
 
-const classes = rbacRule(group, ["volumesnapshotclasses"], watchVerbs);
+const classes = buildRbacRule(group, ["volumesnapshotclasses"], watchVerbs);
 const changing = ["create", ...watchVerbs, "update", "patch", "delete"];
 
 /** Permissions of the CSI sidecars that create snapshots and create volumes from snapshots. */
 export const snapshotterRules: readonly PolicyRule[] = [
   classes,
-  rbacRule(group, ["volumesnapshots"], ["get", "list"]),
-  rbacRule(group, ["volumesnapshotcontents"], [...watchVerbs, "update", "patch"]),
-  rbacRule(group, ["volumesnapshotcontents/status"], ["update", "patch"]),
+  buildRbacRule(group, ["volumesnapshots"], ["get", "list"]),
+  buildRbacRule(group, ["volumesnapshotcontents"], [...watchVerbs, "update", "patch"]),
+  buildRbacRule(group, ["volumesnapshotcontents/status"], ["update", "patch"]),
 ];
 
-export function snapshotControllerAccess(): RbacObjects {
-  return rbacObjects({
+export function buildSnapshotControllerRbac(): RbacObjects {
+  return buildRbacObjects({
     account: name,
     cluster: [
-      rbacRule("", ["persistentvolumes"], watchVerbs),
-      rbacRule("", ["persistentvolumeclaims"], [...watchVerbs, "update"]),
+      buildRbacRule("", ["persistentvolumes"], watchVerbs),
+      buildRbacRule("", ["persistentvolumeclaims"], [...watchVerbs, "update"]),
       classes,
-      rbacRule(group, ["volumesnapshots", "volumesnapshotcontents"], changing),
-      rbacRule(
+      buildRbacRule(group, ["volumesnapshots", "volumesnapshotcontents"], changing),
+      buildRbacRule(
         group,
         ["volumesnapshots/status", "volumesnapshotcontents/status"],
         ["update", "patch"],
@@ -231,9 +231,9 @@ export function snapshotControllerAccess(): RbacObjects {
  * Returns the Deployment of the controller that binds each VolumeSnapshot to a
  * VolumeSnapshotContent. This controller does not call OpenStack.
  */
-export function snapshotController(image: string, awaited?: boolean): Deployment {
+export function buildSnapshotController(image: string, awaited?: boolean): Deployment {
   const { lease, renew, retry } = leaderElectionTimes;
-  return deployment({
+  return buildDeployment({
     name,
     awaited,
     strategy: { type: "Recreate" },
@@ -241,7 +241,7 @@ export function snapshotController(image: string, awaited?: boolean): Deployment
       ...systemPodSettings,
       securityContext: { runAsNonRoot: true, runAsUser: 65532 },
       containers: [
-        containerWithDefaults({
+        addContainerDefaults({
           name,
           image,
           args: [
@@ -263,7 +263,7 @@ export function snapshotController(image: string, awaited?: boolean): Deployment
  * Returns the default VolumeSnapshotClass. `force-create` allows snapshots of attached volumes.
  * Such a snapshot is in the state that a power failure would leave.
  */
-export const snapshotClass = () => ({
+export const buildSnapshotClass = () => ({
   apiVersion: `${group}/v1`,
   kind: "VolumeSnapshotClass",
   metadata: {

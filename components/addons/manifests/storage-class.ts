@@ -11,7 +11,7 @@ export const cinderDriverName = "cinder.csi.openstack.org";
 const zoneKey = `topology.${cinderDriverName}/zone`;
 
 /** Returns the CSIDriver object. It tells kubelet and the scheduler what the driver supports. */
-export function cinderCsiDriverObject(): CsiDriver {
+export function buildCinderCsiDriver(): CsiDriver {
   return {
     apiVersion: "storage.k8s.io/v1",
     kind: "CSIDriver",
@@ -54,7 +54,7 @@ export interface StorageClassSettings {
  * Returns a StorageClass. By default, a volume is created in the zone of its first pod, can grow,
  * and is deleted with its claim.
  */
-export function storageClass(settings: StorageClassSettings): StorageClass {
+export function buildStorageClass(settings: StorageClassSettings): StorageClass {
   return {
     apiVersion: "storage.k8s.io/v1",
     kind: "StorageClass",

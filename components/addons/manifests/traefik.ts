@@ -13,16 +13,23 @@ import type {
   Service,
   Toleration,
 } from "../../kubernetes-objects/kubernetes-types.js";
-import { rbacObjects, rbacRule, type RbacObjects } from "../../kubernetes-objects/rbac.js";
-import { loadBalancedService, type LoadBalancerServiceSettings } from "./load-balanced-service.js";
-import { restrictedSecurityContext, deployment } from "./deployment.js";
 import {
-  appLabel,
-  containerWithDefaults,
-  livenessProbeOf,
-  readinessProbeOf,
-  readyWithPods,
-  spreadOverNodes,
+  buildRbacObjects,
+  buildRbacRule,
+  type RbacObjects,
+} from "../../kubernetes-objects/rbac.js";
+import {
+  buildLoadBalancerFields,
+  type LoadBalancerServiceSettings,
+} from "./load-balanced-service.js";
+import { restrictedSecurityContext, buildDeployment } from "./deployment.js";
+import {
+  buildAppLabel,
+  addContainerDefaults,
+  buildLivenessProbe,
+  buildReadinessProbe,
+  addSkipAwaitAnnotation,
+  buildNodeSpreadConstraints,
 } from "../../kubernetes-objects/pod-settings.js";
 
 const name = "traefik";
@@ -36,7 +43,7 @@ const pingPort = 8080;
 const entryPoints = { http: "web", https: "websecure" } as const;
 
 /** Returns the namespace of Traefik, which enforces the Pod Security level `restricted`. */
-export function traefikNamespaceObject(): Namespace {
+export function buildTraefikNamespace(): Namespace {
   return {
     apiVersion: "v1",
     kind: "Namespace",
@@ -51,21 +58,23 @@ export function traefikNamespaceObject(): Namespace {
  * Returns the permissions of Traefik's Ingress provider. It reads all Secrets, because the
  * certificate of an Ingress may be in any namespace.
  */
-export function traefikAccess(): RbacObjects {
+export function buildTraefikRbac(): RbacObjects {
   const watching = ["list", "watch"];
-  return rbacObjects({
+  return buildRbacObjects({
     account: name,
     home: traefikNamespace,
     cluster: [
-      rbacRule("", ["services", "secrets", "nodes"], watching),
-      rbacRule("discovery.k8s.io", ["endpointslices"], watching),
-      rbacRule("networking.k8s.io", ["ingresses", "ingressclasses"], watching),
-      rbacRule("networking.k8s.io", ["ingresses/status"], ["update"]),
+      buildRbacRule("", ["services", "secrets", "nodes"], watching),
+      buildRbacRule("discovery.k8s.io", ["endpointslices"], watching),
+      buildRbacRule("networking.k8s.io", ["ingresses", "ingressclasses"], watching),
+      buildRbacRule("networking.k8s.io", ["ingresses/status"], ["update"]),
     ],
   });
 }
 
-export function ingressClass({ defaultClass }: Pick<IngressSpec, "defaultClass">): IngressClass {
+export function buildIngressClass({
+  defaultClass,
+}: Pick<IngressSpec, "defaultClass">): IngressClass {
   const annotations = { "ingressclass.kubernetes.io/is-default-class": String(defaultClass) };
   return {
     apiVersion: "networking.k8s.io/v1",
@@ -78,7 +87,7 @@ export function ingressClass({ defaultClass }: Pick<IngressSpec, "defaultClass">
 /** Node taint that Traefik's pods tolerate. */
 type Tolerated = Pick<Toleration, "key" | "value" | "effect">;
 
-/** Arguments of {@link traefikDeployment}. */
+/** Arguments of {@link buildTraefikDeployment}. */
 export interface TraefikSettings {
   readonly image: string;
   readonly spec: IngressSpec;
@@ -107,8 +116,9 @@ export const fixedIngressAddressFlag = `${endpointOf}.ip=`;
  * most one pod. With `kind: service`, the pods are spread over the nodes if possible.
  */
 function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
-  const matchLabels = appLabel(name);
-  if (spec.kind === "service") return { topologySpreadConstraints: spreadOverNodes(matchLabels) };
+  const matchLabels = buildAppLabel(name);
+  if (spec.kind === "service")
+    return { topologySpreadConstraints: buildNodeSpreadConstraints(matchLabels) };
   return {
     nodeSelector: { [poolLabel]: spec.pool },
     tolerations: taints.map((taint) => ({ ...taint, operator: "Equal" })),
@@ -122,7 +132,7 @@ function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
   };
 }
 
-export function traefikDeployment(settings: TraefikSettings): Deployment {
+export function buildTraefikDeployment(settings: TraefikSettings): Deployment {
   const { spec, awaited } = settings;
   // Each machine of the worker pool can run only one Traefik pod. The old pod must end before the
   // new pod starts.
@@ -130,7 +140,7 @@ export function traefikDeployment(settings: TraefikSettings): Deployment {
     spec.kind === "workers"
       ? { maxSurge: 0, maxUnavailable: 1 }
       : { maxSurge: 1, maxUnavailable: 0 };
-  return deployment({
+  return buildDeployment({
     name,
     namespace: traefikNamespace,
     replicas: spec.replicas,
@@ -152,7 +162,7 @@ export function traefikDeployment(settings: TraefikSettings): Deployment {
 
 function proxy({ image, shown }: TraefikSettings): Container {
   const probe = { httpGet: { path: "/ping", port: "ping" }, failureThreshold: 3 };
-  return containerWithDefaults({
+  return addContainerDefaults({
     name,
     image,
     args: [
@@ -180,8 +190,8 @@ function proxy({ image, shown }: TraefikSettings): Container {
       })),
       { name: "ping", containerPort: pingPort, protocol: "TCP" },
     ],
-    readinessProbe: readinessProbeOf(probe, { periodSeconds: 5 }),
-    livenessProbe: livenessProbeOf(probe),
+    readinessProbe: buildReadinessProbe(probe, { periodSeconds: 5 }),
+    livenessProbe: buildLivenessProbe(probe),
     // Traefik writes request bodies to this directory if they are too large for memory.
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
     resources: { requests: { cpu: "100m", memory: "100Mi" } },
@@ -193,7 +203,7 @@ function proxy({ image, shown }: TraefikSettings): Container {
  * Returns Traefik's Service. Its type is LoadBalancer, or NodePort with ports that answer only on
  * machines with a Traefik pod.
  */
-export function traefikService(
+export function buildTraefikService(
   spec: IngressSpec,
   ...[awaited, balancing]: [awaited?: boolean, balancing?: LoadBalancerServiceSettings]
 ): Service {
@@ -201,13 +211,13 @@ export function traefikService(
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: readyWithPods(
-      { name, namespace: traefikNamespace, labels: appLabel(name), ...metadata },
+    metadata: addSkipAwaitAnnotation(
+      { name, namespace: traefikNamespace, labels: buildAppLabel(name), ...metadata },
       awaited,
     ),
     spec: {
       ...way,
-      selector: appLabel(name),
+      selector: buildAppLabel(name),
       ports: ingressPorts.map(({ name: entrance, port, nodePort }) => ({
         name: entrance,
         port,
@@ -221,15 +231,15 @@ export function traefikService(
 
 const wayOf = (spec: IngressSpec, balancing: LoadBalancerServiceSettings | undefined) =>
   spec.kind === "service"
-    ? loadBalancedService(spec.public ? "external" : "internal", { ...spec, ...balancing })
+    ? buildLoadBalancerFields(spec.public ? "external" : "internal", { ...spec, ...balancing })
     : { metadata: {}, spec: { type: "NodePort", externalTrafficPolicy: "Local" } };
 
 /** Returns the PodDisruptionBudget, which makes drains evict one pod at a time. */
-export function traefikDisruptionBudget(): PodDisruptionBudget {
+export function buildTraefikDisruptionBudget(): PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",
     kind: "PodDisruptionBudget",
     metadata: { name, namespace: traefikNamespace },
-    spec: { maxUnavailable: 1, selector: { matchLabels: appLabel(name) } },
+    spec: { maxUnavailable: 1, selector: { matchLabels: buildAppLabel(name) } },
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { generalSectionKeySchemas } from "./cloud-conf-keys.js";
+import { cloudConfSectionSchemas } from "./cloud-conf-keys.js";
 import {
   doc,
   list,
@@ -12,7 +12,7 @@ import {
 
 /** Options of Cinder CSI: keys of the section [BlockStorage] of cloud.conf, snapshots and zones. */
 export const blockStorageSchema = strictObject({
-  ...generalSectionKeySchemas.blockStorage,
+  ...cloudConfSectionSchemas.blockStorage,
   snapshots: booleanField()
     .optional()
     .meta(
@@ -100,7 +100,7 @@ export const storageClassesSchema = list(
 type Classes = z.output<typeof storageClassesSchema>;
 
 /** Reports more than one default StorageClass, and StorageClasses with the same name. */
-export function storageClassConflicts(classes: Classes): z.core.$ZodRawIssue[] {
+export function findStorageClassConflicts(classes: Classes): z.core.$ZodRawIssue[] {
   const issue = (
     path: (string | number)[],
     input: unknown,

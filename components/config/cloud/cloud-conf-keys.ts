@@ -12,20 +12,20 @@ import {
 } from "../../schema/fields.js";
 
 /*
- * All keys of cloud.conf that a user can set, by section. `cloudConfKeyOf` derives the names in cloud.conf
- * from the names here. Users must not set the keys in `reservedKeys`.
+ * All keys of cloud.conf that a user can set, by section. `getCloudConfKey` derives the names in cloud.conf
+ * from the names here. Users must not set the keys in `reservedCloudConfKeys`.
  * Source: the `gcfg` tags of cloud-provider-openstack 1.36
  * (test/fixtures/cloud-conf-keys-1.36.txt).
  */
 
-/** Names in cloud.conf that `cloudConfKeyOf` cannot derive, because they have the prefix `lb-`. */
+/** Names in cloud.conf that `getCloudConfKey` cannot derive, because they have the prefix `lb-`. */
 const renamed: Readonly<Record<string, string>> = {
   provider: "lb-provider",
   method: "lb-method",
 };
 
 /** Returns the name of a key in cloud.conf: `floating-subnet-id` for `floatingSubnetId`. */
-export const cloudConfKeyOf = (key: string): string =>
+export const getCloudConfKey = (key: string): string =>
   renamed[key] ?? key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const services = "in place";
@@ -218,7 +218,7 @@ const networkNames = (kind: string, which: string, otherwise: string) =>
   );
 
 /** Keys of all other sections of cloud.conf, by section. */
-export const generalSectionKeySchemas = {
+export const cloudConfSectionSchemas = {
   global: {
     osEndpointType: optional(
       osEndpointTypeSchema,
@@ -298,7 +298,7 @@ const login = [
  * Keys that users must not set, each with its error message. Either the program sets the key
  * itself, or the key would break objects that the program creates.
  */
-export const reservedKeys = {
+export const reservedCloudConfKeys = {
   global: {
     ...Object.fromEntries(login.map((key) => [key, credential])),
     caFile: "comes from `cacert` of the cloud in clouds.yaml",

@@ -1,19 +1,19 @@
 import { z } from "zod";
 import type { EndpointSpec } from "../load-balancing/endpoint.js";
 import type { IngressSpec } from "../load-balancing/ingress.js";
-import { topologyDefaults, type Topology } from "../topology.js";
+import { getTopologyDefaults, type Topology } from "../topology.js";
 import {
   loadBalancerClassesSchema,
   loadBalancerKeySchemas,
   machinesLoadBalancerClass,
-  generalSectionKeySchemas,
-  reservedKeys,
+  cloudConfSectionSchemas,
+  reservedCloudConfKeys,
 } from "./cloud-conf-keys.js";
-import { isOvn } from "../load-balancing/endpoint-traits.js";
-import { rangesOverlap, prefixLengthOf } from "../../../base/ip-addresses.js";
+import { isOvnProvider } from "../load-balancing/endpoint-traits.js";
+import { rangesOverlap, getPrefixLength } from "../../../base/ip-addresses.js";
 import {
   defaultOpenstackPlugin,
-  openstackPlugins,
+  openstackPluginVersions,
 } from "../../../base/versions/openstack-plugin-versions.js";
 import {
   doc,
@@ -28,7 +28,7 @@ import {
  * Version of the OpenStack plugin. The schema has no default, because a provider that the user's
  * program passes has a version of its own.
  */
-export const openstackPluginSchema = oneOf(openstackPlugins)
+export const openstackPluginSchema = oneOf(openstackPluginVersions)
   .optional()
   .meta(
     doc(
@@ -79,10 +79,10 @@ export const loadBalancerSchema = strictObject(
     ...loadBalancerKeySchemas,
     classes: loadBalancerClassesSchema,
   },
-  reservedKeys.loadBalancer,
+  reservedCloudConfKeys.loadBalancer,
 ).prefault({});
 
-const { global, networking, metadata, keyManager } = generalSectionKeySchemas;
+const { global, networking, metadata, keyManager } = cloudConfSectionSchemas;
 
 /**
  * Keys of the sections of cloud.conf other than [LoadBalancer] and [BlockStorage], and whether the
@@ -99,12 +99,12 @@ export const cloudControllerSchema = strictObject(
           "`true`",
         ),
       ),
-    global: strictObject(global, reservedKeys.global).optional(),
+    global: strictObject(global, reservedCloudConfKeys.global).optional(),
     networking: strictObject(networking).optional(),
     metadata: strictObject(metadata).optional(),
     keyManager: strictObject(keyManager).optional(),
   },
-  { route: reservedKeys.route.routerId },
+  { route: reservedCloudConfKeys.route.routerId },
 ).prefault({});
 
 interface Ranges {
@@ -125,7 +125,7 @@ const classesWithoutNetwork = (classes: NonNullable<Ranges["loadBalancer"]["clas
 /**
  * Reports settings that contradict `loadBalancerSchema.network`, the separate network for load balancers.
  */
-export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
+export function findServicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
   const { network: place, provider, ...written } = of.loadBalancer;
   if (!place) return [];
   const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
@@ -139,7 +139,7 @@ export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
     .filter((one) => rangesOverlap(place.range, of.network[one]))
     .map((one) => `overlaps network.${one} (${of.network[one]}); write another range`);
   const small =
-    prefixLengthOf(place.range) > 29 ? ["is too small; write a /29 or a larger range"] : [];
+    getPrefixLength(place.range) > 29 ? ["is too small; write a /29 or a larger range"] : [];
   const explicit = (["networkId", "subnetId", "floatingNetworkId"] as const).filter(
     (key) => written[key] !== undefined,
   );
@@ -149,7 +149,7 @@ export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
       : []),
     // OVN load balancers rewrite only the destination address of packets, so replies would go
     // through another router.
-    ...(isOvn(provider)
+    ...(isOvnProvider(provider)
       ? [
           issue(
             "network",
@@ -192,10 +192,10 @@ interface Chosen {
 }
 
 /** Reports settings that need load balancers in a cluster that has none. */
-export function disabledLoadBalancerConflicts(chosen: Chosen): z.core.$ZodRawIssue[] {
+export function findDisabledLoadBalancerConflicts(chosen: Chosen): z.core.$ZodRawIssue[] {
   const withoutController = chosen.cloudController.enabled === false;
   if (chosen.loadBalancer.enabled !== false && !withoutController) return [];
-  const kind = chosen.endpoint?.kind ?? topologyDefaults(chosen.topology).endpoint;
+  const kind = chosen.endpoint?.kind ?? getTopologyDefaults(chosen.topology).endpoint;
   const off = `${withoutController ? "cloudController" : "loadBalancer"}.enabled is false`;
   const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
     code: "custom",
@@ -230,7 +230,7 @@ interface Made {
  * Reports `flavorId` and `zone` of OVN load balancers. An OVN load balancer consists only of flows
  * in the network, so it has no flavor and no zone.
  */
-export function ovnPlacementConflicts({
+export function findOvnPlacementConflicts({
   endpoint,
   ingress,
   loadBalancer,
@@ -238,8 +238,8 @@ export function ovnPlacementConflicts({
   const found: Readonly<
     Record<string, { readonly flavorId?: string | undefined; readonly zone?: string | undefined }>
   > = {
-    ...(endpoint.kind === "load-balancer" && isOvn(endpoint.provider) && { endpoint }),
-    ...(ingress?.kind === "workers" && isOvn(loadBalancer.provider) && { ingress }),
+    ...(endpoint.kind === "load-balancer" && isOvnProvider(endpoint.provider) && { endpoint }),
+    ...(ingress?.kind === "workers" && isOvnProvider(loadBalancer.provider) && { ingress }),
   };
   return Object.entries(found).flatMap(([path, chosen]) =>
     (["flavorId", "zone"] as const).flatMap((key) =>

@@ -153,7 +153,8 @@ const userKeys = ["username", "userDomainName", "userId", "password"] as const;
 const isUser = (of: Written): boolean => userKeys.some((key) => of[key] !== undefined);
 
 /** Returns whether the user supplies a credential or a login. The program then creates none. */
-export const isSupplied = (of: Written = {}): boolean => of.id !== undefined || isUser(of);
+export const isCredentialSupplied = (of: Written = {}): boolean =>
+  of.id !== undefined || isUser(of);
 
 const wrongWithUser = (of: Written): Wrong[] => {
   const { id, username, userId, password } = of;

@@ -88,7 +88,7 @@ const own = /^(authentication-token-webhook-(config-file|version)|authentication
 const ofPolicy = /^authorization-(mode|config|webhook-(config-file|version))$/;
 
 /** Reports flags of the API server that `kubernetes.keystone` sets itself. */
-export function keystoneConflicts({
+export function findKeystoneConflicts({
   keystone: written,
   apiServer,
 }: {

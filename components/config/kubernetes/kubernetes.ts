@@ -1,6 +1,6 @@
 import {
   defaultKubernetesVersion,
-  minorOf,
+  getMinorVersion,
   supportedMinors,
 } from "../../../base/versions/pinned-versions.js";
 import { ownImagesSchema } from "./images.js";
@@ -13,7 +13,7 @@ import {
   oidcSchema,
   schedulerSchema,
 } from "./component-flags.js";
-import { keystoneConflicts, keystoneSchema } from "./keystone.js";
+import { findKeystoneConflicts, keystoneSchema } from "./keystone.js";
 import { patchesSchema } from "./static-pod-patches.js";
 import { packagesSchema } from "../machines/packages.js";
 import { registriesSchema } from "../machines/registries.js";
@@ -27,7 +27,7 @@ import {
 } from "../../schema/fields.js";
 
 const version = textField(
-  (value) => /^\d+\.\d+\.\d+$/.test(value) && supportedMinors.includes(minorOf(value)),
+  (value) => /^\d+\.\d+\.\d+$/.test(value) && supportedMinors.includes(getMinorVersion(value)),
   `is not a version that this release installs; write a patch release of ${supportedMinors.join(" or ")}, like ${defaultKubernetesVersion}`,
 )
   .default(defaultKubernetesVersion)
@@ -115,7 +115,7 @@ export const kubernetesSchema = strictObject({
     .meta(doc("in place", "Checks of kubeadm's preflight whose failure is ignored.")),
 })
   .check(({ value, issues }) => {
-    issues.push(...keystoneConflicts(value));
+    issues.push(...findKeystoneConflicts(value));
   })
   .prefault({});
 

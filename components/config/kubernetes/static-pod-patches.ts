@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isFields } from "../../schema/merge-defaults.js";
+import { isPlainObject } from "../../schema/merge-defaults.js";
 import {
   doc,
   list,
@@ -64,7 +64,7 @@ const patchSchema = z.discriminatedUnion(
   ],
   {
     error: ({ input }) =>
-      isFields(input)
+      isPlainObject(input)
         ? `${shortValue(input["type"])} is not a type of patch; write ${kinds}`
         : `${shortValue(input)} is not a patch; write its type (${kinds}) and patch`,
   },
@@ -159,16 +159,16 @@ function fieldsIn(value: unknown, at: Touched, lists: ReturnType<typeof keyed>):
     pointer: `${at.pointer}/${segment}`,
     path: [...at.path, key],
   });
-  if (isFields(value) && Object.keys(value).length === 0)
+  if (isPlainObject(value) && Object.keys(value).length === 0)
     return [{ ...at, pointer: `${at.pointer}/-` }];
-  if (isFields(value))
+  if (isPlainObject(value))
     return Object.entries(value).flatMap(([key, inner]) =>
       fieldsIn(inner, below(key, escaped(key)), lists),
     );
   const found = Array.isArray(value) ? lists[at.pointer] : undefined;
   if (found === undefined) return [at];
   return (value as unknown[]).flatMap((entry, index) => {
-    const { [found.key]: key, ...others } = isFields(entry) ? entry : {};
+    const { [found.key]: key, ...others } = isPlainObject(entry) ? entry : {};
     if (typeof key !== "string") return [below(index, "?")];
     return fieldsIn(others, below(index, found.there(key) ? "0" : "-"), lists);
   });
@@ -260,7 +260,7 @@ export const patchesSchema = strictObject(
 ).prefault({});
 
 /** Reports patches of etcd's static pod when etcd runs on separate machines. */
-export const externalEtcdPatchConflicts = (written: {
+export const findEtcdPatchConflicts = (written: {
   readonly etcd?: object | undefined;
   readonly kubernetes: { readonly patches: { readonly etcd?: unknown } };
 }): z.core.$ZodRawIssue[] =>

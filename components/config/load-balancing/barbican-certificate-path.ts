@@ -6,7 +6,7 @@ import { serviceAnnotationKeys } from "./service-annotations.js";
  * terminate TLS. Returns undefined if there is no such argument, or if the certificate is not in
  * Barbican (`containerStore: external`).
  */
-export function barbicanCertificatePath({
+export function findBarbicanCertificatePath({
   loadBalancer,
   sampleServices,
 }: Pick<ClusterSpec, "loadBalancer" | "sampleServices">): string | undefined {

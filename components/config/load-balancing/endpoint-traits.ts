@@ -1,7 +1,7 @@
 import { Address4 } from "ip-address";
 import { apiPort } from "../../../base/ports.js";
 import type { ClusterSpec } from "../cluster-spec.js";
-import { existingFloatingIp } from "./endpoint.js";
+import { getEndpointFloatingIp } from "./endpoint.js";
 
 type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs"> & {
   readonly network: Pick<ClusterSpec["network"], "nodes">;
@@ -45,25 +45,25 @@ export interface EndpointTraits {
  * Returns whether the Octavia provider is OVN. OVN load balancers keep the client's address and
  * support no HTTPS monitors, timeouts or allowed ranges.
  */
-export const isOvn = (provider: string): boolean => provider === "ovn";
+export const isOvnProvider = (provider: string): boolean => provider === "ovn";
 
 /**
  * Returns the allowed ranges of a listener as Octavia stores them, sorted as text. Leaves out IPv6
  * ranges, because Octavia refuses them for a listener with an IPv4 address.
  */
-export const listenerRanges = (ranges: readonly string[]): string[] =>
+export const normalizeListenerRanges = (ranges: readonly string[]): string[] =>
   [...new Set(ranges)].filter((one) => Address4.isValid(one)).sort();
 
 /**
  * Returns the client ranges that load balancers of Services accept: ranges of clients outside the
  * cluster, and ranges of machines and pods.
  */
-export const serviceClientRanges = ({
+export const listServiceClientRanges = ({
   serviceCidrs,
   network,
 }: Pick<ClusterSpec, "serviceCidrs"> & {
   readonly network: Pick<ClusterSpec["network"], "nodes" | "pods">;
-}): string[] => listenerRanges([...serviceCidrs, network.nodes, network.pods]);
+}): string[] => normalizeListenerRanges([...serviceCidrs, network.nodes, network.pods]);
 
 const apiFrom = (from: readonly Caller[]): EndpointFirewallRules => ({
   name: "api",
@@ -88,12 +88,12 @@ const vrrp: EndpointFirewallRules = {
 
 const nothing = { floatingIps: 0, loadBalancers: 0, ports: 0, packages: [] } as const;
 
-export function endpointTraits(spec: Planned): EndpointTraits {
+export function getEndpointTraits(spec: Planned): EndpointTraits {
   const { endpoint, allowedCidrs, network } = spec;
   const clients = allowedCidrs.map((range) => ({ range }));
   const subnet = { range: network.nodes };
   const outside = !("public" in endpoint) || endpoint.public;
-  const floatingIps = outside && existingFloatingIp(endpoint) === undefined ? 1 : 0;
+  const floatingIps = outside && getEndpointFloatingIp(endpoint) === undefined ? 1 : 0;
   switch (endpoint.kind) {
     case "floating-ip":
       return { ...nothing, floatingIps, firewall: [apiFrom(clients)] };
@@ -106,7 +106,7 @@ export function endpointTraits(spec: Planned): EndpointTraits {
         // Health monitors connect from addresses in the subnet. By Octavia's documentation,
         // amphorae also use such addresses when they forward the connections of clients. OVN keeps
         // the addresses of the clients.
-        firewall: [apiFrom(isOvn(endpoint.provider) ? [subnet, ...clients] : [subnet])],
+        firewall: [apiFrom(isOvnProvider(endpoint.provider) ? [subnet, ...clients] : [subnet])],
       };
     case "virtual-ip":
       return {

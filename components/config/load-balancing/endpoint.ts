@@ -1,7 +1,7 @@
 import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
 import { flavorAndZoneSchemas } from "./flavor-and-zone-schemas.js";
-import { topologyDefaults, type Topology } from "../topology.js";
+import { getTopologyDefaults, type Topology } from "../topology.js";
 import {
   ipv4AddressField,
   doc,
@@ -156,16 +156,16 @@ export type EndpointSpec =
  * Returns the DNS name of an `existingEndpointSchema` endpoint. Returns undefined if `host` is an address.
  * Machines ask DNS for the name, because the program does not add it to /etc/hosts.
  */
-export const dnsNameOf = (spec: Written | undefined): string | undefined =>
+export const getEndpointDnsName = (spec: Written | undefined): string | undefined =>
   spec?.kind === "existing" && isDnsName(spec.host) ? spec.host : undefined;
 
 /** Returns the existing floating IP that the user wrote for the endpoint. */
-export const existingFloatingIp = (endpoint: EndpointSpec): string | undefined =>
+export const getEndpointFloatingIp = (endpoint: EndpointSpec): string | undefined =>
   "floatingIp" in endpoint ? endpoint.floatingIp : undefined;
 
 /** Returns the default endpoint of a topology. */
 const endpointOf = (chosen: Topology | undefined): Written =>
-  topologyDefaults(chosen).endpoint === "load-balancer"
+  getTopologyDefaults(chosen).endpoint === "load-balancer"
     ? { kind: "load-balancer", public: true }
     : { kind: "floating-ip" };
 
@@ -173,7 +173,7 @@ const endpointOf = (chosen: Topology | undefined): Written =>
  * Returns the endpoint and the DNS name of the API. Fills in the defaults that depend on other
  * arguments.
  */
-export function withEndpointDefaults(of: {
+export function fillEndpointDefaults(of: {
   readonly name: string;
   readonly topology?: Topology | undefined;
   readonly endpoint?: Written | undefined;
@@ -187,6 +187,6 @@ export function withEndpointDefaults(of: {
       written.kind === "load-balancer"
         ? { ...written, provider: written.provider ?? services.provider }
         : written,
-    apiName: of.apiName ?? dnsNameOf(written) ?? `api.${of.name}.internal`,
+    apiName: of.apiName ?? getEndpointDnsName(written) ?? `api.${of.name}.internal`,
   };
 }

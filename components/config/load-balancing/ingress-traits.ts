@@ -40,7 +40,7 @@ export interface IngressTraits {
   readonly securityGroups: number;
 }
 
-export function ingressTraits({ ingress }: IngressTraitsInput): IngressTraits {
+export function getIngressTraits({ ingress }: IngressTraitsInput): IngressTraits {
   if (ingress === undefined)
     return { loadBalancers: 0, ports: 0, floatingIps: 0, securityGroups: 0 };
   const one = { loadBalancers: 1, ports: 1 };

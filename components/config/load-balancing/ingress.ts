@@ -144,7 +144,7 @@ function missingBalancer({ ingress: of, ...chosen }: Chosen): Found {
 }
 
 /** Reports options of the ingress controller that contradict the rest of the cluster. */
-export function ingressConflicts(chosen: Chosen): z.core.$ZodRawIssue[] {
+export function findIngressConflicts(chosen: Chosen): z.core.$ZodRawIssue[] {
   const { ingress: of, externalNetwork, loadBalancer } = chosen;
   const outside = externalNetwork !== undefined || (of?.kind === "service" && loadBalancer.network);
   const nowhere: Found =

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { doc, nonEmptyTextField, strictObject, integerField } from "../../schema/fields.js";
 import { machineFieldSchemas, type MachineGroupSpec } from "./group-options.js";
-import type { ConflictCheck, SeparateGroup } from "./separate-group.js";
-import type { accessWays } from "./ssh-access.js";
+import type { ConflictCheck, SeparateGroupDefinition } from "./separate-group.js";
+import type { sshAccessModes } from "./ssh-access.js";
 import { bastionVolumeSchemas } from "./volumes.js";
 
 /** Options of the bastion: a machine that only forwards SSH to the other machines. */
@@ -36,16 +36,16 @@ const bastionSchema = strictObject({
 }).optional();
 
 /** Arguments that the checks of the bastion compare. */
-export interface BastionArguments {
-  readonly access: (typeof accessWays)[number];
+export interface BastionCheckArguments {
+  readonly access: (typeof sshAccessModes)[number];
   readonly bastion?: object | undefined;
 }
 
-/** Reports `access: bastion` without `bastionGroup`, and `bastionGroup` with another `access`. */
+/** Reports `access: bastion` without `bastionGroupDefinition`, and `bastionGroupDefinition` with another `access`. */
 function accessConflicts({
   access: way,
   bastion: written,
-}: BastionArguments): z.core.$ZodRawIssue[] {
+}: BastionCheckArguments): z.core.$ZodRawIssue[] {
   if ((way === "bastion") === (written !== undefined)) return [];
   const message = written
     ? `is not used with access ${way}; write \`access: bastion\`, or leave it out`
@@ -53,14 +53,14 @@ function accessConflicts({
   return [{ code: "custom", path: ["bastion"], input: undefined, message }];
 }
 
-const conflicts: readonly ConflictCheck<BastionArguments>[] = [
+const conflicts: readonly ConflictCheck<BastionCheckArguments>[] = [
   { of: ["access", "bastion"], find: accessConflicts },
 ];
 
 /**
  * Arguments of the bastion: their schema, their checks, and the machine group that they describe.
  */
-export const bastionGroup = {
+export const bastionGroupDefinition = {
   schema: bastionSchema,
   group: ({ zone, ...written }: NonNullable<z.output<typeof bastionSchema>>): MachineGroupSpec => ({
     ...written,
@@ -71,4 +71,4 @@ export const bastionGroup = {
     zones: zone === undefined ? undefined : [zone],
   }),
   conflicts,
-} satisfies SeparateGroup;
+} satisfies SeparateGroupDefinition;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { externalEtcdPatchConflicts } from "../kubernetes/static-pod-patches.js";
+import { findEtcdPatchConflicts } from "../kubernetes/static-pod-patches.js";
 import { groupFieldSchemas, nodesSchema, type MachineGroupSpec } from "./group-options.js";
-import type { ConflictCheck, SeparateGroup } from "./separate-group.js";
+import type { ConflictCheck, SeparateGroupDefinition } from "./separate-group.js";
 import {
   doc,
   nonEmptyTextField,
@@ -9,7 +9,7 @@ import {
   shortValue,
   integerField,
 } from "../../schema/fields.js";
-import { etcdVolumeSchemas } from "./volumes.js";
+import { etcdMemberVolumeSchemas } from "./volumes.js";
 
 /**
  * Allowed numbers of etcd members. 1, 3 and 5 members tolerate the loss of 0, 1 and 2 members. An
@@ -60,12 +60,12 @@ const etcdSchema = strictObject({
       ),
     ),
   ...groupFieldSchemas,
-  ...etcdVolumeSchemas.all,
-  nodes: nodesSchema(etcdVolumeSchemas.one),
+  ...etcdMemberVolumeSchemas.all,
+  nodes: nodesSchema(etcdMemberVolumeSchemas.one),
 }).optional();
 
 /** Arguments that the checks of etcd machines compare. */
-export interface EtcdArguments {
+export interface EtcdCheckArguments {
   readonly etcd?: object | undefined;
   readonly topology?: string | undefined;
   readonly kubernetes: { readonly patches: { readonly etcd?: unknown } };
@@ -75,7 +75,7 @@ export interface EtcdArguments {
 const topologyConflicts = ({
   etcd: own,
   topology,
-}: Pick<EtcdArguments, "etcd" | "topology">): z.core.$ZodRawIssue[] =>
+}: Pick<EtcdCheckArguments, "etcd" | "topology">): z.core.$ZodRawIssue[] =>
   own && topology === "single"
     ? [
         {
@@ -87,17 +87,17 @@ const topologyConflicts = ({
       ]
     : [];
 
-const conflicts: readonly ConflictCheck<EtcdArguments>[] = [
+const conflicts: readonly ConflictCheck<EtcdCheckArguments>[] = [
   { of: ["etcd", "topology"], find: topologyConflicts },
-  { of: ["etcd", "kubernetes"], find: externalEtcdPatchConflicts },
+  { of: ["etcd", "kubernetes"], find: findEtcdPatchConflicts },
 ];
 
 /**
  * Arguments of the machines that run only etcd: their schema, their checks, and the machine group
  * that they describe. Without these machines, each control plane also runs an etcd member.
  */
-export const etcdGroup = {
+export const etcdGroupDefinition = {
   schema: etcdSchema,
   group: (written: MachineGroupSpec): MachineGroupSpec => written,
   conflicts,
-} satisfies SeparateGroup;
+} satisfies SeparateGroupDefinition;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { cloudInitSchema, userScriptsSchema, type UserScripts } from "./user-scripts.js";
-import type { WrittenVolumes } from "./volumes.js";
+import type { VolumeSpecs } from "./volumes.js";
 import {
   ipv4AddressField,
   doc,
@@ -231,7 +231,7 @@ export const nodesSchema = <Volumes extends z.core.$ZodLooseShape>(volumes: Volu
 type Texts = Readonly<Record<string, string>>;
 
 /** Settings of a single machine. They replace the settings of its group. */
-export interface MachineOverride extends WrittenVolumes {
+export interface MachineOverride extends VolumeSpecs {
   readonly flavor?: string | undefined;
   readonly image?: string | undefined;
   readonly zone?: string | undefined;
@@ -240,7 +240,7 @@ export interface MachineOverride extends WrittenVolumes {
 }
 
 /** Machine group in the arguments, without the settings that only nodes have. */
-export interface MachineGroupSpec extends WrittenVolumes {
+export interface MachineGroupSpec extends VolumeSpecs {
   readonly flavor: string;
   readonly count: number;
   readonly generation?: number;
@@ -263,7 +263,7 @@ export interface GroupAtPath<Group = MachineGroupSpec> {
 }
 
 /** Reports settings in `nodes` at positions that the group does not have. */
-export const nodePositionConflicts = (
+export const findNodePositionConflicts = (
   groups: readonly GroupAtPath<Pick<MachineGroupSpec, "count" | "nodes">>[],
 ): z.core.$ZodRawIssue[] =>
   groups.flatMap(({ path, group: { count, nodes } }) =>

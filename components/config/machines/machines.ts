@@ -12,7 +12,7 @@ import {
   booleanField,
   integerField,
 } from "../../schema/fields.js";
-import { etcdVolumeSchemas, workerVolumeSchemas } from "./volumes.js";
+import { etcdMemberVolumeSchemas, workerVolumeSchemas } from "./volumes.js";
 
 export const generationSchema = integerField(0, "a generation")
   .default(0)
@@ -79,8 +79,8 @@ export const controlPlaneSchema = strictObject({
     ),
   ...groupFieldSchemas,
   ...nodeFieldSchemas,
-  ...etcdVolumeSchemas.all,
-  nodes: nodesSchema(etcdVolumeSchemas.one),
+  ...etcdMemberVolumeSchemas.all,
+  nodes: nodesSchema(etcdMemberVolumeSchemas.one),
 });
 
 /** Worker pools by name. A machine's name contains the name of its pool. */
@@ -130,7 +130,7 @@ const publicKey =
  * also contains, and the comment, which may be any text. The line must begin with the key type, not
  * with options.
  */
-export const publicKeyBase64 = (line: string): string => line.split(" ")[1] ?? "";
+export const getPublicKeyBase64 = (line: string): string => line.split(" ")[1] ?? "";
 
 export const timeoutFactorSchema = integerField(1, "a factor", 20)
   .default(1)
@@ -223,9 +223,9 @@ export const sshSchema = strictObject({
       ),
     ),
 }).superRefine(({ publicKey: program, loginKeys, revokedKeys }, context) => {
-  const used = new Set([program, ...loginKeys].map(publicKeyBase64));
+  const used = new Set([program, ...loginKeys].map(getPublicKeyBase64));
   revokedKeys.forEach((key, index) => {
-    if (used.has(publicKeyBase64(key)))
+    if (used.has(getPublicKeyBase64(key)))
       context.addIssue({
         code: "custom",
         path: ["revokedKeys", index],

@@ -10,7 +10,7 @@ export interface ConflictCheck<Args> {
 /**
  * Group of machines that are not nodes. The group's arguments have the name of the machines' role.
  */
-export interface SeparateGroup {
+export interface SeparateGroupDefinition {
   /** Schema of the group's arguments. A cluster without these arguments has no such machines. */
   readonly schema: z.ZodType;
   /**

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { doc, shortValue } from "../../schema/fields.js";
 
-export const accessWays = ["control-plane", "bastion", "direct", "admin"] as const;
+export const sshAccessModes = ["control-plane", "bastion", "direct", "admin"] as const;
 
-export const accessSchema = z
-  .enum(accessWays, {
+export const sshAccessSchema = z
+  .enum(sshAccessModes, {
     error: ({ input }) =>
-      `${shortValue(input)} is not a way to the machines; write one of ${accessWays.join(", ")}`,
+      `${shortValue(input)} is not a way to the machines; write one of ${sshAccessModes.join(", ")}`,
   })
   .default("control-plane")
   .meta(
@@ -17,12 +17,12 @@ export const accessSchema = z
   );
 
 interface Written {
-  readonly access: (typeof accessWays)[number];
+  readonly access: (typeof sshAccessModes)[number];
   readonly network: { readonly admin?: object | undefined };
 }
 
 /** Reports `access: admin` without `network.admin`. */
-export const sshAccessConflicts = ({ access: way, network }: Written): z.core.$ZodRawIssue[] =>
+export const findSshAccessConflicts = ({ access: way, network }: Written): z.core.$ZodRawIssue[] =>
   way === "admin" && !network.admin
     ? [
         {

@@ -12,7 +12,7 @@ type Beginning = keyof typeof cloudInitMimeTypes;
 /** MIME boundary between the parts of user data. No part may contain this text. */
 export const cloudInitPartBoundary = "==stackadm==";
 
-export const cloudInitPartBeginning = (part: string): Beginning | undefined =>
+export const findCloudInitHeader = (part: string): Beginning | undefined =>
   (Object.keys(cloudInitMimeTypes) as Beginning[]).find((one) => part.startsWith(one));
 
 /**
@@ -22,7 +22,7 @@ export const cloudInitPartBeginning = (part: string): Beginning | undefined =>
 const most = 40_000;
 
 const cloudInitPartSchema = textField(
-  (one) => cloudInitPartBeginning(one) !== undefined && !one.includes(cloudInitPartBoundary),
+  (one) => findCloudInitHeader(one) !== undefined && !one.includes(cloudInitPartBoundary),
   "is nothing that cloud-init knows by its first line; begin it with #cloud-config, #! or #cloud-boothook, and leave ==stackadm== out",
 );
 

@@ -68,37 +68,37 @@ export const workerVolumeSchemas = { all: machineVolumes(), one: machineVolumes(
  * Schemas of the volumes of control planes and etcd machines: `all` for a group, `one` for a single
  * machine.
  */
-export const etcdVolumeSchemas = { all: withEtcd(), one: withEtcd(ofOne) };
+export const etcdMemberVolumeSchemas = { all: withEtcd(), one: withEtcd(ofOne) };
 
 /** Schema of the bastion's volume. The bastion runs no containers, so it has only a root volume. */
 export const bastionVolumeSchemas = { rootVolume: root() };
 
 /** Volume in the specification. */
-export interface WrittenVolume {
+export interface VolumeSpec {
   readonly size: number;
   readonly type?: string | undefined;
   readonly zone?: string | undefined;
 }
 
 /** Volumes in the specification of a group or of a single machine. */
-export interface WrittenVolumes {
-  readonly rootVolume?: WrittenVolume | undefined;
-  readonly runtimeVolume?: WrittenVolume | undefined;
-  readonly etcdVolume?: WrittenVolume | undefined;
+export interface VolumeSpecs {
+  readonly rootVolume?: VolumeSpec | undefined;
+  readonly runtimeVolume?: VolumeSpec | undefined;
+  readonly etcdVolume?: VolumeSpec | undefined;
 }
 const volumeKeys = ["rootVolume", "runtimeVolume", "etcdVolume"] as const;
 
-interface Group extends WrittenVolumes {
+interface Group extends VolumeSpecs {
   readonly count: number;
   readonly zones?: readonly string[] | undefined;
-  readonly nodes: Readonly<Record<string, WrittenVolumes & { readonly zone?: string | undefined }>>;
+  readonly nodes: Readonly<Record<string, VolumeSpecs & { readonly zone?: string | undefined }>>;
 }
 
 /**
  * Reports volumes whose `zone` contains the placeholder although their machine has no zone. `zones`
  * are the zones of the cluster, for groups without `zones`.
  */
-export const volumeZoneConflicts = (
+export const findVolumeZoneConflicts = (
   groups: readonly GroupAtPath<Group>[],
   zones: readonly string[],
 ): z.core.$ZodRawIssue[] =>

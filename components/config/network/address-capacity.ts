@@ -3,8 +3,8 @@
  * would refuse a range after the machines were created, or would never finish.
  */
 import type { z } from "zod";
-import { prefixLengthOf } from "../../../base/ip-addresses.js";
-import { podNetworkTraitsOf, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
+import { getPrefixLength } from "../../../base/ip-addresses.js";
+import { getPodNetworkTraits, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
 
 interface Written {
   readonly network: {
@@ -101,7 +101,7 @@ function ofPods(
 ): string | undefined {
   const { extraArgs: flags } = kubernetes.controllerManager;
   const { flag, usual } = families[family];
-  const own = prefixLengthOf(range);
+  const own = getPrefixLength(range);
   const checked = flagIn(flags, flag) ?? usual;
   const share = (ipv6 ? undefined : flagIn(flags, ofBoth)) ?? checked;
   const longest = Math.min(checked, share);
@@ -110,13 +110,13 @@ function ofPods(
   if (checked - own > furthest)
     return `is more than kubeadm shares out by /${String(checked)}; write at most a /${String(checked - furthest)}, or ${flag}`;
   const room = 2 ** (share - own);
-  return nodes > room && podNetworkTraitsOf(podNetwork).assignsPodRanges !== true
+  return nodes > room && getPodNetworkTraits(podNetwork).assignsPodRanges !== true
     ? `has a /${String(share)} for ${String(room)} nodes, and ${String(nodes)} are asked for; ${instead}`
     : undefined;
 }
 
 function ofMachines({ network: { nodes, existing }, ...of }: Written): string | undefined {
-  const room = Math.max(0, 2 ** (32 - prefixLengthOf(nodes)) - reserved - of.others);
+  const room = Math.max(0, 2 ** (32 - getPrefixLength(nodes)) - reserved - of.others);
   const less = of.others > 0 ? ` besides ${String(of.others)} for the API or the ingress` : "";
   return existing === undefined && of.machines > room
     ? `has addresses for ${String(room)} machines${less}, and ${String(of.machines)} are asked for; ${instead}`
@@ -125,14 +125,14 @@ function ofMachines({ network: { nodes, existing }, ...of }: Written): string | 
 
 function ofServicesRange({ network: { services } }: Written): string | undefined {
   const { longest, shortest } = ofServices;
-  const own = prefixLengthOf(services);
+  const own = getPrefixLength(services);
   if (own > longest) return `is less than kubeadm takes; write at least a /${String(longest)}`;
   return own < shortest
     ? `is more than kubeadm takes; write at most a /${String(shortest)}`
     : undefined;
 }
 
-export function addressCapacityConflicts(of: Written): z.core.$ZodRawIssue[] {
+export function findAddressCapacityConflicts(of: Written): z.core.$ZodRawIssue[] {
   const flags = wrongFlags(of);
   const { nodes, pods, services, ipv6 } = of.network;
   const found: readonly (readonly [string, string, string | undefined])[] = [

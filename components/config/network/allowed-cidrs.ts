@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { isIpv6 } from "../../../base/ip-addresses.js";
 import { doc, list, ipRangeField } from "../../schema/fields.js";
-import type { WithSecurityGroups } from "./network.js";
+import type { SecurityGroupArguments } from "./network.js";
 
 export const allowedCidrsSchema = list(
   ipRangeField("203.0.113.0/24"),
@@ -43,7 +43,7 @@ export const serviceCidrsSchema = list(
  * Reports `allowedCidrsSchema` or `sshCidrsSchema` with IPv6 ranges only. Clients reach the API and SSH by
  * IPv4, so such ranges would allow no client.
  */
-export function missingIpv4Conflicts({
+export function findMissingIpv4Conflicts({
   allowedCidrs: api,
   sshCidrs: ssh,
   network: { portSecurity, securityGroups: ofAll },
@@ -51,8 +51,8 @@ export function missingIpv4Conflicts({
 }: {
   readonly allowedCidrs: readonly string[];
   readonly sshCidrs?: readonly string[] | undefined;
-  readonly network: WithSecurityGroups & { readonly portSecurity: boolean };
-  readonly controlPlane: WithSecurityGroups;
+  readonly network: SecurityGroupArguments & { readonly portSecurity: boolean };
+  readonly controlPlane: SecurityGroupArguments;
 }): z.core.$ZodRawIssue[] {
   // Without port security, or with security groups of the user, other rules may allow clients.
   const opened = !portSecurity || [...ofAll, ...controlPlane.securityGroups].length > 0;

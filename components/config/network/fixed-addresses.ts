@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { GroupAtPath, MachineGroupSpec } from "../machines/group-options.js";
-import { firstHostAddressOf, isHostAddressIn } from "../../../base/ip-addresses.js";
+import { getFirstHostAddress, isHostAddressIn } from "../../../base/ip-addresses.js";
 
 interface Written {
   readonly groups: readonly GroupAtPath<Pick<MachineGroupSpec, "nodes">>[];
@@ -12,14 +12,14 @@ interface Written {
  * Reports fixed addresses of machines and of the endpoint in two cases: the address is outside
  * `network.nodes`, or the router, the endpoint or another machine already has it.
  */
-export function fixedAddressConflicts({
+export function findFixedAddressConflicts({
   groups,
   network,
   endpoint,
 }: Written): z.core.$ZodRawIssue[] {
   const taken = new Map<string, string>();
   // The gateway's address in an existing subnet is unknown here. Only Neutron knows it.
-  if (!network.existing) taken.set(firstHostAddressOf(network.nodes), "the router");
+  if (!network.existing) taken.set(getFirstHostAddress(network.nodes), "the router");
   const machines = groups.flatMap(({ path, group }) =>
     Object.entries(group.nodes).flatMap(([position, { address }]) =>
       address === undefined ? [] : [{ path: [...path, "nodes", position, "address"], address }],

@@ -3,7 +3,7 @@
  * floating IP is on at most one port.
  */
 import { z } from "zod";
-import { existingFloatingIp, type EndpointSpec } from "../load-balancing/endpoint.js";
+import { getEndpointFloatingIp, type EndpointSpec } from "../load-balancing/endpoint.js";
 import type { IngressSpec } from "../load-balancing/ingress.js";
 
 interface Written {
@@ -26,13 +26,13 @@ const ofIngress = (ingress: IngressSpec | undefined): string | undefined =>
  * Returns the existing floating IPs that the user wrote, by path, such as `ssh.floatingIp`. Leaves
  * out floating IPs for Services.
  */
-export const existingFloatingIps = ({
+export const getFloatingIpsByPath = ({
   endpoint,
   ssh,
   ingress,
 }: Pick<Written, "endpoint" | "ssh" | "ingress">): Readonly<Record<string, string>> => {
   const all = {
-    "endpoint.floatingIp": existingFloatingIp(endpoint),
+    "endpoint.floatingIp": getEndpointFloatingIp(endpoint),
     "ssh.floatingIp": ssh.floatingIp,
     "ingress.floatingIp": ofIngress(ingress),
   };
@@ -48,7 +48,7 @@ export const existingFloatingIps = ({
  * floating IP is on the first control plane and also serves SSH, SSH uses the machines' own
  * addresses, or there is no external network.
  */
-export const sshFloatingIpCount = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
+export const countSshFloatingIps = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
   const shared = access === "control-plane" && endpoint.kind === "floating-ip";
   const direct = access === "direct" || access === "admin";
   const nowhere = externalNetwork === undefined && ssh.floatingIp === undefined;
@@ -69,10 +69,12 @@ export const isReplaceableFloatingIpPath = (path: string): boolean =>
  * the user wrote. Undefined: the program creates a floating IP, or the ingress has none
  * (`public: false`).
  */
-export function replaceableFloatingIps(of: Written): [path: string, given: string | undefined][] {
+export function listReplaceableFloatingIps(
+  of: Written,
+): [path: string, given: string | undefined][] {
   const given = { [ways[0]]: of.ssh.floatingIp, [ways[1]]: ofIngress(of.ingress) };
   const there = {
-    [ways[0]]: sshFloatingIpCount(of) === 1,
+    [ways[0]]: countSshFloatingIps(of) === 1,
     [ways[1]]: of.ingress?.kind === "workers",
   };
   return ways.filter((way) => there[way]).map((way) => [way, given[way]]);
@@ -84,7 +86,7 @@ const closed = "leads nowhere with `public: false`; leave one of them out";
 const unused = (of: Written): Readonly<Record<string, string>> => ({
   ...("public" in of.endpoint && !of.endpoint.public && { "endpoint.floatingIp": closed }),
   ...(of.ingress?.public === false && { "ingress.floatingIp": closed }),
-  ...(sshFloatingIpCount(of) === 0 && {
+  ...(countSshFloatingIps(of) === 0 && {
     "ssh.floatingIp":
       of.access === "control-plane"
         ? "is not used where SSH goes by the API's floating IP; write `endpoint.floatingIp`"
@@ -107,8 +109,8 @@ const ofServices = ({ ingress, sampleServices }: Written): [path: string, addres
 };
 
 /** Reports existing floating IPs that the cluster would not use, or that two arguments contain. */
-export function floatingIpConflicts(of: Written): z.core.$ZodRawIssue[] {
-  const given = [...Object.entries(existingFloatingIps(of)), ...ofServices(of)];
+export function findFloatingIpConflicts(of: Written): z.core.$ZodRawIssue[] {
+  const given = [...Object.entries(getFloatingIpsByPath(of)), ...ofServices(of)];
   const wrong = unused(of);
   return given.flatMap(([path, address], index) => {
     const before = given.slice(0, index).find(([, other]) => other === address);

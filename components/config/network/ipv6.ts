@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { ipv6Modes, type Ipv6Mode } from "../../../base/ip-addresses.js";
-import { podNetworkTraitsOf, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
-import { rangeOverlapConflicts } from "../../schema/cidr-overlap.js";
+import { getPodNetworkTraits, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
+import { findRangeOverlapConflicts } from "../../schema/cidr-overlap.js";
 import { doc, oneOf, ipv6RangeField, strictObject } from "../../schema/fields.js";
 
 /** IPv6 ranges of a dual-stack cluster. */
@@ -57,7 +57,7 @@ const wrong = (path: string, input: unknown, message: string): z.core.$ZodRawIss
 });
 
 /** Reports settings that contradict `network.ipv6`. */
-export function ipv6Conflicts({
+export function findIpv6Conflicts({
   network: { ipv6: asked, existing, mtu },
   podNetwork,
   cloudController,
@@ -65,7 +65,7 @@ export function ipv6Conflicts({
 }: Written): z.core.$ZodRawIssue[] {
   if (!asked) return [];
   return [
-    ...rangeOverlapConflicts("network.ipv6", asked),
+    ...findRangeOverlapConflicts("network.ipv6", asked),
     ...withPodNetwork(podNetwork, asked.mode, mtu),
     ...oneMask(kubernetes.controllerManager.extraArgs),
     ...(existing
@@ -114,7 +114,7 @@ function withPodNetwork(
   mtu: number | undefined,
 ): z.core.$ZodRawIssue[] {
   const { kind } = podNetwork;
-  const { ipv6: able } = podNetworkTraitsOf(podNetwork);
+  const { ipv6: able } = getPodNetworkTraits(podNetwork);
   if ("refused" in able)
     return [
       wrong("podNetwork", kind, `${kind} ${able.refused}; write another one, or no network.ipv6`),

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { endpointTraits } from "../load-balancing/endpoint-traits.js";
-import { isFields } from "../../schema/merge-defaults.js";
+import { getEndpointTraits } from "../load-balancing/endpoint-traits.js";
+import { isPlainObject } from "../../schema/merge-defaults.js";
 import type { EndpointSpec } from "../load-balancing/endpoint.js";
 import { isIpv6 } from "../../../base/ip-addresses.js";
 import { ipv6Schema } from "./ipv6.js";
@@ -144,10 +144,10 @@ export const externalNetworkSchema = nonEmptyTextField("the external network")
  * Returns an error if `externalNetworkSchema` is missing although the program creates the network,
  * because the new network's router needs a gateway.
  */
-export function missingExternalNetworkError(written: unknown): string | undefined {
-  if (!isFields(written) || written["externalNetwork"] !== undefined) return undefined;
+export function findMissingExternalNetworkError(written: unknown): string | undefined {
+  if (!isPlainObject(written) || written["externalNetwork"] !== undefined) return undefined;
   const { network: ranges } = written;
-  return isFields(ranges) && isFields(ranges["existing"])
+  return isPlainObject(ranges) && isPlainObject(ranges["existing"])
     ? undefined
     : "is missing; write the name of the external network";
 }
@@ -163,7 +163,7 @@ interface Written {
  * Reports settings that contradict an existing network: options of objects that the program does
  * not create there, and floating IPs without an external network.
  */
-export function existingNetworkConflicts(of: Written): z.core.$ZodRawIssue[] {
+export function findExistingNetworkConflicts(of: Written): z.core.$ZodRawIssue[] {
   const { existing: place, dns, mtu } = of.network;
   if (!place) return [];
   const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
@@ -175,7 +175,7 @@ export function existingNetworkConflicts(of: Written): z.core.$ZodRawIssue[] {
   const { kind } = of.endpoint;
   const instead =
     "public" in of.endpoint ? "`public: false`" : "an endpoint like `{kind: private}`";
-  const floats = of.externalNetwork === undefined && endpointTraits(of).floatingIps > 0;
+  const floats = of.externalNetwork === undefined && getEndpointTraits(of).floatingIps > 0;
   return [
     ...(floats
       ? [
@@ -194,7 +194,7 @@ export function existingNetworkConflicts(of: Written): z.core.$ZodRawIssue[] {
   ];
 }
 
-export const dnsFamilyConflicts = ({
+export const findDnsFamilyConflicts = ({
   network: { dns, ipv6: both },
 }: Pick<Written, "network">): z.core.$ZodRawIssue[] =>
   dns.flatMap((one, index) =>
@@ -210,17 +210,17 @@ export const dnsFamilyConflicts = ({
       : [],
   );
 
-export interface WithSecurityGroups {
+export interface SecurityGroupArguments {
   readonly securityGroups: readonly string[];
 }
 
 /** Reports security groups in a network without port security. Neutron filters no traffic there. */
-export function unfilteredSecurityGroupConflicts({
+export function findUnfilteredSecurityGroupConflicts({
   network: ranges,
   groups,
 }: {
-  readonly network: WithSecurityGroups & { readonly portSecurity: boolean };
-  readonly groups: readonly GroupAtPath<WithSecurityGroups>[];
+  readonly network: SecurityGroupArguments & { readonly portSecurity: boolean };
+  readonly groups: readonly GroupAtPath<SecurityGroupArguments>[];
 }): z.core.$ZodRawIssue[] {
   if (ranges.portSecurity) return [];
   return [{ path: ["network"], group: ranges }, ...groups]

@@ -4,7 +4,7 @@ import {
   suggestedPodNetworks,
   podNetworkKinds,
   podNetworkTable,
-  podNetworkTraitsOf,
+  getPodNetworkTraits,
   isRoutedByCloud,
   type PodNetworkKind,
   type PodNetworkSpec,
@@ -39,7 +39,7 @@ interface Written {
  * Reports settings that contradict the pod network `cloud-routes`. Its routes are on the cluster's
  * router, where the cloud controller sets them.
  */
-export function cloudRoutesConflicts(of: Written): z.core.$ZodRawIssue[] {
+export function findCloudRoutesConflicts(of: Written): z.core.$ZodRawIssue[] {
   const { podNetwork: chosen, cloudController, network, endpoint } = of;
   if (!isRoutedByCloud(chosen)) return [];
   const reasons = [
@@ -65,13 +65,13 @@ export function cloudRoutesConflicts(of: Written): z.core.$ZodRawIssue[] {
 }
 
 /** Reports fields in `kubernetes.kubeProxy` if the pod network replaces kube-proxy. */
-export function kubeProxyConflicts({
+export function findKubeProxyConflicts({
   podNetwork: chosen,
   kubernetes: { kubeProxy },
 }: Pick<Written, "podNetwork"> & {
   readonly kubernetes: { readonly kubeProxy: object };
 }): z.core.$ZodRawIssue[] {
-  const { replacesKubeProxy } = podNetworkTraitsOf(chosen);
+  const { replacesKubeProxy } = getPodNetworkTraits(chosen);
   if (!replacesKubeProxy || Object.keys(kubeProxy).length === 0) return [];
   return [
     {
@@ -91,7 +91,7 @@ const deniesExternalIps = "DenyServiceExternalIPs";
  * Reports that the pod network advertises external IPs of Services although `kubernetes.hardened`
  * forbids such IPs.
  */
-export function externalIpConflicts({
+export function findAdvertisedIpConflicts({
   podNetwork: chosen,
   kubernetes: { hardened, apiServer },
 }: Pick<Written, "podNetwork"> & {
@@ -119,11 +119,11 @@ export function externalIpConflicts({
  * Reports `samples` if the program deploys no pod network. The samples' pods would wait until the
  * user deploys one.
  */
-export function samplesWithoutPodNetworkConflicts({
+export function findSamplesConflicts({
   podNetwork: chosen,
   samples,
 }: Pick<Written, "podNetwork"> & { readonly samples: boolean }): z.core.$ZodRawIssue[] {
-  if (!samples || podNetworkTraitsOf(chosen).deployedByUser !== true) return [];
+  if (!samples || getPodNetworkTraits(chosen).deployedByUser !== true) return [];
   return [
     {
       code: "custom",

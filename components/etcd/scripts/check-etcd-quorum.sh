@@ -3,7 +3,7 @@
 # majority without the other member. Changes nothing: the other member remains in etcd until the new
 # server joins (issue-etcd-certificates.sh), so an interrupted run needs no repair.
 # Result: {"left": NAME}.
-# Values: see leaveVariables in etcd/member-scripts.ts.
+# Values: see etcdQuorumVariables in etcd/member-scripts.ts.
 
 readonly pki=/etc/kubernetes/pki/etcd
 

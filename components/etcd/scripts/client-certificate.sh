@@ -5,7 +5,7 @@
 # Result: {"endings": DATE}.
 # States: certificate valid for another month -> keep the certificate; otherwise -> create a new
 # certificate, signed by an etcd member.
-# Values: see clientCertificateVariables in etcd/member-scripts.ts.
+# Values: see etcdClientCertificateVariables in etcd/member-scripts.ts.
 
 # The directory is not in /etc/kubernetes/pki, which clean_up_after deletes after an interrupted
 # kubeadm.

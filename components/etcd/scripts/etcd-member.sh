@@ -7,7 +7,7 @@
 # Result: {"member": NAME}.
 # States: member -> check that etcd answers; no member, or an interrupted start or join -> start a
 # new etcd cluster or join through another member.
-# Values: see memberVariables in etcd/member-scripts.ts.
+# Values: see etcdMemberVariables in etcd/member-scripts.ts.
 
 readonly occasion=${1:-update}
 readonly pki=/etc/kubernetes/pki/etcd data=/var/lib/etcd

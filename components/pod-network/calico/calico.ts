@@ -1,9 +1,9 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { checksum } from "../../pulumi/checksum.js";
+import { computeChecksum } from "../../pulumi/checksum.js";
 import { ManifestAddon } from "../manifest-addon.js";
 import type { PodNetworkSettings } from "../pod-network.js";
-import { calicoAnchors, calicoAnchorsOf, calicoObjects } from "./manifests.js";
+import { calicoRequiredParts, getCalicoRequiredParts, buildCalicoObjects } from "./manifests.js";
 
 /** Pod network and network policies of Calico, from its published manifest. */
 export class Calico extends ManifestAddon {
@@ -21,16 +21,16 @@ export class Calico extends ManifestAddon {
     const { options, podCidr, registry, ownImages, files } = args;
     const { manifest, encapsulation } = options;
     const podMtu = pulumi.output(args.podMtu).apply(String);
-    const objects = calicoObjects(this.read(manifest, calicoAnchorsOf(args), files), {
+    const objects = buildCalicoObjects(this.read(manifest, getCalicoRequiredParts(args), files), {
       encapsulation,
       podCidr,
       ipv6Pods: args.ipv6?.pods,
       podMtu,
       registry,
       ownImages,
-      configChecksum: podMtu.apply((mtu) => checksum(manifest.sha256, encapsulation, mtu)),
+      configChecksum: podMtu.apply((mtu) => computeChecksum(manifest.sha256, encapsulation, mtu)),
     });
-    this.daemonSet = this.deploy(objects, calicoAnchors.daemonSet);
+    this.daemonSet = this.deploy(objects, calicoRequiredParts.daemonSet);
     this.registerOutputs({});
   }
 }

@@ -7,24 +7,24 @@ import type { StringInput } from "../../kubernetes-objects/kubernetes-types.js";
 import type { CalicoOptions } from "./options.js";
 import {
   applyChanges,
-  withClusterImages,
-  withChecksum,
-  withChangedContainer,
-  withConfigMapData,
-  withEditedData,
-  withEnvVars,
-  type ManifestAnchors,
+  replaceImages,
+  setChecksumAnnotation,
+  changeContainer,
+  setConfigMapData,
+  editConfigMapData,
+  setEnvVars,
+  type RequiredManifestParts,
   type ManifestContainer,
   type ManifestObject,
 } from "../manifest-objects.js";
 
-export const calicoAnchors: ManifestAnchors = {
+export const calicoRequiredParts: RequiredManifestParts = {
   configMap: "calico-config",
   daemonSet: "calico-node",
   containers: ["install-cni", "calico-node"],
 };
 
-/** Arguments of {@link calicoObjects}. */
+/** Arguments of {@link buildCalicoObjects}. */
 export interface CalicoSettings {
   readonly encapsulation: CalicoOptions["encapsulation"];
   /** CIDR of the pods. Calico assigns blocks of this CIDR to nodes on demand. */
@@ -61,17 +61,17 @@ const pools = {
 const ipam = /"type":\s*"calico-ipam"/;
 
 /** Returns the parts that the manifest must contain. With IPv6, the IPAM type is one of them. */
-export const calicoAnchorsOf = ({
+export const getCalicoRequiredParts = ({
   ipv6,
 }: {
   readonly ipv6?: object | undefined;
-}): ManifestAnchors =>
+}): RequiredManifestParts =>
   ipv6
     ? {
-        ...calicoAnchors,
+        ...calicoRequiredParts,
         data: { key: "cni_network_config", pattern: ipam, says: "calico-ipam" },
       }
-    : calicoAnchors;
+    : calicoRequiredParts;
 
 const ofIpv6 = (pods: string, vxlan: string): Readonly<Record<string, string>> => ({
   FELIX_IPV6SUPPORT: "true",
@@ -88,21 +88,21 @@ const ofIpv6 = (pods: string, vxlan: string): Readonly<Record<string, string>> =
  * Returns the objects of the manifest with the settings of the cluster. Calico reads the settings
  * of the address pool only when it starts for the first time.
  */
-export function calicoObjects(
+export function buildCalicoObjects(
   objects: readonly ManifestObject[],
   settings: CalicoSettings,
 ): readonly ManifestObject[] {
-  const { configMap, daemonSet } = calicoAnchors;
+  const { configMap, daemonSet } = calicoRequiredParts;
   const { backend, vxlan, ipip } = pools[settings.encapsulation];
   const { ipv6Pods } = settings;
   return applyChanges(objects, [
-    withClusterImages(settings.registry, settings.ownImages),
-    withConfigMapData(configMap, { calico_backend: backend, veth_mtu: settings.podMtu }),
-    withChecksum(daemonSet, settings.configChecksum),
-    withChangedContainer(
+    replaceImages(settings.registry, settings.ownImages),
+    setConfigMapData(configMap, { calico_backend: backend, veth_mtu: settings.podMtu }),
+    setChecksumAnnotation(daemonSet, settings.configChecksum),
+    changeContainer(
       daemonSet,
       "calico-node",
-      withEnvVars({
+      setEnvVars({
         CALICO_IPV4POOL_CIDR: settings.podCidr,
         CALICO_IPV4POOL_VXLAN: vxlan,
         CALICO_IPV4POOL_IPIP: ipip,
@@ -117,11 +117,11 @@ export function calicoObjects(
     ...(ipv6Pods === undefined
       ? []
       : [
-          withEditedData(configMap, "cni_network_config", (text) =>
+          editConfigMapData(configMap, "cni_network_config", (text) =>
             text.replace(ipam, '$&, "assign_ipv4": "true", "assign_ipv6": "true"'),
           ),
         ]),
-    ...(backend === "bird" ? [] : [withChangedContainer(daemonSet, "calico-node", withoutBird)]),
+    ...(backend === "bird" ? [] : [changeContainer(daemonSet, "calico-node", withoutBird)]),
   ]);
 }
 

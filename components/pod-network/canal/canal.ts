@@ -1,10 +1,10 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { checksum } from "../../pulumi/checksum.js";
-import { networkConfiguration } from "../flannel/manifests.js";
+import { computeChecksum } from "../../pulumi/checksum.js";
+import { renderFlannelConfiguration } from "../flannel/manifests.js";
 import { ManifestAddon } from "../manifest-addon.js";
 import type { PodNetworkSettings } from "../pod-network.js";
-import { canalAnchors, canalObjects } from "./manifests.js";
+import { canalRequiredParts, buildCanalObjects } from "./manifests.js";
 
 /** Canal: flannel's tunnels with Calico's network policies, from the published manifest. */
 export class Canal extends ManifestAddon {
@@ -22,15 +22,15 @@ export class Canal extends ManifestAddon {
     const { options, podCidr, registry, ownImages, files } = args;
     const { manifest } = options;
     const podMtu = pulumi.output(args.podMtu);
-    const networkConfig = podMtu.apply((mtu) => networkConfiguration(podCidr, "vxlan", mtu));
-    const objects = canalObjects(this.read(manifest, canalAnchors, files), {
+    const networkConfig = podMtu.apply((mtu) => renderFlannelConfiguration(podCidr, "vxlan", mtu));
+    const objects = buildCanalObjects(this.read(manifest, canalRequiredParts, files), {
       networkConfig,
       registry,
       ownImages,
       podMtu: podMtu.apply(String),
-      configChecksum: networkConfig.apply((text) => checksum(manifest.sha256, text)),
+      configChecksum: networkConfig.apply((text) => computeChecksum(manifest.sha256, text)),
     });
-    this.daemonSet = this.deploy(objects, canalAnchors.daemonSet);
+    this.daemonSet = this.deploy(objects, canalRequiredParts.daemonSet);
     this.registerOutputs({});
   }
 }

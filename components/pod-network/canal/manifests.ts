@@ -6,22 +6,22 @@ import type { ImageRegistry, OwnImages } from "../../../base/versions/container-
 import type { StringInput } from "../../kubernetes-objects/kubernetes-types.js";
 import {
   applyChanges,
-  withClusterImages,
-  withChecksum,
-  withChangedContainer,
-  withConfigMapData,
-  withEnvVars,
-  type ManifestAnchors,
+  replaceImages,
+  setChecksumAnnotation,
+  changeContainer,
+  setConfigMapData,
+  setEnvVars,
+  type RequiredManifestParts,
   type ManifestObject,
 } from "../manifest-objects.js";
 
-export const canalAnchors: ManifestAnchors = {
+export const canalRequiredParts: RequiredManifestParts = {
   configMap: "canal-config",
   daemonSet: "canal",
   containers: ["install-cni", "calico-node", "kube-flannel"],
 };
 
-/** Arguments of {@link canalObjects}. */
+/** Arguments of {@link buildCanalObjects}. */
 export interface CanalSettings {
   /** MTU of the pods' interfaces, in bytes. */
   readonly podMtu: StringInput;
@@ -38,24 +38,24 @@ export interface CanalSettings {
 }
 
 /** Returns the objects of the manifest with the settings of the cluster. */
-export function canalObjects(
+export function buildCanalObjects(
   objects: readonly ManifestObject[],
   settings: CanalSettings,
 ): readonly ManifestObject[] {
-  const { configMap, daemonSet } = canalAnchors;
+  const { configMap, daemonSet } = canalRequiredParts;
   return applyChanges(objects, [
-    withClusterImages(settings.registry, settings.ownImages),
-    withConfigMapData(configMap, {
+    replaceImages(settings.registry, settings.ownImages),
+    setConfigMapData(configMap, {
       "net-conf.json": settings.networkConfig,
       veth_mtu: settings.podMtu,
     }),
-    withChecksum(daemonSet, settings.configChecksum),
+    setChecksumAnnotation(daemonSet, settings.configChecksum),
     // flanneld uses the interface with the node's address, even if the machine has several
     // interfaces.
-    withChangedContainer(
+    changeContainer(
       daemonSet,
       "kube-flannel",
-      withEnvVars({ FLANNELD_IFACE: { fieldPath: "status.hostIP" } }),
+      setEnvVars({ FLANNELD_IFACE: { fieldPath: "status.hostIP" } }),
     ),
   ]);
 }

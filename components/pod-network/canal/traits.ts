@@ -1,4 +1,4 @@
-import { vxlanOverhead, vxlanPassage } from "../flannel/traits.js";
+import { vxlanOverhead, vxlanTraffic } from "../flannel/traits.js";
 import type { PodNetworkRow } from "../pod-network-traits.js";
 import { canalOptionsSchema } from "./options.js";
 
@@ -12,7 +12,7 @@ export const canalRow: PodNetworkRow<typeof canalOptionsSchema> = {
     routedRanges: [],
     // No image is listed, because the published manifest names its images.
     images: [],
-    passages: [vxlanPassage],
+    passages: [vxlanTraffic],
     ipv6: { refused: "is published for IPv4 alone" },
     replacesKubeProxy: false,
     // ip_set and xt_set are for network policies, which are implemented with ipsets and iptables.

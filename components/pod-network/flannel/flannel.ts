@@ -1,14 +1,14 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../../kubernetes-objects/addon.js";
-import { checksum } from "../../pulumi/checksum.js";
+import { computeChecksum } from "../../pulumi/checksum.js";
 import {
-  cniConfiguration,
-  flannelAccess,
-  flannelConfigMap,
-  flannelDaemonSet,
-  flannelNamespace,
-  networkConfiguration,
+  renderCniConfiguration,
+  buildFlannelRbac,
+  buildFlannelConfigMap,
+  buildFlannelDaemonSet,
+  buildFlannelNamespace,
+  renderFlannelConfiguration,
 } from "./manifests.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
@@ -30,26 +30,32 @@ export class Flannel extends Addon {
   ) {
     super(Flannel.type, name, args, opts);
     const { podCidr, ipv6, podMtu, images, options, apiName } = args;
-    const namespace = this.object(kubernetes.core.v1.Namespace, "namespace", flannelNamespace());
-    const access = this.access(flannelAccess(), namespace);
+    const namespace = this.object(
+      kubernetes.core.v1.Namespace,
+      "namespace",
+      buildFlannelNamespace(),
+    );
+    const access = this.access(buildFlannelRbac(), namespace);
     const configuration = pulumi
       .output(podMtu)
-      .apply((mtu) => networkConfiguration(podCidr, options.backend, mtu, ipv6?.pods));
+      .apply((mtu) => renderFlannelConfiguration(podCidr, options.backend, mtu, ipv6?.pods));
     const configMap = this.object(
       kubernetes.core.v1.ConfigMap,
       "configuration",
-      flannelConfigMap(configuration),
+      buildFlannelConfigMap(configuration),
       // The namespace must exist before its objects.
       { dependsOn: [namespace] },
     );
     this.daemonSet = this.object(
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
-      flannelDaemonSet({
+      buildFlannelDaemonSet({
         images,
         dual: ipv6 !== undefined,
         apiName,
-        configChecksum: configuration.apply((text) => checksum(cniConfiguration(), text)),
+        configChecksum: configuration.apply((text) =>
+          computeChecksum(renderCniConfiguration(), text),
+        ),
       }),
       {
         // The API server refuses pods without their service account, and the pods fail without

@@ -1,15 +1,15 @@
 /** flannel as pod network: namespace, RBAC, ConfigMap, DaemonSet (pure functions). */
-import { rbacObjects, watchVerbs, rbacRule } from "../../kubernetes-objects/rbac.js";
+import { buildRbacObjects, watchVerbs, buildRbacRule } from "../../kubernetes-objects/rbac.js";
 import {
-  apiByNameVariables,
-  appLabel,
-  containerWithDefaults,
-  tolerateAllTaints,
-  envFromField,
-  livenessProbeOf,
+  getApiHostVariables,
+  buildAppLabel,
+  addContainerDefaults,
+  allTaintsTolerations,
+  buildFieldEnvVar,
+  buildLivenessProbe,
   apiByNameLabel,
 } from "../../kubernetes-objects/pod-settings.js";
-import { cniDirectory, cniInstallHook } from "../cni-install-hook.js";
+import { cniDirectory, buildCniInstallHook } from "../cni-install-hook.js";
 import { vxlanOverhead, vxlanPort } from "./traits.js";
 import type { FlannelOptions } from "./options.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
@@ -36,7 +36,7 @@ const stateDirectory = "/run/flannel";
 const healthPort = 20245;
 
 /** Returns the namespace of flannel. Its name is the name in flannel's documentation. */
-export function flannelNamespace(): Namespace {
+export function buildFlannelNamespace(): Namespace {
   return {
     apiVersion: "v1",
     kind: "Namespace",
@@ -52,11 +52,14 @@ export function flannelNamespace(): Namespace {
  * Returns the permissions of flannel. flanneld publishes the address of its tunnel in annotations
  * of the node. flanneld gets the node's name from NODE_NAME, so it need not read pods.
  */
-export function flannelAccess(): RbacObjects {
-  return rbacObjects({
+export function buildFlannelRbac(): RbacObjects {
+  return buildRbacObjects({
     account,
     home: namespace,
-    cluster: [rbacRule("", ["nodes"], watchVerbs), rbacRule("", ["nodes/status"], ["patch"])],
+    cluster: [
+      buildRbacRule("", ["nodes"], watchVerbs),
+      buildRbacRule("", ["nodes/status"], ["patch"]),
+    ],
   });
 }
 
@@ -64,7 +67,7 @@ export function flannelAccess(): RbacObjects {
  * Returns the CNI configuration list. flannel's CNI plugin adds the values that flanneld writes to
  * a file.
  */
-export function cniConfiguration(): string {
+export function renderCniConfiguration(): string {
   const plugins = [
     { type: "flannel", delegate: { hairpinMode: true, isDefaultGateway: true } },
     { type: "portmap", capabilities: { portMappings: true } },
@@ -79,7 +82,7 @@ export function cniConfiguration(): string {
  * @param podMtu MTU of the pods' interfaces, in bytes
  * @param ipv6 IPv6 CIDR of the pods. Default: no IPv6
  */
-export function networkConfiguration(
+export function renderFlannelConfiguration(
   podCidr: string,
   backend: FlannelOptions["backend"],
   podMtu: number,
@@ -99,16 +102,16 @@ export function networkConfiguration(
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 /** Returns the ConfigMap with the CNI configuration and the configuration of flanneld. */
-export function flannelConfigMap(networkConfig: StringInput): ConfigMap {
+export function buildFlannelConfigMap(networkConfig: StringInput): ConfigMap {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: configMapName, namespace },
-    data: { [cniKey]: cniConfiguration(), [networkKey]: networkConfig },
+    data: { [cniKey]: renderCniConfiguration(), [networkKey]: networkConfig },
   };
 }
 
-/** Arguments of {@link flannelDaemonSet}. */
+/** Arguments of {@link buildFlannelDaemonSet}. */
 export interface FlannelSettings {
   readonly images: { readonly flannel: string; readonly flannelCniPlugin: string };
   /**
@@ -129,9 +132,9 @@ export interface FlannelSettings {
  * Returns the DaemonSet with one flanneld per node. kube-controller-manager assigns a pod CIDR to
  * each node.
  */
-export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
+export function buildFlannelDaemonSet(settings: FlannelSettings): DaemonSet {
   const { images, configChecksum, dual = false, apiName } = settings;
-  const labels = appLabel(name);
+  const labels = buildAppLabel(name);
   return {
     apiVersion: "apps/v1",
     kind: "DaemonSet",
@@ -148,7 +151,7 @@ export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
           serviceAccountName: account,
           hostNetwork: true,
           priorityClassName: "system-node-critical",
-          tolerations: tolerateAllTaints,
+          tolerations: allTaintsTolerations,
           initContainers: [installPlugin(images.flannelCniPlugin)],
           containers: [flanneld(images.flannel, dual, apiName)],
           volumes: [
@@ -176,7 +179,7 @@ const only = (...add: string[]): SecurityContext => ({
 });
 
 function installPlugin(image: string) {
-  return containerWithDefaults({
+  return addContainerDefaults({
     name: "install-cni-plugin",
     image,
     // With -f, cp replaces the file of a running plugin, which cannot be overwritten.
@@ -199,17 +202,17 @@ const interfaceOf = (dual: boolean) =>
           "$(NODE_ADDRESSES)",
         ],
         iface: [],
-        address: envFromField("NODE_ADDRESSES", "status.hostIPs"),
+        address: buildFieldEnvVar("NODE_ADDRESSES", "status.hostIPs"),
       }
     : {
         iface: ["--iface=$(NODE_ADDRESS)"],
-        address: envFromField("NODE_ADDRESS", "status.hostIP"),
+        address: buildFieldEnvVar("NODE_ADDRESS", "status.hostIP"),
       };
 
 function flanneld(image: string, dual: boolean, apiName: string | undefined) {
   const { iface, address, ...command } = interfaceOf(dual);
   const subnetFile = `${stateDirectory}/subnet.env`;
-  return containerWithDefaults({
+  return addContainerDefaults({
     name: "flanneld",
     image,
     ...command,
@@ -223,8 +226,8 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
       "--healthz-ip=127.0.0.1",
       `--healthz-port=${healthPort.toString()}`,
     ],
-    env: [envFromField("NODE_NAME", "spec.nodeName"), address, ...apiByNameVariables(apiName)],
-    lifecycle: cniInstallHook({
+    env: [buildFieldEnvVar("NODE_NAME", "spec.nodeName"), address, ...getApiHostVariables(apiName)],
+    lifecycle: buildCniInstallHook({
       when: `test -s ${subnetFile}`,
       from: `${configDirectory}/${cniKey}`,
       as: "10-flannel.conflist",
@@ -235,7 +238,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
       configurationMount,
       { name: "xtables-lock", mountPath: "/run/xtables.lock" },
     ],
-    livenessProbe: livenessProbeOf({
+    livenessProbe: buildLivenessProbe({
       httpGet: { path: "/healthz", port: healthPort, host: "127.0.0.1" },
     }),
     resources: { requests: { cpu: "50m", memory: "50Mi" } },

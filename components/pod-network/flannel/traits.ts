@@ -11,13 +11,13 @@ export const vxlanOverhead = 50;
  * Number of bytes that a tunnel over IPv6 adds to a packet. An IPv6 header is 20 bytes longer than
  * an IPv4 header.
  */
-export const vxlanOverheadOfIpv6 = vxlanOverhead + 20;
+export const vxlanIpv6Overhead = vxlanOverhead + 20;
 
 /**
  * Firewall rule for VXLAN. Other rules already allow all UDP between nodes, but a pod network must
  * not depend on them.
  */
-export const vxlanPassage: PodNetworkTraffic = {
+export const vxlanTraffic: PodNetworkTraffic = {
   name: "vxlan",
   from: "machines",
   protocol: "udp",
@@ -39,8 +39,8 @@ const traits: Readonly<Record<FlannelOptions["backend"], PodNetworkTraits>> = {
     encapsulation: "vxlan",
     overhead: vxlanOverhead,
     routedRanges: [],
-    passages: [vxlanPassage],
-    ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: vxlanOverheadOfIpv6 },
+    passages: [vxlanTraffic],
+    ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: vxlanIpv6Overhead },
     kernelModules: ["vxlan"],
   },
   // Each node has a route to every other node. All nodes are in one subnet, so Neutron delivers the

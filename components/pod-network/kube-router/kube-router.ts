@@ -1,15 +1,15 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../../kubernetes-objects/addon.js";
-import { checksum } from "../../pulumi/checksum.js";
+import { computeChecksum } from "../../pulumi/checksum.js";
 import {
-  cniConfiguration,
-  kubeRouterAccess,
-  kubeRouterConfigMap,
-  kubeRouterDaemonSet,
-  peerPasswords,
-  peersSecret,
-  type RouterOptions,
+  renderCniConfiguration,
+  buildKubeRouterRbac,
+  buildKubeRouterConfigMap,
+  buildKubeRouterDaemonSet,
+  renderPeerPasswords,
+  buildPeersSecret,
+  type KubeRouterFlagOptions,
 } from "./manifests.js";
 import { isRoutedByCloud } from "../pod-network-kinds.js";
 import type { PodNetworkSettings } from "../pod-network.js";
@@ -32,12 +32,12 @@ export class KubeRouter extends Addon {
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(KubeRouter.type, name, args, opts);
-    const access = this.access(kubeRouterAccess());
-    const configuration = pulumi.output(args.podMtu).apply(cniConfiguration);
+    const access = this.access(buildKubeRouterRbac());
+    const configuration = pulumi.output(args.podMtu).apply(renderCniConfiguration);
     const configMap = this.object(
       kubernetes.core.v1.ConfigMap,
       "cni",
-      kubeRouterConfigMap(configuration),
+      buildKubeRouterConfigMap(configuration),
     );
     const options = args.options.kind === "kube-router" ? args.options : undefined;
     const peers = this.#peers(options);
@@ -45,14 +45,14 @@ export class KubeRouter extends Addon {
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
       // The pod CIDR is not passed, because each Node object contains the node's part of it.
-      kubeRouterDaemonSet({
+      buildKubeRouterDaemonSet({
         image: args.images.kubeRouter,
         apiName: args.apiName,
         serviceCidrs: [args.serviceCidr, ...(args.ipv6 ? [args.ipv6.services] : [])],
         exchangesRoutes: !isRoutedByCloud(args.options),
         ...(options && { options }),
         ...(peers && { passwordsVersion: versionOf(peers) }),
-        configChecksum: configuration.apply((text) => checksum(text)),
+        configChecksum: configuration.apply((text) => computeChecksum(text)),
       }),
       {
         // The API server refuses pods without their service account, and the pods fail without
@@ -68,11 +68,11 @@ export class KubeRouter extends Addon {
    * Creates the Secret with the passwords of BGP peers. Returns undefined if no peer has a
    * password.
    */
-  #peers(options: RouterOptions | undefined): kubernetes.core.v1.Secret | undefined {
+  #peers(options: KubeRouterFlagOptions | undefined): kubernetes.core.v1.Secret | undefined {
     const passwords = options?.peers.map(({ password }) => password) ?? [];
     if (passwords.every((one) => one === undefined)) return undefined;
-    const text = pulumi.secret(pulumi.all(passwords).apply(peerPasswords));
-    return this.object(kubernetes.core.v1.Secret, "peers", peersSecret(text));
+    const text = pulumi.secret(pulumi.all(passwords).apply(renderPeerPasswords));
+    return this.object(kubernetes.core.v1.Secret, "peers", buildPeersSecret(text));
   }
 }
 

@@ -3,20 +3,20 @@
  * functions).
  */
 import {
-  rbacObjects,
+  buildRbacObjects,
   watchVerbs,
-  rbacRule,
+  buildRbacRule,
   systemNamespace,
 } from "../../kubernetes-objects/rbac.js";
 import {
-  apiByNameVariables,
-  appLabel,
-  containerWithDefaults,
-  tolerateAllTaints,
-  envFromField,
-  livenessProbeOf,
+  getApiHostVariables,
+  buildAppLabel,
+  addContainerDefaults,
+  allTaintsTolerations,
+  buildFieldEnvVar,
+  buildLivenessProbe,
   apiByNameLabel,
-  readinessProbeOf,
+  buildReadinessProbe,
 } from "../../kubernetes-objects/pod-settings.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
 import type {
@@ -25,7 +25,7 @@ import type {
   StringInput,
   Secret,
 } from "../../kubernetes-objects/kubernetes-types.js";
-import { cniDirectory, cniInstallHook } from "../cni-install-hook.js";
+import { cniDirectory, buildCniInstallHook } from "../cni-install-hook.js";
 import type { KubeRouterOptions } from "./options.js";
 
 const name = "kube-router";
@@ -41,13 +41,13 @@ const healthPort = 20244;
  * Returns the permissions of kube-router: to read the objects that determine routes and network
  * policies. kube-router writes no objects.
  */
-export function kubeRouterAccess(): RbacObjects {
-  return rbacObjects({
+export function buildKubeRouterRbac(): RbacObjects {
+  return buildRbacObjects({
     account: name,
     cluster: [
-      rbacRule("", ["namespaces", "nodes", "pods", "services"], watchVerbs),
-      rbacRule("discovery.k8s.io", ["endpointslices"], watchVerbs),
-      rbacRule("networking.k8s.io", ["networkpolicies"], watchVerbs),
+      buildRbacRule("", ["namespaces", "nodes", "pods", "services"], watchVerbs),
+      buildRbacRule("discovery.k8s.io", ["endpointslices"], watchVerbs),
+      buildRbacRule("networking.k8s.io", ["networkpolicies"], watchVerbs),
     ],
   });
 }
@@ -57,7 +57,7 @@ export function kubeRouterAccess(): RbacObjects {
  *
  * @param mtu MTU of the pods' interfaces, in bytes
  */
-export function cniConfiguration(mtu: number): string {
+export function renderCniConfiguration(mtu: number): string {
   const plugins = [
     {
       type: "bridge",
@@ -75,7 +75,7 @@ export function cniConfiguration(mtu: number): string {
 }
 
 /** Returns the ConfigMap with the CNI configuration. */
-export function kubeRouterConfigMap(configuration: StringInput): ConfigMap {
+export function buildKubeRouterConfigMap(configuration: StringInput): ConfigMap {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -92,10 +92,10 @@ const passwordsDirectory = "/etc/kube-router-peers";
  * Returns the passwords of all peers in base64, separated by commas. The password of a peer without
  * a password is empty.
  */
-export const peerPasswords = (passwords: readonly (string | undefined)[]): string =>
+export const renderPeerPasswords = (passwords: readonly (string | undefined)[]): string =>
   passwords.map((one = "") => Buffer.from(one).toString("base64")).join(",");
 
-export function peersSecret(passwords: StringInput): Secret {
+export function buildPeersSecret(passwords: StringInput): Secret {
   return {
     apiVersion: "v1",
     kind: "Secret",
@@ -106,9 +106,9 @@ export function peersSecret(passwords: StringInput): Secret {
 }
 
 /** Options that determine kube-router's arguments. */
-export type RouterOptions = Omit<KubeRouterOptions, "kind">;
+export type KubeRouterFlagOptions = Omit<KubeRouterOptions, "kind">;
 
-/** Arguments of {@link kubeRouterDaemonSet}. */
+/** Arguments of {@link buildKubeRouterDaemonSet}. */
 export interface KubeRouterSettings {
   readonly image: string;
   /**
@@ -119,7 +119,7 @@ export interface KubeRouterSettings {
   /** Whether kube-router exchanges routes to pods by BGP. */
   readonly exchangesRoutes: boolean;
   /** Options of kube-router in the specification. @default the default of each option */
-  readonly options?: RouterOptions;
+  readonly options?: KubeRouterFlagOptions;
   /**
    * Host name of the API, which each machine resolves itself.
    * @default kube-router reaches the API through its Service
@@ -143,8 +143,8 @@ export interface KubeRouterSettings {
  * overlay, all nodes are in one subnet, and their ports allow the addresses of pods. Neutron then
  * delivers the packets of pods.
  */
-export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
-  const labels = appLabel(name);
+export function buildKubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
+  const labels = buildAppLabel(name);
   return {
     apiVersion: "apps/v1",
     kind: "DaemonSet",
@@ -166,7 +166,7 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
           serviceAccountName: name,
           hostNetwork: true,
           priorityClassName: "system-node-critical",
-          tolerations: tolerateAllTaints,
+          tolerations: allTaintsTolerations,
           initContainers: [draftConfiguration(settings.image)],
           containers: [router(settings)],
           volumes: [
@@ -193,7 +193,7 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
  * node's pod CIDR only to a file that exists.
  */
 function draftConfiguration(image: string) {
-  return containerWithDefaults({
+  return addContainerDefaults({
     name: "draft-cni-configuration",
     image,
     command: ["cp", `/etc/kube-router/${configKey}`, draft],
@@ -206,7 +206,7 @@ function draftConfiguration(image: string) {
 
 const isIpv6 = (range: string): boolean => range.includes(":");
 
-const overlayOf = (options: RouterOptions | undefined): readonly string[] =>
+const overlayOf = (options: KubeRouterFlagOptions | undefined): readonly string[] =>
   options === undefined || options.overlay === "off"
     ? ["--enable-overlay=false"]
     : [
@@ -219,9 +219,12 @@ const overlayOf = (options: RouterOptions | undefined): readonly string[] =>
  * Returns the flags for BGP peers outside the cluster, and the flags for the Service addresses that
  * are advertised to these peers.
  */
-function peersOf({ peers, multihop, advertiseServices }: RouterOptions, passwords: boolean) {
+function peersOf(
+  { peers, multihop, advertiseServices }: KubeRouterFlagOptions,
+  passwords: boolean,
+) {
   if (peers.length === 0) return [];
-  const each = (of: (peer: RouterOptions["peers"][number]) => string | number): string =>
+  const each = (of: (peer: KubeRouterFlagOptions["peers"][number]) => string | number): string =>
     peers.map(of).join(",");
   return [
     `--peer-router-ips=${each(({ address }) => address)}`,
@@ -234,7 +237,7 @@ function peersOf({ peers, multihop, advertiseServices }: RouterOptions, password
 }
 
 /** Returns the flags for options whose values differ from the defaults. */
-function choices(options: RouterOptions, passwords: boolean): readonly string[] {
+function choices(options: KubeRouterFlagOptions, passwords: boolean): readonly string[] {
   const { asn, serviceRanges, hairpin } = options;
   return [
     ...(asn === 64512 ? [] : [`--cluster-asn=${asn.toString()}`]),
@@ -262,7 +265,7 @@ function router(settings: KubeRouterSettings) {
   const dual = serviceCidrs.some(isIpv6);
   const passwords = settings.passwordsVersion !== undefined;
   const healthz = { path: "/healthz", port: healthPort, host: "127.0.0.1" };
-  return containerWithDefaults({
+  return addContainerDefaults({
     name,
     image,
     args: [
@@ -290,23 +293,23 @@ function router(settings: KubeRouterSettings) {
       ...(options ? choices(options, passwords) : []),
     ],
     env: [
-      envFromField("NODE_NAME", "spec.nodeName"),
+      buildFieldEnvVar("NODE_NAME", "spec.nodeName"),
       { name: "KUBE_ROUTER_CNI_CONF_FILE", value: draft },
-      ...apiByNameVariables(apiName),
+      ...getApiHostVariables(apiName),
     ],
     // The file is complete when it contains the node's pod CIDR. With IPv6, kube-router adds the
     // IPv6 CIDR last. Only this CIDR contains a colon.
-    lifecycle: cniInstallHook({
+    lifecycle: buildCniInstallHook({
       when: `grep -q '"subnet"${dual ? ': *"[^"]*:' : ""}' ${draft}`,
       from: draft,
       as: cniFile,
     }),
     volumeMounts: volumeMounts(passwords),
-    readinessProbe: readinessProbeOf(
+    readinessProbe: buildReadinessProbe(
       { httpGet: healthz },
       { periodSeconds: 2, failureThreshold: 3 },
     ),
-    livenessProbe: livenessProbeOf({ httpGet: healthz }, { initialDelaySeconds: 20 }),
+    livenessProbe: buildLivenessProbe({ httpGet: healthz }, { initialDelaySeconds: 20 }),
     resources: { requests: { cpu: "50m", memory: "64Mi" } },
     // kube-router changes routes, iptables, ipsets and sysctls of the node.
     securityContext: { privileged: true },

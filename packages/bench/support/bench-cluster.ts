@@ -1,13 +1,13 @@
 /** Name of the cluster that is measured on the lab. */
-export const clusterName = "bench";
+export const benchClusterName = "bench";
 
 /**
  * Returns the cluster's description: one control plane with a floating IP, or several behind a load
  * balancer.
  */
-export function benchCluster(controlPlanes: number, workers: number) {
+export function getBenchCluster(controlPlanes: number, workers: number) {
   return {
-    name: clusterName,
+    name: benchClusterName,
     image: "debian-12",
     externalNetwork: "public",
     allowedCidrs: ["172.29.0.0/16"],

@@ -1,16 +1,16 @@
 import type { SeenCall } from "../../../test/lab/support/faults/faulty-proxy.js";
-import { ports } from "../../lab/cloud/configuration/common.js";
+import { managementPorts } from "../../lab/cloud/configuration/common.js";
 import type { Figures } from "./statistics.js";
 
 const services = new Map(
-  Object.entries(ports).map(([service, port]) => [String(port), service] as const),
+  Object.entries(managementPorts).map(([service, port]) => [String(port), service] as const),
 );
 
 /** Pattern of an ID, of any service. */
 const id = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
 /** Returns the kind of a call, without the object's ID: `GET network /ports/*`. */
-export function kindOf({ method, url, upstream }: SeenCall): string {
+export function getCallKind({ method, url, upstream }: SeenCall): string {
   const service = services.get(new URL(upstream).port) ?? upstream;
   const [path = ""] = url.split("?");
   const words = path.split("/").filter((word) => word !== "" && !/^v[\d.]+$/.test(word));
@@ -24,7 +24,7 @@ const writes = (call: SeenCall): boolean =>
 export function countCalls(calls: readonly SeenCall[]): Figures {
   const own = calls.filter((call) => call.own);
   const kinds = new Map<string, number>();
-  for (const call of own) kinds.set(kindOf(call), (kinds.get(kindOf(call)) ?? 0) + 1);
+  for (const call of own) kinds.set(getCallKind(call), (kinds.get(getCallKind(call)) ?? 0) + 1);
   return {
     "calls to the cloud": own.length,
     "writes among them": own.filter(writes).length,

@@ -6,7 +6,7 @@ import { toYaml } from "../../../base/yaml.js";
  * Returns an environment with the cloud behind the proxy `counted`. With the lab's own cloud name,
  * the command line would connect to the lab directly.
  */
-export function countedCloudEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function createCountedCloudEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const file = env["OS_CLIENT_CONFIG_FILE"] ?? "";
   const { clouds } = parse(readFileSync(file, "utf8")) as { clouds: Record<string, unknown> };
   const counted = { clouds: { counted: clouds[env["OS_CLOUD"] ?? ""] } };

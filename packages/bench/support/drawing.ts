@@ -1,5 +1,5 @@
 import type { BenchComparison } from "./records.js";
-import { median } from "./statistics.js";
+import { getMedian } from "./statistics.js";
 
 const [margin, labels, row, width] = [16, 190, 22, 900];
 const colors = ["#8a8a8a", "#2a6fdb", "#d97706"];
@@ -17,7 +17,7 @@ const text = (x: number, y: number, content: string, more = ""): string =>
 export function drawPhases({ columns }: BenchComparison): string {
   const names = [...new Set(columns.flatMap(({ runs }) => runs.flatMap(Object.keys)))];
   const of = (name: string, column: number): number =>
-    median((columns[column]?.runs ?? []).flatMap((run) => run[name] ?? []));
+    getMedian((columns[column]?.runs ?? []).flatMap((run) => run[name] ?? []));
   const ordered = names.sort((one, other) => of(one, 0) - of(other, 0));
   const most = Math.max(1, ...ordered.flatMap((name) => columns.map((_, at) => of(name, at))));
   const scale = (width - labels - 4 * margin) / most;

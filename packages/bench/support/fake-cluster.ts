@@ -16,7 +16,7 @@ import { isSecret } from "../../../test/support/graph/secrets.js";
 import { equip } from "../../../test/support/cloud/ready-cluster.js";
 
 /** Fake cluster that exists already: its cloud, its API and its stack's settings. */
-export interface Living {
+export interface BenchFakeCluster {
   readonly cloud: FakeCloud;
   /** Settings of the stack; the SSH key is the agent's. */
   readonly args: Omit<ClusterArgs, "ssh">;
@@ -159,7 +159,7 @@ const withKubeconfig = (kubeconfig: string): GraphOptions => {
  *
  * @param directory directory for the API's key
  */
-export async function startLiving(directory: string): Promise<Living> {
+export async function startBenchFakeCluster(directory: string): Promise<BenchFakeCluster> {
   const services = ["compute", "network", "image", "volumev3", "load-balancer", "identity"];
   const cloud = await startFakeCloud({ services });
   equip(cloud);

@@ -17,8 +17,8 @@ import { run } from "../../../base/run-command.js";
 import { toYaml } from "../../../base/yaml.js";
 import { recordedState } from "../../../test/support/engine/record-state.js";
 import type { FakeCloud } from "../../../test/support/cloud/fake-openstack.js";
-import type { Living } from "./fake-cluster.js";
-import { watchProcesses, type Seen } from "./process-watch.js";
+import type { BenchFakeCluster } from "./fake-cluster.js";
+import { watchProcesses, type WatchedProcess } from "./process-watch.js";
 
 const parts = [
   ...["dist", "package.json", "Pulumi.yaml"],
@@ -31,17 +31,17 @@ const elsewhere = (): NodeJS.ProcessEnv =>
     Object.entries(process.env).filter(([name]) => !/^(OS|PULUMI|STACKADM)_/.test(name)),
   );
 
-export interface Ran {
+export interface CommandRun {
   /** Milliseconds from start to end. */
   readonly wall: number;
   readonly output: string;
-  readonly processes: readonly Seen[];
+  readonly processes: readonly WatchedProcess[];
 }
 
 /** Cloud that an installation uses, and settings of its stack. */
-export interface Place {
+export interface InstallationSettings {
   readonly cloud: Pick<FakeCloud, "environment" | "authUrl">;
-  readonly args: Living["args"];
+  readonly args: BenchFakeCluster["args"];
 }
 
 /**
@@ -55,7 +55,7 @@ export class Installation {
 
   private constructor(
     readonly checkout: string,
-    place: Place,
+    place: InstallationSettings,
     /** Interval between two reads of the process list, in milliseconds. */
     private readonly interval?: number,
   ) {
@@ -79,14 +79,18 @@ export class Installation {
   }
 
   /** Returns an installation without a cluster. */
-  static async empty(checkout: string, place: Place, interval?: number): Promise<Installation> {
+  static async empty(
+    checkout: string,
+    place: InstallationSettings,
+    interval?: number,
+  ): Promise<Installation> {
     // Compiles the checkout if needed.
     await run(process.execPath, [join(checkout, "automation/cli/stackadm.mjs"), "--version"]);
     return new Installation(checkout, place, interval);
   }
 
   /** Returns an installation whose state contains the cluster. */
-  static async of(checkout: string, living: Living): Promise<Installation> {
+  static async of(checkout: string, living: BenchFakeCluster): Promise<Installation> {
     const made = await Installation.empty(checkout, living);
     try {
       await made.hold(living);
@@ -100,13 +104,13 @@ export class Installation {
   }
 
   /** Writes the settings of the stack. */
-  configure(args: Place["args"]): void {
+  configure(args: InstallationSettings["args"]): void {
     const config = { "stackadm:cluster": args };
     writeFileSync(join(this.place, "Pulumi.dev.yaml"), toYaml({ config }));
   }
 
   /** Runs a command until it exits. */
-  async stackadm(...args: readonly string[]): Promise<Ran> {
+  async stackadm(...args: readonly string[]): Promise<CommandRun> {
     const mark = `STACKADM_BENCH=${Date.now()}`;
     const [name = "", value = ""] = mark.split("=");
     const since = performance.now();
@@ -156,7 +160,7 @@ export class Installation {
   }
 
   /** Imports a state that contains the cluster, as if this installation had created it. */
-  private async hold(living: Living): Promise<void> {
+  private async hold(living: BenchFakeCluster): Promise<void> {
     // Creates the stack, the SSH key and the salt of the secrets.
     await this.stackadm("preview");
     const kept = join(this.home, "state", "stackadm");

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { KubernetesApi, readKubeAccess } from "../../../automation/verify/kubernetes-client.js";
 
 /** Work on one resource. Times are milliseconds since 1970. */
-export interface Work {
+export interface ResourceWork {
   /** Type of the resource. Only its last part is read: `Instance`, `Port`. */
   readonly type: string;
   readonly name: string;
@@ -13,9 +13,9 @@ export interface Work {
 /** Map from a moment's name to the seconds since the start. */
 export type Moments = Readonly<Record<string, number>>;
 
-type Which = (one: Work) => boolean;
+type Which = (one: ResourceWork) => boolean;
 
-const kind = ({ type }: Work): string => type.split(":").at(-1) ?? "";
+const kind = ({ type }: ResourceWork): string => type.split(":").at(-1) ?? "";
 const isKind =
   (...kinds: readonly string[]): Which =>
   (one) =>
@@ -31,7 +31,7 @@ const inCloud: Which = isKind("Network", "Router", "SecGroup", "Port", "Instance
  * Moments: name, resources, and a function that selects the first start, the last start or the last
  * end.
  */
-const rows: readonly (readonly [string, Which, (times: readonly Work[]) => number])[] = [
+const rows: readonly (readonly [string, Which, (times: readonly ResourceWork[]) => number])[] = [
   ["first write", inCloud, (all) => Math.min(...all.map(({ startedAt }) => startedAt))],
   ["servers asked for", isKind("Instance"), (all) => last(all, "startedAt")],
   ["servers made", isKind("Instance"), (all) => last(all, "endedAt")],
@@ -41,13 +41,13 @@ const rows: readonly (readonly [string, Which, (times: readonly Work[]) => numbe
   ["services asked for", isKind("Service"), (all) => last(all, "startedAt")],
 ];
 
-const last = (all: readonly Work[], which: "startedAt" | "endedAt"): number =>
+const last = (all: readonly ResourceWork[], which: "startedAt" | "endedAt"): number =>
   Math.max(...all.map((one) => one[which]));
 
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;
 
 /** Returns when each moment was reached, calculated from the times recorded for the work. */
-export function momentsOf(work: readonly Work[], beganAt: number): Moments {
+export function getMoments(work: readonly ResourceWork[], beganAt: number): Moments {
   const found = rows.flatMap(([name, which, when]) => {
     const mine = work.filter(which);
     return mine.length === 0 ? [] : [[name, seconds(when(mine) - beganAt)] as const];
@@ -86,7 +86,7 @@ function listing(kubeconfig: string): (path: string) => Promise<Conditioned[]> {
 }
 
 /** Returns a map from each node's name to the time when it became ready. */
-export async function nodesReady(kubeconfig: string, beganAt: number): Promise<Moments> {
+export async function readNodeReadyTimes(kubeconfig: string, beganAt: number): Promise<Moments> {
   const nodes = await listing(kubeconfig)("/api/v1/nodes");
   return Object.fromEntries(
     nodes.map((one) => [one.metadata.name, seconds((readyAt([one]) ?? NaN) - beganAt)]),
@@ -97,7 +97,7 @@ export async function nodesReady(kubeconfig: string, beganAt: number): Promise<M
  * Returns when the cluster's parts became ready. The Kubernetes API reports these times in whole
  * seconds.
  */
-export async function momentsInside(kubeconfig: string, beganAt: number): Promise<Moments> {
+export async function readClusterMoments(kubeconfig: string, beganAt: number): Promise<Moments> {
   const list = listing(kubeconfig);
   const [nodes, system, samples] = await Promise.all([
     list("/api/v1/nodes"),

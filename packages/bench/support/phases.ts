@@ -1,9 +1,9 @@
-import type { Ran } from "./installation.js";
-import type { Seen } from "./process-watch.js";
+import type { CommandRun } from "./installation.js";
+import type { WatchedProcess } from "./process-watch.js";
 import type { Figures } from "./statistics.js";
 
-const isEngine = ({ what }: Seen): boolean => /pulumi (up|preview|destroy) /.test(what);
-const isCommandLine = ({ what }: Seen): boolean => /\/pulumi \w/.test(what);
+const isEngine = ({ what }: WatchedProcess): boolean => /pulumi (up|preview|destroy) /.test(what);
+const isCommandLine = ({ what }: WatchedProcess): boolean => /\/pulumi \w/.test(what);
 
 /** Plugins in the order in which an operation needs them. */
 const plugins = {
@@ -18,10 +18,10 @@ const sum = (values: readonly number[]): number => values.reduce((all, one) => a
  * Returns the figures of one `up` or `preview`. The figures are milliseconds, unless their name
  * says that they are counts.
  */
-export function figuresOfRun({ wall, processes }: Ran, cloudCalls: number): Figures {
-  const find = (pattern: RegExp): Seen | undefined =>
+export function getRunFigures({ wall, processes }: CommandRun, cloudCalls: number): Figures {
+  const find = (pattern: RegExp): WatchedProcess | undefined =>
     processes.find(({ what }) => pattern.test(what));
-  const cpuOf = (mine: (one: Seen) => boolean): number =>
+  const cpuOf = (mine: (one: WatchedProcess) => boolean): number =>
     sum(processes.filter(mine).map(({ cpu }) => cpu));
   const worker = find(/engine\/worker/);
   const engine = processes.find(isEngine);

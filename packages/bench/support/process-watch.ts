@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
  * Process that a command started. Times are milliseconds since the command's start. They are as
  * exact as the interval between two reads.
  */
-export interface Seen {
+export interface WatchedProcess {
   /** Command line of the process. Paths are shortened to their last two parts. */
   readonly what: string;
   readonly from: number;
@@ -55,9 +55,9 @@ export async function watchProcesses(
   mark: string,
   ended: Promise<unknown>,
   interval = often,
-): Promise<Seen[]> {
+): Promise<WatchedProcess[]> {
   const since = performance.now();
-  const seen = new Map<string, Seen>();
+  const seen = new Map<string, WatchedProcess>();
   const foreign = new Map<string, string>();
   const over = new AbortController();
   const stop = (): void => {

@@ -3,10 +3,10 @@ import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { formatTable } from "../../../base/terminal/table.js";
 import { run } from "../../../base/run-command.js";
-import { least, rowsOf, type Figures } from "./statistics.js";
+import { getLeast, renderFigureRows, type Figures } from "./statistics.js";
 
 /** Figures of each run of one measured variant. */
-export interface Column {
+export interface BenchColumn {
   readonly name: string;
   readonly runs: readonly Figures[];
 }
@@ -19,7 +19,7 @@ export interface BenchComparison {
   readonly bench: string;
   /** Options that must be equal in two measurements that are compared. */
   readonly options: Readonly<Record<string, string | number>>;
-  readonly columns: readonly Column[];
+  readonly columns: readonly BenchColumn[];
 }
 
 /** Measurement with its time, commit and machine, as in records.jsonl. */
@@ -57,9 +57,9 @@ async function record(measurement: BenchComparison): Promise<BenchRecord> {
  * Returns a table with the minimum and the median of every figure, and each column's ratio to the
  * first column.
  */
-export function figuresTable({ bench, columns }: BenchComparison): string {
+export function renderFiguresTable({ bench, columns }: BenchComparison): string {
   const heads = columns.flatMap(({ name }, index) => [name, ...(index === 0 ? [] : ["RATIO"])]);
-  const rows = rowsOf(columns.map(({ runs }) => runs));
+  const rows = renderFigureRows(columns.map(({ runs }) => runs));
   return formatTable([`${bench}: LEAST / MEDIAN`, ...heads], rows);
 }
 
@@ -67,13 +67,13 @@ export function figuresTable({ bench, columns }: BenchComparison): string {
  * Returns a table that compares the minimum of every figure with the minimum in a record. Leaves
  * out columns that the record does not contain.
  */
-export function comparison(now: BenchComparison, before: BenchRecord): string {
+export function renderComparison(now: BenchComparison, before: BenchRecord): string {
   const rows = now.columns.flatMap(({ name, runs }) => {
     const former = before.columns.find((one) => one.name === name)?.runs ?? [];
     const figures = new Set(runs.flatMap(Object.keys));
     return [...figures].flatMap((figure) => {
       const of = (some: readonly Figures[]) => some.flatMap((one) => one[figure] ?? []);
-      const [was, is] = [least(of(former)), least(of(runs))];
+      const [was, is] = [getLeast(of(former)), getLeast(of(runs))];
       return was === 0
         ? []
         : [[`${name}: ${figure}`, String(was), String(is), (is / was).toFixed(2)]];
@@ -92,7 +92,7 @@ export function comparison(now: BenchComparison, before: BenchRecord): string {
 export async function report(measurement: BenchComparison, keep: boolean): Promise<void> {
   const before = readRecords().findLast((one) => comparable(one, measurement));
   const made = await record(measurement);
-  const parts = [figuresTable(made), ...(before ? [comparison(made, before)] : [])];
+  const parts = [renderFiguresTable(made), ...(before ? [renderComparison(made, before)] : [])];
   process.stdout.write(`${parts.join("\n\n")}\n\n${JSON.stringify(made)}\n`);
   if (keep) appendFileSync(recordsFile, `${JSON.stringify(made)}\n`);
 }

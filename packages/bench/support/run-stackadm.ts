@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { stackadm } from "../../../test/lab/support/stack/command-line.js";
 import type { LabCluster } from "../../../test/lab/support/stack/lab-cluster.js";
-import type { Work } from "./moments.js";
+import type { ResourceWork } from "./moments.js";
 
 const eventSchema = z.object({
   type: z.literal("resource"),
@@ -13,7 +13,7 @@ const eventSchema = z.object({
 
 /** Recorder of the engine's work. It reads the lines that `--json` prints. */
 class Watch {
-  readonly work: Work[] = [];
+  readonly work: ResourceWork[] = [];
   readonly #began = new Map<string, number>();
   #rest = "";
 
@@ -37,12 +37,12 @@ class Watch {
  *
  * @param changes changes to the cluster in the stack file
  */
-export async function ours(
+export async function runStackadm(
   cluster: LabCluster,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   changes: Readonly<Record<string, unknown>> = {},
-): Promise<readonly Work[]> {
+): Promise<readonly ResourceWork[]> {
   const watch = new Watch();
   const onText = (part: string): void => {
     watch.take(part);

@@ -1,8 +1,8 @@
 const sorted = (values: readonly number[]): number[] => [...values].sort((one, two) => one - two);
 
-export const least = (values: readonly number[]): number => sorted(values)[0] ?? 0;
+export const getLeast = (values: readonly number[]): number => sorted(values)[0] ?? 0;
 
-export function median(values: readonly number[]): number {
+export function getMedian(values: readonly number[]): number {
   const half = (values.length - 1) / 2;
   const [low = 0, high = 0] = [Math.floor(half), Math.ceil(half)].map((at) => sorted(values)[at]);
   return (low + high) / 2;
@@ -17,16 +17,16 @@ const shown = (value: number): string => String(Math.round(value * 10) / 10);
  * Returns a row for every figure: the minimum and the median of each column, and the ratio of its
  * minimum to the minimum of the first column.
  */
-export function rowsOf(columns: readonly (readonly Figures[])[]): string[][] {
+export function renderFigureRows(columns: readonly (readonly Figures[])[]): string[][] {
   const names = [...new Set(columns.flatMap((runs) => runs.flatMap(Object.keys)))];
   return names.map((name) => {
     const all = columns.map((runs) => runs.flatMap((one) => one[name] ?? []));
-    const first = least(all[0] ?? []);
+    const first = getLeast(all[0] ?? []);
     return [
       name,
       ...all.flatMap((values, index) => [
-        values.length === 0 ? "-" : `${shown(least(values))} / ${shown(median(values))}`,
-        ...(index === 0 ? [] : [ratio(least(values), first, values.length)]),
+        values.length === 0 ? "-" : `${shown(getLeast(values))} / ${shown(getMedian(values))}`,
+        ...(index === 0 ? [] : [ratio(getLeast(values), first, values.length)]),
       ]),
     ];
   });

@@ -1,21 +1,21 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { errorLine, type Session } from "../../../base/terminal/session.js";
+import { createErrorEvent, type CommandSession } from "../../../base/terminal/session.js";
 import { formatTable } from "../../../base/terminal/table.js";
 import { extraNames, labAdd, labDown, labStatus, labUp } from "../lab.js";
 
 /** Functions behind the commands. Tests replace them. */
-export interface Lab {
+export interface LabFunctions {
   readonly labUp: typeof labUp;
   readonly labStatus: typeof labStatus;
   readonly labAdd: typeof labAdd;
   readonly labDown: typeof labDown;
 }
 
-export const thisLab: Lab = { labUp, labStatus, labAdd, labDown };
+export const labFunctions: LabFunctions = { labUp, labStatus, labAdd, labDown };
 
-export async function up(
-  { labUp }: Lab,
-  session: Session,
+export async function runUpCommand(
+  { labUp }: LabFunctions,
+  session: CommandSession,
   { kubernetes }: { readonly kubernetes?: string },
 ): Promise<number> {
   const { progress, signal } = session;
@@ -27,7 +27,10 @@ export async function up(
   return 0;
 }
 
-export async function status({ labStatus }: Lab, session: Session): Promise<number> {
+export async function runStatusCommand(
+  { labStatus }: LabFunctions,
+  session: CommandSession,
+): Promise<number> {
   const found = await labStatus();
   session.print(
     formatTable(
@@ -50,11 +53,15 @@ export async function status({ labStatus }: Lab, session: Session): Promise<numb
     `The lab is ${found.state}.`,
     "`npx stackadm-lab up` starts it.",
   );
-  session.emit(errorLine(failure));
+  session.emit(createErrorEvent(failure));
   return failure.exitCode;
 }
 
-export async function add({ labAdd }: Lab, session: Session, what: string): Promise<number> {
+export async function runAddCommand(
+  { labAdd }: LabFunctions,
+  session: CommandSession,
+  what: string,
+): Promise<number> {
   const name = extraNames.find((one) => one === what);
   if (name === undefined)
     throw new Failure(
@@ -73,7 +80,10 @@ export async function add({ labAdd }: Lab, session: Session, what: string): Prom
   return 0;
 }
 
-export async function down({ labDown }: Lab, session: Session): Promise<number> {
+export async function runDownCommand(
+  { labDown }: LabFunctions,
+  session: CommandSession,
+): Promise<number> {
   await labDown({ progress: session.progress });
   session.print("The lab is gone: no process, mount, network or container of it is left.");
   session.emit({ type: "result", ok: true });

@@ -2,17 +2,24 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { runCommandLine } from "../../../base/terminal/command-line.js";
-import { runCommand } from "../../../base/terminal/session.js";
-import { packageRoot } from "../package-root.js";
-import { add, down, status, thisLab, up, type Lab } from "./commands.js";
+import { runCliCommand } from "../../../base/terminal/session.js";
+import { getPackageRoot } from "../package-root.js";
+import {
+  runAddCommand,
+  runDownCommand,
+  runStatusCommand,
+  labFunctions,
+  runUpCommand,
+  type LabFunctions,
+} from "./commands.js";
 
 function version(): string {
-  const text = readFileSync(join(packageRoot(), "package.json"), "utf8");
+  const text = readFileSync(join(getPackageRoot(), "package.json"), "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Builds the command line on the functions of a lab. */
-export function buildProgram(lab: Lab = thisLab): Command {
+export function buildProgram(lab: LabFunctions = labFunctions): Command {
   const program = new Command("stackadm-lab")
     .description("run OpenStack's services on this machine")
     .version(version())
@@ -26,24 +33,28 @@ export function buildProgram(lab: Lab = thisLab): Command {
     .description("start the lab; does nothing if it runs")
     .option("--kubernetes <version>", "Kubernetes version that the lab's repositories offer")
     .action((options: { kubernetes?: string }, own: Command) =>
-      runCommand(own, (session) => up(lab, session, options)),
+      runCliCommand(own, (session) => runUpCommand(lab, session, options)),
     );
   program
     .command("status")
     .description("show the lab's state; exit code 1 if the lab is not up")
-    .action((_: unknown, own: Command) => runCommand(own, (session) => status(lab, session)));
+    .action((_: unknown, own: Command) =>
+      runCliCommand(own, (session) => runStatusCommand(lab, session)),
+    );
   program
     .command("add <what>")
     .description(
       "add an extra part to the lab's registry: calico (also for Canal), keystone-auth, metrics-server, snapshots, traefik; or emulated-machines (images of virtual machines)",
     )
     .action((what: string, _: unknown, own: Command) =>
-      runCommand(own, (session) => add(lab, session, what)),
+      runCliCommand(own, (session) => runAddCommand(lab, session, what)),
     );
   program
     .command("down")
     .description("destroy the lab with everything in it; caches are kept")
-    .action((_: unknown, own: Command) => runCommand(own, (session) => down(lab, session)));
+    .action((_: unknown, own: Command) =>
+      runCliCommand(own, (session) => runDownCommand(lab, session)),
+    );
   for (const command of program.commands) command.configureHelp({ showGlobalOptions: true });
   return program;
 }

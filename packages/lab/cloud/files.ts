@@ -2,27 +2,31 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { renderIni } from "./render-ini.js";
 import type { CloudInputs } from "./configuration/common.js";
-import { glance, keystone, placement } from "./configuration/keystone-glance-placement.js";
 import {
-  dhcpAgent,
+  getGlanceConf,
+  getKeystoneConf,
+  getPlacementConf,
+} from "./configuration/keystone-glance-placement.js";
+import {
+  getDhcpAgentConf,
   frontNamesFile,
-  l3Agent,
-  linuxBridgeAgent,
-  metadataAgent,
-  ml2,
-  neutron,
+  getL3AgentConf,
+  getLinuxbridgeAgentConf,
+  getMetadataAgentConf,
+  getMl2Conf,
+  getNeutronConf,
 } from "./configuration/neutron.js";
-import { nova, novaCompute } from "./configuration/nova.js";
-import { barbican } from "./configuration/barbican.js";
-import { cinder, octavia } from "./configuration/cinder-octavia.js";
-import { frontNames, frontSite, frontTlsFiles } from "../front/nginx.js";
-import { environment, offering } from "./offering.js";
+import { getNovaConf, getNovaComputeConf } from "./configuration/nova.js";
+import { getBarbicanConf } from "./configuration/barbican.js";
+import { getCinderConf, getOctaviaConf } from "./configuration/cinder-octavia.js";
+import { renderFrontDnsmasqConf, renderFrontServers, frontTlsFiles } from "../front/nginx.js";
+import { getBootstrapEnvironment, getCloudOffering } from "./offering.js";
 import {
-  packageSite,
-  registryAddress,
-  registryConfiguration,
+  renderPackageServer,
+  getRegistryAddress,
+  renderRegistryConfiguration,
   tlsFiles,
-  tlsSite,
+  renderTlsServers,
 } from "./nginx-and-registry.js";
 import {
   baseDropIn,
@@ -30,8 +34,8 @@ import {
   maskedUnits,
   renderUnit,
   serverWeightUnit,
-  services,
-  unitName,
+  listOpenStackServices,
+  getUnitName,
 } from "./units.js";
 
 /** File in the cloud's root file system. */
@@ -57,25 +61,25 @@ const script = (name: string): CloudFile => ({
 
 function serviceConfigurations(inputs: CloudInputs): CloudFile[] {
   const files = {
-    "/etc/keystone/keystone.conf": keystone(inputs),
-    "/etc/glance/glance-api.conf": glance(inputs),
-    "/etc/placement/placement.conf": placement(inputs),
-    "/etc/nova/nova.conf": nova(inputs),
+    "/etc/keystone/keystone.conf": getKeystoneConf(inputs),
+    "/etc/glance/glance-api.conf": getGlanceConf(inputs),
+    "/etc/placement/placement.conf": getPlacementConf(inputs),
+    "/etc/nova/nova.conf": getNovaConf(inputs),
     ...Object.fromEntries(
       inputs.settings.zones.map((zone) => [
         `/etc/nova/nova-compute-${zone.name}.conf`,
-        novaCompute(zone),
+        getNovaComputeConf(zone),
       ]),
     ),
-    "/etc/neutron/neutron.conf": neutron(inputs),
-    "/etc/neutron/plugins/ml2/ml2_conf.ini": ml2(inputs),
-    "/etc/neutron/plugins/ml2/linuxbridge_agent.ini": linuxBridgeAgent(inputs),
-    "/etc/neutron/l3_agent.ini": l3Agent(),
-    "/etc/neutron/dhcp_agent.ini": dhcpAgent(),
-    "/etc/neutron/metadata_agent.ini": metadataAgent(inputs),
-    "/etc/cinder/cinder.conf": cinder(inputs),
-    "/etc/octavia/octavia.conf": octavia(inputs),
-    "/etc/barbican/barbican.conf": barbican(inputs),
+    "/etc/neutron/neutron.conf": getNeutronConf(inputs),
+    "/etc/neutron/plugins/ml2/ml2_conf.ini": getMl2Conf(inputs),
+    "/etc/neutron/plugins/ml2/linuxbridge_agent.ini": getLinuxbridgeAgentConf(inputs),
+    "/etc/neutron/l3_agent.ini": getL3AgentConf(),
+    "/etc/neutron/dhcp_agent.ini": getDhcpAgentConf(),
+    "/etc/neutron/metadata_agent.ini": getMetadataAgentConf(inputs),
+    "/etc/cinder/cinder.conf": getCinderConf(inputs),
+    "/etc/octavia/octavia.conf": getOctaviaConf(inputs),
+    "/etc/barbican/barbican.conf": getBarbicanConf(inputs),
   };
   return Object.entries(files).map(([path, ini]) => ({
     path,
@@ -86,7 +90,7 @@ function serviceConfigurations(inputs: CloudInputs): CloudFile[] {
 
 /** Returns the `export` lines for a user's shell inside the cloud. */
 const openrc = ({ settings, secrets }: CloudInputs): string => {
-  const { AUTH_URL, REGION } = environment(settings, secrets);
+  const { AUTH_URL, REGION } = getBootstrapEnvironment(settings, secrets);
   return [
     `export OS_AUTH_URL=${AUTH_URL ?? ""} OS_REGION_NAME=${REGION ?? ""} OS_IDENTITY_API_VERSION=3`,
     `export OS_USERNAME=admin OS_PASSWORD=${secrets.admin} OS_PROJECT_NAME=admin`,
@@ -117,7 +121,7 @@ const hosts = ({ settings }: CloudInputs): string =>
 
 function baseFiles(inputs: CloudInputs): CloudFile[] {
   const { settings, secrets } = inputs;
-  const values = Object.entries(environment(settings, secrets));
+  const values = Object.entries(getBootstrapEnvironment(settings, secrets));
   return [
     { path: "/etc/hostname", content: `${settings.hostname}\n` },
     { path: "/etc/hosts", content: hosts(inputs) },
@@ -132,24 +136,27 @@ function baseFiles(inputs: CloudInputs): CloudFile[] {
       path: "/etc/rabbitmq/rabbitmq-env.conf",
       content: "NODENAME=rabbit@localhost\nNODE_IP_ADDRESS=127.0.0.1\n",
     },
-    { path: "/etc/nginx/sites-available/lab", content: packageSite(settings) },
-    { path: "/etc/nginx/conf.d/lab-tls.conf", content: tlsSite(settings) },
+    { path: "/etc/nginx/sites-available/lab", content: renderPackageServer(settings) },
+    { path: "/etc/nginx/conf.d/lab-tls.conf", content: renderTlsServers(settings) },
     { path: tlsFiles.certificate, content: secrets.tls.certificate },
     { path: tlsFiles.privateKey, content: secrets.tls.privateKey, mode: 0o600 },
     {
       path: "/etc/nginx/conf.d/lab-front.conf",
-      content: frontSite(settings, registryAddress(settings)),
+      content: renderFrontServers(settings, getRegistryAddress(settings)),
     },
     { path: frontTlsFiles.certificate, content: secrets.front.certificate },
     { path: frontTlsFiles.privateKey, content: secrets.front.privateKey, mode: 0o600 },
-    { path: frontNamesFile, content: frontNames(settings) },
-    { path: "/etc/docker/registry/config.yml", content: registryConfiguration(settings) },
+    { path: frontNamesFile, content: renderFrontDnsmasqConf(settings) },
+    { path: "/etc/docker/registry/config.yml", content: renderRegistryConfiguration(settings) },
     {
       path: "/etc/lab/cloud.env",
       content: values.map(([name, value]) => `export ${name}=${value}\n`).join(""),
       mode: 0o600,
     },
-    { path: "/etc/lab/offering.json", content: JSON.stringify(offering(settings), null, 2) },
+    {
+      path: "/etc/lab/offering.json",
+      content: JSON.stringify(getCloudOffering(settings), null, 2),
+    },
     { path: "/root/openrc", content: openrc(inputs), mode: 0o600 },
     ...baseServices.map((name) => ({
       path: `/etc/systemd/system/${name}.service.d/lab.conf`,
@@ -159,20 +166,20 @@ function baseFiles(inputs: CloudInputs): CloudFile[] {
 }
 
 /** Returns every file that turns a tree of Debian packages into the lab's cloud. */
-export function cloudFiles(inputs: CloudInputs): CloudFile[] {
+export function listCloudFiles(inputs: CloudInputs): CloudFile[] {
   return [
     ...baseFiles(inputs),
     ...serviceConfigurations(inputs),
     { path: "/etc/systemd/system/lab-server-weight.service", content: serverWeightUnit },
-    ...services(inputs.settings).map((service) => ({
-      path: `/etc/systemd/system/${unitName(service)}`,
+    ...listOpenStackServices(inputs.settings).map((service) => ({
+      path: `/etc/systemd/system/${getUnitName(service)}`,
       content: renderUnit(service),
     })),
     ...["wait-for-ports.sh", "first-boot.sh", "bootstrap.py", "ebtables.sh"].map(script),
   ];
 }
 
-export const cloudLinks = (): CloudLink[] => [
+export const listCloudLinks = (): CloudLink[] => [
   ...maskedUnits.map((unit) => ({ path: `/etc/systemd/system/${unit}`, target: "/dev/null" })),
   {
     path: "/etc/systemd/system/multi-user.target.wants/lab-server-weight.service",

@@ -4,28 +4,28 @@ import { dirname, join } from "node:path";
 import { replacePrivateFile } from "../../../base/atomic-files.js";
 import { run } from "../../../base/run-command.js";
 import { withStep, type Progress, type Step } from "../../../base/progress.js";
-import { ensureFrontCertificate } from "../front/authority.js";
-import { inContainer, removeContainer, startContainer } from "../host/container.js";
-import { debianTree } from "../host/debian-tree.js";
+import { ensureFrontAuthority } from "../front/authority.js";
+import { runInContainer, removeContainer, startContainer } from "../host/container.js";
+import { buildDebianTree } from "../host/debian-tree.js";
 import { setUpNetwork, tearDownNetwork } from "../host/set-up-network.js";
 import {
   createSubvolume,
   deleteSubvolume,
   flushStore,
-  listTop,
+  listTopSubvolumes,
   snapshotSubvolume,
 } from "../host/store.js";
-import { buildImage, imageFile, imageKey } from "../image/image.js";
-import { heartbeat } from "../kubernetes/heartbeat.js";
-import { inputKey } from "../input-key.js";
-import { debianBackportSources, cloudPackages, suite } from "../packages.js";
+import { buildServerImage, getServerImageFile, computeServerImageKey } from "../image/image.js";
+import { startHeartbeat } from "../kubernetes/heartbeat.js";
+import { computeInputKey } from "../input-key.js";
+import { debianBackportSources, cloudPackages, debianSuite } from "../packages.js";
 import type { LabPaths, LabSettings } from "../settings.js";
-import { cloudFiles, cloudLinks, removedFiles } from "./files.js";
-import { imageId } from "./offering.js";
-import { newSecrets, placeholderSecrets, type LabSecrets } from "./secrets.js";
+import { listCloudFiles, listCloudLinks, removedFiles } from "./files.js";
+import { serverImageId } from "./offering.js";
+import { generateLabSecrets, placeholderSecrets, type LabSecrets } from "./secrets.js";
 
 /** Inputs of the build of a golden cloud. */
-export interface GoldenBuild {
+export interface GoldenCloudOptions {
   readonly settings: LabSettings;
   readonly paths: LabPaths;
   /** Folder of the drivers, mounted at /opt/lab. */
@@ -38,7 +38,7 @@ export interface GoldenBuild {
  * Golden cloud: a cloud that was configured and booted once. Every lab starts from a snapshot of
  * its root.
  */
-export interface Golden {
+export interface GoldenCloud {
   readonly key: string;
   readonly root: string;
   readonly secrets: LabSecrets;
@@ -50,16 +50,17 @@ export interface Golden {
  */
 const revision = 1;
 
-const treeKey = (): string => inputKey(suite, cloudPackages, debianBackportSources, revision);
+const treeKey = (): string =>
+  computeInputKey(debianSuite, cloudPackages, debianBackportSources, revision);
 
 /**
  * Returns the key of the golden cloud: a digest of everything that determines its content, except
  * passwords and the drivers' code. Of `paths`, only the front's authority is included.
  */
-export const goldenKey = (settings: LabSettings, paths: LabPaths): string =>
-  inputKey(
-    ...[settings, treeKey(), imageKey(paths), revision],
-    ...[cloudFiles({ settings, secrets: placeholderSecrets }), cloudLinks(), removedFiles],
+export const computeGoldenCloudKey = (settings: LabSettings, paths: LabPaths): string =>
+  computeInputKey(
+    ...[settings, treeKey(), computeServerImageKey(paths), revision],
+    ...[listCloudFiles({ settings, secrets: placeholderSecrets }), listCloudLinks(), removedFiles],
   );
 
 const goldenRoot = (paths: LabPaths, key: string) => join(paths.store, `golden-${key}`);
@@ -69,11 +70,11 @@ const secretsFile = (paths: LabPaths, key: string) => join(paths.goldens, key, "
  * Returns the golden cloud in the store for these settings, if there is one. The store must be
  * open.
  */
-export async function keptGolden(
+export async function findGoldenCloud(
   settings: LabSettings,
   paths: LabPaths,
-): Promise<Golden | undefined> {
-  const key = goldenKey(settings, paths);
+): Promise<GoldenCloud | undefined> {
+  const key = computeGoldenCloudKey(settings, paths);
   const root = goldenRoot(paths, key);
   const file = secretsFile(paths, key);
   if (!existsSync(root) || !existsSync(file)) return undefined;
@@ -83,36 +84,38 @@ export async function keptGolden(
 /**
  * Returns the golden cloud in the store, or builds one: Debian packages, server image, first boot.
  */
-export async function ensureGolden(build: GoldenBuild): Promise<Golden> {
+export async function ensureGoldenCloud(build: GoldenCloudOptions): Promise<GoldenCloud> {
   const { progress, paths, signal } = build;
   // Creates the authority before the first key is computed. The keys of images and clouds include
   // the authority that they trust.
-  await ensureFrontCertificate(paths);
-  const kept = await keptGolden(build.settings, paths);
+  await ensureFrontAuthority(paths);
+  const kept = await findGoldenCloud(build.settings, paths);
   if (kept) return kept;
   await dropParts(paths);
   const tree = await ensurePackages(build);
-  if (!existsSync(imageFile(paths))) {
-    await withStep(progress, "Cloud: server image", 45, (step) => buildImage(paths, step, signal));
+  if (!existsSync(getServerImageFile(paths))) {
+    await withStep(progress, "Cloud: server image", 45, (step) =>
+      buildServerImage(paths, step, signal),
+    );
   }
   return withStep(progress, "Cloud: first boot", 110, (step) => firstBoot(build, tree, step));
 }
 
 /** Deletes subvolumes that an interrupted build left in the store. */
 async function dropParts(paths: LabPaths): Promise<void> {
-  for (const name of await listTop(paths)) {
+  for (const name of await listTopSubvolumes(paths)) {
     if (name.endsWith(".part")) await deleteSubvolume(paths, join(paths.store, name));
   }
 }
 
 /** Returns a subvolume with the cloud's Debian packages, not configured yet. */
-async function ensurePackages({ paths, progress, signal }: GoldenBuild): Promise<string> {
+async function ensurePackages({ paths, progress, signal }: GoldenCloudOptions): Promise<string> {
   const tree = join(paths.store, `packages-${treeKey()}`);
   if (existsSync(tree)) return tree;
   const part = `${tree}.part`;
   await createSubvolume(part);
   await withStep(progress, "Cloud: Debian packages", 130, (step) =>
-    debianTree({
+    buildDebianTree({
       folder: part,
       packages: cloudPackages,
       backports: debianBackportSources,
@@ -125,19 +128,19 @@ async function ensurePackages({ paths, progress, signal }: GoldenBuild): Promise
 }
 
 /** Writes configuration, units and scripts into a tree of Debian packages. */
-export async function configure(
+export async function writeCloudConfiguration(
   root: string,
   settings: LabSettings,
   secrets: LabSecrets,
 ): Promise<void> {
   for (const path of removedFiles) await rm(join(root, path), { force: true });
-  for (const { path, content, mode } of cloudFiles({ settings, secrets })) {
+  for (const { path, content, mode } of listCloudFiles({ settings, secrets })) {
     const file = join(root, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, content);
     await chmod(file, mode ?? 0o644);
   }
-  for (const { path, target } of cloudLinks()) {
+  for (const { path, target } of listCloudLinks()) {
     const file = join(root, path);
     await mkdir(dirname(file), { recursive: true });
     await rm(file, { force: true, recursive: true });
@@ -146,21 +149,25 @@ export async function configure(
   await writeFile(join(root, "etc/machine-id"), "");
 }
 
-async function firstBoot(build: GoldenBuild, tree: string, step: Step): Promise<Golden> {
+async function firstBoot(
+  build: GoldenCloudOptions,
+  tree: string,
+  step: Step,
+): Promise<GoldenCloud> {
   const { settings, paths, drivers, signal } = build;
-  const key = goldenKey(settings, paths);
+  const key = computeGoldenCloudKey(settings, paths);
   const root = goldenRoot(paths, key);
   const part = `${root}.part`;
-  const secrets = await newSecrets(settings, paths);
+  const secrets = await generateLabSecrets(settings, paths);
   await snapshotSubvolume(paths, tree, part);
-  await configure(part, settings, secrets);
+  await writeCloudConfiguration(part, settings, secrets);
   await writeFile(join(part, "srv/image.tar.zst"), "");
-  const beat = heartbeat(step);
+  const beat = startHeartbeat(step);
   try {
     await setUpNetwork(settings, paths);
-    const mounts = { [drivers]: "/opt/lab", [imageFile(paths)]: "/srv/image.tar.zst" };
+    const mounts = { [drivers]: "/opt/lab", [getServerImageFile(paths)]: "/srv/image.tar.zst" };
     await startContainer({ settings, root: part, mounts });
-    await inContainer(settings.name, ["/usr/local/lib/lab/first-boot.sh"], {
+    await runInContainer(settings.name, ["/usr/local/lib/lab/first-boot.sh"], {
       onLine: beat.update,
       ...(signal && { signal }),
     });
@@ -184,9 +191,9 @@ async function firstBoot(build: GoldenBuild, tree: string, step: Step): Promise<
  * killed.
  */
 async function stopServices(name: string): Promise<void> {
-  await inContainer(name, ["systemctl", "stop", "os-*.service"]);
-  await inContainer(name, ["systemctl", "stop", "mariadb", "rabbitmq-server", "memcached"]);
-  await inContainer(name, ["journalctl", "--flush", "--rotate", "--vacuum-time=1s"]);
+  await runInContainer(name, ["systemctl", "stop", "os-*.service"]);
+  await runInContainer(name, ["systemctl", "stop", "mariadb", "rabbitmq-server", "memcached"]);
+  await runInContainer(name, ["journalctl", "--flush", "--rotate", "--vacuum-time=1s"]);
 }
 
 /**
@@ -194,38 +201,41 @@ async function stopServices(name: string): Promise<void> {
  * later than the others.
  */
 async function prepareImageTree(paths: LabPaths, root: string): Promise<void> {
-  const tree = join(root, "srv/lab/nova/base", imageId);
+  const tree = join(root, "srv/lab/nova/base", serverImageId);
   if (existsSync(tree)) return;
   await mkdir(dirname(tree), { recursive: true });
   await createSubvolume(tree);
   await run("tar", [
-    ...["--extract", "--use-compress-program", "zstd", "--file", imageFile(paths)],
+    ...["--extract", "--use-compress-program", "zstd", "--file", getServerImageFile(paths)],
     ...["--directory", tree, "--numeric-owner", "--xattrs", "--xattrs-include=*"],
   ]);
 }
 
 /** Writes passwords, certificates and the versions of all packages to the golden cloud's folder. */
-async function record({ settings, paths }: GoldenBuild, root: string, secrets: LabSecrets) {
-  const folder = dirname(secretsFile(paths, goldenKey(settings, paths)));
+async function record({ settings, paths }: GoldenCloudOptions, root: string, secrets: LabSecrets) {
+  const folder = dirname(secretsFile(paths, computeGoldenCloudKey(settings, paths)));
   const versions = await run("dpkg-query", [
     `--admindir=${join(root, "var/lib/dpkg")}`,
     ...["--show", "--showformat", "${Package} ${Version}\n"],
   ]);
   replacePrivateFile(join(folder, "packages.txt"), versions.stdout);
-  replacePrivateFile(secretsFile(paths, goldenKey(settings, paths)), JSON.stringify(secrets));
+  replacePrivateFile(
+    secretsFile(paths, computeGoldenCloudKey(settings, paths)),
+    JSON.stringify(secrets),
+  );
   await run("btrfs", ["filesystem", "sync", paths.store]);
   await flushStore(paths);
 }
 
 /** Deletes all golden clouds and package trees in the store except this tree. */
 async function dropOldGoldens(paths: LabPaths, tree: string): Promise<void> {
-  for (const name of await listTop(paths)) {
+  for (const name of await listTopSubvolumes(paths)) {
     const path = join(paths.store, name);
     const old = /^(golden|packages)-[0-9a-f]+$/.test(name) && path !== tree;
     if (old) await deleteSubvolume(paths, path);
   }
   const keys = existsSync(paths.goldens) ? await readdir(paths.goldens) : [];
-  const left = await listTop(paths);
+  const left = await listTopSubvolumes(paths);
   for (const key of keys) {
     if (!left.some((name) => name.startsWith(`golden-${key}`))) {
       await rm(join(paths.goldens, key), { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { toYaml } from "../../../base/yaml.js";
 import type { LabSettings } from "../settings.js";
-import { apis, ports, tlsPort } from "./configuration/common.js";
+import { catalogApiPorts, managementPorts, getTlsPort } from "./configuration/common.js";
 
 /** Files with the APIs' certificate and key, for nginx. */
 export const tlsFiles = {
@@ -9,8 +9,8 @@ export const tlsFiles = {
 };
 
 /** Returns nginx's server for the signed apt repositories, on a separate port, read-only. */
-export const packageSite = ({ management }: LabSettings): string => `server {
-  listen ${management.cloud}:${ports.packages};
+export const renderPackageServer = ({ management }: LabSettings): string => `server {
+  listen ${management.cloud}:${managementPorts.packages};
   root /srv/site/packages;
   autoindex on;
   access_log off;
@@ -18,7 +18,7 @@ export const packageSite = ({ management }: LabSettings): string => `server {
 `;
 
 const tlsServer = ({ management }: LabSettings, port: number): string => `server {
-  listen ${management.cloud}:${tlsPort(port)} ssl;
+  listen ${management.cloud}:${getTlsPort(port)} ssl;
   location / {
     proxy_pass http://${management.cloud}:${port};
   }
@@ -29,24 +29,26 @@ const tlsServer = ({ management }: LabSettings, port: number): string => `server
  * Returns nginx's TLS servers in front of the APIs. They pass on the requested host and scheme,
  * because the services use these in the addresses of their answers.
  */
-export const tlsSite = (settings: LabSettings): string => `ssl_certificate ${tlsFiles.certificate};
+export const renderTlsServers = (
+  settings: LabSettings,
+): string => `ssl_certificate ${tlsFiles.certificate};
 ssl_certificate_key ${tlsFiles.privateKey};
 client_max_body_size 0;
 proxy_http_version 1.1;
 proxy_read_timeout 300s;
 proxy_set_header Host $http_host;
 proxy_set_header X-Forwarded-Proto $scheme;
-${apis.map((port) => tlsServer(settings, port)).join("")}`;
+${catalogApiPorts.map((port) => tlsServer(settings, port)).join("")}`;
 
 /** Returns the address of the registry in plain HTTP. */
-export const registryAddress = ({ management }: LabSettings): string =>
-  `http://${management.cloud}:${ports.registry}`;
+export const getRegistryAddress = ({ management }: LabSettings): string =>
+  `http://${management.cloud}:${managementPorts.registry}`;
 
 /**
  * Returns the configuration of Debian's docker-registry for the storage folder that is built on the
  * host.
  */
-export const registryConfiguration = ({ management }: LabSettings): string =>
+export const renderRegistryConfiguration = ({ management }: LabSettings): string =>
   toYaml({
     version: "0.1",
     log: { level: "warn", accesslog: { disabled: true } },
@@ -54,5 +56,5 @@ export const registryConfiguration = ({ management }: LabSettings): string =>
       filesystem: { rootdirectory: "/srv/site/registry" },
       maintenance: { readonly: { enabled: true }, uploadpurging: { enabled: false } },
     },
-    http: { addr: `${management.cloud}:${ports.registry}` },
+    http: { addr: `${management.cloud}:${managementPorts.registry}` },
   });

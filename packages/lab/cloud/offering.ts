@@ -1,13 +1,19 @@
 import type { LabExternalNetwork, LabSettings } from "../settings.js";
-import { apiUrl, identityUrl, ports, regionOf, type Transport } from "./configuration/common.js";
+import {
+  getApiUrl,
+  getIdentityUrl,
+  managementPorts,
+  getRegion,
+  type ApiTransport,
+} from "./configuration/common.js";
 import { physicalNetworks } from "./configuration/neutron.js";
 import type { LabSecrets } from "./secrets.js";
 
 /** Project and user of the tenant. */
-export const tenant = "demo";
+export const tenantName = "demo";
 /** Roles of the tenant's user. Barbican accepts secrets only from the role `creator`. */
 const roles = ["member", "creator"];
-export const imageName = "debian-12";
+export const serverImageName = "debian-12";
 export const externalNetworkName = "public";
 /** Name of the second external network, for stacks that use separate floating IPs for Services. */
 export const servicesNetworkName = "services";
@@ -15,7 +21,7 @@ export const servicesNetworkName = "services";
 /**
  * ID of the image. It is fixed, so that the unpacked tree can be prepared before Nova requests it.
  */
-export const imageId = "6f1c7c52-0d5e-4f5e-9d0b-4c9c5f1d0d12";
+export const serverImageId = "6f1c7c52-0d5e-4f5e-9d0b-4c9c5f1d0d12";
 
 const flavor = (name: string, vcpus: number, ram: number, disk: number) => ({
   name,
@@ -26,26 +32,30 @@ const flavor = (name: string, vcpus: number, ram: number, disk: number) => ({
 
 /** Returns the services in the catalog with their addresses in each region. */
 const catalog = (settings: LabSettings) => {
-  const at = (transports: readonly Transport[], port: number, path = "") => ({
+  const at = (transports: readonly ApiTransport[], port: number, path = "") => ({
     urls: Object.fromEntries(
       transports.map((transport) => [
-        regionOf(settings, transport),
-        apiUrl(settings, { transport, port, path }),
+        getRegion(settings, transport),
+        getApiUrl(settings, { transport, port, path }),
       ]),
     ),
   });
   const both = ["http", "https"] as const;
   return [
     // keystone-manage has already created the service and its plain HTTP address.
-    { type: "identity", name: "keystone", ...at(["https"], ports.identity, "/v3") },
-    { type: "image", name: "glance", ...at(both, ports.image) },
-    { type: "placement", name: "placement", ...at(both, ports.placement) },
-    { type: "compute", name: "nova", ...at(both, ports.compute, "/v2.1") },
-    { type: "network", name: "neutron", ...at(both, ports.network) },
-    { type: "volumev3", name: "cinder", ...at(both, ports.volume, "/v3/%(project_id)s") },
-    { type: "block-storage", name: "cinder", ...at(both, ports.volume, "/v3/%(project_id)s") },
-    { type: "load-balancer", name: "octavia", ...at(both, ports.loadBalancer) },
-    { type: "key-manager", name: "barbican", ...at(both, ports.secrets) },
+    { type: "identity", name: "keystone", ...at(["https"], managementPorts.identity, "/v3") },
+    { type: "image", name: "glance", ...at(both, managementPorts.image) },
+    { type: "placement", name: "placement", ...at(both, managementPorts.placement) },
+    { type: "compute", name: "nova", ...at(both, managementPorts.compute, "/v2.1") },
+    { type: "network", name: "neutron", ...at(both, managementPorts.network) },
+    { type: "volumev3", name: "cinder", ...at(both, managementPorts.volume, "/v3/%(project_id)s") },
+    {
+      type: "block-storage",
+      name: "cinder",
+      ...at(both, managementPorts.volume, "/v3/%(project_id)s"),
+    },
+    { type: "load-balancer", name: "octavia", ...at(both, managementPorts.loadBalancer) },
+    { type: "key-manager", name: "barbican", ...at(both, managementPorts.secrets) },
   ];
 };
 
@@ -85,15 +95,15 @@ const externalNetwork = (
  * Returns the input of bootstrap.py: everything that an operator adds to the empty cloud, except
  * passwords.
  */
-export const offering = (settings: LabSettings) => ({
-  tenant,
+export const getCloudOffering = (settings: LabSettings) => ({
+  tenant: tenantName,
   roles,
   // The region of plain HTTP exists already.
-  regions: [regionOf(settings, "https")],
+  regions: [getRegion(settings, "https")],
   catalog: catalog(settings),
   image: {
-    id: imageId,
-    name: imageName,
+    id: serverImageId,
+    name: serverImageName,
     file: "/srv/image.tar.zst",
     properties: { os_distro: "debian", os_version: "12", os_admin_user: "debian" },
   },
@@ -123,12 +133,12 @@ export const offering = (settings: LabSettings) => ({
 });
 
 /** Returns the environment of first-boot.sh and bootstrap.py. */
-export const environment = (
+export const getBootstrapEnvironment = (
   settings: LabSettings,
   secrets: LabSecrets,
 ): Record<string, string> => ({
   REGION: settings.region,
-  AUTH_URL: identityUrl(settings),
+  AUTH_URL: getIdentityUrl(settings),
   DATABASE_PASSWORD: secrets.database,
   BUS_PASSWORD: secrets.bus,
   SERVICE_PASSWORD: secrets.service,

@@ -3,26 +3,26 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Step } from "../../../base/progress.js";
 import { Failure } from "../../../base/failures/failure.js";
 import type { LabSettings } from "../settings.js";
-import { identityUrl, ports, tlsPort } from "./configuration/common.js";
+import { getIdentityUrl, managementPorts, getTlsPort } from "./configuration/common.js";
 
 /** Ports of the APIs that must accept connections. */
 export const apiPorts = {
-  keystone: ports.identity,
-  placement: ports.placement,
-  glance: ports.image,
-  "nova-api": ports.compute,
-  neutron: ports.network,
-  cinder: ports.volume,
-  octavia: ports.loadBalancer,
-  barbican: ports.secrets,
+  keystone: managementPorts.identity,
+  placement: managementPorts.placement,
+  glance: managementPorts.image,
+  "nova-api": managementPorts.compute,
+  neutron: managementPorts.network,
+  cinder: managementPorts.volume,
+  octavia: managementPorts.loadBalancer,
+  barbican: managementPorts.secrets,
   // Checks only one port, because nginx listens on all of these ports or on none.
-  "TLS of the APIs": tlsPort(ports.identity),
-  "package repository": ports.packages,
-  registry: ports.registry,
+  "TLS of the APIs": getTlsPort(managementPorts.identity),
+  "package repository": managementPorts.packages,
+  registry: managementPorts.registry,
 } as const;
 
 /** Worker of a service, as the service's API reports it. */
-export interface Worker {
+export interface WorkerReport {
   readonly name: string;
   readonly up: boolean;
   /** Time of the last report, in milliseconds since the epoch. */
@@ -33,7 +33,7 @@ export interface Worker {
  * Parses a UTC time from the APIs, with or without "T" and fraction. Returns milliseconds, or 0 if
  * there is no time.
  */
-export const utc = (text: string | null | undefined): number =>
+export const parseUtcTime = (text: string | null | undefined): number =>
   text ? Date.parse(`${text.replace(" ", "T").replace(/Z$/, "")}Z`) : 0;
 
 interface NovaService {
@@ -50,26 +50,29 @@ interface NeutronAgent {
 }
 
 /** Returns the workers in the answer of Nova's or Cinder's `os-services`. */
-export const novaWorkers = (body: { services: NovaService[] }): Worker[] =>
+export const parseNovaWorkers = (body: { services: NovaService[] }): WorkerReport[] =>
   body.services.map((service) => ({
     name: `${service.binary} ${service.host}`,
     up: service.state === "up",
-    reported: utc(service.updated_at),
+    reported: parseUtcTime(service.updated_at),
   }));
 
 /** Returns the agents in the answer of Neutron's `agents`. */
-export const neutronWorkers = (body: { agents: NeutronAgent[] }): Worker[] =>
+export const parseNeutronWorkers = (body: { agents: NeutronAgent[] }): WorkerReport[] =>
   body.agents.map((agent) => ({
     name: `${agent.binary} ${agent.host}`,
     up: agent.alive,
-    reported: utc(agent.heartbeat_timestamp),
+    reported: parseUtcTime(agent.heartbeat_timestamp),
   }));
 
 /**
  * Returns the backends that Cinder's scheduler knows, from the answer of
  * `scheduler-stats/get_pools` (names like labcloud@zone-a#lab).
  */
-export const knownBackends = (body: { pools: { name: string }[] }, now: number): Worker[] =>
+export const parseCinderBackends = (
+  body: { pools: { name: string }[] },
+  now: number,
+): WorkerReport[] =>
   body.pools.map(({ name }) => ({
     name: `backend ${name.split("#")[0] ?? name}`,
     up: true,
@@ -77,7 +80,7 @@ export const knownBackends = (body: { pools: { name: string }[] }, now: number):
   }));
 
 /** Returns the names of the workers in a complete cloud. */
-export function expectedWorkers({ hostname, zones }: LabSettings): string[] {
+export function listExpectedWorkers({ hostname, zones }: LabSettings): string[] {
   return [
     `nova-conductor ${hostname}`,
     `nova-scheduler ${hostname}`,
@@ -95,9 +98,9 @@ export function expectedWorkers({ hostname, zones }: LabSettings): string[] {
  * Returns the expected workers that are not up, or have not reported since `since`. The databases
  * of a golden cloud still contain reports of its first boot.
  */
-export const lateWorkers = (
+export const findLateWorkers = (
   expected: readonly string[],
-  workers: readonly Worker[],
+  workers: readonly WorkerReport[],
   since: number,
 ): string[] =>
   expected.filter(
@@ -124,7 +127,7 @@ const answers = (host: string, port: number): Promise<boolean> =>
   });
 
 /** Returns the names of the APIs that do not accept connections. */
-export async function silentApis({ management }: LabSettings): Promise<string[]> {
+export async function findUnreachableApis({ management }: LabSettings): Promise<string[]> {
   const found = await Promise.all(
     Object.entries(apiPorts).map(async ([name, port]) => ({
       name,
@@ -142,7 +145,7 @@ interface Login {
 async function login(settings: LabSettings, password: string): Promise<Login> {
   const scope = { project: { name: "admin", domain: { id: "default" } } };
   const user = { name: "admin", domain: { id: "default" }, password };
-  const response = await fetch(`${identityUrl(settings)}/auth/tokens`, {
+  const response = await fetch(`${getIdentityUrl(settings)}/auth/tokens`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({
@@ -169,29 +172,29 @@ async function get<T>({ token }: Login, url: string): Promise<T> {
  * used.
  */
 async function late(settings: LabSettings, password: string, since: number): Promise<string[]> {
-  const silent = await silentApis(settings);
+  const silent = await findUnreachableApis(settings);
   if (silent.length > 0) return silent;
   const at = (port: number, path: string) => `http://${settings.management.cloud}:${port}${path}`;
   const admin = await login(settings, password);
   const volumes = `/v3/${admin.project}`;
   const [nova, neutron, cinder, backends] = await Promise.all([
-    get<{ services: NovaService[] }>(admin, at(ports.compute, "/v2.1/os-services")),
-    get<{ agents: NeutronAgent[] }>(admin, at(ports.network, "/v2.0/agents")),
-    get<{ services: NovaService[] }>(admin, at(ports.volume, `${volumes}/os-services`)),
+    get<{ services: NovaService[] }>(admin, at(managementPorts.compute, "/v2.1/os-services")),
+    get<{ agents: NeutronAgent[] }>(admin, at(managementPorts.network, "/v2.0/agents")),
+    get<{ services: NovaService[] }>(admin, at(managementPorts.volume, `${volumes}/os-services`)),
     get<{ pools: { name: string }[] }>(
       admin,
-      at(ports.volume, `${volumes}/scheduler-stats/get_pools`),
+      at(managementPorts.volume, `${volumes}/scheduler-stats/get_pools`),
     ),
-    get(admin, at(ports.image, "/v2/images")),
-    get(admin, at(ports.loadBalancer, "/v2/lbaas/providers")),
+    get(admin, at(managementPorts.image, "/v2/images")),
+    get(admin, at(managementPorts.loadBalancer, "/v2/lbaas/providers")),
   ]);
   const workers = [
-    ...novaWorkers(nova),
-    ...neutronWorkers(neutron),
-    ...novaWorkers(cinder),
-    ...knownBackends(backends, Date.now()),
+    ...parseNovaWorkers(nova),
+    ...parseNeutronWorkers(neutron),
+    ...parseNovaWorkers(cinder),
+    ...parseCinderBackends(backends, Date.now()),
   ];
-  return lateWorkers(expectedWorkers(settings), workers, since);
+  return findLateWorkers(listExpectedWorkers(settings), workers, since);
 }
 
 /**
@@ -199,7 +202,7 @@ async function late(settings: LabSettings, password: string, since: number): Pro
  */
 const patience = 300_000;
 
-export interface Waiting {
+export interface CloudReadinessOptions {
   readonly settings: LabSettings;
   /** Password of the cloud's administrator. */
   readonly password: string;
@@ -208,7 +211,12 @@ export interface Waiting {
 }
 
 /** Waits until every API answers and every worker has reported since the call. */
-export async function untilReady({ settings, password, step, signal }: Waiting): Promise<void> {
+export async function waitUntilCloudReady({
+  settings,
+  password,
+  step,
+  signal,
+}: CloudReadinessOptions): Promise<void> {
   // Rounded down, because reports have whole seconds.
   const since = Math.floor(Date.now() / 1000) * 1000;
   let missing = ["everything"];

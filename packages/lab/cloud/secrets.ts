@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { LabPaths, LabSettings } from "../settings.js";
-import { certifyFront } from "../front/authority.js";
-import { newServerTls, type Certified, type ServerTls } from "../certificates.js";
+import { createFrontCertificate } from "../front/authority.js";
+import { createServerTls, type CertificateWithKey, type ServerTls } from "../certificates.js";
 
 /** Passwords of the cloud's users, and passwords between the services. */
 export interface LabPasswords {
@@ -22,7 +22,7 @@ export interface LabSecrets extends LabPasswords {
   /** Certificate of the APIs on the management address. */
   readonly tls: ServerTls;
   /** Certificate and key for the hosts of the front. */
-  readonly front: Certified;
+  readonly front: CertificateWithKey;
 }
 
 /**
@@ -38,7 +38,7 @@ const password = (): string => {
   return text.slice(0, 24);
 };
 
-export function newPasswords(): LabPasswords {
+export function generatePasswords(): LabPasswords {
   return {
     database: password(),
     bus: password(),
@@ -53,14 +53,14 @@ export function newPasswords(): LabPasswords {
 const fernetKey = (): string => `${randomBytes(32).toString("base64url")}=`;
 
 /** Creates new secrets. Needs the command `openssl`. */
-export const newSecrets = async (
+export const generateLabSecrets = async (
   { management }: LabSettings,
   paths: Pick<LabPaths, "front">,
 ): Promise<LabSecrets> => ({
-  ...newPasswords(),
+  ...generatePasswords(),
   secretsKey: fernetKey(),
-  tls: await newServerTls(management.cloud),
-  front: await certifyFront(paths),
+  tls: await createServerTls(management.cloud),
+  front: await createFrontCertificate(paths),
 });
 
 /** Placeholders of secrets, for the configuration's digest. */

@@ -2,30 +2,34 @@ import { existsSync } from "node:fs";
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { withStep, type Progress } from "../../../base/progress.js";
-import { frontFolders, mirrorCache, writeMirrors } from "../front/debian-mirror-proxy.js";
-import { hostConfiguration } from "../front/nginx.js";
+import {
+  getFrontFolders,
+  mirrorCacheFolder,
+  writeMirrorProxy,
+} from "../front/debian-mirror-proxy.js";
+import { hostConfigurationFolder } from "../front/nginx.js";
 import { removeContainer, startContainer } from "../host/container.js";
-import { cgroupFolders } from "../host/cgroups.js";
+import { listCgroupFolders } from "../host/cgroups.js";
 import { isMounted } from "../host/mounts.js";
-import { networkRemains, setUpNetwork, tearDownNetwork } from "../host/set-up-network.js";
+import { listNetworkRemains, setUpNetwork, tearDownNetwork } from "../host/set-up-network.js";
 import {
   closeStore,
   deleteSubvolume,
-  loopsIn,
-  releaseLoops,
+  listLoopDevices,
+  releaseLoopDevices,
   snapshotSubvolume,
-  strayStore,
+  findStrayStore,
 } from "../host/store.js";
 import { writeState } from "../state.js";
 import type { LabPaths, LabSettings } from "../settings.js";
-import type { Golden } from "./golden-cloud.js";
-import { untilReady } from "./readiness.js";
+import type { GoldenCloud } from "./golden-cloud.js";
+import { waitUntilCloudReady } from "./readiness.js";
 
 /** Returns the subvolume of the running cloud. */
-export const runningRoot = (paths: LabPaths): string => join(paths.store, "running");
+export const getRunningCloudRoot = (paths: LabPaths): string => join(paths.store, "running");
 
-export interface CloudStart {
-  readonly golden: Golden;
+export interface StartCloudOptions {
+  readonly golden: GoldenCloud;
   readonly settings: LabSettings;
   readonly paths: LabPaths;
   /** Folder of the drivers, copied to /opt/lab. */
@@ -38,17 +42,17 @@ export interface CloudStart {
  * Starts a cloud from a snapshot of the golden cloud and waits until it can be used. An earlier
  * cloud must have been removed completely.
  */
-export async function startCloud(start: CloudStart): Promise<void> {
+export async function startCloud(start: StartCloudOptions): Promise<void> {
   const { golden, settings, paths, drivers, progress, signal } = start;
-  const root = runningRoot(paths);
-  const front = frontFolders(paths);
+  const root = getRunningCloudRoot(paths);
+  const front = getFrontFolders(paths);
   await withStep(progress, "Cloud: start", 45, async (step) => {
     await snapshotSubvolume(paths, golden.root, root);
     // Copies the drivers, so that a running cloud does not change or break when a compilation
     // replaces the folder.
     await cp(drivers, join(root, "opt", "lab"), { recursive: true });
     await mkdir(paths.site, { recursive: true });
-    await writeMirrors(settings, paths);
+    await writeMirrorProxy(settings, paths);
     await setUpNetwork(settings, paths);
     writeState(paths, {
       key: golden.key,
@@ -60,11 +64,11 @@ export async function startCloud(start: CloudStart): Promise<void> {
       root,
       mounts: {
         [paths.site]: "/srv/site",
-        [front.configuration]: hostConfiguration,
+        [front.configuration]: hostConfigurationFolder,
       },
-      writableMounts: { [front.mirrored]: mirrorCache },
+      writableMounts: { [front.mirrored]: mirrorCacheFolder },
     });
-    await untilReady({
+    await waitUntilCloudReady({
       settings,
       password: golden.secrets.admin,
       step,
@@ -81,9 +85,9 @@ export async function removeCloud(settings: LabSettings, paths: LabPaths): Promi
   await removeContainer(settings.name);
   await tearDownNetwork(settings, paths);
   for (const store of await stores(paths)) {
-    const root = runningRoot(store);
+    const root = getRunningCloudRoot(store);
     if (await isMounted(store.store)) {
-      await releaseLoops(root);
+      await releaseLoopDevices(root);
       await deleteSubvolume(store, root);
     }
     await closeStore(store);
@@ -95,20 +99,20 @@ export async function removeCloud(settings: LabSettings, paths: LabPaths): Promi
  * comes first.
  */
 async function stores(paths: LabPaths): Promise<LabPaths[]> {
-  const stray = await strayStore(paths);
+  const stray = await findStrayStore(paths);
   return stray ? [stray, paths] : [paths];
 }
 
 /** Returns the names of the lab's remains on the host. The list is empty after `lab down`. */
-export async function remains(settings: LabSettings, paths: LabPaths): Promise<string[]> {
+export async function listLabRemains(settings: LabSettings, paths: LabPaths): Promise<string[]> {
   const places = await stores(paths);
   const inStores = places.map(async (place) => [
-    ...(await loopsIn(runningRoot(place))).map((name) => `loop device ${name}`),
+    ...(await listLoopDevices(getRunningCloudRoot(place))).map((name) => `loop device ${name}`),
     ...((await isMounted(place.store)) ? [`mount ${place.store}`] : []),
   ]);
   return [
-    ...(await networkRemains(settings, paths)),
-    ...(await cgroupFolders(settings.name)).map((folder) => `control group ${folder}`),
+    ...(await listNetworkRemains(settings, paths)),
+    ...(await listCgroupFolders(settings.name)).map((folder) => `control group ${folder}`),
     ...(await Promise.all(inStores)).flat(),
     ...(existsSync(paths.state) ? [`folder ${paths.state}`] : []),
   ];

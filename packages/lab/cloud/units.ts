@@ -1,8 +1,8 @@
 import type { LabSettings } from "../settings.js";
-import { ports } from "./configuration/common.js";
+import { managementPorts } from "./configuration/common.js";
 
 /** OpenStack service, run as the systemd unit `os-<name>`. */
-export interface Service {
+export interface OpenStackService {
   readonly name: string;
   readonly command: string;
   /**
@@ -14,7 +14,7 @@ export interface Service {
   readonly keepsChildren?: boolean;
 }
 
-const { database, bus, identity, placement, compute, network } = ports;
+const { database, bus, identity, placement, compute, network } = managementPorts;
 
 const uwsgi = (address: string, port: number, file: string, processes = 1): string =>
   [
@@ -28,7 +28,7 @@ const uwsgi = (address: string, port: number, file: string, processes = 1): stri
 const main = (module: string, argv0: string): string =>
   `/usr/bin/python3 -c 'import sys; sys.argv[0]="${argv0}"; from ${module} import main; main()'`;
 
-const agent = (name: string): Service => ({
+const agent = (name: string): OpenStackService => ({
   name: `neutron-${name}`,
   command: `/usr/bin/neutron-${name}-agent --config-file /etc/neutron/neutron.conf --config-file /etc/neutron/${name}_agent.ini`,
   needs: [bus, network],
@@ -40,20 +40,20 @@ const ml2 =
 
 const data = [database, bus];
 
-const commands = (on: string): readonly Service[] => {
+const commands = (on: string): readonly OpenStackService[] => {
   const nova = "--config-file /etc/nova/nova.conf";
   const cinder = "--config-file /etc/cinder/cinder.conf";
-  const cinderService = (name: string): Service => ({
+  const cinderService = (name: string): OpenStackService => ({
     name: `cinder-${name}`,
     command: `${main(`cinder.cmd.${name}`, `cinder-${name}`)} ${cinder}`,
     needs: data,
   });
-  const novaService = (name: string): Service => ({
+  const novaService = (name: string): OpenStackService => ({
     name: `nova-${name}`,
     command: `/usr/bin/nova-${name} ${nova}`,
     needs: data,
   });
-  const api = (name: string, port: number, file: string, processes = 1): Service => ({
+  const api = (name: string, port: number, file: string, processes = 1): OpenStackService => ({
     name,
     command: uwsgi(on, port, file, processes),
     needs: data,
@@ -69,8 +69,8 @@ const commands = (on: string): readonly Service[] => {
       needs: data,
     },
     ...["api", "scheduler", "volume"].map(cinderService),
-    api("octavia-api", ports.loadBalancer, "/usr/bin/octavia-wsgi"),
-    api("barbican", ports.secrets, "/usr/bin/barbican-wsgi-api"),
+    api("octavia-api", managementPorts.loadBalancer, "/usr/bin/octavia-wsgi"),
+    api("barbican", managementPorts.secrets, "/usr/bin/barbican-wsgi-api"),
     {
       name: "octavia-driver-agent",
       command: "/usr/bin/octavia-driver-agent --config-file /etc/octavia/octavia.conf",
@@ -86,7 +86,10 @@ const commands = (on: string): readonly Service[] => {
 };
 
 /** Returns all services of the cloud, in their best start order. */
-export const services = ({ management, zones }: LabSettings): readonly Service[] => [
+export const listOpenStackServices = ({
+  management,
+  zones,
+}: LabSettings): readonly OpenStackService[] => [
   ...commands(management.cloud),
   ...zones.map(({ name }) => ({
     name: `nova-compute-${name}`,
@@ -97,7 +100,7 @@ export const services = ({ management, zones }: LabSettings): readonly Service[]
 ];
 
 /** Renders the unit. `TimeoutStopSec` is short, because `lab down` discards the whole cloud. */
-export const renderUnit = (service: Service): string => `[Unit]
+export const renderUnit = (service: OpenStackService): string => `[Unit]
 Description=OpenStack ${service.name}
 After=mariadb.service rabbitmq-server.service memcached.service network.target
 
@@ -118,7 +121,7 @@ LimitNOFILE=20000
 WantedBy=multi-user.target
 `;
 
-export const unitName = (service: Service): string => `os-${service.name}.service`;
+export const getUnitName = (service: OpenStackService): string => `os-${service.name}.service`;
 
 /**
  * Units that must not run in the container. It shares the host's kernel, so nothing in it may apply

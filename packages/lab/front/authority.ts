@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { replacePrivateFile } from "../../../base/atomic-files.js";
-import { newAuthority, newCertificate, type Certified } from "../certificates.js";
+import { createAuthority, createCertificate, type CertificateWithKey } from "../certificates.js";
 import type { LabPaths } from "../settings.js";
-import { hostNames } from "./hosts.js";
+import { listFrontHostNames } from "./hosts.js";
 
 const files = ({ front }: Pick<LabPaths, "front">) => ({
   certificate: join(front, "authority.crt"),
@@ -15,7 +15,7 @@ const files = ({ front }: Pick<LabPaths, "front">) => ({
  * trust this authority. Returns undefined before the first `lab up`. A new certificate causes a new
  * server image and golden cloud.
  */
-export function frontCertificate(paths: Pick<LabPaths, "front">): string | undefined {
+export function readFrontAuthorityCertificate(paths: Pick<LabPaths, "front">): string | undefined {
   const { certificate, privateKey } = files(paths);
   return existsSync(certificate) && existsSync(privateKey)
     ? readFileSync(certificate, "utf8")
@@ -26,10 +26,10 @@ export function frontCertificate(paths: Pick<LabPaths, "front">): string | undef
  * Returns the authority's certificate. The first call creates it. The cache keeps it with its key,
  * readable only by the owner, because images trust it for years.
  */
-export async function ensureFrontCertificate(paths: Pick<LabPaths, "front">): Promise<string> {
-  const kept = frontCertificate(paths);
+export async function ensureFrontAuthority(paths: Pick<LabPaths, "front">): Promise<string> {
+  const kept = readFrontAuthorityCertificate(paths);
   if (kept !== undefined) return kept;
-  const made = await newAuthority();
+  const made = await createAuthority();
   // Writes the key first, because a certificate without its key does not count.
   replacePrivateFile(files(paths).privateKey, made.privateKey);
   replacePrivateFile(files(paths).certificate, made.certificate);
@@ -37,11 +37,13 @@ export async function ensureFrontCertificate(paths: Pick<LabPaths, "front">): Pr
 }
 
 /** Creates a certificate for all hosts of the front, signed by the lab's authority. */
-export async function certifyFront(paths: Pick<LabPaths, "front">): Promise<Certified> {
-  const certificate = await ensureFrontCertificate(paths);
+export async function createFrontCertificate(
+  paths: Pick<LabPaths, "front">,
+): Promise<CertificateWithKey> {
+  const certificate = await ensureFrontAuthority(paths);
   const authority = { certificate, privateKey: readFileSync(files(paths).privateKey, "utf8") };
-  return newCertificate(
+  return createCertificate(
     authority,
-    hostNames().map((name) => `DNS:${name}`),
+    listFrontHostNames().map((name) => `DNS:${name}`),
   );
 }

@@ -2,14 +2,14 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Address4 } from "ip-address";
 import { replaceFile } from "../../../base/atomic-files.js";
-import { hostAptSources, type AptSource } from "../host/packages.js";
-import { suite } from "../packages.js";
+import { readHostAptSources, type AptSource } from "../host/packages.js";
+import { debianSuite } from "../packages.js";
 import type { LabPaths, LabSettings } from "../settings.js";
-import { hostNames } from "./hosts.js";
-import { block, frontServer } from "./nginx.js";
+import { listFrontHostNames } from "./hosts.js";
+import { renderServerBlock, getFrontServerLines } from "./nginx.js";
 
 /** Debian mirrors to which the front passes requests on. */
-export interface Mirrors {
+export interface DebianMirrors {
   /** Address of the archive, without a trailing slash. */
   readonly archive: string;
   readonly security: string;
@@ -18,26 +18,29 @@ export interface Mirrors {
 }
 
 /** Folder in the cloud for nginx's cache of the mirrors. */
-export const mirrorCache = "/var/cache/lab-front";
+export const mirrorCacheFolder = "/var/cache/lab-front";
 
 /**
  * Returns the mirrors in the configuration of the host's apt. Returns Debian's own mirrors if the
  * host has no mirror that a proxy can use.
  */
-export function mirrorsOf(sources: readonly AptSource[], nameServers: readonly string[]): Mirrors {
+export function findDebianMirrors(
+  sources: readonly AptSource[],
+  nameServers: readonly string[],
+): DebianMirrors {
   const find = (wanted: string, otherwise: string): string =>
     sources
       .find(({ uri, suites }) => /^https?:/.test(uri) && suites.includes(wanted))
       ?.uri.replace(/\/+$/, "") ?? otherwise;
   return {
-    archive: find(suite, "http://deb.debian.org/debian"),
-    security: find(`${suite}-security`, "http://deb.debian.org/debian-security"),
+    archive: find(debianSuite, "http://deb.debian.org/debian"),
+    security: find(`${debianSuite}-security`, "http://deb.debian.org/debian-security"),
     nameServers,
   };
 }
 
 /** Returns the IPv4 name servers in a resolv.conf that other network namespaces can also reach. */
-export const nameServersIn = (text: string): string[] =>
+export const parseNameServers = (text: string): string[] =>
   [...text.matchAll(/^nameserver\s+(\S+)/gm)]
     .map(([, address = ""]) => address)
     .filter((address) => Address4.isValid(address) && !address.startsWith("127."));
@@ -57,13 +60,16 @@ const passedOn = (name: string, mirror: string): string[] => {
  * Renders nginx's server that passes requests on to Debian's mirrors and caches the answers.
  * Renders nothing if the host has no usable name server.
  */
-export function renderMirrors(settings: LabSettings, mirrors: Mirrors): string {
+export function renderMirrorProxy(settings: LabSettings, mirrors: DebianMirrors): string {
   const { archive, security, nameServers } = mirrors;
   if (nameServers.length === 0) return "";
   return [
-    `proxy_cache_path ${mirrorCache} levels=1:2 keys_zone=mirrors:4m max_size=8g inactive=90d use_temp_path=off;\n`,
-    block([
-      ...[`listen ${settings.management.front}:80;`, ...frontServer(settings, hostNames("mirror"))],
+    `proxy_cache_path ${mirrorCacheFolder} levels=1:2 keys_zone=mirrors:4m max_size=8g inactive=90d use_temp_path=off;\n`,
+    renderServerBlock([
+      ...[
+        `listen ${settings.management.front}:80;`,
+        ...getFrontServerLines(settings, listFrontHostNames("mirror")),
+      ],
       `resolver ${nameServers.join(" ")} ipv6=off;`,
       ...["proxy_cache mirrors;", "proxy_cache_lock on;", "proxy_cache_revalidate on;"],
       "proxy_cache_use_stale error timeout http_500 http_502 http_503 http_504;",
@@ -76,7 +82,7 @@ export function renderMirrors(settings: LabSettings, mirrors: Mirrors): string {
 }
 
 /** Returns the front's folders on the host. */
-export const frontFolders = ({ front }: LabPaths) => ({
+export const getFrontFolders = ({ front }: LabPaths) => ({
   configuration: join(front, "conf"),
   mirrored: join(front, "mirrored"),
 });
@@ -85,16 +91,16 @@ async function nameServers(): Promise<string[]> {
   // If systemd-resolved runs on the host's loopback interface, the second file contains its name
   // servers.
   for (const file of ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"]) {
-    const found = nameServersIn(await readFile(file, "utf8").catch(() => ""));
+    const found = parseNameServers(await readFile(file, "utf8").catch(() => ""));
     if (found.length > 0) return found;
   }
   return [];
 }
 
 /** Writes the part of the front's configuration that depends on this host. */
-export async function writeMirrors(settings: LabSettings, paths: LabPaths): Promise<void> {
-  const { configuration, mirrored } = frontFolders(paths);
+export async function writeMirrorProxy(settings: LabSettings, paths: LabPaths): Promise<void> {
+  const { configuration, mirrored } = getFrontFolders(paths);
   await mkdir(mirrored, { recursive: true });
-  const mirrors = mirrorsOf(await hostAptSources(), await nameServers());
-  replaceFile(join(configuration, "mirrors.conf"), renderMirrors(settings, mirrors));
+  const mirrors = findDebianMirrors(await readHostAptSources(), await nameServers());
+  replaceFile(join(configuration, "mirrors.conf"), renderMirrorProxy(settings, mirrors));
 }

@@ -8,11 +8,11 @@ export type FrontFault = "html" | "limit";
 export const faultFolder = "/srv/lab/faults/front";
 
 /** Returns the path of the file that switches a host's fault on. */
-export const faultFile = (host: string, fault: FrontFault): string =>
+export const getFaultFile = (host: string, fault: FrontFault): string =>
   `${faultFolder}/${host}.${fault}`;
 
 /**
  * Returns the path of the file that replaces the `Release.key` of a minor ("1.36") by an expired
  * key, like upstream's keys of ended minors.
  */
-export const expiredKeyFile = (minor: string): string => `${faultFolder}/expired-v${minor}`;
+export const getExpiredKeyFile = (minor: string): string => `${faultFolder}/expired-v${minor}`;

@@ -145,7 +145,7 @@ export const frontHosts: Readonly<Record<string, HostBehaviour>> = {
 };
 
 /** Returns the names of the hosts with this behaviour, or of all hosts. */
-export const hostNames = (kind?: HostBehaviour["kind"]): string[] =>
+export const listFrontHostNames = (kind?: HostBehaviour["kind"]): string[] =>
   Object.entries(frontHosts)
     .filter(([, behaviour]) => kind === undefined || behaviour.kind === kind)
     .map(([name]) => name);

@@ -1,8 +1,8 @@
-import { expiredKeyFile, faultFile } from "./faults.js";
+import { getExpiredKeyFile, getFaultFile } from "./faults.js";
 import type { HostBehaviour, TokenRegistry } from "./hosts.js";
 
 /** Places in the cloud from which the front serves. */
-export interface FrontPlaces {
+export interface FrontContentSources {
   /** Folder with the signed repositories: `v1.36/deb` and `linux/debian`. */
   readonly packages: string;
   /** Folder with the registry's blobs, in subfolders for the first two digits of their digests. */
@@ -21,17 +21,17 @@ const errorBody = (code: string, message: string): string =>
  * Returns a location for a file of the registry's store. The path before the digest does not
  * matter.
  */
-const blobServer = ({ blobs }: FrontPlaces): string[] => [
+const blobServer = ({ blobs }: FrontContentSources): string[] => [
   'location ~ "[/:](?<digest>(?<two>[0-9a-f]{2})[0-9a-f]{62})(/data)?$" {',
   "  default_type application/octet-stream;",
   `  alias ${blobs}/$two/$digest/data;`,
   "}",
 ];
 
-const kubernetesPackages = (path: string, { packages }: FrontPlaces): string[] => [
+const kubernetesPackages = (path: string, { packages }: FrontContentSources): string[] => [
   `root ${packages};`,
   `location ~ ^${path}/v(?<minor>[0-9.]+)/deb/Release\\.key$ {`,
-  `  if (-f ${expiredKeyFile("$minor")}) {`,
+  `  if (-f ${getExpiredKeyFile("$minor")}) {`,
   "    rewrite ^ /v$minor/deb/Release.key.expired break;",
   "  }",
   "  rewrite ^ /v$minor/deb/Release.key break;",
@@ -81,7 +81,7 @@ function limit(name: string): string[] {
   const says =
     "You have reached your pull rate limit. You may increase the limit by authenticating and upgrading: https://www.docker.com/increase-rate-limit";
   return [
-    `  if (-f ${faultFile(name, "limit")}) {`,
+    `  if (-f ${getFaultFile(name, "limit")}) {`,
     ...pullLimit("0").map((line) => `  ${line}`),
     `    return 429 ${errorBody("TOOMANYREQUESTS", says)};`,
     "  }",
@@ -89,7 +89,11 @@ function limit(name: string): string[] {
   ];
 }
 
-function tokenRegistry(name: string, registry: TokenRegistry, places: FrontPlaces): string[] {
+function tokenRegistry(
+  name: string,
+  registry: TokenRegistry,
+  places: FrontContentSources,
+): string[] {
   const { realm, blobs, limited, manifestsNeedToken } = registry;
   const scope = ',scope="repository:$repository:pull"';
   const target = blobs.replace("{two}", "$two").replace("{digest}", "$digest");
@@ -127,10 +131,10 @@ const tokenServer = (path: string): string[] => [
  * Returns the lines of nginx's server for a host. Returns undefined for a mirror, because a mirror
  * depends on the lab's host.
  */
-export function nginxLocationsOfHost(
+export function renderNginxLocations(
   name: string,
   behaviour: HostBehaviour,
-  places: FrontPlaces,
+  places: FrontContentSources,
 ): string[] | undefined {
   switch (behaviour.kind) {
     case "package-names":

@@ -1,7 +1,7 @@
 import type { LabSettings } from "../settings.js";
-import { faultFile } from "./faults.js";
-import { frontHosts, hostNames } from "./hosts.js";
-import { nginxLocationsOfHost, type FrontPlaces } from "./nginx-locations.js";
+import { getFaultFile } from "./faults.js";
+import { frontHosts, listFrontHostNames } from "./hosts.js";
+import { renderNginxLocations, type FrontContentSources } from "./nginx-locations.js";
 
 /** Files with the front's certificate and key, for nginx. */
 export const frontTlsFiles = {
@@ -10,7 +10,7 @@ export const frontTlsFiles = {
 };
 
 /** Folder of the configuration that depends on the host. It is mounted at each start. */
-export const hostConfiguration = "/srv/front";
+export const hostConfigurationFolder = "/srv/front";
 
 /** Log of the front: one line per request with host, request, status. */
 export const frontLog = "/var/log/nginx/front.log";
@@ -21,7 +21,10 @@ const folders = {
 };
 
 /** Returns the first lines of every server of the front. */
-export const frontServer = ({ management }: LabSettings, names: readonly string[]): string[] => [
+export const getFrontServerLines = (
+  { management }: LabSettings,
+  names: readonly string[],
+): string[] => [
   `listen ${management.front}:443 ssl http2;`,
   `server_name ${names.join(" ")};`,
   `ssl_certificate ${frontTlsFiles.certificate};`,
@@ -29,14 +32,14 @@ export const frontServer = ({ management }: LabSettings, names: readonly string[
   `access_log ${frontLog} front;`,
 ];
 
-export const block = (lines: readonly string[]): string =>
+export const renderServerBlock = (lines: readonly string[]): string =>
   `server {\n${lines.map((line) => `  ${line}\n`).join("")}}\n`;
 
 /**
  * Returns locations that answer with a page instead of a file, as a proxy or a captive portal does.
  */
 const html = (name: string): string[] => [
-  `if (-f ${faultFile(name, "html")}) { rewrite ^ /front/html last; }`,
+  `if (-f ${getFaultFile(name, "html")}) { rewrite ^ /front/html last; }`,
   "location = /front/html {",
   "  internal;",
   "  default_type text/html;",
@@ -44,11 +47,13 @@ const html = (name: string): string[] => [
   "}",
 ];
 
-function hostServers(settings: LabSettings, places: FrontPlaces): string[] {
+function hostServers(settings: LabSettings, places: FrontContentSources): string[] {
   return Object.entries(frontHosts).flatMap(([name, behaviour]) => {
-    const locations = nginxLocationsOfHost(name, behaviour, places);
+    const locations = renderNginxLocations(name, behaviour, places);
     if (locations === undefined) return [];
-    return [block([...frontServer(settings, [name]), ...html(name), ...locations])];
+    return [
+      renderServerBlock([...getFrontServerLines(settings, [name]), ...html(name), ...locations]),
+    ];
   });
 }
 
@@ -58,20 +63,23 @@ function hostServers(settings: LabSettings, places: FrontPlaces): string[] {
  *
  * @param registry address of the registry behind the front, like http://172.29.0.2:5001
  */
-export function frontSite(settings: LabSettings, registry: string): string {
+export function renderFrontServers(settings: LabSettings, registry: string): string {
   const { front } = settings.management;
-  const mirrors = hostNames("mirror");
-  const others = hostNames().filter((name) => !mirrors.includes(name));
+  const mirrors = listFrontHostNames("mirror");
+  const others = listFrontHostNames().filter((name) => !mirrors.includes(name));
   return [
     "server_names_hash_bucket_size 128;\n",
     "log_format front '$host \"$request\" $status';\n",
-    block([`listen ${front}:443 ssl http2 default_server;`, "ssl_reject_handshake on;"]),
-    block([
+    renderServerBlock([
+      `listen ${front}:443 ssl http2 default_server;`,
+      "ssl_reject_handshake on;",
+    ]),
+    renderServerBlock([
       ...[`listen ${front}:80;`, `server_name ${others.join(" ")};`],
       "return 301 https://$host$request_uri;",
     ]),
     ...hostServers(settings, { ...folders, registry }),
-    `include ${hostConfiguration}/*.conf;\n`,
+    `include ${hostConfigurationFolder}/*.conf;\n`,
   ].join("");
 }
 
@@ -79,7 +87,7 @@ export function frontSite(settings: LabSettings, registry: string): string {
  * Renders the settings for the dnsmasq of Neutron's DHCP agent. Each name has the front's IPv4
  * address and no other address.
  */
-export const frontNames = ({ management }: LabSettings): string =>
-  hostNames()
+export const renderFrontDnsmasqConf = ({ management }: LabSettings): string =>
+  listFrontHostNames()
     .map((name) => `address=/${name}/${management.front}\nlocal=/${name}/\n`)
     .join("");

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { takeDown } from "./remove-with-retries.js";
+import { removeWithRetries } from "./remove-with-retries.js";
 
 /**
  * Weight of the cloud, as a number of programs. Without a service manager, all programs of the host
@@ -17,14 +17,14 @@ const programs = 8;
 const hostHasSystemd = (): boolean => existsSync("/run/systemd/system");
 
 /** Returns the lab's parent control group, or undefined if systemd manages the control groups. */
-export const cgroupParent = (name: string, systemd = hostHasSystemd()): string | undefined =>
+export const getCgroupParent = (name: string, systemd = hostHasSystemd()): string | undefined =>
   systemd ? undefined : name;
 
 /**
  * Returns the files and values that give a control group the weight of `count` programs, in version
  * 1 (`cpu.shares`) or 2 (`cpu.weight`).
  */
-export const weightFiles = (name: string, count: number): readonly [string, string][] => [
+export const listCpuWeightFiles = (name: string, count: number): readonly [string, string][] => [
   [join("/sys/fs/cgroup/cpu", name, "cpu.shares"), String(count * 1024)],
   [join("/sys/fs/cgroup", name, "cpu.weight"), String(count * 100)],
 ];
@@ -33,7 +33,7 @@ export const weightFiles = (name: string, count: number): readonly [string, stri
  * Sets the weight of the lab's parent group. The container must have been started in this group.
  */
 export async function raiseCpuWeight(name: string): Promise<void> {
-  for (const [file, value] of weightFiles(name, programs)) {
+  for (const [file, value] of listCpuWeightFiles(name, programs)) {
     if (existsSync(file)) await writeFile(file, value);
   }
 }
@@ -41,7 +41,7 @@ export async function raiseCpuWeight(name: string): Promise<void> {
 const cgroups = "/sys/fs/cgroup";
 
 /** Returns the folders of the lab's parent group in all hierarchies. */
-export async function cgroupFolders(name: string, root = cgroups): Promise<string[]> {
+export async function listCgroupFolders(name: string, root = cgroups): Promise<string[]> {
   if (!existsSync(root)) return [];
   const hierarchies = await readdir(root, { withFileTypes: true });
   return [join(root, name), ...hierarchies.map((entry) => join(root, entry.name, name))].filter(
@@ -49,12 +49,12 @@ export async function cgroupFolders(name: string, root = cgroups): Promise<strin
   );
 }
 
-export interface RemovalOptions {
+export interface RemoveCgroupsOptions {
   /** Folder of the control groups. @default /sys/fs/cgroup */
   readonly root?: string;
   /** Function that removes one group. @default rmdir */
   readonly remove?: (folder: string) => Promise<unknown>;
-  /** Time in milliseconds to wait for the processes in a group. @default the limit of `takeDown` */
+  /** Time in milliseconds to wait for the processes in a group. @default the limit of `removeWithRetries` */
   readonly boundMs?: number | undefined;
 }
 
@@ -65,9 +65,9 @@ export interface RemovalOptions {
  */
 export async function removeCgroups(
   name: string,
-  { root = cgroups, remove = rmdir, boundMs }: RemovalOptions = {},
+  { root = cgroups, remove = rmdir, boundMs }: RemoveCgroupsOptions = {},
 ): Promise<void> {
-  for (const folder of await cgroupFolders(name, root)) {
+  for (const folder of await listCgroupFolders(name, root)) {
     const group = {
       name: `The control group ${folder}`,
       isThere: () => existsSync(folder),
@@ -77,7 +77,7 @@ export async function removeCgroups(
         return processes.length > 0 ? `${processes.join(", ")} in it.` : undefined;
       },
     };
-    await takeDown(group, boundMs);
+    await removeWithRetries(group, boundMs);
   }
 }
 

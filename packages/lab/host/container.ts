@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { run, type RunOptions, type RunResult } from "../../../base/run-command.js";
+import { run, type RunCommandOptions, type RunCommandResult } from "../../../base/run-command.js";
 import type { LabSettings } from "../settings.js";
-import { cgroupParent, raiseCpuWeight, removeCgroups } from "./cgroups.js";
-import { isInstalled } from "./packages.js";
-import { takeDown } from "./remove-with-retries.js";
+import { getCgroupParent, raiseCpuWeight, removeCgroups } from "./cgroups.js";
+import { isCommandInstalled } from "./packages.js";
+import { removeWithRetries } from "./remove-with-retries.js";
 
 /** Specification of the system container that runs the cloud. */
 export interface ContainerSpec {
@@ -21,13 +21,13 @@ export interface ContainerSpec {
  * neither changed nor needed. There is no process limit, because podman's default limit would apply
  * to the whole cloud.
  */
-export function runArguments({
+export function getPodmanRunArguments({
   settings,
   root,
   mounts,
   writableMounts = {},
 }: ContainerSpec): string[] {
-  const parent = cgroupParent(settings.name);
+  const parent = getCgroupParent(settings.name);
   return [
     ...["--runtime", "runc", "run", "--detach", "--name", settings.name],
     ...["--hostname", settings.hostname, "--privileged", "--systemd=always"],
@@ -43,16 +43,16 @@ export function runArguments({
 }
 
 export async function startContainer(spec: ContainerSpec): Promise<void> {
-  await run("podman", runArguments(spec));
+  await run("podman", getPodmanRunArguments(spec));
   await raiseCpuWeight(spec.settings.name);
 }
 
 /** Runs a command inside the cloud. */
-export const inContainer = (
+export const runInContainer = (
   name: string,
   command: readonly string[],
-  options: RunOptions = {},
-): Promise<RunResult> =>
+  options: RunCommandOptions = {},
+): Promise<RunCommandResult> =>
   run(
     "podman",
     [
@@ -69,8 +69,8 @@ export const inContainer = (
  * such container. Podman learns from its monitor that a container ended. If the monitor was killed
  * too, only the runtime knows it.
  */
-export async function containerState(name: string): Promise<string | undefined> {
-  if (!isInstalled("podman")) return undefined;
+export async function getContainerState(name: string): Promise<string | undefined> {
+  if (!isCommandInstalled("podman")) return undefined;
   const { code, stdout } = await run(
     "podman",
     ["container", "inspect", "--format", "{{.State.Status}} {{.Id}}", name],
@@ -86,7 +86,7 @@ export async function containerState(name: string): Promise<string | undefined> 
 }
 
 /** Returns the process ID, on the host, of the container's init. */
-export async function containerPid(name: string): Promise<number> {
+export async function getContainerPid(name: string): Promise<number> {
   const { stdout } = await run("podman", [
     ...["container", "inspect", "--format", "{{.State.Pid}}", name],
   ]);
@@ -100,9 +100,9 @@ export async function containerPid(name: string): Promise<number> {
 export async function removeContainer(name: string, boundMs?: number): Promise<void> {
   const container = {
     name: `The container ${name}`,
-    isThere: async () => (await containerState(name)) !== undefined,
+    isThere: async () => (await getContainerState(name)) !== undefined,
     remove: () => run("podman", ["--runtime", "runc", "rm", "--force", "--time", "0", name]),
   };
-  await takeDown(container, boundMs);
+  await removeWithRetries(container, boundMs);
   await removeCgroups(name, { boundMs });
 }

@@ -27,7 +27,7 @@ export interface DebianPackagesOptions {
  * Returns options that make apt-get ignore the host's lists and packages. These may be old or
  * belong to another release.
  */
-export const aptApart = (work: string): string[] =>
+export const getIsolatedAptOptions = (work: string): string[] =>
   [
     `Dir::Etc::sourcelist=${work}/sources.list`,
     "Dir::Etc::sourceparts=-",
@@ -62,7 +62,7 @@ async function download({
 }: DebianPackagesOptions): Promise<void> {
   const work = await mkdtemp(join(tmpdir(), "stackadm-apt-"));
   const part = `${folder}.part`;
-  const apart = [...aptApart(work), ...(onlySigned ? signedOnly : [])];
+  const apart = [...getIsolatedAptOptions(work), ...(onlySigned ? signedOnly : [])];
   const options = {
     cwd: part,
     onLine: (line: string) => {

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../../base/run-command.js";
 import type { Step } from "../../../base/progress.js";
-import { suite as cloudSuite } from "../packages.js";
-import { heartbeat } from "../kubernetes/heartbeat.js";
-import { runContained } from "./run-in-linux-namespaces.js";
-import { aptAccess, hostAptSources, mirrorLines } from "./packages.js";
+import { debianSuite as cloudSuite } from "../packages.js";
+import { startHeartbeat } from "../kubernetes/heartbeat.js";
+import { runInLinuxNamespaces } from "./run-in-linux-namespaces.js";
+import { parseAptAccessSettings, readHostAptSources, renderAptSourceLines } from "./packages.js";
 
-export interface DebianTree {
+export interface DebianTreeOptions {
   /** Existing empty folder. */
   readonly folder: string;
   readonly packages: readonly string[];
@@ -44,8 +44,12 @@ const preferBackports = (sources: readonly string[], suite: string): string =>
   `Package: ${sources.map((name) => `src:${name}`).join(" ")}\nPin: release n=${suite}-backports\nPin-Priority: 990\n`;
 
 /** Returns the arguments of mmdebstrap. */
-export function bootstrapArguments(
-  { folder, packages, suite = cloudSuite }: Pick<DebianTree, "folder" | "packages" | "suite">,
+export function getMmdebstrapArguments(
+  {
+    folder,
+    packages,
+    suite = cloudSuite,
+  }: Pick<DebianTreeOptions, "folder" | "packages" | "suite">,
   mirrors: readonly string[],
   { options, preferences }: AptFiles,
 ): string[] {
@@ -66,7 +70,7 @@ export function bootstrapArguments(
  * Returns a shortened line of mmdebstrap, apt or dpkg if it shows progress. Otherwise returns
  * undefined.
  */
-export function interesting(line: string): string | undefined {
+export function parseProgressLine(line: string): string | undefined {
   const text = line.trim();
   if (/^(Get:\d+|Setting up|Unpacking|Selecting|I:)/.test(text)) {
     return text.replace(/^(Get:\d+) \S+ \S+ \S+ /, "download ").slice(0, 100);
@@ -78,7 +82,7 @@ export function interesting(line: string): string | undefined {
 async function writeAptFiles(folder: string, preferences: string | undefined): Promise<AptFiles> {
   const options = join(folder, "apt.conf");
   const { stdout } = await run("apt-config", ["dump"]);
-  await writeFile(options, aptAccess(stdout).join("\n") + "\n");
+  await writeFile(options, parseAptAccessSettings(stdout).join("\n") + "\n");
   if (preferences === undefined) return { options };
   const file = join(folder, "preferences");
   await writeFile(file, preferences);
@@ -90,7 +94,7 @@ async function writeAptFiles(folder: string, preferences: string | undefined): P
  * on any other failure.
  */
 async function bootstrap(
-  tree: DebianTree,
+  tree: DebianTreeOptions,
   onLine: (line: string) => void,
 ): Promise<"built" | "no backports"> {
   const { suite = cloudSuite, backports = [], signal } = tree;
@@ -100,8 +104,8 @@ async function bootstrap(
   const work = await mkdtemp(join(tmpdir(), "stackadm-apt-"));
   try {
     const files = await writeAptFiles(work, some ? preferBackports(backports, suite) : undefined);
-    const mirrors = mirrorLines(await hostAptSources(), suite, { backports: some });
-    await runContained("mmdebstrap", bootstrapArguments(tree, mirrors, files), {
+    const mirrors = renderAptSourceLines(await readHostAptSources(), suite, { backports: some });
+    await runInLinuxNamespaces("mmdebstrap", getMmdebstrapArguments(tree, mirrors, files), {
       onLine: (line) => {
         if (some && missing.test(line)) absent.push(line);
         onLine(line);
@@ -122,10 +126,10 @@ async function bootstrap(
  * Mirrors delete the backports of an old release. In this case, the release's own packages are
  * used.
  */
-export async function debianTree(tree: DebianTree): Promise<void> {
-  const beat = heartbeat(tree.step);
+export async function buildDebianTree(tree: DebianTreeOptions): Promise<void> {
+  const beat = startHeartbeat(tree.step);
   const onLine = (line: string): void => {
-    const text = interesting(line);
+    const text = parseProgressLine(line);
     if (text !== undefined) beat.update(text);
   };
   try {

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { containerPid } from "./container.js";
+import { getContainerPid } from "./container.js";
 
 /**
  * Returns the folders of a process's memory control group, versions 1 and 2, from
  * /proc/<pid>/cgroup.
  */
-export function memoryGroups(text: string): string[] {
+export function parseMemoryCgroups(text: string): string[] {
   // systemd runs in init.scope; the group above it contains all processes.
   const above = (path: string) => path.replace(/\/init\.scope$/, "");
   return text.split("\n").flatMap((line) => {
@@ -22,17 +22,19 @@ export function memoryGroups(text: string): string[] {
  * Returns the resident memory in MiB, without page cache, from a group's memory.stat. Returns
  * undefined if the file does not contain it.
  */
-export function residentOf(stat: string): number | undefined {
+export function parseResidentMemory(stat: string): number | undefined {
   const bytes = /^(?:total_rss|anon) (\d+)$/m.exec(stat)?.[1];
   return bytes === undefined ? undefined : Math.round(Number(bytes) / 2 ** 20);
 }
 
 /** Returns the resident memory of everything in a container, including its servers, in MiB. */
-export async function residentMemory(container: string): Promise<number | undefined> {
-  const text = await readFile(`/proc/${await containerPid(container)}/cgroup`, "utf8");
-  for (const folder of memoryGroups(text)) {
+export async function readResidentMemory(container: string): Promise<number | undefined> {
+  const text = await readFile(`/proc/${await getContainerPid(container)}/cgroup`, "utf8");
+  for (const folder of parseMemoryCgroups(text)) {
     const file = join(folder, "memory.stat");
-    const resident = existsSync(file) ? residentOf(await readFile(file, "utf8")) : undefined;
+    const resident = existsSync(file)
+      ? parseResidentMemory(await readFile(file, "utf8"))
+      : undefined;
     if (resident !== undefined) return resident;
   }
   return undefined;

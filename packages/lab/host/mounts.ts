@@ -1,21 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { run } from "../../../base/run-command.js";
-import { mountsBelow } from "./parse-mounts-and-devices.js";
-import { takeDown } from "./remove-with-retries.js";
+import { listMountsBelow } from "./parse-mounts-and-devices.js";
+import { removeWithRetries } from "./remove-with-retries.js";
 
 /** Returns the mount points at or below a folder, in the order of unmounting. */
-export const mountPoints = async (folder: string): Promise<string[]> =>
-  mountsBelow(await readFile("/proc/self/mountinfo", "utf8"), folder);
+export const listMountPoints = async (folder: string): Promise<string[]> =>
+  listMountsBelow(await readFile("/proc/self/mountinfo", "utf8"), folder);
 
 export const isMounted = async (folder: string): Promise<boolean> =>
-  (await mountPoints(folder)).includes(folder);
+  (await listMountPoints(folder)).includes(folder);
 
 /**
  * Unmounts one mount point. Retries, because the kernel releases a killed container's files a
  * little after its last process.
  */
 export const unmount = (point: string): Promise<void> =>
-  takeDown({
+  removeWithRetries({
     name: `The mount ${point}`,
     isThere: () => isMounted(point),
     remove: () => run("umount", [point]),

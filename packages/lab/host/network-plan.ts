@@ -2,20 +2,20 @@ import { Address4 } from "ip-address";
 import { cloudDevices, type HostLabNetwork, type LabSettings } from "../settings.js";
 
 /** Command and its arguments. */
-export type Command = readonly [string, ...string[]];
+export type CommandWithArguments = readonly [string, ...string[]];
 
 /**
  * Returns commands that create namespace, veth pairs and addresses. The namespace is always new,
  * because an old namespace keeps ebtables chains with which Neutron's agent fails permanently.
  */
-export function linkCommands(settings: LabSettings): Command[] {
+export function listLinkCommands(settings: LabSettings): CommandWithArguments[] {
   const { name, devices, management, external, services, mtu } = settings;
-  const inside = (...words: string[]): Command => ["ip", "-n", name, ...words];
-  const pair = (host: string, cloud: string): Command => [
+  const inside = (...words: string[]): CommandWithArguments => ["ip", "-n", name, ...words];
+  const pair = (host: string, cloud: string): CommandWithArguments => [
     ...(["ip", "link", "add", host, "mtu", String(mtu), "type", "veth"] as const),
     ...["peer", "name", cloud, "mtu", String(mtu), "netns", name],
   ];
-  const hostEnd = (device: string, network: HostLabNetwork): Command[] => [
+  const hostEnd = (device: string, network: HostLabNetwork): CommandWithArguments[] => [
     ["ip", "addr", "add", `${network.host}/${network.prefixLength}`, "dev", device],
     ["ip", "link", "set", device, "up"],
   ];
@@ -45,14 +45,14 @@ export function linkCommands(settings: LabSettings): Command[] {
  * Returns `iptables` commands that let the cloud and its servers reach other networks, even if the
  * host forwards nothing by default.
  */
-export function filterCommands(settings: LabSettings): Command[] {
+export function listFirewallCommands(settings: LabSettings): CommandWithArguments[] {
   const { name, devices, management, external, services } = settings;
   const ours = ["-m", "comment", "--comment", name];
-  const masquerade = ({ cidr }: HostLabNetwork): Command => [
+  const masquerade = ({ cidr }: HostLabNetwork): CommandWithArguments => [
     ...(["iptables", "-w", "-t", "nat", "-A", "POSTROUTING"] as const),
     ...["-s", cidr, "!", "-d", cidr, ...ours, "-j", "MASQUERADE"],
   ];
-  const forward = (direction: "-i" | "-o", device: string): Command => [
+  const forward = (direction: "-i" | "-o", device: string): CommandWithArguments => [
     ...(["iptables", "-w", "-I", "FORWARD", direction, device] as const),
     ...[...ours, "-j", "ACCEPT"],
   ];
@@ -68,12 +68,16 @@ export function filterCommands(settings: LabSettings): Command[] {
  * Returns the commands that delete the rules with this comment, from the output of `iptables -t
  * <table> -S`.
  */
-export function deletions(table: string, listing: string, comment: string): Command[] {
+export function listRuleDeletions(
+  table: string,
+  listing: string,
+  comment: string,
+): CommandWithArguments[] {
   return listing
     .split("\n")
     .map((line) => line.trim().split(/\s+/).map(unquote))
     .filter((words) => words[0] === "-A" && words[words.indexOf("--comment") + 1] === comment)
-    .map((words): Command => ["iptables", "-w", "-t", table, "-D", ...words.slice(1)]);
+    .map((words): CommandWithArguments => ["iptables", "-w", "-t", table, "-D", ...words.slice(1)]);
 }
 
 const unquote = (word: string): string => word.replace(/^"(.*)"$/, "$1");
@@ -103,14 +107,14 @@ const isOurs = (devices: Devices, device: string | undefined): boolean =>
  * Returns the routes in the output of `ip -j -4 route show table all`, without the default route
  * and the lab's own routes.
  */
-export function usedByRoutes(json: string, devices: Devices): UsedAddresses[] {
+export function parseRouteAddresses(json: string, devices: Devices): UsedAddresses[] {
   return (JSON.parse(json || "[]") as IpRoute[])
     .filter(({ dst, dev }) => dst !== undefined && Address4.isValid(dst) && !isOurs(devices, dev))
     .map(({ dst = "", dev }) => ({ cidr: dst, what: `route through ${dev ?? "no interface"}` }));
 }
 
 /** Returns the addresses in the output of `ip -j -4 addr`, without the lab's own interfaces. */
-export function usedByInterfaces(json: string, devices: Devices): UsedAddresses[] {
+export function parseInterfaceAddresses(json: string, devices: Devices): UsedAddresses[] {
   return (JSON.parse(json || "[]") as IpAddress[])
     .filter(({ ifname }) => !isOurs(devices, ifname))
     .flatMap(({ ifname, addr_info }) =>
@@ -124,7 +128,7 @@ export function usedByInterfaces(json: string, devices: Devices): UsedAddresses[
 }
 
 /** Returns the IPv4 name servers in /etc/resolv.conf. */
-export function usedByNameServers(resolvConf: string): UsedAddresses[] {
+export function parseNameServerAddresses(resolvConf: string): UsedAddresses[] {
   return [...resolvConf.matchAll(/^nameserver\s+(\S+)/gm)]
     .map(([, address = ""]) => address)
     .filter((address) => Address4.isValid(address))
@@ -132,7 +136,7 @@ export function usedByNameServers(resolvConf: string): UsedAddresses[] {
 }
 
 /** Reports whether two IPv4 ranges share an address. */
-export function overlap(one: string, other: string): boolean {
+export function isOverlapping(one: string, other: string): boolean {
   const a = new Address4(one);
   const b = new Address4(other);
   return (
@@ -142,7 +146,7 @@ export function overlap(one: string, other: string): boolean {
 }
 
 /** Returns a sentence for every use of an address in one of the lab's networks. */
-export function collisions(settings: LabSettings, used: readonly UsedAddresses[]): string[] {
+export function findCollisions(settings: LabSettings, used: readonly UsedAddresses[]): string[] {
   const networks = [
     { setting: "STACKADM_LAB_MANAGEMENT", cidr: settings.management.cidr },
     { setting: "STACKADM_LAB_EXTERNAL", cidr: settings.external.cidr },
@@ -150,7 +154,7 @@ export function collisions(settings: LabSettings, used: readonly UsedAddresses[]
   ];
   return networks.flatMap(({ setting, cidr }) =>
     used
-      .filter((use) => overlap(use.cidr, cidr))
+      .filter((use) => isOverlapping(use.cidr, cidr))
       .map((use) => `${cidr} (${setting}) collides with ${use.cidr}, ${use.what}`),
   );
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { delimiter } from "node:path";
-import { missingCommands } from "../../../base/host-packages.js";
+import { findMissingCommands } from "../../../base/host-packages.js";
 import { run } from "../../../base/run-command.js";
 
 /** Commands that the lab uses on the host, and the Debian packages that contain them. */
@@ -24,12 +24,12 @@ export const hostCommands = {
 const systemFolders = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 /** Returns the search path of the lab's commands. */
-export const hostPath = (path = process.env["PATH"] ?? ""): string =>
+export const getHostPath = (path = process.env["PATH"] ?? ""): string =>
   [path, ...systemFolders].join(delimiter);
 
 /** Reports whether the host has the command. */
-export const isInstalled = (command: keyof typeof hostCommands): boolean =>
-  missingCommands({ [command]: "" }, hostPath()).length === 0;
+export const isCommandInstalled = (command: keyof typeof hostCommands): boolean =>
+  findMissingCommands({ [command]: "" }, getHostPath()).length === 0;
 
 /** Debian mirror with the suites and components of one apt source. */
 export interface AptSource {
@@ -87,7 +87,7 @@ const publicSources = (suite: string): AptSource[] => {
  * host's own apt. Uses Debian's public mirrors if the host has no mirror for the suite, because it
  * runs another release. Backports come from the suite's mirror.
  */
-export function mirrorLines(
+export function renderAptSourceLines(
   hostSources: readonly AptSource[],
   suite: string,
   { backports = false } = {},
@@ -108,7 +108,7 @@ export function mirrorLines(
 }
 
 /** Returns all sources of the host's apt. */
-export async function hostAptSources(): Promise<AptSource[]> {
+export async function readHostAptSources(): Promise<AptSource[]> {
   const { stdout } = await run("sh", [
     "-c",
     "find /etc/apt -name '*.list' -o -name '*.sources' | sort",
@@ -124,7 +124,7 @@ export async function hostAptSources(): Promise<AptSource[]> {
  *
  * @param dump output of `apt-config dump`
  */
-export function aptAccess(dump: string): string[] {
+export function parseAptAccessSettings(dump: string): string[] {
   return dump
     .split("\n")
     .filter((line) =>

@@ -21,7 +21,7 @@ export function parseMountinfo(text: string): Mount[] {
  * Returns the mount points at or below a folder in the order of unmounting: the deepest and newest
  * mount first.
  */
-export function mountsBelow(mountinfo: string, folder: string): string[] {
+export function listMountsBelow(mountinfo: string, folder: string): string[] {
   return parseMountinfo(mountinfo)
     .map(({ point }) => point)
     .filter((point) => point === folder || point.startsWith(`${folder}/`))
@@ -64,7 +64,7 @@ export function parseSubvolumes(text: string): string[] {
 }
 
 /** Returns "major:minor" of a stat's `dev`, as the kernel prints it. */
-export function deviceNumber(dev: number | bigint): string {
+export function formatDeviceNumber(dev: number | bigint): string {
   const number = BigInt(dev);
   const major = ((number >> 8n) & 0xfffn) | ((number >> 32n) & ~0xfffn);
   const minor = (number & 0xffn) | ((number >> 12n) & 0xffffff00n);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../../base/failures/failure.js";
 
 /** Part of the lab on this host that is to be removed. */
-export interface Remnant {
+export interface RemovableResource {
   /** Name that can begin a sentence: "The interface labmgmt". */
   readonly name: string;
   /** Reports whether the part exists. Another process may have removed it. */
@@ -26,7 +26,7 @@ const pause = 200;
  * exists, for `boundMs`. Then throws a Failure with the name of the part and the obstacle to its
  * removal.
  */
-export async function takeDown(what: Remnant, boundMs = 20_000): Promise<void> {
+export async function removeWithRetries(what: RemovableResource, boundMs = 20_000): Promise<void> {
   const deadline = Date.now() + boundMs;
   while (await what.isThere()) {
     try {
@@ -39,7 +39,7 @@ export async function takeDown(what: Remnant, boundMs = 20_000): Promise<void> {
   }
 }
 
-async function stays(what: Remnant, error: unknown, boundMs: number): Promise<Failure> {
+async function stays(what: RemovableResource, error: unknown, boundMs: number): Promise<Failure> {
   const kept = (await what.kept?.()) ?? (error instanceof Error ? error.message : String(error));
   return new Failure(
     "FAILED",

@@ -3,9 +3,9 @@ import { readFile, statfs } from "node:fs/promises";
 import { run } from "../../../base/run-command.js";
 import { Failure } from "../../../base/failures/failure.js";
 import type { LabPaths } from "../settings.js";
-import { removeNamespace } from "./set-up-network.js";
+import { removeNetworkNamespace } from "./set-up-network.js";
 
-/** Facts about a host, read by `readHost` and checked by `missing`. */
+/** Facts about a host, read by `readHost` and checked by `listMissingRequirements`. */
 export interface HostFacts {
   readonly platform: string;
   readonly root: boolean;
@@ -31,7 +31,7 @@ const neededMemory = 6 * 1024;
 const neededDisk = 15;
 
 /** Returns a sentence for everything that the host lacks. */
-export function missing(host: HostFacts): string[] {
+export function listMissingRequirements(host: HostFacts): string[] {
   const has = (name: string) => new RegExp(`\\b${name}$`, "m").test(host.filesystems);
   const checks: [boolean, string][] = [
     [host.platform === "linux", `Linux (this is ${host.platform})`],
@@ -68,7 +68,7 @@ async function tryLinks(paths: ProbePaths): Promise<string | undefined> {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
-    await removeNamespace(name, paths);
+    await removeNetworkNamespace(name, paths);
   }
 }
 
@@ -80,7 +80,7 @@ export async function readHost(paths: ProbePaths): Promise<HostFacts> {
   const text = (file: string) => readFile(file, "utf8").catch(() => "");
   const root = process.getuid?.() === 0;
   if (root && !(await text("/proc/filesystems")).includes("btrfs")) {
-    // Ignores the error if the kernel has no modules: `missing` reports it later.
+    // Ignores the error if the kernel has no modules: `listMissingRequirements` reports it later.
     await run("modprobe", ["btrfs"], { accept: [0, 1] }).catch(() => undefined);
   }
   const disk = await statfs(paths.cache);
@@ -101,7 +101,7 @@ export async function readHost(paths: ProbePaths): Promise<HostFacts> {
 
 /** Throws one error with everything that the host lacks. */
 export async function checkHost(paths: ProbePaths): Promise<void> {
-  const lacking = missing(await readHost(paths));
+  const lacking = listMissingRequirements(await readHost(paths));
   if (lacking.length > 0) {
     throw new Failure(
       "FAILED",

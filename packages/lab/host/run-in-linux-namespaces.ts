@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { Failure } from "../../../base/failures/failure.js";
 
-export interface ContainedOptions {
+export interface LinuxNamespaceOptions {
   readonly onLine?: (line: string) => void;
   /**
    * Signal that kills the command with all of its processes. The call then waits until they end.
@@ -15,7 +15,7 @@ export interface ContainedOptions {
  * or this process ends, no process and no mount of the command remains. For commands that may
  * survive SIGTERM, like mmdebstrap.
  */
-export const containedArguments = (command: string, args: readonly string[]): string[] => [
+export const getUnshareArguments = (command: string, args: readonly string[]): string[] => [
   ...["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"],
   ...["--mount-proc", command, ...args],
 ];
@@ -24,13 +24,13 @@ export const containedArguments = (command: string, args: readonly string[]): st
  * Runs a command in separate namespaces until it ends. If the command fails, throws a Failure with
  * its last lines.
  */
-export async function runContained(
+export async function runInLinuxNamespaces(
   command: string,
   args: readonly string[],
-  { onLine, signal }: ContainedOptions = {},
+  { onLine, signal }: LinuxNamespaceOptions = {},
 ): Promise<void> {
   signal?.throwIfAborted();
-  const child = spawn("setpriv", containedArguments(command, args), {
+  const child = spawn("setpriv", getUnshareArguments(command, args), {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const said: string[] = [];

@@ -8,22 +8,22 @@ import type { LabPaths, LabSettings } from "../settings.js";
 import {
   raiseKernelSettings,
   restoreKernelSettings,
-  type SharedSettings,
+  type SharedKernelSettings,
 } from "./kernel-settings.js";
 import {
-  collisions,
-  deletions,
-  filterCommands,
-  linkCommands,
-  usedByInterfaces,
-  usedByNameServers,
-  usedByRoutes,
-  type Command,
+  findCollisions,
+  listRuleDeletions,
+  listFirewallCommands,
+  listLinkCommands,
+  parseInterfaceAddresses,
+  parseNameServerAddresses,
+  parseRouteAddresses,
+  type CommandWithArguments,
   type UsedAddresses,
 } from "./network-plan.js";
-import { mountPoints, unmount } from "./mounts.js";
-import { isInstalled } from "./packages.js";
-import { takeDown } from "./remove-with-retries.js";
+import { listMountPoints, unmount } from "./mounts.js";
+import { isCommandInstalled } from "./packages.js";
+import { removeWithRetries } from "./remove-with-retries.js";
 
 async function usedByNames(hosts: readonly string[]): Promise<UsedAddresses[]> {
   const found = await Promise.allSettled(hosts.map((host) => lookup(host, { family: 4 })));
@@ -45,10 +45,10 @@ export async function checkCollisions(
     readFile("/etc/resolv.conf", "utf8").catch(() => ""),
     usedByNames(packageHosts),
   ]);
-  const problems = collisions(settings, [
-    ...usedByRoutes(routes.stdout, settings.devices),
-    ...usedByInterfaces(addresses.stdout, settings.devices),
-    ...usedByNameServers(resolvConf),
+  const problems = findCollisions(settings, [
+    ...parseRouteAddresses(routes.stdout, settings.devices),
+    ...parseInterfaceAddresses(addresses.stdout, settings.devices),
+    ...parseNameServerAddresses(resolvConf),
     ...names,
   ]);
   if (problems.length > 0) {
@@ -65,7 +65,7 @@ type KernelPaths = Pick<LabPaths, "kernelSettings" | "sysctls" | "namespaces" | 
 const sharedBy = (
   { name: lab }: LabSettings,
   { kernelSettings: folder, sysctls: root }: KernelPaths,
-): SharedSettings => ({ folder, lab, root });
+): SharedKernelSettings => ({ folder, lab, root });
 
 /**
  * Creates namespace, veth pairs and packet filter rules. Records which settings of the host were
@@ -73,30 +73,33 @@ const sharedBy = (
  */
 export async function setUpNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
   await raiseKernelSettings(sharedBy(settings, paths));
-  for (const [command, ...args] of [...linkCommands(settings), ...filterCommands(settings)]) {
+  for (const [command, ...args] of [
+    ...listLinkCommands(settings),
+    ...listFirewallCommands(settings),
+  ]) {
     await run(command, args);
   }
 }
 
 /** Returns commands that delete the lab's rules. Returns none if the host has no iptables. */
-async function ruleDeletions(comment: string): Promise<Command[]> {
-  if (!isInstalled("iptables")) return [];
-  const found: Command[] = [];
+async function ruleDeletions(comment: string): Promise<CommandWithArguments[]> {
+  if (!isCommandInstalled("iptables")) return [];
+  const found: CommandWithArguments[] = [];
   for (const table of ["nat", "filter"]) {
     const { stdout, code } = await run("iptables", ["-w", "-t", table, "-S"], {
       accept: [0, 1, 2, 3, 4],
     });
-    if (code === 0) found.push(...deletions(table, stdout, comment));
+    if (code === 0) found.push(...listRuleDeletions(table, stdout, comment));
   }
   return found;
 }
 
 /** Deletes a network namespace if it exists. */
-export const removeNamespace = (
+export const removeNetworkNamespace = (
   name: string,
   { namespaces }: Pick<LabPaths, "namespaces">,
 ): Promise<void> =>
-  takeDown({
+  removeWithRetries({
     name: `The network namespace ${name}`,
     isThere: () => existsSync(join(namespaces, name)),
     remove: () => run("ip", ["netns", "del", name]),
@@ -108,7 +111,7 @@ export const removeNamespace = (
  */
 async function unmountNamespaceFolder(folder: string): Promise<void> {
   if (!existsSync(folder) || (await readdir(folder)).length > 0) return;
-  for (const point of await mountPoints(folder)) await unmount(point);
+  for (const point of await listMountPoints(folder)) await unmount(point);
 }
 
 /**
@@ -117,13 +120,13 @@ async function unmountNamespaceFolder(folder: string): Promise<void> {
  */
 export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
   for (const device of Object.values(settings.devices)) {
-    await takeDown({
+    await removeWithRetries({
       name: `The interface ${device}`,
       isThere: () => existsSync(join(paths.interfaces, device)),
       remove: () => run("ip", ["link", "del", device]),
     });
   }
-  await removeNamespace(settings.name, paths);
+  await removeNetworkNamespace(settings.name, paths);
   await unmountNamespaceFolder(paths.namespaces);
   for (const [command, ...args] of await ruleDeletions(settings.name)) await run(command, args);
   await restoreKernelSettings(sharedBy(settings, paths));
@@ -133,7 +136,7 @@ export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths)
  * Returns the names of the remaining parts of the lab's network. `lab status` uses them, and the
  * check that `lab down` left nothing.
  */
-export async function networkRemains(
+export async function listNetworkRemains(
   settings: LabSettings,
   paths: Pick<LabPaths, "namespaces" | "interfaces">,
 ): Promise<string[]> {

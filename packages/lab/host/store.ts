@@ -5,10 +5,10 @@ import { z } from "zod";
 import { replaceFile } from "../../../base/atomic-files.js";
 import { run } from "../../../base/run-command.js";
 import type { LabPaths } from "../settings.js";
-import { isInstalled } from "./packages.js";
-import { deviceNumber, parseLoops, parseSubvolumes } from "./parse-mounts-and-devices.js";
-import { isMounted, mountPoints, unmount } from "./mounts.js";
-import { takeDown } from "./remove-with-retries.js";
+import { isCommandInstalled } from "./packages.js";
+import { formatDeviceNumber, parseLoops, parseSubvolumes } from "./parse-mounts-and-devices.js";
+import { isMounted, listMountPoints, unmount } from "./mounts.js";
+import { removeWithRetries } from "./remove-with-retries.js";
 
 /**
  * Size of the btrfs in bytes. The file is sparse: it grows with the data that is written and
@@ -30,7 +30,7 @@ const bootFile = "/proc/sys/kernel/random/boot_id";
 const mark = (paths: LabPaths) => `${paths.storeFile}.boot`;
 
 /** Reports whether the host has crashed while the store was mounted. */
-export const crashed = (marked: string | undefined, boot: string): boolean =>
+export const hasHostCrashed = (marked: string | undefined, boot: string): boolean =>
   marked !== undefined && marked.trim() !== boot.trim();
 
 /**
@@ -45,7 +45,7 @@ export async function openStore(paths: LabPaths): Promise<void> {
   if (await isMounted(paths.store)) return;
   const boot = await readFile(bootFile, "utf8");
   const marked = await readFile(mark(paths), "utf8").catch(() => undefined);
-  const broken = crashed(marked, boot) && !(await isSound(paths.storeFile));
+  const broken = hasHostCrashed(marked, boot) && !(await isSound(paths.storeFile));
   if (broken || !existsSync(paths.storeFile)) await makeStore(paths.storeFile);
   const handle = await open(mark(paths), "w");
   await handle.writeFile(boot);
@@ -69,7 +69,7 @@ const mountedStore = z.object({ store: z.string(), storeFile: z.string() });
  * Returns the paths of the store that this lab left mounted when it ran with another cache folder.
  * Returns undefined if there is none.
  */
-export async function strayStore(paths: LabPaths): Promise<LabPaths | undefined> {
+export async function findStrayStore(paths: LabPaths): Promise<LabPaths | undefined> {
   const text = await readFile(paths.mounted, "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
   const found = mountedStore.parse(JSON.parse(text));
@@ -96,7 +96,7 @@ async function makeStore(file: string): Promise<void> {
 
 /** Unmounts the store and all mounts below it. */
 export async function closeStore(paths: LabPaths): Promise<void> {
-  const points = await mountPoints(paths.store);
+  const points = await listMountPoints(paths.store);
   for (const point of points) await unmount(point);
   await rm(paths.mounted, { force: true });
   if (points.length === 0) return;
@@ -116,7 +116,7 @@ async function nested(paths: LabPaths, subvolume: string): Promise<string[]> {
 
 /** Deletes a subvolume, if it exists, with the subvolumes inside it. */
 export async function deleteSubvolume(paths: LabPaths, subvolume: string): Promise<void> {
-  await takeDown({
+  await removeWithRetries({
     name: `The btrfs subvolume ${subvolume}`,
     isThere: () => existsSync(subvolume),
     remove: async () => {
@@ -143,7 +143,7 @@ export async function snapshotSubvolume(paths: LabPaths, from: string, to: strin
   }
 }
 
-export const listTop = async (paths: LabPaths): Promise<string[]> => {
+export const listTopSubvolumes = async (paths: LabPaths): Promise<string[]> => {
   const { stdout } = await run("btrfs", ["subvolume", "list", paths.store]);
   return parseSubvolumes(stdout).filter((path) => path === basename(path));
 };
@@ -152,19 +152,19 @@ export const listTop = async (paths: LabPaths): Promise<string[]> => {
  * Releases loop devices whose file is in a subvolume. They belong to volumes that were never
  * detached from their servers.
  */
-export async function releaseLoops(subvolume: string): Promise<void> {
-  for (const name of await loopsIn(subvolume)) {
-    await takeDown({
+export async function releaseLoopDevices(subvolume: string): Promise<void> {
+  for (const name of await listLoopDevices(subvolume)) {
+    await removeWithRetries({
       name: `The loop device ${name}`,
-      isThere: async () => (await loopsIn(subvolume)).includes(name),
+      isThere: async () => (await listLoopDevices(subvolume)).includes(name),
       remove: () => run("losetup", ["--detach", name]),
     });
   }
 }
 
-export async function loopsIn(subvolume: string): Promise<string[]> {
-  if (!existsSync(subvolume) || !isInstalled("losetup")) return [];
-  const device = deviceNumber((await stat(subvolume, { bigint: true })).dev);
+export async function listLoopDevices(subvolume: string): Promise<string[]> {
+  if (!existsSync(subvolume) || !isCommandInstalled("losetup")) return [];
+  const device = formatDeviceNumber((await stat(subvolume, { bigint: true })).dev);
   const { stdout } = await run("losetup", ["--json", "--output", "NAME,BACK-FILE,BACK-MAJ:MIN"]);
   return parseLoops(stdout)
     .filter(({ fileDevice }) => fileDevice === device)

@@ -2,11 +2,11 @@ import { chmod, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../../base/atomic-files.js";
 import { run } from "../../../base/run-command.js";
-import { runContained } from "../host/run-in-linux-namespaces.js";
+import { runInLinuxNamespaces } from "../host/run-in-linux-namespaces.js";
 import { stockUnits, type ImageFile } from "./stock.js";
 
 /** Certificates (PEM) of authorities that an image's machines trust in addition to Debian's own. */
-export type Trusted = readonly string[];
+export type TrustedAuthorities = readonly string[];
 
 /**
  * Turns a Debian tree into a cloud image. Adds files and trusted authorities, and deletes the files
@@ -15,7 +15,7 @@ export type Trusted = readonly string[];
 export async function convertToCloudImage(
   tree: string,
   files: Readonly<Record<string, ImageFile>>,
-  trusted: Trusted,
+  trusted: TrustedAuthorities,
 ): Promise<void> {
   for (const file of ["etc/hostname", "etc/resolv.conf", "etc/apt/apt.conf.d/99mmdebstrap"])
     await rm(join(tree, file), { force: true });
@@ -29,6 +29,6 @@ export async function convertToCloudImage(
   for (const [index, certificate] of trusted.entries())
     replaceFile(join(tree, `usr/local/share/ca-certificates/lab-${index}.crt`), certificate);
   await symlink("../run/systemd/resolve/stub-resolv.conf", join(tree, "etc/resolv.conf"));
-  await runContained("chroot", [tree, "update-ca-certificates"]);
-  await runContained("chroot", [tree, "systemctl", "enable", ...stockUnits]);
+  await runInLinuxNamespaces("chroot", [tree, "update-ca-certificates"]);
+  await runInLinuxNamespaces("chroot", [tree, "systemctl", "enable", ...stockUnits]);
 }

@@ -2,19 +2,25 @@ import { readFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Step } from "../../../base/progress.js";
-import { ensureFrontCertificate, frontCertificate } from "../front/authority.js";
-import { runContained } from "../host/run-in-linux-namespaces.js";
+import { ensureFrontAuthority, readFrontAuthorityCertificate } from "../front/authority.js";
+import { runInLinuxNamespaces } from "../host/run-in-linux-namespaces.js";
 import { createSubvolume, deleteSubvolume } from "../host/store.js";
-import { debianTree } from "../host/debian-tree.js";
-import { inputKey } from "../input-key.js";
-import { suite } from "../packages.js";
+import { buildDebianTree } from "../host/debian-tree.js";
+import { computeInputKey } from "../input-key.js";
+import { debianSuite } from "../packages.js";
 import type { LabPaths } from "../settings.js";
 import { convertToCloudImage } from "./convert-to-cloud-image.js";
-import { stockFiles, stockPackages, stockUnits, type ImageFile, type Release } from "./stock.js";
+import {
+  getStockFiles,
+  stockPackages,
+  stockUnits,
+  type ImageFile,
+  type DebianRelease,
+} from "./stock.js";
 
 const cloudInitConfiguration = join(__dirname, "99-lab.cfg");
 
-const release: Release = { suite, version: "12" };
+const release: DebianRelease = { suite: debianSuite, version: "12" };
 
 /**
  * Dependencies of the packages of Kubernetes and containerd, and gnupg, which `prepare` would
@@ -32,10 +38,10 @@ const additions: readonly string[] = [
  * server adds a random delay, up to 12 h for the lists and up to 1 h for the upgrades, so they do
  * not all start at once.
  */
-export const imagePackages: readonly string[] = [...stockPackages, ...additions];
+export const serverImagePackages: readonly string[] = [...stockPackages, ...additions];
 
 const files = (): Readonly<Record<string, ImageFile>> => ({
-  ...stockFiles(release),
+  ...getStockFiles(release),
   "etc/cloud/cloud.cfg.d/99-lab.cfg": { content: readFileSync(cloudInitConfiguration, "utf8") },
 });
 
@@ -45,20 +51,32 @@ const files = (): Readonly<Record<string, ImageFile>> => ({
  */
 const revision = 4;
 
-export const imageKey = (paths: Pick<LabPaths, "front">): string =>
-  inputKey(...[suite, imagePackages, files(), stockUnits], ...[frontCertificate(paths), revision]);
+export const computeServerImageKey = (paths: Pick<LabPaths, "front">): string =>
+  computeInputKey(
+    ...[debianSuite, serverImagePackages, files(), stockUnits],
+    ...[readFrontAuthorityCertificate(paths), revision],
+  );
 
 /**
  * Builds the server image, a compressed tar archive, and deletes earlier ones. The store must be
  * open.
  */
-export async function buildImage(paths: LabPaths, step: Step, signal?: AbortSignal): Promise<void> {
-  const file = imageFile(paths);
-  const tree = join(paths.store, `image-${imageKey(paths)}.part`);
+export async function buildServerImage(
+  paths: LabPaths,
+  step: Step,
+  signal?: AbortSignal,
+): Promise<void> {
+  const file = getServerImageFile(paths);
+  const tree = join(paths.store, `image-${computeServerImageKey(paths)}.part`);
   await deleteSubvolume(paths, tree);
   await createSubvolume(tree);
-  await debianTree({ folder: tree, packages: imagePackages, step, ...(signal && { signal }) });
-  await convertToCloudImage(tree, files(), [await ensureFrontCertificate(paths)]);
+  await buildDebianTree({
+    folder: tree,
+    packages: serverImagePackages,
+    step,
+    ...(signal && { signal }),
+  });
+  await convertToCloudImage(tree, files(), [await ensureFrontAuthority(paths)]);
   step.update("packing the image");
   await rm(paths.images, { recursive: true, force: true });
   await mkdir(paths.images, { recursive: true });
@@ -70,7 +88,7 @@ export async function buildImage(paths: LabPaths, step: Step, signal?: AbortSign
     "--directory",
     tree,
   ];
-  await runContained(
+  await runInLinuxNamespaces(
     "tar",
     [...tar, "--use-compress-program", "zstd -3 -T0", "--file", `${file}.part`, "."],
     { ...(signal && { signal }) },
@@ -79,5 +97,5 @@ export async function buildImage(paths: LabPaths, step: Step, signal?: AbortSign
   await deleteSubvolume(paths, tree);
 }
 
-export const imageFile = (paths: LabPaths): string =>
-  join(paths.images, `debian-12-${imageKey(paths)}.tar.zst`);
+export const getServerImageFile = (paths: LabPaths): string =>
+  join(paths.images, `debian-12-${computeServerImageKey(paths)}.tar.zst`);

@@ -1,5 +1,5 @@
 /** Release of Debian for which the lab builds server images. */
-export interface Release {
+export interface DebianRelease {
   readonly suite: string;
   readonly version: string;
 }
@@ -71,7 +71,7 @@ export interface ImageFile {
  * Returns a map from a path in the image to its file. The files are equal to the files of the
  * published image. In the lab, the front answers for the mirrors.
  */
-export const stockFiles = ({ suite }: Release): Readonly<Record<string, ImageFile>> => ({
+export const getStockFiles = ({ suite }: DebianRelease): Readonly<Record<string, ImageFile>> => ({
   // The file is empty, so that the first boot writes it.
   "etc/machine-id": { content: "" },
   "etc/default/locale": { content: "LANG=C.UTF-8\n" },

@@ -2,26 +2,26 @@ import { existsSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ensureCommands } from "../../../base/host-packages.js";
 import { withLock, type LockHolder } from "../../../base/file-lock.js";
-import { cacheDirectory } from "../../../base/paths.js";
+import { getCachePath } from "../../../base/paths.js";
 import { withStep, type Progress, type Step } from "../../../base/progress.js";
 import { writeDockerRepository, writeKubernetesRepository } from "./apt/apt-repository.js";
-import { buildComponents, componentsOf, forgetGoCache } from "./compile/build-component.js";
-import type { Component, Image, Release } from "./catalog/component.js";
-import { digestOfFile } from "./digest.js";
-import { heartbeat, type Heartbeat } from "./heartbeat.js";
+import { buildComponents, listComponentNames, deleteGoCache } from "./compile/build-component.js";
+import type { Component, RegistryImage, KubernetesRelease } from "./catalog/component.js";
+import { computeFileDigest } from "./digest.js";
+import { startHeartbeat, type Heartbeat } from "./heartbeat.js";
 import { buildTools } from "./host-tools.js";
-import { imagesLeft, mayHave, mirrorImages } from "./mirror/mirror-images.js";
+import { listUnmirroredImages, canContainImages, mirrorImages } from "./mirror/mirror-images.js";
 import { mirrorPackages, type MirroredPackages } from "./mirror/mirror-packages.js";
-import { mirrorSettings, type MirrorSettings } from "./mirror/mirror-settings.js";
+import { readMirrorSettings, type MirrorSettings } from "./mirror/mirror-settings.js";
 import { debPackages } from "./catalog/deb-package-table.js";
-import { signingKey } from "./apt/signing-key.js";
+import { ensureSigningKey } from "./apt/signing-key.js";
 import * as sites from "./site/site-manifest.js";
-import { areStored, storeOf, writeImages } from "./site/site-images.js";
-import { release as releaseOf } from "./catalog/versions.js";
+import { hasAllImages, openRegistryStore, writeImages } from "./site/site-images.js";
+import { getKubernetesRelease as releaseOf } from "./catalog/versions.js";
 
 export { supportedKubernetesVersions } from "./catalog/versions.js";
 
-export interface KubernetesOptions {
+export interface KubernetesSiteOptions {
   /** Version without `v`, one of `supportedKubernetesVersions`. */
   readonly version: string;
   readonly progress: Progress;
@@ -52,10 +52,12 @@ export interface KubernetesSite {
  * on 2 cores). Later calls use the cache. An interrupted call can be repeated and continues. A
  * second process waits.
  */
-export async function ensureKubernetes(options: KubernetesOptions): Promise<KubernetesSite> {
+export async function ensureKubernetesSite(
+  options: KubernetesSiteOptions,
+): Promise<KubernetesSite> {
   const release = releaseOf(options.version);
-  const cache = buildCache();
-  const settings = options.mirror ?? mirrorSettings();
+  const cache = getBuildCacheFolder();
+  const settings = options.mirror ?? readMirrorSettings();
   const find = () => readySite(release, cache, settings);
   const ready = find();
   if (ready) return ready;
@@ -68,12 +70,12 @@ export async function ensureKubernetes(options: KubernetesOptions): Promise<Kube
 }
 
 /** Returns the folder of everything that is built. */
-export const buildCache = (): string => cacheDirectory("lab", "kubernetes");
+export const getBuildCacheFolder = (): string => getCachePath("lab", "kubernetes");
 
 /** Runs `work` while no other process builds. */
 export async function building<T>(
   what: string,
-  { progress, signal }: Pick<KubernetesOptions, "progress" | "signal">,
+  { progress, signal }: Pick<KubernetesSiteOptions, "progress" | "signal">,
   work: () => Promise<T>,
 ): Promise<T> {
   const wait = waiting(progress);
@@ -84,7 +86,7 @@ export async function building<T>(
     ...(signal && { signal }),
   };
   try {
-    return await withLock(join(buildCache(), "lock"), lock, () => {
+    return await withLock(join(getBuildCacheFolder(), "lock"), lock, () => {
       wait.end();
       return work();
     });
@@ -104,7 +106,7 @@ function waiting(progress: Progress): Waiting {
   return {
     begin: ({ pid, purpose }) => {
       const step = progress.step(`Wait for process ${pid}`);
-      const beat = heartbeat(step);
+      const beat = startHeartbeat(step);
       current = { step, beat };
       beat.update(purpose);
     },
@@ -116,13 +118,13 @@ function waiting(progress: Progress): Waiting {
   };
 }
 
-function aptPathOf(release: Release): string {
+function aptPathOf(release: KubernetesRelease): string {
   return `v${release.minor}/deb`;
 }
 
 /** Returns the site if it is complete and matches the current tables. */
 function readySite(
-  release: Release,
+  release: KubernetesRelease,
   cache: string,
   settings: MirrorSettings | undefined,
 ): KubernetesSite | undefined {
@@ -139,13 +141,14 @@ function readySite(
 
 /** Returns the images if all of them are stored and match the current tables. */
 function readyImages(
-  release: Release,
+  release: KubernetesRelease,
   site: string,
   settings: MirrorSettings | undefined,
 ): readonly sites.SiteImage[] | undefined {
   const manifest = sites.readSiteManifest(site, release.version);
-  const current = manifest?.key === sites.siteKey(release) && areStored(manifest.images, site);
-  return current && mayHave(manifest.images, settings) ? manifest.images : undefined;
+  const current =
+    manifest?.key === sites.computeSiteKey(release) && hasAllImages(manifest.images, site);
+  return current && canContainImages(manifest.images, settings) ? manifest.images : undefined;
 }
 
 /**
@@ -156,7 +159,7 @@ const repositoriesIn = (site: string): string => join(site, "packages");
 const dockerFolder = (site: string): string => join(repositoriesIn(site), "linux");
 
 function siteFacts(
-  release: Release,
+  release: KubernetesRelease,
   directory: string,
   keys: KubernetesSite["keys"],
 ): KubernetesSite {
@@ -165,27 +168,27 @@ function siteFacts(
   return { version: release.version, directory, aptPath, keyFile, keys };
 }
 
-interface FillOptions extends Pick<KubernetesOptions, "progress" | "signal"> {
+interface FillOptions extends Pick<KubernetesSiteOptions, "progress" | "signal"> {
   readonly settings: MirrorSettings | undefined;
 }
 
 /** Mirrors upstream's packages and images, if the settings say so, and builds the rest. */
 async function fillSite(
-  release: Release,
+  release: KubernetesRelease,
   cache: string,
   options: FillOptions,
 ): Promise<KubernetesSite> {
   const { progress, signal, settings } = options;
   const site = join(cache, "site");
   mkdirSync(join(site, "registry"), { recursive: true });
-  const key = await signingKey(join(cache, "key"));
-  const dockerKey = await signingKey(join(cache, "docker-key"), { subkey: true });
+  const key = await ensureSigningKey(join(cache, "key"));
+  const dockerKey = await ensureSigningKey(join(cache, "docker-key"), { subkey: true });
   const ready = readyImages(release, site, settings);
   const mirror = { ...options, site, cache: join(cache, "mirror") };
   const packages = await mirrorPackages(release, mirror);
   const mirrored =
     ready?.filter((one) => one.mirrored) ?? (await mirrorImages(release.images, mirror));
-  const left = imagesLeft(release.images, mirrored);
+  const left = listUnmirroredImages(release.images, mirrored);
   const built = await buildComponents(componentsLeft(release, packages, left), {
     ...options,
     cache,
@@ -208,18 +211,18 @@ async function fillSite(
   ];
   sites.writeSiteManifest(site, {
     version: release.version,
-    key: sites.siteKey(release),
+    key: sites.computeSiteKey(release),
     apt: {
       path: aptPathOf(release),
       keyFingerprint: key.fingerprint,
       dockerKeyFingerprint: dockerKey.fingerprint,
       ...(packages.size > 0 && { mirrored: await digestsOf(packages) }),
     },
-    components: sites.siteComponents(built),
+    components: sites.describeSiteComponents(built),
     images,
   });
-  storeOf(site).prune(sites.blobsInUse(site));
-  forgetGoCache(cache);
+  openRegistryStore(site).prune(sites.listBlobsInUse(site));
+  deleteGoCache(cache);
   return siteFacts(release, site, {
     kubernetes: key.fingerprint,
     containerd: dockerKey.fingerprint,
@@ -228,12 +231,12 @@ async function fillSite(
 
 /** Returns the components of the packages and images that are not mirrored. */
 function componentsLeft(
-  { components }: Release,
+  { components }: KubernetesRelease,
   packages: MirroredPackages,
-  images: readonly Image[],
+  images: readonly RegistryImage[],
 ): readonly Component[] {
   const own = debPackages.filter(({ name }) => !packages.has(name));
-  const needed = componentsOf([
+  const needed = listComponentNames([
     ...own.map(({ programs }) => programs),
     ...images.map(({ files }) => files),
   ]);
@@ -242,6 +245,6 @@ function componentsLeft(
 
 async function digestsOf(packages: MirroredPackages): Promise<Record<string, string>> {
   const files = [...packages.values()];
-  const digests = await Promise.all(files.map(digestOfFile));
+  const digests = await Promise.all(files.map(computeFileDigest));
   return Object.fromEntries(files.map((file, index) => [basename(file), digests[index] ?? ""]));
 }

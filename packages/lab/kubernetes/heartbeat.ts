@@ -8,7 +8,7 @@ export interface Heartbeat extends Pick<Step, "update"> {
  * Passes updates on. If no update came for `quietMs` (default 15 s), repeats the last update with
  * its age, because a linker prints nothing for a long time.
  */
-export function heartbeat(step: Pick<Step, "update">, quietMs = 15_000): Heartbeat {
+export function startHeartbeat(step: Pick<Step, "update">, quietMs = 15_000): Heartbeat {
   let last = "working";
   let since = Date.now();
   let told = since;

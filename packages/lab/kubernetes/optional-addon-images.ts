@@ -3,32 +3,36 @@ import { join } from "node:path";
 import { ensureCommands } from "../../../base/host-packages.js";
 import type { PinnedManifest } from "../../../base/versions/pod-network-manifests.js";
 import { withStep, type Step } from "../../../base/progress.js";
-import { programFile } from "./apt/deb-files.js";
-import { buildCache, building, type KubernetesOptions } from "./build.js";
+import { getProgramFile } from "./apt/deb-files.js";
+import { getBuildCacheFolder, building, type KubernetesSiteOptions } from "./build.js";
 import {
   buildComponents,
-  componentKey,
-  componentsOf,
-  forgetGoCache,
-  type Built,
+  computeComponentKey,
+  listComponentNames,
+  deleteGoCache,
+  type BuiltComponents,
 } from "./compile/build-component.js";
-import type { Component, Image } from "./catalog/component.js";
-import { digestOf } from "./digest.js";
-import { optionalAddons, type OptionalAddon, type ExtraName } from "./catalog/optional-addons.js";
+import type { Component, RegistryImage } from "./catalog/component.js";
+import { computeDigest } from "./digest.js";
+import {
+  optionalAddons,
+  type OptionalAddon,
+  type OptionalAddonName,
+} from "./catalog/optional-addons.js";
 import { buildTools } from "./host-tools.js";
 import { debianLayerPackages } from "./registry/image-layers.js";
-import { imagesLeft, mayHave, mirrorImages } from "./mirror/mirror-images.js";
-import { mirrorSettings } from "./mirror/mirror-settings.js";
+import { listUnmirroredImages, canContainImages, mirrorImages } from "./mirror/mirror-images.js";
+import { readMirrorSettings } from "./mirror/mirror-settings.js";
 import { readAddedImages, writeAddedImages, type SiteImage } from "./site/site-manifest.js";
-import { areStored, writeImages } from "./site/site-images.js";
+import { hasAllImages, writeImages } from "./site/site-images.js";
 
-type Options = Pick<KubernetesOptions, "progress" | "mirror" | "signal">;
+type Options = Pick<KubernetesSiteOptions, "progress" | "mirror" | "signal">;
 
 /** Manifests of an extra. A map from the name of the deployed program to its manifest. */
-export type ExtraManifests = Readonly<Record<string, PinnedManifest>>;
+export type OptionalAddonManifests = Readonly<Record<string, PinnedManifest>>;
 
 const keyOf = ({ components, images }: OptionalAddon): string =>
-  digestOf(JSON.stringify([components.map(componentKey), images, debianLayerPackages]));
+  computeDigest(JSON.stringify([components.map(computeComponentKey), images, debianLayerPackages]));
 
 /**
  * Adds an extra's images to the registry that all labs of this host read, and returns its
@@ -36,28 +40,28 @@ const keyOf = ({ components, images }: OptionalAddon): string =>
  * call can be repeated.
  */
 export async function ensureOptionalAddon(
-  name: ExtraName,
+  name: OptionalAddonName,
   options: Options,
-): Promise<ExtraManifests> {
+): Promise<OptionalAddonManifests> {
   const extra = optionalAddons[name]();
-  const settings = options.mirror ?? mirrorSettings();
+  const settings = options.mirror ?? readMirrorSettings();
   await ensureCommands(buildTools, options.progress, { signal: options.signal });
   return building(name, options, async () => {
-    const cache = buildCache();
+    const cache = getBuildCacheFolder();
     const site = join(cache, "site");
     const before = readAddedImages(site, name);
     const ready =
       before?.key === keyOf(extra) &&
-      areStored(before.images, site) &&
-      mayHave(before.images, settings);
+      hasAllImages(before.images, site) &&
+      canContainImages(before.images, settings);
     const mirror = { ...options, settings, site, cache: join(cache, "mirror") };
     const mirrored = ready
       ? before.images.filter((one) => one.mirrored)
       : await mirrorImages(extra.images, mirror);
-    const left = imagesLeft(extra.images, mirrored);
+    const left = listUnmirroredImages(extra.images, mirrored);
     const built = await buildComponents(componentsLeft(extra, left), { ...options, cache });
     if (!ready) await add(name, extra, left, { ...options, built, mirrored, site });
-    forgetGoCache(cache);
+    deleteGoCache(cache);
     return manifestsOf(extra, built);
   });
 }
@@ -68,10 +72,10 @@ export async function ensureOptionalAddon(
  */
 function componentsLeft(
   { components, manifests }: OptionalAddon,
-  images: readonly Image[],
+  images: readonly RegistryImage[],
 ): readonly Component[] {
-  const needed = componentsOf(images.map(({ files }) => files));
-  const giving = componentsOf([manifests]);
+  const needed = listComponentNames(images.map(({ files }) => files));
+  const giving = listComponentNames([manifests]);
   return components.flatMap((component) => {
     if (needed.has(component.name)) return [component];
     return giving.has(component.name) ? [{ ...component, programs: {} }] : [];
@@ -79,21 +83,21 @@ function componentsLeft(
 }
 
 interface AddOptions extends Options {
-  readonly built: Built;
+  readonly built: BuiltComponents;
   readonly mirrored: readonly SiteImage[];
   readonly site: string;
 }
 
 async function add(
-  name: ExtraName,
+  name: OptionalAddonName,
   extra: OptionalAddon,
-  left: readonly Image[],
+  left: readonly RegistryImage[],
   { built, mirrored, site, progress, signal }: AddOptions,
 ): Promise<void> {
   mkdirSync(join(site, "registry"), { recursive: true });
   const write = (step: Step) =>
     writeImages(left, built, site, {
-      cache: join(buildCache(), "layers"),
+      cache: join(getBuildCacheFolder(), "layers"),
       step,
       ...(signal && { signal }),
     });
@@ -102,11 +106,11 @@ async function add(
   writeAddedImages(site, name, { key: keyOf(extra), images: [...mirrored, ...own] });
 }
 
-function manifestsOf({ manifests }: OptionalAddon, built: Built): ExtraManifests {
+function manifestsOf({ manifests }: OptionalAddon, built: BuiltComponents): OptionalAddonManifests {
   const pinned = Object.entries(manifests).map(([kind, copy]) => {
-    const source = programFile(built, copy);
-    const sha256 = digestOf(readFileSync(source));
+    const source = getProgramFile(built, copy);
+    const sha256 = computeDigest(readFileSync(source));
     return [kind, { source, sha256 }];
   });
-  return Object.fromEntries(pinned) as ExtraManifests;
+  return Object.fromEntries(pinned) as OptionalAddonManifests;
 }

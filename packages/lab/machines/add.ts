@@ -5,22 +5,22 @@ import { ensureCommands } from "../../../base/host-packages.js";
 import { withLock } from "../../../base/file-lock.js";
 import { withStep, type Progress } from "../../../base/progress.js";
 import { Failure } from "../../../base/failures/failure.js";
-import { inContainer } from "../host/container.js";
-import { hostPath } from "../host/packages.js";
-import type { Trusted } from "../image/convert-to-cloud-image.js";
+import { runInContainer } from "../host/container.js";
+import { getHostPath } from "../host/packages.js";
+import type { TrustedAuthorities } from "../image/convert-to-cloud-image.js";
 import type { LabPaths } from "../settings.js";
 import type { RunningLabRecord } from "../state.js";
 import { ensureMachineImages, imageCommands, type MachineImage } from "./build.js";
 
 /** Name of the extra. */
-export const machinesExtra = "emulated-machines";
+export const machinesExtraName = "emulated-machines";
 
-export interface AddMachines {
+export interface AddMachineImagesOptions {
   readonly paths: LabPaths;
   /** Folder on the host that is the root of the running cloud. */
   readonly root: string;
   /** Authorities of the public hosts for which the lab's front answers. */
-  readonly trusted: Trusted;
+  readonly trusted: TrustedAuthorities;
   /** State of the running lab. */
   readonly state: RunningLabRecord | undefined;
   readonly progress: Progress;
@@ -28,15 +28,15 @@ export interface AddMachines {
 }
 
 /** Adds images of virtual machines to the running lab. The first call builds them. */
-export async function addMachines(adding: AddMachines): Promise<void> {
+export async function addMachineImages(adding: AddMachineImagesOptions): Promise<void> {
   const { paths, root, trusted, state, progress, signal } = adding;
   if (state === undefined)
     throw new Failure("FAILED", "The lab does not run.", "Start it with `npx stackadm-lab up`.");
   const cloud = state.settings.name;
   await requireQemu(cloud);
   const options = { progress, ...(signal && { signal }) };
-  await ensureCommands(imageCommands, progress, { signal, path: hostPath() });
-  const lock = { purpose: `lab add ${machinesExtra}`, waitMs: 30 * 60_000 };
+  await ensureCommands(imageCommands, progress, { signal, path: getHostPath() });
+  const lock = { purpose: `lab add ${machinesExtraName}`, waitMs: 30 * 60_000 };
   await withLock(join(paths.cache, "machines", "lock"), { ...lock, signal }, async () => {
     const images = await ensureMachineImages({ paths, trusted, ...options });
     await offer(cloud, images, { root, ...options });
@@ -46,7 +46,7 @@ export async function addMachines(adding: AddMachines): Promise<void> {
 /** Refuses a lab without qemu, which was started from an old golden cloud. */
 async function requireQemu(cloud: string): Promise<void> {
   const test = ["test", "-x", "/usr/bin/qemu-system-x86_64"];
-  const { code } = await inContainer(cloud, test, { accept: [0, 1] });
+  const { code } = await runInContainer(cloud, test, { accept: [0, 1] });
   if (code !== 0)
     throw new Failure(
       "FAILED",
@@ -63,7 +63,7 @@ const folder = "/srv/lab/machines";
 async function offer(
   cloud: string,
   images: readonly MachineImage[],
-  { root, progress, signal }: Pick<AddMachines, "root" | "progress" | "signal">,
+  { root, progress, signal }: Pick<AddMachineImagesOptions, "root" | "progress" | "signal">,
 ): Promise<void> {
   const ask = (what: string, those: readonly MachineImage[]) => {
     const inside = those.map((image) => ({
@@ -71,10 +71,14 @@ async function offer(
       folder: join(folder, basename(image.folder)),
     }));
     const command = `. /root/openrc; exec python3 - ${what}`;
-    return inContainer(cloud, ["env", `IMAGES=${JSON.stringify(inside)}`, "bash", "-c", command], {
-      input: script,
-      ...(signal && { signal }),
-    });
+    return runInContainer(
+      cloud,
+      ["env", `IMAGES=${JSON.stringify(inside)}`, "bash", "-c", command],
+      {
+        input: script,
+        ...(signal && { signal }),
+      },
+    );
   };
   const { stdout } = await ask("missing", images);
   const names = stdout.split("\n");

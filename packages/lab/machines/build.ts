@@ -3,19 +3,19 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { withStep, type Progress, type Step } from "../../../base/progress.js";
 import { run } from "../../../base/run-command.js";
-import { runContained } from "../host/run-in-linux-namespaces.js";
-import { debianTree } from "../host/debian-tree.js";
-import { convertToCloudImage, type Trusted } from "../image/convert-to-cloud-image.js";
-import { stockUnits, type Release } from "../image/stock.js";
-import { inputKey } from "../input-key.js";
+import { runInLinuxNamespaces } from "../host/run-in-linux-namespaces.js";
+import { buildDebianTree } from "../host/debian-tree.js";
+import { convertToCloudImage, type TrustedAuthorities } from "../image/convert-to-cloud-image.js";
+import { stockUnits, type DebianRelease } from "../image/stock.js";
+import { computeInputKey } from "../input-key.js";
 import type { LabPaths } from "../settings.js";
 import {
-  files,
-  imageName,
+  getMachineImageFiles,
+  getMachineImageName,
   kernelCommandLine,
-  packages,
+  machineImagePackages,
   partitionId,
-  releases,
+  debianReleases,
 } from "./debian-releases.js";
 
 /** Commands of the host that build an image, and the Debian packages that contain them. */
@@ -46,25 +46,29 @@ export interface MachineImage {
 
 const cacheFolder = ({ cache }: LabPaths): string => join(cache, "machines");
 
-export function machineImage(release: Release, paths: LabPaths, trusted: Trusted): MachineImage {
+export function getMachineImage(
+  release: DebianRelease,
+  paths: LabPaths,
+  trusted: TrustedAuthorities,
+): MachineImage {
   const inputs = [
     release,
-    packages,
-    files(release),
+    machineImagePackages,
+    getMachineImageFiles(release),
     stockUnits,
     kernelCommandLine,
     partitionId,
     trusted,
   ];
-  const key = inputKey(...inputs, revision);
-  const name = imageName(release);
+  const key = computeInputKey(...inputs, revision);
+  const name = getMachineImageName(release);
   const folder = join(cacheFolder(paths), `${name}-${key}`);
   return { name, key, version: release.version, commandLine: kernelCommandLine, folder };
 }
 
-export interface ImageBuild {
+export interface MachineImageBuildOptions {
   readonly paths: LabPaths;
-  readonly trusted: Trusted;
+  readonly trusted: TrustedAuthorities;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
 }
@@ -73,12 +77,14 @@ export interface ImageBuild {
  * Returns the images of all releases. The first call builds them, later calls use the cache.
  * Deletes images with other keys.
  */
-export async function ensureMachineImages(build: ImageBuild): Promise<MachineImage[]> {
+export async function ensureMachineImages(
+  build: MachineImageBuildOptions,
+): Promise<MachineImage[]> {
   const cache = cacheFolder(build.paths);
   await mkdir(cache, { recursive: true });
-  const wanted = releases.map((release) => ({
+  const wanted = debianReleases.map((release) => ({
     release,
-    image: machineImage(release, build.paths, build.trusted),
+    image: getMachineImage(release, build.paths, build.trusted),
   }));
   const folders = wanted.map(({ image }) => image.folder);
   for (const name of await readdir(cache)) {
@@ -94,28 +100,28 @@ export async function ensureMachineImages(build: ImageBuild): Promise<MachineIma
   return wanted.map(({ image }) => image);
 }
 
-type Building = ImageBuild & { readonly step: Step };
+type Building = MachineImageBuildOptions & { readonly step: Step };
 
 async function buildImage(
-  release: Release,
+  release: DebianRelease,
   { folder }: MachineImage,
   { trusted, step, signal }: Building,
 ): Promise<void> {
   const part = `${folder}.part`;
   const tree = join(part, "tree");
   await mkdir(tree, { recursive: true });
-  await debianTree({
+  await buildDebianTree({
     folder: tree,
-    packages,
+    packages: machineImagePackages,
     suite: release.suite,
     step,
     ...(signal && { signal }),
   });
-  await convertToCloudImage(tree, files(release), trusted);
+  await convertToCloudImage(tree, getMachineImageFiles(release), trusted);
   step.update("writing the disk");
   await moveKernel(tree, part);
   await writeDisk(tree, part, signal);
-  await runContained("rm", ["-r", "--one-file-system", tree]);
+  await runInLinuxNamespaces("rm", ["-r", "--one-file-system", tree]);
   await rename(part, folder);
 }
 
@@ -156,12 +162,12 @@ async function writeDisk(tree: string, target: string, signal?: AbortSignal): Pr
   await run("sfdisk", ["--quiet", raw], { input: table });
   const options = { ...(signal && { signal }) };
   const layout = ["-L", "root", "-E", `offset=${mebibyte},lazy_itable_init=1`];
-  await runContained(
+  await runInLinuxNamespaces(
     "mkfs.ext4",
     ["-q", "-d", tree, ...layout, raw, `${partitionSize / 1024}k`],
     options,
   );
   const disk = join(target, "disk.qcow2");
-  await runContained("qemu-img", ["convert", "-O", "qcow2", raw, disk], options);
+  await runInLinuxNamespaces("qemu-img", ["convert", "-O", "qcow2", raw, disk], options);
   await rm(raw);
 }

@@ -1,6 +1,6 @@
 import { formatDuration } from "../../../base/terminal/progress-screen.js";
-import type { EvidenceRecord, Setup } from "./record.js";
-import { pluginPieces, type Proof, type Row, type Section } from "./row.js";
+import type { EvidenceRecord, TestRunSetup } from "./record.js";
+import { pulumiParts, type Proof, type SupportRow, type SupportSection } from "./row.js";
 
 /** Date from which tests write records. */
 const recordsSince = "2026-11-27";
@@ -30,11 +30,11 @@ const introduction = [
   "",
 ];
 
-const setupKey = ({ image, overrides, plugins, octavia }: Setup): string =>
+const setupKey = ({ image, overrides, plugins, octavia }: TestRunSetup): string =>
   JSON.stringify([
     image,
     [...overrides].sort(),
-    pluginPieces.map((piece) => plugins[piece]),
+    pulumiParts.map((piece) => plugins[piece]),
     octavia ?? "",
   ]);
 
@@ -42,7 +42,7 @@ const setupKey = ({ image, overrides, plugins, octavia }: Setup): string =>
 const newest = (
   records: readonly EvidenceRecord[],
   row: string,
-  machine: Setup["machine"],
+  machine: TestRunSetup["machine"],
 ): EvidenceRecord | undefined =>
   records
     .filter((one) => one.row === row && one.machine === machine)
@@ -60,12 +60,16 @@ const inContainers = ({ file }: Proof): boolean => /^test\/(lab|examples)\//.tes
  * Returns whether a test shows the row on such machines. Returns false for official plugins,
  * because no test installs them.
  */
-const isTested = ({ proofs = [], plugin }: Row, machine: Setup["machine"]): boolean =>
+const isTested = ({ proofs = [], plugin }: SupportRow, machine: TestRunSetup["machine"]): boolean =>
   plugin?.origin !== "official" &&
   proofs.some((proof) => inContainers(proof) === (machine === "container"));
 
 /** Returns the paths of the tests that show a row, and of the tests that recorded it. */
-function linksOf(id: string, { proofs = [] }: Row, records: readonly EvidenceRecord[]): string[] {
+function linksOf(
+  id: string,
+  { proofs = [] }: SupportRow,
+  records: readonly EvidenceRecord[],
+): string[] {
   const written = records.flatMap(({ row, test }) =>
     row === id && test !== undefined ? [test] : [],
   );
@@ -81,13 +85,13 @@ const seen = ({ at, commit, seconds }: EvidenceRecord, setup: number): string =>
   return `${at.slice(0, 10)}, ${code}, ${formatDuration(seconds * 1000)}, [setup ${setup}](#setups)`;
 };
 
-function setupsTable(setups: readonly Setup[]): string[] {
+function setupsTable(setups: readonly TestRunSetup[]): string[] {
   const none = "none";
   const lines = setups.map(({ image, overrides, plugins, octavia }, index) => [
     String(index + 1),
     image,
     overrides.map((path) => `\`${path}\``).join(", ") || none,
-    pluginPieces.map((piece) => `${piece}: ${plugins[piece]}`).join(", "),
+    pulumiParts.map((piece) => `${piece}: ${plugins[piece]}`).join(", "),
     octavia === undefined ? "no load balancers" : `\`${octavia}\``,
   ]);
   const heads = ["setup", "image", "set in place of defaults", "Pulumi's parts", "Octavia driver"];
@@ -105,17 +109,17 @@ function setupsTable(setups: readonly Setup[]): string[] {
  * Returns the page: every row with its newest record in containers and its newest record on
  * kernels. Deterministic.
  */
-export function evidencePage(
-  sections: readonly Section[],
+export function renderEvidencePage(
+  sections: readonly SupportSection[],
   records: readonly EvidenceRecord[],
 ): string {
-  const setups = new Map<string, Setup>();
-  const numberOf = (setup: Setup): number => {
+  const setups = new Map<string, TestRunSetup>();
+  const numberOf = (setup: TestRunSetup): number => {
     const key = setupKey(setup);
     if (!setups.has(key)) setups.set(key, setup);
     return [...setups.keys()].indexOf(key) + 1;
   };
-  const cell = (id: string, row: Row, machine: Setup["machine"]): string => {
+  const cell = (id: string, row: SupportRow, machine: TestRunSetup["machine"]): string => {
     const record = newest(records, id, machine);
     if (record) return seen(record, numberOf(record));
     return isTested(row, machine) ? "never run with a record" : "never run";

@@ -1,7 +1,7 @@
-import { rows, type RowId } from "./rows/rows.js";
+import { supportRows, type SupportRowId } from "./rows/rows.js";
 
 /** Test that has ended or has not begun, as mocha describes it. */
-export interface SeenTest {
+export interface TestOutcome {
   /** Path in the repository. */
   readonly file: string;
   /** Full title, which includes the titles of the enclosing suites. */
@@ -12,8 +12,8 @@ export interface SeenTest {
 }
 
 /** Row that tests have shown. */
-export interface Proven {
-  readonly row: RowId;
+export interface ProvenRow {
+  readonly row: SupportRowId;
   readonly test: string;
   readonly seconds: number;
 }
@@ -22,9 +22,12 @@ export interface Proven {
  * Returns the rows that the test `last` completes. The test belongs to the row's proof, and all
  * tests of this proof have passed.
  */
-export function provenBy(last: SeenTest, all: readonly SeenTest[]): readonly Proven[] {
-  return (Object.keys(rows) as RowId[]).flatMap((row) => {
-    const proof = rows[row].proofs?.find(
+export function findProvenRows(
+  last: TestOutcome,
+  all: readonly TestOutcome[],
+): readonly ProvenRow[] {
+  return (Object.keys(supportRows) as SupportRowId[]).flatMap((row) => {
+    const proof = supportRows[row].proofs?.find(
       ({ file, title = "" }) => last.file === file && last.title.includes(title),
     );
     if (!proof) return [];

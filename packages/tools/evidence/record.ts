@@ -2,20 +2,20 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { packageRoot } from "../../../base/paths.js";
-import { pluginOrigins, pluginPieces } from "./row.js";
-import { isRow, rows, type RowId } from "./rows/rows.js";
+import { getPackageRoot } from "../../../base/paths.js";
+import { pulumiPartOrigins, pulumiParts } from "./row.js";
+import { isSupportRow, supportRows, type SupportRowId } from "./rows/rows.js";
 
 const setupShape = z.strictObject({
   machine: z.enum(["container", "kernel"]),
   image: z.string().min(1),
   overrides: z.array(z.string()),
-  plugins: z.record(z.enum(pluginPieces), z.enum(pluginOrigins)),
+  plugins: z.record(z.enum(pulumiParts), z.enum(pulumiPartOrigins)),
   octavia: z.string().optional(),
 });
 
 const recordShape = setupShape.extend({
-  row: z.string().refine(isRow, "there is no such row in packages/tools/evidence/rows"),
+  row: z.string().refine(isSupportRow, "there is no such row in packages/tools/evidence/rows"),
   test: z.string().optional(),
   seconds: z.number().nonnegative(),
   commit: z.string().min(1),
@@ -23,7 +23,7 @@ const recordShape = setupShape.extend({
 });
 
 /** Facts about a run that can affect its result. */
-export interface Setup {
+export interface TestRunSetup {
   /**
    * Kind of machines. `container`: the machines share the host's kernel. `kernel`: each machine has
    * its own kernel, emulated, accelerated or on bare metal.
@@ -40,8 +40,8 @@ export interface Setup {
 }
 
 /** Row whose tests have passed, with the setup of their run. */
-export interface Evidence extends Setup {
-  readonly row: RowId;
+export interface Evidence extends TestRunSetup {
+  readonly row: SupportRowId;
   /** Duration of the row's tests in seconds. */
   readonly seconds: number;
   /** Path of the test in the repository. Default: the row's own links. */
@@ -65,12 +65,12 @@ export const evidenceVariable = "STACKADM_EVIDENCE";
 const [evidencePath, pagePath] = ["docs/evidence.jsonl", "docs/support-matrix.md"];
 
 /** Returns the path of the file with all records, one JSON line each. */
-export const evidenceFile = (root = packageRoot()): string => join(root, evidencePath);
+export const getEvidenceFile = (root = getPackageRoot()): string => join(root, evidencePath);
 
 /**
  * Returns the commit of a checkout for a record. Ignores changes of the records and of their page.
  */
-export function codeOf(root: string): string {
+export function getCheckoutCommit(root: string): string {
   const git = (...words: string[]): string =>
     execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
   const own = [evidencePath, pagePath].map((path) => `:(exclude,top)${path}`);
@@ -79,12 +79,12 @@ export function codeOf(root: string): string {
 }
 
 /** Returns whether the row applies to the setup: its image and its plugin match. */
-export function fits(row: RowId, { image, plugins }: Setup): boolean {
-  const { image: wanted = "", plugin } = rows[row];
+export function isRowApplicable(row: SupportRowId, { image, plugins }: TestRunSetup): boolean {
+  const { image: wanted = "", plugin } = supportRows[row];
   return image.startsWith(wanted) && (!plugin || plugins[plugin.name] === plugin.origin);
 }
 
-export interface RecordOptions {
+export interface RecordEvidenceOptions {
   /** Directory of the checkout. Default: this one. */
   readonly root?: string;
   /** Environment. Default: that of the process. */
@@ -99,14 +99,14 @@ export interface RecordOptions {
  */
 export function recordEvidence(
   evidence: Evidence,
-  { root = packageRoot(), env = process.env, now = new Date() }: RecordOptions = {},
+  { root = getPackageRoot(), env = process.env, now = new Date() }: RecordEvidenceOptions = {},
 ): boolean {
-  if (!fits(evidence.row, evidence))
+  if (!isRowApplicable(evidence.row, evidence))
     throw new Error(`${evidence.row} cannot be shown with ${JSON.stringify(evidence)}`);
   if (env[evidenceVariable] !== "1") return false;
-  const record = { at: now.toISOString(), commit: codeOf(root), ...evidence };
+  const record = { at: now.toISOString(), commit: getCheckoutCommit(root), ...evidence };
   const line = JSON.stringify(recordShape.parse(record));
-  appendFileSync(evidenceFile(root), `${line}\n`);
+  appendFileSync(getEvidenceFile(root), `${line}\n`);
   return true;
 }
 
@@ -114,7 +114,7 @@ export function recordEvidence(
  * Returns all records, the oldest record first. If a line is not a record, throws an error with the
  * line's number.
  */
-export function readEvidence(file = evidenceFile()): readonly EvidenceRecord[] {
+export function readEvidence(file = getEvidenceFile()): readonly EvidenceRecord[] {
   if (!existsSync(file)) return [];
   const records = readFileSync(file, "utf8")
     .split("\n")

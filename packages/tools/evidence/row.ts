@@ -12,7 +12,7 @@ export interface Proof {
 }
 
 /** Row of docs/support-matrix.md: something that tests have run, or that no test has run yet. */
-export interface Row {
+export interface SupportRow {
   /** Subject of the row, in Markdown. */
   readonly what: string;
   /** Proofs. Each proof alone shows the row. Default: none. */
@@ -29,45 +29,45 @@ export interface Row {
   /** Beginning of the names of the images to which the row applies. Default: any image. */
   readonly image?: string;
   /** Plugin, with its origin, to which the row applies. Default: any plugin. */
-  readonly plugin?: { readonly name: PluginPiece; readonly origin: PluginOrigin };
+  readonly plugin?: { readonly name: PulumiPart; readonly origin: PulumiPartOrigin };
 }
 
 /** Table of the page. */
-export interface Section {
+export interface SupportSection {
   readonly title: string;
   /** Sentence above the table. */
   readonly intro?: string;
-  readonly rows: Readonly<Record<string, Row>>;
+  readonly rows: Readonly<Record<string, SupportRow>>;
 }
 
 /** Parts of Pulumi that a run uses. */
-export const pluginPieces = ["engine", "nodejs", "openstack", "kubernetes", "command"] as const;
-export type PluginPiece = (typeof pluginPieces)[number];
+export const pulumiParts = ["engine", "nodejs", "openstack", "kubernetes", "command"] as const;
+export type PulumiPart = (typeof pulumiParts)[number];
 
 /**
  * Origins of a part. `official`: a published binary. `built`: built here from upstream's Go
  * modules. `stand-in`: this project's own replacement.
  */
-export const pluginOrigins = ["official", "built", "stand-in"] as const;
-export type PluginOrigin = (typeof pluginOrigins)[number];
+export const pulumiPartOrigins = ["official", "built", "stand-in"] as const;
+export type PulumiPartOrigin = (typeof pulumiPartOrigins)[number];
 
 /**
  * Returns the proof by a file of the lab tier, such as "all/control-planes/five". If the file has several
  * clusters, the title selects tests.
  */
-export const lab = (name: string, title?: string): Proof => ({
+export const createLabProof = (name: string, title?: string): Proof => ({
   file: `test/lab/${name}.test.ts`,
   ...(title !== undefined && { title }),
 });
 
 /** Returns the proof by a file of the emulated tier, whose machines have their own kernels. */
-export const emulated = (name: string, title?: string): Proof => ({
+export const createEmulatedProof = (name: string, title?: string): Proof => ({
   file: `test/emulated/${name}.test.ts`,
   ...(title !== undefined && { title }),
 });
 
 /** Returns the proof by an example of the examples tier. */
-export const example = (name: string): Proof => ({
+export const createExampleProof = (name: string): Proof => ({
   file: "test/examples/examples.test.ts",
   title: `the example ${name},`,
   link: `test/examples/${name}.ts`,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packageRoot } from "../../../base/paths.js";
+import { getPackageRoot } from "../../../base/paths.js";
 import { run } from "../../../base/run-command.js";
 import { declarationsOf } from "../../support/cloud/openstack-declarations.js";
 import { schemaOf } from "../../support/cloud/openstack-schemas.js";
@@ -24,7 +24,7 @@ describe("the program with the SDK of OpenStack plugin 5.5.1", function () {
   });
 
   it("compiles, unlike inputs that only SDK 3.15.2 takes", async () => {
-    const root = packageRoot();
+    const root = getPackageRoot();
     const write = (name: string, text: string): void => {
       writeFileSync(join(directory, name), text);
     };

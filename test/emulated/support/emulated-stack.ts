@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
-import { imageTable } from "../../../base/versions/container-images.js";
+import { createImageTable } from "../../../base/versions/container-images.js";
 import { silentProgress } from "../../../base/progress.js";
 import { defaultKubernetesVersion } from "../../../base/versions/pinned-versions.js";
 import { labAdd } from "../../../packages/lab/lab.js";
@@ -114,7 +114,7 @@ export class EmulatedStack extends Stack {
 
   /** Returns the image of agnhost, with which pods connect and answer. */
   agnhost(): string {
-    return imageTable(defaultKubernetesVersion).agnhost;
+    return createImageTable(defaultKubernetesVersion).agnhost;
   }
 
   /** Runs a shell line as root on a machine. */

@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packageRoot } from "../../../base/paths.js";
-import { startLiving, type Living } from "../../../packages/bench/support/fake-cluster.js";
-import { Installation, type Ran } from "../../../packages/bench/support/installation.js";
-import { figuresOfRun } from "../../../packages/bench/support/phases.js";
+import { getPackageRoot } from "../../../base/paths.js";
+import {
+  startBenchFakeCluster,
+  type BenchFakeCluster,
+} from "../../../packages/bench/support/fake-cluster.js";
+import { Installation, type CommandRun } from "../../../packages/bench/support/installation.js";
+import { getRunFigures } from "../../../packages/bench/support/phases.js";
 
 /**
  * Uses the installed command line and an unchanged cluster. Measures no times except a wide bound
@@ -14,15 +17,15 @@ import { figuresOfRun } from "../../../packages/bench/support/phases.js";
 describe("an up that has nothing to do", function () {
   this.timeout(240_000);
   let scratch: string;
-  let living: Living;
+  let living: BenchFakeCluster;
   let place: Installation;
-  let ran: Ran;
+  let ran: CommandRun;
   let asked: string[];
 
   before(async () => {
     scratch = mkdtempSync(join(tmpdir(), "stackadm-no-op-"));
-    living = await startLiving(scratch);
-    place = await Installation.of(packageRoot(), living);
+    living = await startBenchFakeCluster(scratch);
+    place = await Installation.of(getPackageRoot(), living);
     const earlier = living.cloud.seen.length;
     ran = await place.stackadm("up");
     asked = living.cloud.seen.slice(earlier).map(({ method, path }) => `${method} ${path}`);
@@ -63,7 +66,7 @@ describe("an up that has nothing to do", function () {
   });
 
   it("takes some seconds of CPU time", () => {
-    const figures = figuresOfRun(ran, asked.length);
+    const figures = getRunFigures(ran, asked.length);
     const all = figures["CPU of all"] ?? 0;
     // Measured: 6.5 s on two cores. Other machines differ, and a regression would at least double
     // it.

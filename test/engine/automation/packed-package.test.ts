@@ -12,13 +12,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { packageRoot } from "../../../base/paths.js";
+import { getPackageRoot } from "../../../base/paths.js";
 import { run } from "../../../base/run-command.js";
-import { withoutComments } from "../../../components/remote-scripts/script-texts.js";
+import { removeComments } from "../../../components/remote-scripts/script-texts.js";
 import { sent } from "../../support/graph/sent.js";
 import { toolDirectory } from "../support/tools.js";
 
-const root = packageRoot();
+const root = getPackageRoot();
 
 interface Manifest {
   readonly version: string;
@@ -229,7 +229,7 @@ describe("the package, packed and installed", function () {
     for (const [name, texts] of Object.entries(scripts))
       for (const text of texts) {
         const script = join(root, "components", text);
-        const code = withoutComments(readFileSync(script, "utf8"));
+        const code = removeComments(readFileSync(script, "utf8"));
         assert.ok(sent(inputs(name)).includes(code), `${name}: ${text}`);
       }
     for (const name of ["dev-network-network", "dev-workers-general-0-server"]) inputs(name);

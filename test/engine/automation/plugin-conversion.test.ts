@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { convertServerGroups } from "../../../automation/guards/plugin-conversion.js";
+import { convertRecordedServerGroups } from "../../../automation/guards/plugin-conversion.js";
 import type { StateExport } from "../../../automation/pulumi/stack-state.js";
-import type { OpenstackPlugin } from "../../../base/versions/openstack-plugin-versions.js";
+import type { OpenstackPluginVersion } from "../../../base/versions/openstack-plugin-versions.js";
 import { startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { installPlugins, usePlugin } from "../support/openstack-plugins.js";
 import { importOf } from "../support/machine-program.js";
@@ -11,12 +11,12 @@ import { Project, succeeded } from "../support/project.js";
 const program = `
 import { ComponentResource } from "@pulumi/pulumi";
 import * as openstack from "@pulumi/openstack";
-${importOf("serverGroupPolicies, pluginOptions", "pulumi/openstack-plugin.ts")}
+${importOf("toServerGroupPolicies, createPluginVersionOptions", "pulumi/openstack-plugin.ts")}
 
 export = async () => {
   const plugin = process.env.PLUGIN;
-  const parent = new ComponentResource("stackadm:index:Cluster", "dev", {}, pluginOptions(plugin));
-  const policies = serverGroupPolicies("soft-anti-affinity");
+  const parent = new ComponentResource("stackadm:index:Cluster", "dev", {}, createPluginVersionOptions(plugin));
+  const policies = toServerGroupPolicies("soft-anti-affinity");
   const options = { parent, ignoreChanges: ["name"] };
   const group = new openstack.compute.ServerGroup("dev-server-group", { name: "dev", policies }, options);
   return { group: group.id };
@@ -47,7 +47,7 @@ describe("a server group of another version of the OpenStack plugin", function (
   let cloud: FakeCloud;
   let project: Project;
 
-  const choose = (version: OpenstackPlugin): void => {
+  const choose = (version: OpenstackPluginVersion): void => {
     project.environment["PLUGIN"] = version;
   };
   const exported = async (): Promise<StateExport> =>
@@ -101,7 +101,7 @@ describe("a server group of another version of the OpenStack plugin", function (
         succeeded(await project.up());
         await hold(shaped(await exported()));
         choose(to);
-        await hold(convertServerGroups(await exported(), to));
+        await hold(convertRecordedServerGroups(await exported(), to));
         await unchanged();
         await unchanged();
         const before = cloud.seen.length;
@@ -140,7 +140,7 @@ describe("a server group of another version of the OpenStack plugin", function (
   it("is deleted by its former version after it was rewritten for the other", async () => {
     choose("3.15.2");
     succeeded(await project.up());
-    await hold(convertServerGroups(await exported(), "5.5.1"));
+    await hold(convertRecordedServerGroups(await exported(), "5.5.1"));
     const before = cloud.seen.length;
     succeeded(await project.destroy());
     assert.deepEqual(changes(before), ["DELETE"]);

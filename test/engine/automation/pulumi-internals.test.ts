@@ -6,7 +6,7 @@ import { StackOperation } from "../../../automation/engine/operation-context.js"
 import {
   deleteEmptyAttributes,
   deleteLockFile,
-  lockFiles,
+  readLockFiles,
 } from "../../../automation/pulumi/pulumi-internals.js";
 import { runPulumi, readOutputs } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
@@ -26,8 +26,8 @@ module.exports = async () => {
 
 /**
  * Contract of Pulumi's engine for the files pulumi-internals.ts. with-stack-lock.test.ts has the
- * contract of `previewBeforeUpdate`, plugin-conversion.test.ts those of `typesRecord` and
- * `defaultProviderVersion`.
+ * contract of `enablePreviewBeforeUpdate`, plugin-conversion.test.ts those of `rawStateDeltaKey` and
+ * `parseDefaultProviderVersion`.
  */
 describe("pulumi-internals, with Pulumi's engine", function () {
   this.timeout(240_000);
@@ -57,10 +57,10 @@ describe("pulumi-internals, with Pulumi's engine", function () {
     assert.deepEqual(await step(), ["command:local:Command", "made"]);
   });
 
-  it("lockFiles returns the lock of a running engine, and deleteLockFile unlocks the stack", async () => {
-    assert.deepEqual(lockFiles(place()), []);
+  it("readLockFiles returns the lock of a running engine, and deleteLockFile unlocks the stack", async () => {
+    assert.deepEqual(readLockFiles(place()), []);
     const lock = await run.hold(() => {
-      const [found, ...others] = lockFiles(place());
+      const [found, ...others] = readLockFiles(place());
       assert.ok(found && others.length === 0);
       const { pid, hostname: host } = found.content as Readonly<Record<string, unknown>>;
       assert.deepEqual([[pid], host], [project.engines(), hostname()]);

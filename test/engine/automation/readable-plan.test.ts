@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packageRoot } from "../../../base/paths.js";
-import { startLiving, type Living } from "../../../packages/bench/support/fake-cluster.js";
+import { getPackageRoot } from "../../../base/paths.js";
+import {
+  startBenchFakeCluster,
+  type BenchFakeCluster,
+} from "../../../packages/bench/support/fake-cluster.js";
 import { recordedState } from "../../support/engine/record-state.js";
 import type { RecordedCluster } from "../../support/engine/recorded-cluster.js";
 import type { Project } from "../support/project.js";
@@ -16,15 +19,15 @@ describe("the plan of a release with a changed script", function () {
   this.timeout(600_000);
   const scratch = mkdtempSync(join(tmpdir(), "stackadm-readable-plan-"));
   const release = join(scratch, "release");
-  let living: Living;
+  let living: BenchFakeCluster;
   let project: Project;
   let cluster: RecordedCluster;
 
   before(async () => {
     for (const folder of folders)
-      cpSync(join(packageRoot(), folder), join(release, folder), { recursive: true });
-    symlinkSync(join(packageRoot(), "node_modules"), join(release, "node_modules"));
-    living = await startLiving(scratch);
+      cpSync(join(getPackageRoot(), folder), join(release, folder), { recursive: true });
+    symlinkSync(join(getPackageRoot(), "node_modules"), join(release, "node_modules"));
+    living = await startBenchFakeCluster(scratch);
     const { answers, args, facts } = living;
     cluster = { args: { ...args, ssh: { publicKey: "ssh-ed25519 AAAA" } }, cloud: facts };
     const state = await recordedState(cluster, { scripts: true, answers });

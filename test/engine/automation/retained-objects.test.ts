@@ -5,7 +5,7 @@ import {
   createListeningService,
   type ListeningService,
 } from "../../support/engine/listening-service.js";
-import { stackHoldings } from "../../../automation/pulumi/stack-state.js";
+import { findStackOwnership } from "../../../automation/pulumi/stack-state.js";
 import {
   emptyProject,
   startFakeCloud,
@@ -43,7 +43,7 @@ describe("what the program has stay", function () {
       env: { ...project.service.env, IN_USE: inUse, ...env },
     });
   const held = async (): Promise<readonly [Set<string>, Set<string>]> => {
-    const { owned, retained } = stackHoldings(await service().state("dev"));
+    const { owned, retained } = findStackOwnership(await service().state("dev"));
     return [owned, retained];
   };
 

@@ -12,7 +12,7 @@ const components = resolve(__dirname, "../../../components");
 const program = `
 import { appendFileSync } from "node:fs";
 import * as command from "@pulumi/command";
-import { versionBefore } from ${JSON.stringify(join(components, "lifecycle/immutable-values.ts"))};
+import { readVersionBeforeUpgrade } from ${JSON.stringify(join(components, "lifecycle/immutable-values.ts"))};
 import { Component } from ${JSON.stringify(join(components, "pulumi/component.ts"))};
 import { clusterType } from ${JSON.stringify(join(components, "pulumi/cluster-type.ts"))};
 
@@ -21,7 +21,7 @@ class Outer extends Component {
   constructor(name: string) {
     super(clusterType, name);
     const note = (said: string | undefined) => { appendFileSync(LOG, String(said) + "\\n"); };
-    void versionBefore(name).then(({ reached }) => { note(reached); });
+    void readVersionBeforeUpgrade(name).then(({ reached }) => { note(reached); });
     const script = this.make(command.local.Command, "script", {
       create: "echo " + WANTED + "; [ ! -e " + FAILS + " ]", addPreviousOutputInEnv: false,
     });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { StateExport } from "../../../automation/pulumi/stack-state.js";
-import { withoutLeaveScripts } from "../../../automation/engine/interrupted-scripts.js";
+import { skipFinishedLeaveScripts } from "../../../automation/engine/interrupted-scripts.js";
 import { succeeded, type Run } from "../support/project.js";
 import { Roll } from "../support/roll.js";
 
@@ -149,7 +149,7 @@ describe("control planes that are replaced one at a time", function () {
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-c0", "gone-c0", "made-c0"]);
     mend();
-    const { state, left } = withoutLeaveScripts(
+    const { state, left } = skipFinishedLeaveScripts(
       JSON.parse(await roll.project.export()) as StateExport,
     );
     assert.deepEqual(

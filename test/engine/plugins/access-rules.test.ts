@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { accessRulesOf, type AccessRule } from "../../../openstack/auth/access-rules.js";
+import { listAccessRules, type AccessRule } from "../../../openstack/auth/access-rules.js";
 import {
   fakeProject,
   fakeUser,
@@ -9,7 +9,7 @@ import {
 } from "../../support/cloud/fake-openstack.js";
 import { Project, succeeded } from "../support/project.js";
 
-const rules = accessRulesOf(["controllers"], { routes: true, certificates: true });
+const rules = listAccessRules(["controllers"], { routes: true, certificates: true });
 const program = `
 const openstack = require("@pulumi/openstack");
 new openstack.identity.ApplicationCredential("credential", {

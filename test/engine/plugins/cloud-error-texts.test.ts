@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openstackPlugins } from "../../../base/versions/openstack-plugin-versions.js";
+import { openstackPluginVersions } from "../../../base/versions/openstack-plugin-versions.js";
 import { recogniseError } from "../../../base/failures/failure.js";
 import { refusals } from "../../support/cloud/cloud-error-texts.js";
 import { startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
@@ -13,10 +13,10 @@ const type = "openstack:networking/secGroup:SecGroup";
 const program = `
 import { ComponentResource } from "@pulumi/pulumi";
 import * as openstack from "@pulumi/openstack";
-${importOf("pluginOptions", "pulumi/openstack-plugin.ts")}
+${importOf("createPluginVersionOptions", "pulumi/openstack-plugin.ts")}
 
 export = async () => {
-  const parent = new ComponentResource("stackadm:index:Cluster", "dev", {}, pluginOptions(process.env.PLUGIN));
+  const parent = new ComponentResource("stackadm:index:Cluster", "dev", {}, createPluginVersionOptions(process.env.PLUGIN));
   for (const name of ${JSON.stringify(refusals.map(({ status }) => `answer-${String(status)}`))})
     new openstack.networking.SecGroup(name, { name }, { parent });
 };
@@ -26,7 +26,7 @@ interface EngineEvent {
   readonly diagnosticEvent?: { readonly urn?: string; readonly message: string };
 }
 
-for (const version of openstackPlugins)
+for (const version of openstackPluginVersions)
   describe(`the error of OpenStack plugin ${version} for a cloud's refusal`, function () {
     this.timeout(20 * 60_000);
     let cloud: FakeCloud;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { StateExport } from "../../../automation/pulumi/stack-state.js";
 import {
-  scriptCopyUrn,
+  getScriptCopyUrn,
   markScriptsForRerun,
 } from "../../../automation/engine/interrupted-scripts.js";
 import { importOf } from "../support/machine-program.js";
@@ -15,7 +15,7 @@ import { SshServer, keyPair } from "../support/ssh-server.js";
 const program = `
 import * as pulumi from "@pulumi/pulumi";
 ${importOf("CopiedScripts, RemoteScript", "remote-scripts/remote-script.ts")}
-${importOf("stepOf", "remote-scripts/script-steps.ts")}
+${importOf("createScriptStep", "remote-scripts/script-steps.ts")}
 
 const { PORT, KEY, HOST_KEY = "", SERVER = "", VALUE = "", JOIN = "", LEAVE = "" } = process.env;
 const ofTest = { port: Number(PORT), privateKey: KEY, dialErrorLimit: 1 };
@@ -27,14 +27,14 @@ pulumi.runtime.registerStackTransformation(({ type, props, opts }) => {
 const connection = {
   ...{ host: "127.0.0.1", user: "debian", hostKey: HOST_KEY, machine: "m", server: SERVER },
 };
-const prepare = stepOf("prepare", { scripts: ["echo prepare $1 $VALUE $WORD >>log; echo {}"] });
-const join = stepOf("join", { scripts: [JOIN], tellsCreate: true });
+const prepare = createScriptStep("prepare", { scripts: ["echo prepare $1 $VALUE $WORD >>log; echo {}"] });
+const join = createScriptStep("join", { scripts: [JOIN], tellsCreate: true });
 const copied = new CopiedScripts("m-scripts", { connection, steps: [prepare, join] });
 const common = { connection, copied, when: "up" } as const;
 const values = { VALUE, WORD: pulumi.secret("canary") };
 new RemoteScript("m-prepare", { ...common, step: prepare, values });
 new RemoteScript("m-join", { ...common, step: join, values: {} });
-const leave = stepOf("leave", { scripts: [LEAVE] });
+const leave = createScriptStep("leave", { scripts: [LEAVE] });
 new RemoteScript(
   "m-leave",
   { connection, step: leave, when: "delete", values: { NODE: "n" } },
@@ -122,7 +122,7 @@ describe("scripts on a machine", function () {
     assert.match(output, /reason: \[SCRIPT_MISSING\] prepare@[0-9a-f]{16} is not on /);
     assert.deepEqual(log(), []);
     const resources = await project.resources();
-    return scriptCopyUrn(resources.find(({ urn }) => urn.endsWith("-prepare"))?.urn ?? "");
+    return getScriptCopyUrn(resources.find(({ urn }) => urn.endsWith("-prepare"))?.urn ?? "");
   };
 
   it("do not run when somebody deleted the file, until it is copied again", async () => {

@@ -4,7 +4,7 @@ import {
   createListeningService,
   type ListeningService,
 } from "../../support/engine/listening-service.js";
-import { packageRoot } from "../../../base/paths.js";
+import { getPackageRoot } from "../../../base/paths.js";
 import {
   emptyProject,
   fakeProject,
@@ -31,7 +31,7 @@ const program = machineProgram({
   const found = await findServers("dev", ${JSON.stringify(fakeProject)}, operator) ?? {};
   const worked = process.env.WORKED === "yes" && { failed: false };
   const servers = Object.fromEntries(Object.entries(found).map(([name, one]) => [name, { ...one, ...worked }]));`,
-  failed: "new FailedMachines(operator, servers)",
+  failed: "new UnreachableServers(operator, servers)",
 });
 
 describe("a server in a power state that nobody can ask for", function () {
@@ -112,8 +112,8 @@ describe("a server in a power state that nobody can ask for", function () {
 
 /** Program for the command line: only a server. */
 const bareProgram = `
-const pulumi = require(${JSON.stringify(join(packageRoot(), "node_modules/@pulumi/pulumi"))});
-const openstack = require(${JSON.stringify(join(packageRoot(), "node_modules/@pulumi/openstack"))});
+const pulumi = require(${JSON.stringify(join(getPackageRoot(), "node_modules/@pulumi/pulumi"))});
+const openstack = require(${JSON.stringify(join(getPackageRoot(), "node_modules/@pulumi/openstack"))});
 module.exports = async () => {
   const parent = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
   const server = new openstack.compute.Instance("dev-server", {

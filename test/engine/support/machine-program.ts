@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { packageRoot } from "../../../base/paths.js";
+import { getPackageRoot } from "../../../base/paths.js";
 
 /** Returns an import of names from a file of components/. */
 export const importOf = (names: string, file: string): string =>
-  `import { ${names} } from ${JSON.stringify(join(packageRoot(), "components", file))};`;
+  `import { ${names} } from ${JSON.stringify(join(getPackageRoot(), "components", file))};`;
 
 /** Parts of a program around the machine. */
 export interface Around {
@@ -24,11 +24,11 @@ export const machineProgram = ({
   networkId,
   imports = "",
   before = "",
-  failed = "new FailedMachines(undefined, {})",
+  failed = "new UnreachableServers(undefined, {})",
 }: Around): string => `
 import { ComponentResource } from "@pulumi/pulumi";
 ${importOf("Machine", "machine/machine.ts")}
-${importOf("FailedMachines", "lifecycle/unreachable-servers.ts")}
+${importOf("UnreachableServers", "lifecycle/unreachable-servers.ts")}
 ${imports}
 
 export = async () => {

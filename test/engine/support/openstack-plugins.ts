@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import {
-  openstackPlugins,
-  type OpenstackPlugin,
+  openstackPluginVersions,
+  type OpenstackPluginVersion,
 } from "../../../base/versions/openstack-plugin-versions.js";
-import { cacheDirectory } from "../../../base/paths.js";
+import { getCachePath } from "../../../base/paths.js";
 import { silentProgress } from "../../../base/progress.js";
-import { openstackBuild } from "../../../packages/toolchain/builds.js";
+import { getOpenstackBuild } from "../../../packages/toolchain/builds.js";
 import { makeWithGo } from "../../../packages/toolchain/make.js";
 import type { Project } from "./project.js";
 
@@ -15,16 +15,16 @@ const plugin = "pulumi-resource-openstack";
 type Place = Pick<Project, "directory" | "environment">;
 
 /** Returns the path of a plugin, and builds it unless it is in the cache. */
-export const builtPlugin = (version: OpenstackPlugin): Promise<string> =>
-  makeWithGo(openstackBuild(version), {
-    cache: cacheDirectory("toolchain"),
+export const builtPlugin = (version: OpenstackPluginVersion): Promise<string> =>
+  makeWithGo(getOpenstackBuild(version), {
+    cache: getCachePath("toolchain"),
     progress: silentProgress,
   });
 
 /** Puts a plugin first on a project's PATH. The engine takes it for every version. */
 export async function usePlugin(
   { directory, environment }: Place,
-  version: OpenstackPlugin,
+  version: OpenstackPluginVersion,
 ): Promise<void> {
   const file = await builtPlugin(version);
   const folder = join(directory, `plugin-${version}`);
@@ -38,7 +38,7 @@ export async function usePlugin(
  */
 export async function installPlugins({ directory, environment }: Place): Promise<void> {
   const home = join(directory, "home");
-  for (const version of openstackPlugins) {
+  for (const version of openstackPluginVersions) {
     const folder = join(home, "plugins", `resource-openstack-v${version}`);
     mkdirSync(folder, { recursive: true });
     symlinkSync(await builtPlugin(version), join(folder, plugin));

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { cacheDirectory } from "../../../base/paths.js";
+import { getCachePath } from "../../../base/paths.js";
 import { silentProgress } from "../../../base/progress.js";
 import { makeWithGo } from "../../../packages/toolchain/make.js";
 
@@ -17,7 +17,7 @@ export class S3Server {
   ) {}
 
   static async start(): Promise<S3Server> {
-    const cache = cacheDirectory("test-tools");
+    const cache = getCachePath("test-tools");
     mkdirSync(cache, { recursive: true });
     const executable = await makeWithGo(
       {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import * as pulumi from "@pulumi/pulumi";
 import { Addons } from "../../../components/addons/addons.js";
-import { loginWithApplicationCredential } from "../../../components/identity/cloud-login.js";
+import { buildApplicationCredentialLogin } from "../../../components/identity/cloud-login.js";
 import { graph } from "../../support/graph/graph.js";
 import { remembered } from "../../support/graph/memoize.js";
 import type { AddonsArgs } from "../../../components/addons/addons.js";
@@ -48,7 +48,7 @@ export const example = (preview: boolean): AddonsArgs => {
     cloud: {
       authUrl: output("https://identity.example/v3"),
       region: "example",
-      login: loginWithApplicationCredential(output("credential"), output(canary)),
+      login: buildApplicationCredentialLogin(output("credential"), output(canary)),
       subnetId: output("subnet"),
       networkId: output("network"),
       floatingNetworkId: output("public"),

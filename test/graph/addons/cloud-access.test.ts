@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../../base/failures/failure.js";
 import { Cluster, type ClusterComponentArgs } from "../../../components/cluster.js";
-import { checksum } from "../../../components/pulumi/checksum.js";
+import { computeChecksum } from "../../../components/pulumi/checksum.js";
 import type { LocalContext } from "../../../components/lookup/local-context.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
@@ -70,7 +70,7 @@ describe("graph: with what the cluster works in its cloud", () => {
       const found = ["cloud-controller-daemon-set", "storage-controller"].map(
         (name) => annotationsOf(named(rows, `dev-addons-${name}`))["checksum/config"],
       );
-      assert.ok(!found.includes(checksum(conf, undefined)));
+      assert.ok(!found.includes(computeChecksum(conf, undefined)));
       return found;
     };
     const [one, other] = [await digests("one"), await digests("other")];

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { endpointTraits } from "../../../components/config/load-balancing/endpoint-traits.js";
+import { getEndpointTraits } from "../../../components/config/load-balancing/endpoint-traits.js";
 import type { EndpointSpec } from "../../../components/config/load-balancing/endpoint.js";
 import { sampleIdentity } from "../../support/cloud/cloud-answers.js";
 import {
@@ -59,7 +59,7 @@ describe("an endpoint", () => {
     it(`takes what it said that it takes, all of it marked: ${text}`, async () => {
       const { rows } = await build(kind);
       const count = (type: string): number => rows.filter((row) => row.type.endsWith(type)).length;
-      const { floatingIps, loadBalancers, ports } = endpointTraits({
+      const { floatingIps, loadBalancers, ports } = getEndpointTraits({
         endpoint: kind,
         allowedCidrs,
         network: { nodes },

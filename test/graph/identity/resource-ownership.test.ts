@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { inventoryKinds, type CloudObject } from "../../../openstack/inventory/inventory.js";
-import { ownershipOf } from "../../../openstack/inventory/ownership.js";
+import { getOwnership } from "../../../openstack/inventory/ownership.js";
 import { inventoryKindOfType } from "../../../automation/pulumi/pending-operations.js";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
@@ -66,7 +66,7 @@ describe("what a cluster makes in the cloud", () => {
         const kind = inventoryKindOfType[row.type];
         if (kind === undefined) return false;
         seen.add(kind);
-        const mark = ownershipOf(inFirstMoment(kind, row))?.mark;
+        const mark = getOwnership(inFirstMoment(kind, row))?.mark;
         return mark?.name !== "dev" || !/^[0-9a-f]{12}$/.test(mark.identity);
       });
       assert.deepEqual(

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { imageTable, type OwnImages } from "../../../base/versions/container-images.js";
+import { createImageTable, type OwnImages } from "../../../base/versions/container-images.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
@@ -46,7 +46,7 @@ describe("graph: images of one's own", () => {
       rows.find(({ name }) => name === "dev-addons-storage-controller")?.inputs,
     );
     assert.match(controller, /own\.example\/snapshotter:2/);
-    assert.ok(controller.includes(imageTable("1.36.3").csiProvisioner));
+    assert.ok(controller.includes(createImageTable("1.36.3").csiProvisioner));
   });
 
   it("are pulled early by machines on which they run, and only there", async () => {

@@ -2,9 +2,9 @@ import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { Cluster } from "../../../components/cluster.js";
-import { groupNamesByPath } from "../../../components/lifecycle/immutable-values.js";
+import { getNamesByPath } from "../../../components/lifecycle/immutable-values.js";
 import { planCluster } from "../../../components/plan/cluster-plan.js";
-import { frozenLines } from "../../../components/config/immutable-fields.js";
+import { renderFrozenValues } from "../../../components/config/immutable-fields.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import {
   allGroups,
@@ -32,7 +32,7 @@ describe("frozen values", () => {
   it("know groups and machines by what the cluster makes of them", async () => {
     const rows = await graph(() => new Cluster("dev", allGroups), cloudAnswers);
     const made = new Set(rows.map(({ name }) => name));
-    const names = Object.values(groupNamesByPath(planCluster(specOf(allGroups))));
+    const names = Object.values(getNamesByPath(planCluster(specOf(allGroups))));
     assert.equal(names.length, 4 + 1 + 2 + 3 + 1);
     for (const name of names) assert.ok(made.has(`dev-${name}`), name);
   });
@@ -245,6 +245,6 @@ describe("the frozen values of a cluster", () => {
 
   it("are what the machine compares again", () => {
     const read = sent(named(rows, "dev-control-plane-0-init").inputs);
-    assert.ok(read.includes(`FROZEN='${frozenLines(values(rows))}'\n`));
+    assert.ok(read.includes(`FROZEN='${renderFrozenValues(values(rows))}'\n`));
   });
 });

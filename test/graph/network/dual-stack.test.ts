@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import type { NodeOutput } from "../../../components/cluster-outputs.js";
-import { cloudRequirementsOf } from "../../../components/cloud-requirements.js";
+import { getClusterRequirements } from "../../../components/cloud-requirements.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type GraphOptions, type Row } from "../../support/graph/graph.js";
 import { smallest, specOf } from "../../support/config/spec.js";
@@ -118,8 +118,8 @@ describe("a cluster of both families", () => {
   });
 
   it("needs a subnet and a port of the router more, and a rule for what pods send", () => {
-    const one = cloudRequirementsOf(specOf({ podNetwork: "none" })).counts;
-    const both = cloudRequirementsOf(specOf({ podNetwork: "none", network: { ipv6 } })).counts;
+    const one = getClusterRequirements(specOf({ podNetwork: "none" })).counts;
+    const both = getClusterRequirements(specOf({ podNetwork: "none", network: { ipv6 } })).counts;
     const rules = one["security group rules"] + 1;
     assert.deepEqual(both, {
       ...one,

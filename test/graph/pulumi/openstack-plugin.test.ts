@@ -4,9 +4,9 @@ import * as openstack from "@pulumi/openstack";
 import { getMonitor } from "@pulumi/pulumi/runtime/settings.js";
 import { satisfies } from "semver";
 import {
-  openstackPlugins,
+  openstackPluginVersions,
   takesPolicyList,
-  type OpenstackPlugin,
+  type OpenstackPluginVersion,
 } from "../../../base/versions/openstack-plugin-versions.js";
 import { Cluster, lookUpCloud } from "../../../components/index.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
@@ -16,7 +16,7 @@ import { graph, type Row } from "../../support/graph/graph.js";
 import { smallest } from "../../support/config/spec.js";
 import { nonEmpty } from "../../support/non-empty.js";
 
-const [present, former] = openstackPlugins;
+const [present, former] = openstackPluginVersions;
 const sdk = createRequire(__filename)("@pulumi/openstack/package.json") as { version: string };
 const sdkVersion = sdk.version.replace(/^v/, "");
 
@@ -89,7 +89,7 @@ describe("the version of the OpenStack plugin", () => {
   it("is an option of each lookup", async () => {
     const wanted = { images: ["debian"], flavors: ["m"] };
     const asked: string[] = [];
-    const look = (openstackPlugin?: OpenstackPlugin, version?: string) =>
+    const look = (openstackPlugin?: OpenstackPluginVersion, version?: string) =>
       graph(() => {
         const monitor = getMonitor() as unknown as {
           invoke: (request: { getVersion(): string }, ...rest: unknown[]) => unknown;
@@ -119,7 +119,7 @@ describe("the version of the OpenStack plugin", () => {
     const { dependencies } = createRequire(__filename)("../../../package.json") as {
       dependencies: Readonly<Record<string, string>>;
     };
-    for (const version of nonEmpty(openstackPlugins))
+    for (const version of nonEmpty(openstackPluginVersions))
       assert.ok(satisfies(version, dependencies["@pulumi/openstack"] ?? ""), version);
   });
 });

@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import * as pulumi from "@pulumi/pulumi";
 import {
-  currentRun,
+  getCurrentRunKey,
   isConfigSecret,
   readOwnResources,
-  settledValue,
+  awaitSettledOutput,
 } from "../../../components/pulumi/pulumi-internals.js";
 import { graph } from "../../support/graph/graph.js";
 
 describe("pulumi-internals of the program, with Pulumi's Node SDK", () => {
-  it("settledValue returns a known value, and undefined for an unknown one", async () => {
+  it("awaitSettledOutput returns a known value, and undefined for an unknown one", async () => {
     const unknown = pulumi.output(
       pulumi.runtime.deserializeProperty(pulumi.runtime.unknownValue, true) as string,
     );
-    assert.equal(await settledValue(pulumi.output("")), "");
-    assert.equal(await settledValue(unknown), undefined);
+    assert.equal(await awaitSettledOutput(pulumi.output("")), "");
+    assert.equal(await awaitSettledOutput(unknown), undefined);
   });
 
-  it("settledValue rejects with the error of the output", async () => {
+  it("awaitSettledOutput rejects with the error of the output", async () => {
     const failing = Promise.resolve().then(() => Promise.reject<string>(new Error("no port")));
-    await assert.rejects(settledValue(pulumi.output(failing)), /no port/);
+    await assert.rejects(awaitSettledOutput(pulumi.output(failing)), /no port/);
   });
 
   it("isConfigSecret returns true only for an encrypted value", async () => {
@@ -31,9 +31,9 @@ describe("pulumi-internals of the program, with Pulumi's Node SDK", () => {
     assert.deepEqual(found, [false, true]);
   });
 
-  it("currentRun returns one object in a run, and another one in the next run", async () => {
+  it("getCurrentRunKey returns one object in a run, and another one in the next run", async () => {
     const runs: unknown[] = [];
-    const program = () => runs.push(currentRun(), currentRun());
+    const program = () => runs.push(getCurrentRunKey(), getCurrentRunKey());
     await graph(program);
     await graph(program);
     const [first, same, second] = runs;

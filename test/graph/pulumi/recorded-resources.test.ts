@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { z } from "zod";
-import { stateBeforeRun } from "../../../components/pulumi/recorded-resources.js";
+import { readStateBeforeRun } from "../../../components/pulumi/recorded-resources.js";
 import { graph } from "../../support/graph/graph.js";
 
 describe("the state of the stack itself", () => {
@@ -16,8 +16,8 @@ describe("the state of the stack itself", () => {
     const program = async (): Promise<void> => {
       // Two concurrent calls, then a later one.
       const states = [
-        ...(await Promise.all([stateBeforeRun(), stateBeforeRun()])),
-        await stateBeforeRun(),
+        ...(await Promise.all([readStateBeforeRun(), readStateBeforeRun()])),
+        await readStateBeforeRun(),
       ];
       seen.push(...states.map((state) => state?.map(({ name }) => name).join(" ")));
     };
@@ -40,7 +40,7 @@ describe("the state of the stack itself", () => {
     const seen: unknown[] = [];
     await graph(
       async () => {
-        for (let turn = 0; turn < 3; turn += 1) seen.push(await stateBeforeRun());
+        for (let turn = 0; turn < 3; turn += 1) seen.push(await readStateBeforeRun());
       },
       { lookups },
     );
@@ -54,7 +54,7 @@ describe("the state of the stack itself", () => {
     let failure: unknown;
     await graph(
       async () => {
-        await stateBeforeRun().catch((error: unknown) => (failure = error));
+        await readStateBeforeRun().catch((error: unknown) => (failure = error));
       },
       { lookups },
     );

@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import type * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
-import { FailedMachines } from "../../../components/lifecycle/unreachable-servers.js";
-import { copyType, scriptType } from "../../../components/remote-scripts/script-type.js";
+import { UnreachableServers } from "../../../components/lifecycle/unreachable-servers.js";
+import { copiedScriptsType, scriptType } from "../../../components/remote-scripts/script-type.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { value } from "../../support/graph/output-value.js";
 import { replace } from "../../support/replace-property.js";
@@ -73,7 +73,7 @@ describe("the scripts of machines", () => {
   it("report each server on which a step ended, because a copy alone does not prove that", async () => {
     const reported: (readonly [pulumi.Output<string>, pulumi.Output<string>])[] = [];
     const restore = replace(
-      FailedMachines.prototype,
+      UnreachableServers.prototype,
       "ran",
       (server: pulumi.Output<string>, script: pulumi.Output<string>) => {
         reported.push([server, script]);
@@ -103,7 +103,7 @@ describe("the scripts of machines", () => {
       make: ({ type, name, inputs }): Promise<Made> =>
         Promise.resolve({
           // Without an ID, the ID is unknown.
-          id: type === copyType ? "" : `${name}-id`,
+          id: type === copiedScriptsType ? "" : `${name}-id`,
           outputs: cloudAnswers.outputs?.[type]?.(inputs, name) ?? {},
         }),
     });

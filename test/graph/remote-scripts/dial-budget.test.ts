@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
 import { ApplicationCredential } from "../../../components/identity/application-credential.js";
 import { Component } from "../../../components/pulumi/component.js";
-import { argumentError, configError } from "../../../components/pulumi/errors.js";
-import { FailedMachines } from "../../../components/lifecycle/unreachable-servers.js";
+import { createArgumentError, createConfigError } from "../../../components/pulumi/errors.js";
+import { UnreachableServers } from "../../../components/lifecycle/unreachable-servers.js";
 import type { ExistingServer } from "../../../components/lookup/server-metadata.js";
 import { localContextOf } from "../../../components/lookup/local-context.js";
 import {
@@ -83,7 +83,7 @@ describe("errors", () => {
   ];
 
   it("list every problem of a configuration, without a stack trace", () => {
-    const error = configError("Pulumi.dev.yaml", problems);
+    const error = createConfigError("Pulumi.dev.yaml", problems);
     assert.ok(pulumi.RunError.isInstance(error));
     assert.equal(
       error.message,
@@ -94,7 +94,7 @@ describe("errors", () => {
   it("list every problem of arguments, beside the component", async () => {
     let error: pulumi.ResourceError | undefined;
     await graph(() => {
-      error = argumentError(new Parent("a"), problems);
+      error = createArgumentError(new Parent("a"), problems);
     }, cloudAnswers);
     assert.ok(pulumi.ResourceError.isInstance(error));
     assert.equal(error.hideStack, true);
@@ -203,7 +203,7 @@ describe("a machine that never answered", () => {
           allowedAddresses: [],
           login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },
           seed: pulumi.secret(canarySeed),
-          failed: new FailedMachines(localContextOf({}), {
+          failed: new UnreachableServers(localContextOf({}), {
             [failed]: { id: "5ee5a1c4", generation: "0", failed: true, ...marks },
           }),
         }),

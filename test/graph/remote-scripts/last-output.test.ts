@@ -1,8 +1,11 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { CopiedScripts, RemoteScript } from "../../../components/remote-scripts/remote-script.js";
-import { unfinishedCommand } from "../../../components/remote-scripts/script-type.js";
-import { commandOf, stepOf } from "../../../components/remote-scripts/script-steps.js";
+import { unfinishedCommandMarker } from "../../../components/remote-scripts/script-type.js";
+import {
+  renderStepCommand,
+  createScriptStep,
+} from "../../../components/remote-scripts/script-steps.js";
 import { graph, type Fields } from "../../support/graph/graph.js";
 
 const server = "11111111-0000-4000-8000-000000000001";
@@ -13,8 +16,8 @@ const connection = {
   machine: "dev-a",
   server,
 };
-const step = stepOf("init", { scripts: ["true"], tellsCreate: true });
-const commandOn = (id: string): string => commandOf(step, "create", { SERVER_ID: id });
+const step = createScriptStep("init", { scripts: ["true"], tellsCreate: true });
+const commandOn = (id: string): string => renderStepCommand(step, "create", { SERVER_ID: id });
 const ran: Fields = { create: commandOn(server), stdout: '{"uid": "of the state"}' };
 
 describe("a fact of the cluster in a preview of another run of its script", () => {
@@ -52,7 +55,7 @@ describe("a fact of the cluster in a preview of another run of its script", () =
 
   it("is unknown if that ran on another server, or did not come to its end", async () => {
     assert.equal(await fact({ ...ran, create: commandOn("another") }), "unknown");
-    assert.equal(await fact({ ...ran, update: unfinishedCommand }), "unknown");
+    assert.equal(await fact({ ...ran, update: unfinishedCommandMarker }), "unknown");
   });
 
   it("is what a script of an earlier release said", async () => {

@@ -2,7 +2,11 @@ import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import { CopiedScripts, RemoteScript } from "../../../components/remote-scripts/remote-script.js";
-import { bundleOf, shownValueOf, stepOf } from "../../../components/remote-scripts/script-steps.js";
+import {
+  createScriptBundle,
+  getShownValue,
+  createScriptStep,
+} from "../../../components/remote-scripts/script-steps.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type Row } from "../../support/graph/graph.js";
 import { isSecret, plain } from "../../support/graph/secrets.js";
@@ -16,7 +20,7 @@ describe("a script for a machine", () => {
     machine: "dev-general-0",
     server: "11111111-0000-4000-8000-000000000001",
   };
-  const telling = stepOf("init", { scripts: ["first", "second"], tellsCreate: true });
+  const telling = createScriptStep("init", { scripts: ["first", "second"], tellsCreate: true });
   const script = async (
     when: "up" | "delete",
     look: (made: RemoteScript) => Promise<void> = () => Promise.resolve(),
@@ -41,7 +45,7 @@ describe("a script for a machine", () => {
     assert.equal(called, `init@${telling.digest} create`);
     assert.deepEqual(lines, [
       "B='it'\\''s'",
-      shownValueOf("LONG", "y".repeat(3000)).join("="),
+      getShownValue("LONG", "y".repeat(3000)).join("="),
       `SERVER_ID=${connection.server}`,
       `SERVER_PATH=${connection.server}`,
     ]);
@@ -57,7 +61,7 @@ describe("a script for a machine", () => {
       cloudAnswers,
     );
     const { inputs } = rows.find(({ type }) => type.endsWith(":CopyToRemote")) ?? {};
-    const bundle = bundleOf([telling]);
+    const bundle = createScriptBundle([telling]);
     assert.equal(inputs?.["remotePath"], `.stackadm/${connection.server}/${bundle.digest}.sh`);
     const { path } = inputs["source"] as { readonly path: Promise<string> };
     assert.equal(readFileSync(await path, "utf8"), bundle.text);
@@ -71,7 +75,11 @@ describe("a script for a machine", () => {
       occasions(row).map((command) => / init@\S+ (\S+)/.exec(String(command))?.[1]);
     assert.deepEqual(said(up), ["create", "update", undefined]);
     assert.deepEqual(said(teardown), [undefined, undefined, "delete"]);
-    const { inputs } = await script("up", undefined, stepOf("init", { scripts: ["first"] }));
+    const { inputs } = await script(
+      "up",
+      undefined,
+      createScriptStep("init", { scripts: ["first"] }),
+    );
     assert.equal("update" in inputs, false);
   });
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Failure } from "../../../base/failures/failure.js";
-import { clusterIdentitiesIn } from "../../../automation/pulumi/stack-state.js";
+import { findClusterIdentities } from "../../../automation/pulumi/stack-state.js";
 import { parseOutputs, type ClusterOutputs } from "../../../automation/verify/cluster-outputs.js";
 import {
   compareInventories,
@@ -86,7 +86,7 @@ describe("a cluster called off, and what would lose it", function () {
 
   it("is not touched by a destroy with another backend, which says whose it is", async () => {
     const before = await takeInventory(cluster.cloud);
-    const [identity = ""] = clusterIdentitiesIn(await cluster.service.state(stack));
+    const [identity = ""] = findClusterIdentities(await cluster.service.state(stack));
     const env = { PULUMI_BACKEND_URL: pathToFileURL(backend).href };
     const { code, text } = await stackadm(cluster, ["destroy", "--yes"], { env });
     assert.equal(code, 1, text);
@@ -100,7 +100,7 @@ describe("a cluster called off, and what would lose it", function () {
   });
 
   it("carries its identity on everything that it has in the cloud", async () => {
-    const identities = clusterIdentitiesIn(await cluster.service.state(stack));
+    const identities = findClusterIdentities(await cluster.service.state(stack));
     assert.deepEqual(await unmarkedSince(initially, cluster.cloud, identities), []);
   });
 

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { collectBackupScript } from "../../../automation/backup/machine-programs.js";
+import { backupScript } from "../../../automation/backup/machine-programs.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 
 const commands = {
@@ -30,8 +30,7 @@ describe("collect-backup.sh", () => {
   const reason = (stderr: string): string => /reason: (.*)/.exec(stderr)?.[1] ?? "";
 
   it("says whether etcd goes on with a majority, and how far it has come", () => {
-    const standing = (): unknown =>
-      JSON.parse(machine.execute(collectBackupScript, "standing").stdout);
+    const standing = (): unknown => JSON.parse(machine.execute(backupScript, "standing").stdout);
     assert.deepEqual(standing(), { majority: false, index: 4711 });
     machine.put("majority");
     assert.deepEqual(standing(), { majority: true, index: 4711 });
@@ -43,23 +42,23 @@ describe("collect-backup.sh", () => {
 
   it("takes each into a file of its own: one that was killed may still be written", () => {
     machine.put("var/lib/etcd/stackadm-snapshot-1.db.part", "of a run that was killed");
-    const files = [1, 2].map(() => fileIn(machine.execute(collectBackupScript, "snapshot").calls));
+    const files = [1, 2].map(() => fileIn(machine.execute(backupScript, "snapshot").calls));
     assert.notEqual(files[0], files[1]);
     assert.deepEqual(left(), ["member"]);
   });
 
   it("takes one where files of etcd go while they are counted, and none where it cannot count", () => {
     machine.stub("du", "printf '1000\\tsnap\\n'; exit 1");
-    assert.equal(machine.execute(collectBackupScript, "snapshot").stdout, "DATA");
+    assert.equal(machine.execute(backupScript, "snapshot").stdout, "DATA");
     machine.stub("du", "exit 1");
     assert.match(
-      reason(machine.execute(collectBackupScript, "snapshot").stderr),
+      reason(machine.execute(backupScript, "snapshot").stderr),
       /^dev-control-plane-0 cannot determine the size of etcd's data and the free space in \S+etcd$/,
     );
   });
 
   it("prints a snapshot of etcd, by the member's own keys, and leaves nothing on the disk", () => {
-    const { code, stdout, stderr, calls } = machine.execute(collectBackupScript, "snapshot");
+    const { code, stdout, stderr, calls } = machine.execute(backupScript, "snapshot");
     assert.equal(code, 0, stderr);
     assert.equal(stdout, "DATA");
     const saved = calls.find((call) => call.startsWith("crictl exec")) ?? "";
@@ -72,7 +71,7 @@ describe("collect-backup.sh", () => {
 
   it("takes none where the disk would be full with it, and none without etcd", () => {
     machine.put("free", "1400");
-    const full = machine.execute(collectBackupScript, "snapshot");
+    const full = machine.execute(backupScript, "snapshot");
     assert.equal(full.code, 1);
     assert.match(
       reason(full.stderr),
@@ -83,7 +82,7 @@ describe("collect-backup.sh", () => {
       [],
     );
     machine.stub("crictl", ":");
-    const without = machine.execute(collectBackupScript, "snapshot");
+    const without = machine.execute(backupScript, "snapshot");
     assert.equal(without.code, 1);
     assert.equal(reason(without.stderr), "no etcd runs on dev-control-plane-0");
   });
@@ -93,7 +92,7 @@ describe("collect-backup.sh", () => {
       "crictl",
       'case "$1" in ps) echo c0ffee ;; exec) for last; do :; done; printf HALF >"$last.part"; exit 1 ;; esac',
     );
-    const { code, stdout, stderr } = machine.execute(collectBackupScript, "snapshot");
+    const { code, stdout, stderr } = machine.execute(backupScript, "snapshot");
     assert.equal(code, 1);
     assert.equal(stdout, "");
     assert.equal(reason(stderr), "etcd on dev-control-plane-0 did not write a snapshot");
@@ -101,7 +100,7 @@ describe("collect-backup.sh", () => {
   });
 
   describe("archive", () => {
-    const archive = (...pods: string[]) => machine.execute(collectBackupScript, "archive", ...pods);
+    const archive = (...pods: string[]) => machine.execute(backupScript, "archive", ...pods);
     const both = ["etcd", "kube-apiserver"];
     beforeEach(() => {
       for (const one of both) machine.put(`etc/kubernetes/manifests/${one}.yaml`, "POD");
@@ -157,6 +156,6 @@ describe("collect-backup.sh", () => {
   });
 
   it("knows no other word", () => {
-    assert.equal(machine.execute(collectBackupScript, "all").code, 64);
+    assert.equal(machine.execute(backupScript, "all").code, 64);
   });
 });

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { leaveScripts } from "../../../components/etcd/member-scripts.js";
+import { etcdQuorumScripts } from "../../../components/etcd/member-scripts.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 
 const values = { NODE_NAME: "dev-etcd-1", LEAVING_ADDRESS: "10.0.0.6" };
@@ -16,7 +16,7 @@ describe("check-etcd-quorum.sh of etcd", () => {
       crictl: `case "$*" in ps*) echo c0ffee ;; *"member list"*) printf '${members.join("\\n")}\\n' ;; ${sick.join(" ")} esac`,
     });
     try {
-      const atOnce = leaveScripts.map((text) => text.replace("poll 120 goes_on", "goes_on"));
+      const atOnce = etcdQuorumScripts.map((text) => text.replace("poll 120 goes_on", "goes_on"));
       return machine.run(atOnce, values);
     } finally {
       machine.close();
@@ -57,7 +57,7 @@ describe("check-etcd-quorum.sh of etcd", () => {
   it("keeps its server where nobody says who the members are", () => {
     const machine = new Sandbox({ crictl: 'case "$1" in ps) echo c0ffee ;; *) exit 1 ;; esac' });
     try {
-      const atOnce = leaveScripts.map((text) => text.replace("poll 120 goes_on", "goes_on"));
+      const atOnce = etcdQuorumScripts.map((text) => text.replace("poll 120 goes_on", "goes_on"));
       const { code, stderr } = machine.run(atOnce, values);
       assert.equal(code, 1);
       assert.match(stderr, /reason: etcd does not say who its members are, so dev-etcd-1 keeps/);

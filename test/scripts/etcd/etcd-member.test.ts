@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { memberScripts } from "../../../components/etcd/member-scripts.js";
+import { etcdMemberScripts } from "../../../components/etcd/member-scripts.js";
 import { etcdValues as values } from "../../support/machine/etcd-machine.js";
 import { nodeCommands, wishes } from "../../support/machine/join-stubs.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
@@ -23,7 +23,7 @@ const commands = {
 describe("etcd-member.sh", () => {
   let machine: Sandbox;
   /** Scripts with shorter waits. */
-  const scripts = memberScripts.map((text) =>
+  const scripts = etcdMemberScripts.map((text) =>
     text.replace(
       "well_for=5 well_within=180 back_within=240",
       "well_for=0 well_within=1 back_within=1",
@@ -106,7 +106,11 @@ describe("etcd-member.sh", () => {
     ] as const) {
       const other = new Sandbox(commands);
       try {
-        const { code, stderr, calls } = other.run(memberScripts, { ...values, ...over }, occasion);
+        const { code, stderr, calls } = other.run(
+          etcdMemberScripts,
+          { ...values, ...over },
+          occasion,
+        );
         assert.equal(code, 0, stderr);
         assert.equal(other.file("seen"), `cluster: '${cluster}'\nstate: 'existing'\n`);
         assert.equal(other.file("etc/kubernetes/pki/etcd/ca.key"), "CANARY-KEY");

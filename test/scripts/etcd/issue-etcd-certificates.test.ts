@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import {
-  clientCertificateScripts,
+  etcdClientCertificateScripts,
   issueEtcdCertificatesProgram,
 } from "../../../components/etcd/member-scripts.js";
 import { askerValues, nodeCommands, wishes } from "../../support/machine/join-stubs.js";
@@ -103,7 +103,7 @@ describe("client-certificate.sh", () => {
   const client = "etc/kubernetes/etcd/client";
   let signer: Sandbox;
   let machine: Sandbox;
-  const run = (): Outcome => machine.run(clientCertificateScripts, values);
+  const run = (): Outcome => machine.run(etcdClientCertificateScripts, values);
   const read = (...words: readonly string[]): string =>
     execFileSync("openssl", [...words], { encoding: "utf8", cwd: machine.root }).trim();
   beforeEach(() => {

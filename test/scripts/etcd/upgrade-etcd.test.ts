@@ -1,11 +1,11 @@
 import { strict as assert } from "node:assert";
-import { memberScripts } from "../../../components/etcd/member-scripts.js";
+import { etcdMemberScripts } from "../../../components/etcd/member-scripts.js";
 import { etcdValues as values } from "../../support/machine/etcd-machine.js";
 import { nodeCommands } from "../../support/machine/join-stubs.js";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 import { kubeadmOf, livesWithFormer, shortBounds } from "../../support/machine/upgrade-stubs.js";
 
-const scripts = shortBounds(memberScripts).map((text) =>
+const scripts = shortBounds(etcdMemberScripts).map((text) =>
   text.replaceAll("poll 240 answers", "poll 1 answers"),
 );
 const pod = (image: string): string =>

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import {
-  encryptionFilesText,
-  encryptionFlags,
+  renderEncryptionFiles,
+  getEncryptionFlags,
 } from "../../../components/kubeadm/secrets-encryption.js";
 import { startEncryptionProgram } from "../../../components/kubeadm/node-scripts.js";
 import { controlPlaneMachine, runControlPlane } from "../../support/machine/control-plane.js";
@@ -13,9 +13,9 @@ const kubernetes = {
   apiServer: { extraArgs: {} },
   encryptionKey: Buffer.alloc(32, 7).toString("base64"),
 };
-const ENCRYPTION = encryptionFilesText(kubernetes);
+const ENCRYPTION = renderEncryptionFiles(kubernetes);
 const [digest = "", encrypts = "", plain = ""] = ENCRYPTION.split(" ");
-const file = String(encryptionFlags(kubernetes)?.["encryption-provider-config"]).slice(1);
+const file = String(getEncryptionFlags(kubernetes)?.["encryption-provider-config"]).slice(1);
 const decoded = (data: string): string => Buffer.from(data, "base64").toString();
 
 /** Sets the states that the control planes report, one per line. */

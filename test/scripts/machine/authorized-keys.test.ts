@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { hostScripts, hostValues } from "../../../components/machine/preparation.js";
+import { hostScripts, getHostValues } from "../../../components/machine/preparation.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 
 const common = join(__dirname, "../../../components/remote-scripts/scripts/common.sh");
@@ -19,7 +19,7 @@ describe("the keys of operators on a machine", () => {
   const run = (...loginKeys: string[]) =>
     machine.run(
       scripts,
-      hostValues({
+      getHostValues({
         ssh: { user: "debian", bootMinutes: 10, publicKey, loginKeys, revokedKeys },
         securityUpdates: true,
       }),
@@ -92,7 +92,7 @@ describe("the keys of operators on a machine", () => {
     });
     const { code, stderr } = fresh.run(
       scripts,
-      hostValues({
+      getHostValues({
         ssh: {
           user: "debian",
           bootMinutes: 10,

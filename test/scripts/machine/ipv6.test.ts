@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { ipv6Script, ipv6ScriptVariables } from "../../../components/machine/ipv6-script.js";
-import { prepareScripts } from "../../../components/machine/preparation.js";
+import { ipv6Script, getIpv6ScriptValues } from "../../../components/machine/ipv6-script.js";
+import { preparationScripts } from "../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 
@@ -13,9 +13,9 @@ const settings = "etc/sysctl.d/91-stackadm-ipv6.conf";
 describe("ipv6.sh", () => {
   let machine: Sandbox;
   const run = (script = ipv6Script) =>
-    machine.run([...prepareScripts, script], {
+    machine.run([...preparationScripts, script], {
       ...workerValues(),
-      ...(ipv6ScriptVariables(ranges, address) as Record<string, string>),
+      ...(getIpv6ScriptValues(ranges, address) as Record<string, string>),
     });
   beforeEach(() => {
     machine = new Sandbox({

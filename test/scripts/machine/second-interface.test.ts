@@ -2,8 +2,11 @@ import { strict as assert } from "node:assert";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
-import { preparation, prepareScripts } from "../../../components/machine/preparation.js";
-import { secondInterfaceCommand } from "../../../components/machine/second-interface.js";
+import {
+  getPreparationValues,
+  preparationScripts,
+} from "../../../components/machine/preparation.js";
+import { renderSecondInterfaceCommand } from "../../../components/machine/second-interface.js";
 import { freshDebian } from "../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 import { smallest } from "../../support/config/spec.js";
@@ -35,8 +38,8 @@ const states = (unit: string, now: string): string =>
 
 describe("second-interface.sh", () => {
   let machine: Sandbox;
-  const run = (of: Parameters<typeof secondInterfaceCommand>[0] = second): Outcome => {
-    const [, , script = "", , ...args] = secondInterfaceCommand(of);
+  const run = (of: Parameters<typeof renderSecondInterfaceCommand>[0] = second): Outcome => {
+    const [, , script = "", , ...args] = renderSecondInterfaceCommand(of);
     return machine.execute(script, ...args);
   };
   beforeEach(() => {
@@ -179,10 +182,10 @@ describe("prepare.sh, of a second interface", () => {
   const parsed = parseClusterSpec(smallest);
   assert.ok("spec" in parsed);
   const late = { VOLUMES: "", REGISTRY_AUTH: "", PROXY: "", CLOUD_AUTHORITY: "" };
-  const values = { ...preparation(parsed.spec, "worker"), ...late };
+  const values = { ...getPreparationValues(parsed.spec, "worker"), ...late };
   let machine: Sandbox;
   const run = (ADMIN_ADDRESS: string): Outcome =>
-    machine.run(prepareScripts, { ...values, ADMIN_ADDRESS });
+    machine.run(preparationScripts, { ...values, ADMIN_ADDRESS });
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { prepareScripts } from "../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 
@@ -36,7 +36,7 @@ const networkctl = [
 
 describe("what a security update restarts on a machine", () => {
   let machine: Sandbox;
-  const run = (): Outcome => machine.run(prepareScripts, workerValues());
+  const run = (): Outcome => machine.run(preparationScripts, workerValues());
   beforeEach(() => {
     machine = new Sandbox({ ...freshDebian, systemctl: withNetworkd, ip, networkctl });
   });

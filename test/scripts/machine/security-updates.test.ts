@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { deriveSshKey } from "../../../components/identity/host-keys.js";
-import { prepareScripts } from "../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../components/machine/preparation.js";
 import { renderUserData } from "../../../components/machine/user-data.js";
 import { freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
@@ -18,7 +18,7 @@ const { write_files: written } = parse(renderUserData({ machine: "m", login, hos
 describe("the distribution's security updates", () => {
   let machine: Sandbox;
   const run = (wanted: boolean) =>
-    machine.run(prepareScripts, workerValues({ securityUpdates: wanted }));
+    machine.run(preparationScripts, workerValues({ securityUpdates: wanted }));
   /** Writes the files like cloud-init at the first boot, and after its state was cleaned. */
   const boot = (): void => {
     for (const { path, content } of written) machine.put(path.slice(1), content);

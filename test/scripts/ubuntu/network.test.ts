@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { prepareScripts } from "../../../components/machine/preparation.js";
-import { secondInterfaceCommand } from "../../../components/machine/second-interface.js";
+import { preparationScripts } from "../../../components/machine/preparation.js";
+import { renderSecondInterfaceCommand } from "../../../components/machine/second-interface.js";
 import { freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 import { netplanOf, networkctlStatus, ubuntuReleases } from "../../support/machine/ubuntu.js";
@@ -80,7 +80,7 @@ describe("the network of an Ubuntu machine, as netplan makes it", () => {
     machine.close();
   });
   const bootcmd = (): void => {
-    const [, , script = "", , ...args] = secondInterfaceCommand(second);
+    const [, , script = "", , ...args] = renderSecondInterfaceCommand(second);
     const { code, stderr } = machine.execute(script, ...args);
     assert.equal(code, 0, stderr);
   };
@@ -115,7 +115,7 @@ describe("the network of an Ubuntu machine, as netplan makes it", () => {
         machine.stub("networkctl", 'cat "$root/status-${@: -1}"');
       };
       status(false);
-      const first = machine.run(prepareScripts, workerValues());
+      const first = machine.run(preparationScripts, workerValues());
       assert.equal(first.code, 0, first.stderr);
       assert.doesNotMatch(first.stderr, /names no file/);
       assert.ok(first.calls.includes("systemctl restart systemd-networkd"));
@@ -127,7 +127,7 @@ describe("the network of an Ubuntu machine, as netplan makes it", () => {
           "[Network]\nKeepConfiguration=yes\n",
         );
       status(true);
-      const { calls, code, stderr } = machine.run(prepareScripts, workerValues());
+      const { calls, code, stderr } = machine.run(preparationScripts, workerValues());
       assert.equal(code, 0, stderr);
       assert.deepEqual(readdirSync(join(machine.root, "etc/systemd/network")).sort(), completing);
       assert.ok(!calls.includes("systemctl restart systemd-networkd"));

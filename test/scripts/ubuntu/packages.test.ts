@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { prepareScripts } from "../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../components/machine/preparation.js";
 import { answering, freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 import { osRelease, ubuntuReleases, type UbuntuRelease } from "../../support/machine/ubuntu.js";
@@ -65,7 +65,7 @@ function aptConfiguration(machine: Sandbox): string {
 
 describe("the packages of an Ubuntu machine", () => {
   let machine: Sandbox;
-  const run = (): Outcome => machine.run(prepareScripts, workerValues());
+  const run = (): Outcome => machine.run(preparationScripts, workerValues());
   const installed = ({ calls }: Outcome): string =>
     calls.find((call) => / install .*kubeadm=/.test(call) && !call.includes("--download-only")) ??
     "";
@@ -180,7 +180,7 @@ describe("what an Ubuntu machine does after each installation", () => {
       configure(exclusions);
       const without = ours.filter((one) => !exclusions.some((rule) => new RegExp(rule).test(one)));
       assert.deepEqual(restarts(...ours), without, "without ours it would");
-      assert.equal(machine.run(prepareScripts, workerValues()).code, 0);
+      assert.equal(machine.run(preparationScripts, workerValues()).code, 0);
       assert.deepEqual(restarts(...ours), []);
     });
 
@@ -190,7 +190,7 @@ describe("what an Ubuntu machine does after each installation", () => {
         (name) => `${name}.service`,
       );
       const before = restarts(...others);
-      assert.equal(machine.run(prepareScripts, workerValues()).code, 0);
+      assert.equal(machine.run(preparationScripts, workerValues()).code, 0);
       assert.deepEqual(restarts(...others), before);
       assert.deepEqual(before, ["cron.service", "ssh.service", "multipathd.service"]);
     });
@@ -219,7 +219,7 @@ describe("the security updates of an Ubuntu machine, as apt reads their settings
 
   it("wait until the machine is prepared, then begin, of Ubuntu's own origins alone, and reboot nothing", () => {
     assert.ok(settings().includes('APT::Periodic::Enable "0";'), settings().join("\n"));
-    assert.equal(machine.run(prepareScripts, workerValues()).code, 0);
+    assert.equal(machine.run(preparationScripts, workerValues()).code, 0);
     const now = settings();
     for (const line of [
       ...['APT::Periodic::Enable "1";', 'APT::Periodic::Unattended-Upgrade "1";'],
@@ -236,7 +236,10 @@ describe("the security updates of an Ubuntu machine, as apt reads their settings
   });
 
   it("end where they are not wanted, though the image turns them on", () => {
-    const { code, stderr } = machine.run(prepareScripts, workerValues({ securityUpdates: false }));
+    const { code, stderr } = machine.run(
+      preparationScripts,
+      workerValues({ securityUpdates: false }),
+    );
     assert.equal(code, 0, stderr);
     assert.match(machine.file("etc/apt/apt.conf.d/99stackadm-updates") ?? "", /Enable "0"/);
     assert.ok(settings().includes('APT::Periodic::Enable "0";'));

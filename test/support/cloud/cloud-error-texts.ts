@@ -1,5 +1,5 @@
 import type { FailureCode } from "../../../base/failures/failure-codes.js";
-import type { OpenstackPlugin } from "../../../base/versions/openstack-plugin-versions.js";
+import type { OpenstackPluginVersion } from "../../../base/versions/openstack-plugin-versions.js";
 
 /** A cloud's refusal to create a security group, and the resulting text of the OpenStack plugin. */
 export interface Refusal {
@@ -10,7 +10,7 @@ export interface Refusal {
    * Literal text of each plugin, with `http://cloud` in place of the cloud's address.
    * test/engine/plugins/cloud-error-texts.test.ts compares it with the plugins.
    */
-  readonly words: Readonly<Record<OpenstackPlugin, string>>;
+  readonly words: Readonly<Record<OpenstackPluginVersion, string>>;
 }
 
 export const refusals: readonly Refusal[] = [

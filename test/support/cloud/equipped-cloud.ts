@@ -1,10 +1,10 @@
 import { connectCloud } from "../../../openstack/client/cloud-client.js";
-import type { ClusterNeeds } from "../../../openstack/checks/cluster-requirements.js";
-import { preflight } from "../../../openstack/checks/preflight-checks.js";
+import type { ClusterRequirements } from "../../../openstack/checks/cluster-requirements.js";
+import { runPreflightChecks } from "../../../openstack/checks/preflight-checks.js";
 import { emptyProject, fakeProject, type FakeCloud } from "./fake-openstack.js";
 
 /** Cluster that needs every kind of object in the cloud. */
-export const needs: ClusterNeeds = {
+export const needs: ClusterRequirements = {
   cluster: "dev",
   images: ["debian-12"],
   externalNetworks: { externalNetwork: "public" },
@@ -66,11 +66,15 @@ export const image = (id: string, status = "active") => ({
  */
 export async function findingsOf(
   cloud: FakeCloud,
-  changes: Partial<ClusterNeeds> = {},
+  changes: Partial<ClusterRequirements> = {},
   owned: readonly string[] = [],
 ): Promise<string[]> {
   const client = await connectCloud({ env: cloud.environment() });
-  const findings = await preflight(client, { ...needs, ...changes }, { owned: new Set(owned) });
+  const findings = await runPreflightChecks(
+    client,
+    { ...needs, ...changes },
+    { owned: new Set(owned) },
+  );
   return findings.map(({ severity, text }) => `${severity}: ${text}`);
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { OpenstackPlugin } from "../../../base/versions/openstack-plugin-versions.js";
+import type { OpenstackPluginVersion } from "../../../base/versions/openstack-plugin-versions.js";
 
 /**
  * Type of a property: a name, a list of one type, or an object by property. The property `*` stands
@@ -31,7 +31,7 @@ export interface Schema {
  * functions. The plugin that packages/toolchain/openstack builds prints the schema of 5.5.1. Its
  * names and types are those of the official Python SDK 5.5.1.
  */
-export const schemaOf = (version: OpenstackPlugin): Schema => {
+export const schemaOf = (version: OpenstackPluginVersion): Schema => {
   const file = join(__dirname, "..", "..", "fixtures", `openstack-schema-${version}.json`);
   return JSON.parse(readFileSync(file, "utf8")) as Schema;
 };

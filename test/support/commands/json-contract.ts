@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../base/paths.js";
+import { getPackageRoot } from "../../../base/paths.js";
 
 /**
  * Table row: words in code font in its first cell, and fields in its last cell, without fields in
@@ -17,7 +17,7 @@ const words = (text: string): string[] =>
 
 /** Returns the rows of the table in docs/json.md whose first column has this heading. */
 export function tableOf(heading: string): Row[] {
-  const lines = readFileSync(join(packageRoot(), "docs", "json.md"), "utf8").split("\n");
+  const lines = readFileSync(join(getPackageRoot(), "docs", "json.md"), "utf8").split("\n");
   const from = lines.findIndex((line) => line.startsWith(`| ${heading} `)) + 2;
   const rows = lines.slice(
     from,

@@ -1,4 +1,4 @@
-import { kubeconfigPath } from "../../../automation/engine/local-cluster-files.js";
+import { getKubeconfigPath } from "../../../automation/engine/local-cluster-files.js";
 import { prepareWorkspace } from "../../../automation/pulumi/workspace.js";
 
 export interface Whose {
@@ -13,7 +13,9 @@ export function kubeconfigFileOf({ stateHome, ...whose }: Whose): string {
   const before = process.env["XDG_STATE_HOME"];
   process.env["XDG_STATE_HOME"] = stateHome;
   try {
-    return kubeconfigPath(prepareWorkspace({ stack: "dev", settings: "config: {}\n", ...whose }));
+    return getKubeconfigPath(
+      prepareWorkspace({ stack: "dev", settings: "config: {}\n", ...whose }),
+    );
   } finally {
     if (before === undefined) delete process.env["XDG_STATE_HOME"];
     else process.env["XDG_STATE_HOME"] = before;

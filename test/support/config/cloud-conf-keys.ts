@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  cloudConfKeyOf,
+  getCloudConfKey,
   loadBalancerClassesSchema,
   loadBalancerKeySchemas,
-  generalSectionKeySchemas,
-  reservedKeys,
+  cloudConfSectionSchemas,
+  reservedCloudConfKeys,
 } from "../../../components/config/cloud/cloud-conf-keys.js";
 
 /** Minor version of cloud-provider-openstack to which the recorded keys belong. */
@@ -20,22 +20,25 @@ export const declaredKeys = (): string[] =>
 
 const places = Object.keys(loadBalancerClassesSchema.unwrap().valueType.shape);
 const sections: Readonly<Record<string, readonly string[]>> = {
-  Global: [...Object.keys(generalSectionKeySchemas.global), ...Object.keys(reservedKeys.global)],
+  Global: [
+    ...Object.keys(cloudConfSectionSchemas.global),
+    ...Object.keys(reservedCloudConfKeys.global),
+  ],
   LoadBalancer: [
     ...["enabled", "provider"],
     ...Object.keys(loadBalancerKeySchemas),
-    ...Object.keys(reservedKeys.loadBalancer),
+    ...Object.keys(reservedCloudConfKeys.loadBalancer),
   ],
   LoadBalancerClass: [...places, "memberSubnetId"],
-  Networking: Object.keys(generalSectionKeySchemas.networking),
-  Route: Object.keys(reservedKeys.route),
-  Metadata: Object.keys(generalSectionKeySchemas.metadata),
-  BlockStorage: Object.keys(generalSectionKeySchemas.blockStorage),
-  KeyManager: Object.keys(generalSectionKeySchemas.keyManager),
+  Networking: Object.keys(cloudConfSectionSchemas.networking),
+  Route: Object.keys(reservedCloudConfKeys.route),
+  Metadata: Object.keys(cloudConfSectionSchemas.metadata),
+  BlockStorage: Object.keys(cloudConfSectionSchemas.blockStorage),
+  KeyManager: Object.keys(cloudConfSectionSchemas.keyManager),
 };
 
 /** Returns `section key` of every key that our schema accepts or refuses by name. */
 export const knownKeys = (): string[] =>
   Object.entries(sections).flatMap(([section, keys]) =>
-    keys.map((key) => `${section} ${cloudConfKeyOf(key)}`),
+    keys.map((key) => `${section} ${getCloudConfKey(key)}`),
   );

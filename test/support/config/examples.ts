@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
-import { packageRoot } from "../../../base/paths.js";
+import { getPackageRoot } from "../../../base/paths.js";
 import { smallManifest } from "../manifests.js";
 import { podNetworkOf } from "./pod-networks.js";
 
-const folder = join(packageRoot(), "examples");
+const folder = join(getPackageRoot(), "examples");
 
 const stackFile = (name: string): string => join(folder, name, `Pulumi.${name}.yaml`);
 export const programFile = (name: string): string => join(folder, name, "index.ts");

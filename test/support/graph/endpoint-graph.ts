@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import type { Endpoint } from "../../../components/endpoint/endpoint.js";
-import { endpointClass } from "../../../components/endpoint/endpoint-kinds.js";
+import { getEndpointClass } from "../../../components/endpoint/endpoint-kinds.js";
 import type { EndpointSpec } from "../../../components/config/load-balancing/endpoint.js";
 import { localContextOf } from "../../../components/lookup/local-context.js";
 import { Component } from "../../../components/pulumi/component.js";
@@ -25,7 +25,7 @@ export class EndpointBed extends Component {
       routerId: "router",
       subnetId: subnet.id,
     });
-    this.endpoint = this.make(endpointClass(endpoint.kind), "endpoint", {
+    this.endpoint = this.make(getEndpointClass(endpoint.kind), "endpoint", {
       spec: endpoint,
       name: "dev-api",
       allowedCidrs,

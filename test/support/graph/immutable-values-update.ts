@@ -4,7 +4,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import {
   FrozenValues,
-  groupNamesByPath,
+  getNamesByPath,
   type FrozenValuesArgs,
 } from "../../../components/lifecycle/immutable-values.js";
 import { planCluster } from "../../../components/plan/cluster-plan.js";
@@ -61,7 +61,7 @@ export async function update(
     replacements: () => [],
     upgrades: () => [],
     ...checks,
-    groups: groupNamesByPath(planCluster(specOf(allGroups))),
+    groups: getNamesByPath(planCluster(specOf(allGroups))),
   };
   const lookups = { "pulumi:pulumi:readStackResourceOutputs": lookup };
   await graph(

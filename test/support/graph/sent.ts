@@ -1,26 +1,39 @@
 import { bastionStep } from "../../../components/access/bastion.js";
 import {
-  clientCertificateStep,
-  etcdLeaveStep,
-  memberStep,
+  etcdClientCertificateStep,
+  etcdQuorumStep,
+  etcdMemberStep,
 } from "../../../components/etcd/member-scripts.js";
 import {
   controlPlaneStep,
   joinStep,
   leaveStep,
-  snapshotsStep,
+  releaseSnapshotsStep,
   teardownStep,
 } from "../../../components/kubeadm/node-scripts.js";
-import { prepareStepOf } from "../../../components/machine/preparation.js";
-import { shellAssignments } from "../../../components/remote-scripts/shell-quoting.js";
+import { getPreparationStep } from "../../../components/machine/preparation.js";
+import { renderShellAssignments } from "../../../components/remote-scripts/shell-quoting.js";
 import type { ScriptStep } from "../../../components/remote-scripts/script-steps.js";
 import type { Fields } from "./graph.js";
 import { isSecret } from "./secrets.js";
 
 /** Steps of all roles of machines. */
 export const steps: readonly ScriptStep[] = [
-  ...[bastionStep, prepareStepOf({}), prepareStepOf({ ipv6: {} }), joinStep, controlPlaneStep],
-  ...[clientCertificateStep, leaveStep, teardownStep, snapshotsStep, memberStep, etcdLeaveStep],
+  ...[
+    bastionStep,
+    getPreparationStep({}),
+    getPreparationStep({ ipv6: {} }),
+    joinStep,
+    controlPlaneStep,
+  ],
+  ...[
+    etcdClientCertificateStep,
+    leaveStep,
+    teardownStep,
+    releaseSnapshotsStep,
+    etcdMemberStep,
+    etcdQuorumStep,
+  ],
 ];
 
 /** Scripts and values that a machine runs for a command of the program. */
@@ -67,5 +80,5 @@ export function sentBy(inputs: Fields): Sent {
 /** Returns the values and the scripts that a machine runs, as one text of assignments and code. */
 export function sent(inputs: Fields): string {
   const { step, values } = sentBy(inputs);
-  return shellAssignments(values) + step.text;
+  return renderShellAssignments(values) + step.text;
 }

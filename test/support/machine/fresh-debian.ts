@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
-import { preparation } from "../../../components/machine/preparation.js";
+import { getPreparationValues } from "../../../components/machine/preparation.js";
 import { smallest } from "../config/spec.js";
 
 const fingerprint = "DE15B14486CD377B9E876E1A234654DA9A296436";
@@ -69,5 +69,10 @@ export function workerValues(over: object = {}): Record<string, string> {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result);
   const ofMachine = { VOLUMES: "", ADMIN_ADDRESS: "", CLOUD_AUTHORITY: "" };
-  return { ...preparation(result.spec, "worker"), ...ofMachine, REGISTRY_AUTH: "", PROXY: "" };
+  return {
+    ...getPreparationValues(result.spec, "worker"),
+    ...ofMachine,
+    REGISTRY_AUTH: "",
+    PROXY: "",
+  };
 }

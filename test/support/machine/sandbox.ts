@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { shellAssignments } from "../../../components/remote-scripts/shell-quoting.js";
+import { renderShellAssignments } from "../../../components/remote-scripts/shell-quoting.js";
 
 export interface Outcome {
   readonly code: number;
@@ -190,7 +190,8 @@ export class Sandbox {
   #input(scripts: readonly string[], values: Readonly<Record<string, string>>): string {
     const text = this.#inside(scripts.join("\n"));
     return (
-      shellAssignments({ SERVER_ID: sandboxServer, SERVER_PATH: sandboxServer, ...values }) + text
+      renderShellAssignments({ SERVER_ID: sandboxServer, SERVER_PATH: sandboxServer, ...values }) +
+      text
     );
   }
 

@@ -9,9 +9,12 @@ import {
   renderRelease,
   type IndexedFile,
 } from "../../../packages/lab/kubernetes/apt/apt-index.js";
-import { digestOf } from "../../../packages/lab/kubernetes/digest.js";
+import { computeDigest } from "../../../packages/lab/kubernetes/digest.js";
 import type { MirrorSettings } from "../../../packages/lab/kubernetes/mirror/mirror-settings.js";
-import { signingKey, type SigningKey } from "../../../packages/lab/kubernetes/apt/signing-key.js";
+import {
+  ensureSigningKey,
+  type SigningKey,
+} from "../../../packages/lab/kubernetes/apt/signing-key.js";
 
 const media = {
   index: "application/vnd.docker.distribution.manifest.list.v2+json",
@@ -49,7 +52,7 @@ export class SmallMirror {
         ...(answer && {
           "content-type": answer.type,
           "content-length": answer.body.length,
-          "docker-content-digest": `sha256:${digestOf(answer.body)}`,
+          "docker-content-digest": `sha256:${computeDigest(answer.body)}`,
         }),
       });
       response.end(answer?.body);
@@ -58,7 +61,7 @@ export class SmallMirror {
 
   /** Starts a mirror, which owns `folder`. */
   static async open(folder: string): Promise<SmallMirror> {
-    const mirror = new SmallMirror(folder, await signingKey(join(folder, "key")));
+    const mirror = new SmallMirror(folder, await ensureSigningKey(join(folder, "key")));
     await new Promise<void>((resolve) => mirror.#server.listen(0, "127.0.0.1", resolve));
     return mirror;
   }
@@ -83,7 +86,7 @@ export class SmallMirror {
   addImage(name: string, tag: string): string {
     const layer = gzipSync(tarOf(join(this.folder, "layer"), `${name}:${tag}\n`));
     const [manifest = "", other = ""] = ["amd64", "arm64"].map((architecture) => {
-      const rootfs = { type: "layers", diff_ids: [`sha256:${digestOf(layer)}`] };
+      const rootfs = { type: "layers", diff_ids: [`sha256:${computeDigest(layer)}`] };
       const config = JSON.stringify({ architecture, os: "linux", config: {}, rootfs });
       const parts = [this.#blob(name, media.config, config), this.#blob(name, media.layer, layer)];
       // Uses unusual white space, because a tool that rewrites the manifest would change its
@@ -92,11 +95,11 @@ export class SmallMirror {
       return JSON.stringify({ ...shape, config: parts[0], layers: [parts[1]] }, null, 3);
     });
     const manifests = [other, manifest].map((text, index) => ({
-      ...this.#manifest(name, `sha256:${digestOf(text)}`, media.manifest, text),
+      ...this.#manifest(name, `sha256:${computeDigest(text)}`, media.manifest, text),
       platform: { os: "linux", architecture: index === 0 ? "arm64" : "amd64" },
     }));
     const index = JSON.stringify({ schemaVersion: 2, mediaType: media.index, manifests });
-    this.#manifest(name, `sha256:${digestOf(index)}`, media.index, index);
+    this.#manifest(name, `sha256:${computeDigest(index)}`, media.index, index);
     this.#manifest(name, tag, media.index, index);
     return manifest;
   }
@@ -108,7 +111,7 @@ export class SmallMirror {
   }
 
   #blob(name: string, mediaType: string, content: string | Buffer) {
-    const digest = `sha256:${digestOf(content)}`;
+    const digest = `sha256:${computeDigest(content)}`;
     const body = Buffer.from(content);
     this.#answers.set(`/v2/${name}/blobs/${digest}`, { type: "application/octet-stream", body });
     return { mediaType, digest, size: body.length };
@@ -117,7 +120,7 @@ export class SmallMirror {
   #manifest(name: string, reference: string, mediaType: string, text: string) {
     const body = Buffer.from(text);
     this.#answers.set(`/v2/${name}/manifests/${reference}`, { type: mediaType, body });
-    return { mediaType, digest: `sha256:${digestOf(text)}`, size: body.length };
+    return { mediaType, digest: `sha256:${computeDigest(text)}`, size: body.length };
   }
 
   /** Adds a package that contains a file `/usr/bin/<name>`. */
@@ -135,7 +138,7 @@ export class SmallMirror {
     const body = readFileSync(path);
     this.#debs.push({
       control: control.join("\n"),
-      file: { name: file, size: statSync(path).size, sha256: digestOf(body) },
+      file: { name: file, size: statSync(path).size, sha256: computeDigest(body) },
     });
     this.#answers.set(`/v1.36/deb/${file}`, { type: "application/octet-stream", body });
     rmSync(root, { recursive: true });
@@ -147,7 +150,7 @@ export class SmallMirror {
     const index = {
       name: "Packages",
       size: Buffer.byteLength(packages),
-      sha256: digestOf(packages),
+      sha256: computeDigest(packages),
     };
     const release = renderRelease({ description: "small", date: new Date(), files: [index] });
     const { inline } = await this.key.sign(release);

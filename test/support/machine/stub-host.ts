@@ -10,8 +10,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
-  labPaths,
-  labSettings,
+  getLabPaths,
+  readLabSettings,
   type LabPaths,
   type LabSettings,
 } from "../../../packages/lab/settings.js";
@@ -61,9 +61,9 @@ export class StubHost {
       STACKADM_LAB_SERVICES: "198.51.100.0/24",
       STACKADM_LAB_MIRROR: "never",
     });
-    this.settings = labSettings();
+    this.settings = readLabSettings();
     this.paths = {
-      ...labPaths(this.settings.name),
+      ...getLabPaths(this.settings.name),
       mounted: join(this.root, "mounted"),
       kernelSettings: join(this.root, "kernel-settings"),
       sysctls: join(this.root, "sys"),

@@ -9,14 +9,14 @@ import {
   rmSync,
 } from "node:fs";
 import { join } from "node:path";
-import { cacheDirectory } from "../../../base/paths.js";
+import { getCachePath } from "../../../base/paths.js";
 
 /**
  * Returns a folder with the unpacked files of packages of this machine's release. The first call
  * downloads the packages. They are never installed, because the tests only run their programs.
  */
 export function unpacked(...packages: readonly string[]): string {
-  const all = cacheDirectory("unpacked");
+  const all = getCachePath("unpacked");
   const folder = join(all, `${release()}-${packages.join("+")}`);
   if (existsSync(folder)) return folder;
   mkdirSync(all, { recursive: true });

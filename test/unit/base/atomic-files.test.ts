@@ -11,8 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  linkNew,
-  createFile,
+  createHardLink,
+  createPrivateFile,
   replacePrivateFile,
   replaceFile,
 } from "../../../base/atomic-files.js";
@@ -47,7 +47,10 @@ describe("base/atomic-files", () => {
 
   it("makes a file only where there is none, whole and private", () => {
     const file = join(folder, "new", "file");
-    assert.deepEqual([createFile(file, "one"), createFile(file, "two")], [true, false]);
+    assert.deepEqual(
+      [createPrivateFile(file, "one"), createPrivateFile(file, "two")],
+      [true, false],
+    );
     assert.equal(readFileSync(file, "utf8"), "one");
     assert.equal(modeOf(file), 0o600);
     assert.deepEqual(readdirSync(join(folder, "new")), ["file"]);
@@ -59,7 +62,7 @@ describe("base/atomic-files", () => {
     ];
     replaceFile(one, "one");
     replaceFile(other, "other");
-    assert.deepEqual([linkNew(one, file), linkNew(other, file)], [true, false]);
+    assert.deepEqual([createHardLink(one, file), createHardLink(other, file)], [true, false]);
     assert.equal(readFileSync(file, "utf8"), "one");
   });
 });

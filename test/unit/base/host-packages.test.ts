@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../base/progress.js";
-import { ensureCommands, missingCommands } from "../../../base/host-packages.js";
+import { ensureCommands, findMissingCommands } from "../../../base/host-packages.js";
 import { Failure } from "../../../base/failures/failure.js";
 
 /**
@@ -24,11 +24,11 @@ describe("a missing command", () => {
     const there = new Set(["/b/podman"]);
     const wanted = { podman: "podman", zstd: "zstd" };
     assert.deepEqual(
-      missingCommands(wanted, "/a:/b::", (file) => there.has(file)),
+      findMissingCommands(wanted, "/a:/b::", (file) => there.has(file)),
       ["zstd"],
     );
     assert.deepEqual(
-      missingCommands(wanted, "", () => true),
+      findMissingCommands(wanted, "", () => true),
       ["podman", "zstd"],
     );
   });
@@ -36,7 +36,7 @@ describe("a missing command", () => {
   it("may be a file by its whole path, whatever PATH is", () => {
     const wanted = { "/usr/include/stdio.h": "libc6-dev", "/usr/include/none.h": "none" };
     assert.deepEqual(
-      missingCommands(wanted, "", (file) => file === "/usr/include/stdio.h"),
+      findMissingCommands(wanted, "", (file) => file === "/usr/include/stdio.h"),
       ["/usr/include/none.h"],
     );
   });

@@ -2,12 +2,12 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { Address4 } from "ip-address";
 import {
-  addressOfFamily,
-  firstServiceAddress,
+  findAddressOfFamily,
+  getFirstServiceAddress,
   isHostAddressIn,
   rangesOverlap,
-  prefixLengthOf,
-  freeAddressRanges,
+  getPrefixLength,
+  listFreeAddressRanges,
 } from "../../../base/ip-addresses.js";
 
 /** Any IPv4 range whose host bits are zero. */
@@ -38,7 +38,7 @@ describe("addresses and ranges", () => {
     fc.assert(
       fc.property(addresses, (taken) => {
         const text = (one: number): string => `10.1.2.${String(64 + one)}`;
-        const left = freeAddressRanges("10.1.2.64/27", taken.map(text)).flatMap(
+        const left = listFreeAddressRanges("10.1.2.64/27", taken.map(text)).flatMap(
           ({ start, end }) => {
             const [first, last] = [start, end].map((one) => Number(one.split(".")[3]) - 64);
             assert.ok(first !== undefined && last !== undefined && first <= last);
@@ -58,16 +58,16 @@ describe("addresses and ranges", () => {
     assert.ok(rangesOverlap("fd00:10:244::/56", "fd00:10:244:7::/64"));
     assert.ok(!rangesOverlap("fd00:10:244::/56", "fd00:10:245::/56"));
     assert.ok(!rangesOverlap("::/0", "10.0.0.0/8"));
-    assert.equal(prefixLengthOf("fd00:10:244::/56"), 56);
+    assert.equal(getPrefixLength("fd00:10:244::/56"), 56);
   });
 
   it("finds the address of a family in whatever order a port has them", () => {
     const both = ["fd00:10::f816:3eff:fe00:1", "10.0.0.7"];
     for (const order of [both, both.toReversed()]) {
-      assert.equal(addressOfFamily("IPv4", order), "10.0.0.7");
-      assert.equal(addressOfFamily("IPv6", order), "fd00:10::f816:3eff:fe00:1");
+      assert.equal(findAddressOfFamily("IPv4", order), "10.0.0.7");
+      assert.equal(findAddressOfFamily("IPv6", order), "fd00:10::f816:3eff:fe00:1");
     }
-    assert.equal(addressOfFamily("IPv6", ["10.0.0.7"]), "");
+    assert.equal(findAddressOfFamily("IPv6", ["10.0.0.7"]), "");
   });
 
   it("finds that a range overlaps itself and every range inside it", () => {
@@ -120,6 +120,6 @@ describe("addresses and ranges", () => {
   });
 
   it("gives the kubernetes service the first address of the services", () => {
-    assert.equal(firstServiceAddress("10.96.0.0/12"), "10.96.0.1");
+    assert.equal(getFirstServiceAddress("10.96.0.0/12"), "10.96.0.1");
   });
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { cacheDirectory, stateDirectory } from "../../../base/paths.js";
+import { getCachePath, getStatePath } from "../../../base/paths.js";
 
 const places = [
-  ["XDG_CACHE_HOME", cacheDirectory, join(homedir(), ".cache", "stackadm")],
-  ["XDG_STATE_HOME", stateDirectory, join(homedir(), ".local", "state", "stackadm")],
+  ["XDG_CACHE_HOME", getCachePath, join(homedir(), ".cache", "stackadm")],
+  ["XDG_STATE_HOME", getStatePath, join(homedir(), ".local", "state", "stackadm")],
 ] as const;
 
 for (const [variable, directory, usual] of places)

@@ -8,12 +8,12 @@ import { randomBytes } from "node:crypto";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { ensureAgent, type SshAgent } from "../../../automation/setup/ssh-agent.js";
 import {
-  executeCommand,
+  runRemoteCommand,
   openTcpConnection,
   HostKeyMismatch,
   logIn,
   probeLogin,
-  type CommandResult,
+  type RemoteCommandResult,
   type SshTarget,
 } from "../../../base/ssh-client.js";
 import { keyPair, SshServer } from "../../engine/support/ssh-server.js";
@@ -110,12 +110,12 @@ describe("a login to look", () => {
       command: string,
       input?: Readable,
       meanwhile?: () => void,
-    ): Promise<CommandResult & { readonly printed: Buffer }> => {
+    ): Promise<RemoteCommandResult & { readonly printed: Buffer }> => {
       const client = await logIn(at(machine));
       const parts: Buffer[] = [];
       const output = new PassThrough().on("data", (part: Buffer) => parts.push(part));
       try {
-        const ending = executeCommand(client, command, { ...(input && { input }), output });
+        const ending = runRemoteCommand(client, command, { ...(input && { input }), output });
         meanwhile?.();
         return { ...(await ending), printed: Buffer.concat(parts) };
       } finally {
@@ -144,7 +144,7 @@ describe("a login to look", () => {
         }, 200);
       });
       const outcome = await ended.catch((error: unknown) => error);
-      assert.ok(outcome instanceof Error || (outcome as CommandResult).code === undefined);
+      assert.ok(outcome instanceof Error || (outcome as RemoteCommandResult).code === undefined);
     });
 
     it("throws when what it prints cannot be kept", async () => {
@@ -154,7 +154,10 @@ describe("a login to look", () => {
           done(new Error("no space left on device"));
         },
       });
-      await assert.rejects(executeCommand(client, "echo much", { output: full }), /no space left/);
+      await assert.rejects(
+        runRemoteCommand(client, "echo much", { output: full }),
+        /no space left/,
+      );
       client.destroy();
     });
 

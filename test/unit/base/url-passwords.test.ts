@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { passwordOf, withoutPassword } from "../../../base/url-passwords.js";
+import { findUrlPassword, removeUrlPassword } from "../../../base/url-passwords.js";
 
 describe("an address, as people see it", () => {
   it("has no password, whatever that holds", () => {
@@ -12,7 +12,7 @@ describe("an address, as people see it", () => {
       ["postgres://stacks@host/db", "postgres://stacks@host/db"],
       ["postgres://:pass@host/db", "postgres://host/db"],
     ] as const)
-      assert.equal(withoutPassword(url), seen);
+      assert.equal(removeUrlPassword(url), seen);
   });
 
   it("is as it is where there is none", () => {
@@ -22,13 +22,13 @@ describe("an address, as people see it", () => {
       "file://~/stacks",
       "nothing",
     ]) {
-      assert.equal(withoutPassword(url), url);
-      assert.equal(passwordOf(url), undefined, url);
+      assert.equal(removeUrlPassword(url), url);
+      assert.equal(findUrlPassword(url), undefined, url);
     }
   });
 
   it("says which password it has", () => {
-    assert.equal(passwordOf("postgres://stacks:p@ss:word@host/db"), "p@ss:word");
-    assert.equal(passwordOf("postgres://stacks@host/db"), undefined);
+    assert.equal(findUrlPassword("postgres://stacks:p@ss:word@host/db"), "p@ss:word");
+    assert.equal(findUrlPassword("postgres://stacks@host/db"), undefined);
   });
 });

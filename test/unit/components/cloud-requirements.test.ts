@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
-import { firewallRulesOfSpec } from "../../../components/network/firewall-plan.js";
-import { cloudRequirementsOf } from "../../../components/cloud-requirements.js";
+import { getFirewallRules } from "../../../components/network/firewall-plan.js";
+import { getClusterRequirements } from "../../../components/cloud-requirements.js";
 import { smallest } from "../../support/config/spec.js";
 
 const minimal = {
@@ -18,24 +18,24 @@ const spec = (args: unknown) => {
 describe("what a cluster asks of its cloud", () => {
   it("is a machine for each place, under the names that the program uses", () => {
     assert.deepEqual(
-      cloudRequirementsOf(spec(minimal))
+      getClusterRequirements(spec(minimal))
         .names.filter(({ kind }) => kind === "server")
         .map(({ name }) => name),
       ["dev-control-plane-0", "dev-general-0", "dev-general-1", "dev-batch-0"],
     );
-    assert.deepEqual(cloudRequirementsOf(spec(minimal)).flavors, { big: 2, small: 2 });
+    assert.deepEqual(getClusterRequirements(spec(minimal)).flavors, { big: 2, small: 2 });
   });
 
   it("is its Keystone for the API servers' users, unless they have another one", () => {
     const asks = (kubernetes: object): boolean =>
-      cloudRequirementsOf(spec({ ...minimal, kubernetes })).asksKeystone;
+      getClusterRequirements(spec({ ...minimal, kubernetes })).asksKeystone;
     assert.equal(asks({}), false);
     assert.equal(asks({ keystone: {} }), true);
     assert.equal(asks({ keystone: { url: "https://other.example/v3" } }), false);
   });
 
   it("is a network with a port for each machine and one address", () => {
-    const { counts } = cloudRequirementsOf(spec(minimal));
+    const { counts } = getClusterRequirements(spec(minimal));
     assert.equal(counts.ports, 6);
     assert.equal(counts["floating IPs"], 1);
     assert.equal(counts["load balancers"], 0);
@@ -47,8 +47,8 @@ describe("what a cluster asks of its cloud", () => {
     const of = (over: object = {}) => {
       const parsed = spec({ ...minimal, ...over });
       return (
-        cloudRequirementsOf(parsed).counts["security group rules"] -
-        firewallRulesOfSpec(parsed).length
+        getClusterRequirements(parsed).counts["security group rules"] -
+        getFirewallRules(parsed).length
       );
     };
     assert.equal(of(), 2 * 3);
@@ -59,7 +59,7 @@ describe("what a cluster asks of its cloud", () => {
   });
 
   it("is more with the samples: two load balancers, an address and a volume", () => {
-    const { counts } = cloudRequirementsOf(spec({ ...minimal, samples: true }));
+    const { counts } = getClusterRequirements(spec({ ...minimal, samples: true }));
     assert.equal(counts["load balancers"], 2);
     assert.equal(counts["floating IPs"], 2);
     assert.equal(counts["volume gigabytes"], 1);
@@ -67,7 +67,7 @@ describe("what a cluster asks of its cloud", () => {
 
   it("is a bastion too, whose flavor carries no node", () => {
     const behind = spec({ ...minimal, access: "bastion", bastion: { flavor: "tiny" } });
-    const { flavors, nodeFlavors, counts } = cloudRequirementsOf(behind);
+    const { flavors, nodeFlavors, counts } = getClusterRequirements(behind);
     assert.deepEqual(flavors, { big: 2, small: 2, tiny: 1 });
     assert.deepEqual([...new Set(nodeFlavors)], ["big", "small"]);
     assert.deepEqual([counts["floating IPs"], counts["security groups"]], [2, 4]);
@@ -75,8 +75,9 @@ describe("what a cluster asks of its cloud", () => {
 
   it("is a control plane of the size that kubeadm looks at, unless that is ignored", () => {
     const of = (...ignorePreflightErrors: string[]) =>
-      cloudRequirementsOf(spec({ ...minimal, kubernetes: { ignorePreflightErrors } })).sizeChecks;
-    assert.deepEqual(cloudRequirementsOf(spec(minimal)).controlPlaneFlavors, ["big"]);
+      getClusterRequirements(spec({ ...minimal, kubernetes: { ignorePreflightErrors } }))
+        .sizeChecks;
+    assert.deepEqual(getClusterRequirements(spec(minimal)).controlPlaneFlavors, ["big"]);
     assert.deepEqual(of(), ["NumCPU", "Mem"]);
     assert.deepEqual(of("mem", "Swap"), ["NumCPU"]);
     assert.deepEqual(of("NumCPU", "Mem"), []);
@@ -84,7 +85,7 @@ describe("what a cluster asks of its cloud", () => {
   });
 
   it("names image, external network, zones and volume types", () => {
-    const needs = cloudRequirementsOf(
+    const needs = getClusterRequirements(
       spec({
         ...minimal,
         zones: ["a"],
@@ -99,7 +100,7 @@ describe("what a cluster asks of its cloud", () => {
 
   it("names what single groups and machines have of their own, once", () => {
     const own = { flavor: "huge", image: "debian-13", zone: "z" };
-    const needs = cloudRequirementsOf(
+    const needs = getClusterRequirements(
       spec({
         ...minimal,
         zones: ["a"],
@@ -115,7 +116,7 @@ describe("what a cluster asks of its cloud", () => {
 
   it("counts volumes, and names their types and zones once", () => {
     const disk = { size: 20, type: "fast", zone: "store" };
-    const needs = cloudRequirementsOf(
+    const needs = getClusterRequirements(
       spec({
         ...minimal,
         controlPlane: { flavor: "big", rootVolume: disk, etcdVolume: { size: 5 } },
@@ -128,7 +129,7 @@ describe("what a cluster asks of its cloud", () => {
 
   it("knows which volumes are in no zone though their machines are, and takes the others to theirs", () => {
     const of = (zone?: string) =>
-      cloudRequirementsOf(
+      getClusterRequirements(
         spec({
           ...minimal,
           zones: ["a", "b"],
@@ -154,7 +155,7 @@ describe("what a cluster asks of its cloud", () => {
 
   describe("of Octavia", () => {
     const amphora = { "loadBalancer.provider": "amphora" };
-    const of = (over: object) => cloudRequirementsOf(spec({ ...minimal, ...over })).octavia;
+    const of = (over: object) => getClusterRequirements(spec({ ...minimal, ...over })).octavia;
     const off = { cloudController: { enabled: false } };
 
     it("is what its load balancers are made with", () => {
@@ -216,9 +217,9 @@ describe("what a cluster asks of its cloud", () => {
       { name: "x", zones: ["b", "c"] },
       { name: "y", zones: ["c"] },
     ];
-    assert.deepEqual(cloudRequirementsOf(spec({ ...minimal, storageClasses: classes })).podZones, [
-      "b",
-      "c",
-    ]);
+    assert.deepEqual(
+      getClusterRequirements(spec({ ...minimal, storageClasses: classes })).podZones,
+      ["b", "c"],
+    );
   });
 });

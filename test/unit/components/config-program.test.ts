@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
-import { merge, preferredPublicKey } from "../../../components/schema/merge-defaults.js";
-import { operator, readConfig } from "../../../config.js";
+import { mergeDefaults, choosePublicKey } from "../../../components/schema/merge-defaults.js";
+import { getOperatorContext, readConfig } from "../../../config.js";
 import { smallest } from "../../support/config/spec.js";
 
 describe("the stack's configuration", () => {
@@ -130,7 +130,8 @@ describe("the stack's configuration", () => {
       fc.assert(
         fc.property(
           json,
-          (any) => same(merge(any, undefined), any) && same(merge(undefined, any), any),
+          (any) =>
+            same(mergeDefaults(any, undefined), any) && same(mergeDefaults(undefined, any), any),
         ),
       );
     });
@@ -139,7 +140,7 @@ describe("the stack's configuration", () => {
       fc.assert(
         fc.property(fc.string(), json, json, (key, under, over) => {
           if (typeof under === "object" || typeof over === "object" || key === "__proto__") return;
-          assert.deepEqual(merge({ [key]: under, other: 1 }, { [key]: over }), {
+          assert.deepEqual(mergeDefaults({ [key]: under, other: 1 }, { [key]: over }), {
             [key]: under,
             other: 1,
             [key]: over,
@@ -149,7 +150,7 @@ describe("the stack's configuration", () => {
     });
 
     it("keeps what false, zero and the empty text say", () => {
-      assert.deepEqual(merge({ a: true, b: 1, c: "x" }, { a: false, b: 0, c: "" }), {
+      assert.deepEqual(mergeDefaults({ a: true, b: 1, c: "x" }, { a: false, b: 0, c: "" }), {
         a: false,
         b: 0,
         c: "",
@@ -160,16 +161,16 @@ describe("the stack's configuration", () => {
   describe("the login key", () => {
     it("is an ed25519 key when the agent has one, without its comment", () => {
       const keys = ["ssh-rsa AAAAR me@here", "ssh-ed25519 AAAAE me@here"];
-      assert.equal(preferredPublicKey(keys), "ssh-ed25519 AAAAE");
+      assert.equal(choosePublicKey(keys), "ssh-ed25519 AAAAE");
     });
 
     it("is the first key otherwise, and none without keys", () => {
-      assert.equal(preferredPublicKey(["ssh-rsa AAAAR a", "ssh-rsa AAAAS b"]), "ssh-rsa AAAAR");
-      assert.equal(preferredPublicKey([]), undefined);
+      assert.equal(choosePublicKey(["ssh-rsa AAAAR a", "ssh-rsa AAAAS b"]), "ssh-rsa AAAAR");
+      assert.equal(choosePublicKey([]), undefined);
     });
   });
 
   it("is all that reads the environment: from it it makes the program's operator", () => {
-    assert.equal(operator().agentSocket, process.env["SSH_AUTH_SOCK"]);
+    assert.equal(getOperatorContext().agentSocket, process.env["SSH_AUTH_SOCK"]);
   });
 });

@@ -2,7 +2,7 @@
 # Prepares a machine for kubeadm: packages, containerd, kernel settings. Can run repeatedly, and
 # skips what is already done. With a prebaked image, installs no packages.
 # Result: {"kubelet": VERSION}.
-# Values: see prepareVariables in machine/preparation.ts.
+# Values: see preparationVariables in machine/preparation.ts.
 
 prepare() {
   require KUBERNETES_VERSION PACKAGES_URL PACKAGES_KEY_FINGERPRINT IMAGE_REPOSITORY

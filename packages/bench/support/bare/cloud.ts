@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { CloudClient, ServiceType } from "../../../../openstack/client/cloud-client.js";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import { listOffer } from "../../../../openstack/checks/cloud-offer.js";
-import { matchesOf } from "../../../../openstack/client/name-or-id.js";
+import { findByReference } from "../../../../openstack/client/name-or-id.js";
 import type { RequiredLookups } from "../../../../openstack/checks/lookup-requirements.js";
 import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
 import type { Fields, Made } from "../../../../test/support/graph/graph.js";
@@ -207,7 +207,7 @@ const again = { times: 600, milliseconds: 100 };
 /**
  * Cloud client that creates each object by one call. Tags of network objects need a second call.
  */
-export class BareCloud {
+export class BareCloudClient {
   #rules: { readonly body: Fields; readonly made: () => void }[] = [];
   #flushed: Promise<void> | undefined;
   readonly #tags: Promise<unknown>[] = [];
@@ -288,13 +288,16 @@ const idOf = (
   reference: string,
   all: readonly { readonly id: string; readonly name: string | null }[],
 ): string => {
-  const [found] = matchesOf(reference, all);
+  const [found] = findByReference(reference, all);
   if (!found) throw new Error(`The cloud has no ${what} '${reference}'.`);
   return found.id;
 };
 
 /** Returns the IDs of the image, flavors and external network that the specification names. */
-export async function factsFor(client: CloudClient, wanted: RequiredLookups): Promise<CloudFacts> {
+export async function lookUpCloudFacts(
+  client: CloudClient,
+  wanted: RequiredLookups,
+): Promise<CloudFacts> {
   const { externalNetwork = "" } = wanted;
   const offer = await listOffer(client, { externalNetworks: { externalNetwork } });
   const { images, flavors, externalNetworks } = offer;

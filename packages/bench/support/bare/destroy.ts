@@ -6,7 +6,7 @@ import {
   listObjects,
   takeInventory,
   type CloudObject,
-  type Kind,
+  type CloudObjectKind,
 } from "../../../../openstack/inventory/inventory.js";
 import { beginDeletion } from "../../../../openstack/inventory/marked-objects.js";
 
@@ -21,11 +21,11 @@ const times = { interval: 300, patience: 120_000 };
  * another. The deletion of a network includes its subnets, and the deletion of a router its
  * interfaces.
  */
-const atOnce: readonly Kind[] = [
+const atOnce: readonly CloudObjectKind[] = [
   ...(["application credential", "load balancer", "server", "floating IP"] as const),
   "server group",
 ];
-const chains: readonly (readonly (readonly Kind[])[])[] = [
+const chains: readonly (readonly (readonly CloudObjectKind[])[])[] = [
   [["volume snapshot"], ["volume"]],
   [["port"], ["security group", "router"], ["network"]],
 ];
@@ -58,16 +58,16 @@ async function begin(client: CloudClient, object: CloudObject): Promise<void> {
  * Deletes all objects added since the inventory `initially`, in parallel as far as their order
  * allows.
  */
-export async function bareDestroy(
+export async function deleteAddedObjects(
   client: CloudClient,
   initially: readonly CloudObject[],
 ): Promise<void> {
-  const added = async (kind: Kind): Promise<CloudObject[]> => {
+  const added = async (kind: CloudObjectKind): Promise<CloudObject[]> => {
     const same = (all: readonly CloudObject[]) => all.filter((one) => one.kind === kind);
     const now = (await listObjects(client, kind)).filter(({ status }) => status !== "DELETED");
     return [...compareInventories(same(initially), now).added].filter(ownPort);
   };
-  const remove = async (kind: Kind): Promise<void> => {
+  const remove = async (kind: CloudObjectKind): Promise<void> => {
     const found = await added(kind);
     await Promise.all(found.map((object) => begin(client, object)));
     const end = Date.now() + times.patience;
@@ -76,8 +76,9 @@ export async function bareDestroy(
       await pause(times.interval);
     }
   };
-  const together = (kinds: readonly Kind[]): Promise<unknown> => Promise.all(kinds.map(remove));
-  const inTurn = async (links: readonly (readonly Kind[])[]): Promise<void> => {
+  const together = (kinds: readonly CloudObjectKind[]): Promise<unknown> =>
+    Promise.all(kinds.map(remove));
+  const inTurn = async (links: readonly (readonly CloudObjectKind[])[]): Promise<void> => {
     for (const link of links) await together(link);
   };
   const left = async (): Promise<readonly CloudObject[]> =>

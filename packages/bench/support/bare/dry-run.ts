@@ -1,13 +1,14 @@
 import type { CloudClient, ServiceType } from "../../../../openstack/client/cloud-client.js";
 import { cloudAnswers } from "../../../../test/support/cloud/cloud-answers.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";
-import { BareCloud } from "./cloud.js";
-import { pathOf } from "./kubernetes-client.js";
-import type { Hands, Hop } from "./run.js";
+import { BareCloudClient } from "./cloud.js";
+import { getObjectPath } from "./kubernetes-client.js";
+import type { ResourceCreators, SshHop } from "./run.js";
 
 const size = (text: string): string => `${(text.length / 1024).toFixed(1)} KiB`;
 
-const wayTo = ({ host, proxy }: Hop): string => (proxy ? `${host} through ${wayTo(proxy)}` : host);
+const wayTo = ({ host, proxy }: SshHop): string =>
+  proxy ? `${host} through ${wayTo(proxy)}` : host;
 
 const flavor = (name: string) => ({ id: name, name, vcpus: 2, ram: 2048, disk: 20 });
 
@@ -19,7 +20,7 @@ const lists: Readonly<Record<string, object>> = {
 };
 
 /** Fake cloud that creates nothing. It answers every request as if the object existed. */
-export class DryCloud implements CloudClient {
+export class DryRunCloud implements CloudClient {
   #made = 0;
   readonly projectId = "project";
   readonly projectName = "bench";
@@ -77,8 +78,8 @@ export class DryCloud implements CloudClient {
 /**
  * Returns functions that only print each action, in the order in which the actions would happen.
  */
-export function dryHands(say: (line: string) => void): Hands {
-  const cloud = new BareCloud(new DryCloud(say));
+export function createDryRunCreators(say: (line: string) => void): ResourceCreators {
+  const cloud = new BareCloudClient(new DryRunCloud(say));
   const { outputs = {} } = cloudAnswers;
   const said = (type: string, name: string): string => String(outputs[type]?.({}, name)["stdout"]);
   return {
@@ -91,7 +92,7 @@ export function dryHands(say: (line: string) => void): Hands {
       Promise.resolve(said("command:local:Command", /od -An/.test(command) ? "x-identity" : "")),
     cluster: () => undefined,
     put: (object) => {
-      say(`PATCH ${pathOf(object)}`);
+      say(`PATCH ${getObjectPath(object)}`);
       return Promise.resolve();
     },
   };

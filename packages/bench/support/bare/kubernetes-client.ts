@@ -29,7 +29,7 @@ const plural = (kind: string): string => {
 };
 
 /** Returns the path of an object in the Kubernetes API. */
-export function pathOf(object: Fields): string {
+export function getObjectPath(object: Fields): string {
   const { apiVersion, kind, metadata } = object as unknown as Named;
   const { name, namespace } = metadata;
   const group = apiVersion.includes("/") ? "apis" : "api";
@@ -44,7 +44,7 @@ export function pathOf(object: Fields): string {
 const isWrong = ({ status }: HttpAnswer): boolean => [400, 401, 409, 422].includes(status);
 
 /** Kubernetes client that applies each object by one call. */
-export class BareCluster {
+export class BareKubernetesClient {
   readonly #access: KubeAccess;
   readonly #api: KubernetesApi;
 
@@ -55,7 +55,7 @@ export class BareCluster {
 
   async put(object: Fields): Promise<void> {
     const end = Date.now() + times.patience;
-    const path = `${pathOf(object)}?fieldManager=bench&force=true`;
+    const path = `${getObjectPath(object)}?fieldManager=bench&force=true`;
     for (;;) {
       const answer = await this.#patch(path, JSON.stringify(object)).catch(
         (error: unknown) => error,

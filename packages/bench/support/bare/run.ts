@@ -8,7 +8,7 @@ import { graph, type Asked, type Fields, type Made } from "../../../../test/supp
 import { isSecret } from "../../../../test/support/graph/secrets.js";
 import { sent, sentBy } from "../../../../test/support/graph/sent.js";
 import { value } from "../../../../test/support/graph/output-value.js";
-import type { Work } from "../moments.js";
+import type { ResourceWork } from "../moments.js";
 
 /*
  * Runs the program without an engine. A bare call creates each registered resource as soon as its
@@ -18,24 +18,24 @@ import type { Work } from "../moments.js";
  */
 
 /** SSH connection as the program describes it to the command plugin. */
-export interface Hop {
+export interface SshHop {
   readonly host: string;
   readonly user: string;
   readonly hostKey: string;
-  readonly proxy?: Hop;
+  readonly proxy?: SshHop;
 }
 
 /** A script for a machine. */
 export interface Script {
   /** Name of the script's resource. */
   readonly name: string;
-  readonly hop: Hop;
+  readonly hop: SshHop;
   readonly command: string;
   readonly input: string;
 }
 
 /** Functions that create resources. Each resolves as soon as its call is answered. */
-export interface Hands {
+export interface ResourceCreators {
   /** Creates an OpenStack resource. */
   cloud(type: string, inputs: Fields): Promise<Made>;
   /** Runs a script on a machine and returns its standard output. */
@@ -61,17 +61,19 @@ export interface BareOutputs {
   readonly samples?: SamplesOutput;
 }
 
-export interface BareRun {
+export interface BareRunResult {
   readonly outputs: BareOutputs;
-  readonly work: readonly Work[];
+  readonly work: readonly ResourceWork[];
 }
 
 /** Returns the value with its secrets in plain text. */
-export function open(inputs: unknown): unknown {
-  if (isSecret(inputs)) return open((inputs as { value: unknown }).value);
-  if (Array.isArray(inputs)) return inputs.map(open);
+export function revealSecrets(inputs: unknown): unknown {
+  if (isSecret(inputs)) return revealSecrets((inputs as { value: unknown }).value);
+  if (Array.isArray(inputs)) return inputs.map(revealSecrets);
   if (typeof inputs !== "object" || inputs === null) return inputs;
-  return Object.fromEntries(Object.entries(inputs).map(([key, inner]) => [key, open(inner)]));
+  return Object.fromEntries(
+    Object.entries(inputs).map(([key, inner]) => [key, revealSecrets(inner)]),
+  );
 }
 
 const text = (inputs: Fields, key: string): string => {
@@ -83,7 +85,7 @@ const text = (inputs: Fields, key: string): string => {
 const noAddress = { status: { loadBalancer: { ingress: [{ ip: "" }] } } };
 
 async function make(
-  hands: Hands,
+  hands: ResourceCreators,
   { type, name, inputs }: Asked,
 ): Promise<Fields & { readonly id?: string }> {
   if (type.startsWith("openstack:")) {
@@ -94,7 +96,7 @@ async function make(
     return "create" in inputs ? { stdout: await hands.here(text(inputs, "create")) } : {};
   if (type === "command:remote:Command") {
     if (!("create" in inputs)) return {};
-    const hop = inputs["connection"] as Hop;
+    const hop = inputs["connection"] as SshHop;
     const command = `sudo -n bash -s ${sentBy(inputs).occasion}`;
     return { stdout: await hands.machine({ name, hop, command, input: sent(inputs) }) };
   }
@@ -122,7 +124,7 @@ const withoutBarriers: pulumi.ResourceTransformation = ({ type, props, opts }) =
   return { props, opts: { ...opts, dependsOn: withoutScripts(opts.dependsOn) } };
 };
 
-export const outputsOf = async (cluster: Cluster): Promise<BareOutputs> => ({
+export const awaitBareOutputs = async (cluster: Cluster): Promise<BareOutputs> => ({
   kubeconfig: await value(cluster.kubeconfig),
   apiEndpoint: await value(cluster.apiEndpoint),
   clusterName: cluster.clusterName,
@@ -132,27 +134,27 @@ export const outputsOf = async (cluster: Cluster): Promise<BareOutputs> => ({
 });
 
 /** Resources of earlier runs, by type and name. */
-export type Known = Map<string, Made>;
+export type ExistingResources = Map<string, Made>;
 
 /**
  * Creates the cluster of a specification.
  *
  * @param known resources that exist already and are not changed; the new resources are added
  */
-export async function runBare(
+export async function createBareCluster(
   spec: ClusterSpec,
   cloud: CloudFacts,
-  hands: Hands,
-  known: Known = new Map(),
-): Promise<BareRun> {
-  const work: Work[] = [];
+  hands: ResourceCreators,
+  known: ExistingResources = new Map(),
+): Promise<BareRunResult> {
+  const work: ResourceWork[] = [];
   let cluster: Cluster | undefined;
   const noted = async ({ type, name, inputs }: Asked): Promise<Made> => {
     const key = `${type} ${name}`;
     const before = known.get(key);
     if (before) return before;
     const startedAt = Date.now();
-    const asked = { type, name, inputs: open(inputs) as Fields };
+    const asked = { type, name, inputs: revealSecrets(inputs) as Fields };
     const { id = `${name}-id`, ...outputs } = await make(hands, asked);
     work.push({ type, name, startedAt, endedAt: Date.now() });
     const made = { id, outputs };
@@ -167,5 +169,5 @@ export async function runBare(
     { make: noted },
   );
   if (!cluster) throw new Error("The program made no cluster.");
-  return { outputs: await outputsOf(cluster), work };
+  return { outputs: await awaitBareOutputs(cluster), work };
 }

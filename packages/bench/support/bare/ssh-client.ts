@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
 import { openTcpConnection, logIn } from "../../../../base/ssh-client.js";
-import type { Hop, Script } from "./run.js";
+import type { SshHop, Script } from "./run.js";
 
 /**
  * Times in milliseconds: how long a machine is dialled (`patience`), the duration of one attempt
@@ -62,7 +62,7 @@ const runOn = (client: Client, command: string, input: string): Promise<string> 
   });
 
 /** SSH client that keeps one connection to each machine. */
-export class BareMachines {
+export class BareSshClient {
   readonly #clients = new Map<string, Promise<Client>>();
 
   /** @param port of every machine's SSH server */
@@ -88,7 +88,7 @@ export class BareMachines {
    * Returns the connection to a machine. Connections are found by host key, because a machine may
    * have several addresses.
    */
-  #client(hop: Hop): Promise<Client> {
+  #client(hop: SshHop): Promise<Client> {
     const known = this.#clients.get(hop.hostKey);
     if (known) return known;
     const made = this.#reach(hop);
@@ -101,7 +101,7 @@ export class BareMachines {
   }
 
   /** Dials until the machine accepts the login. */
-  async #reach(hop: Hop): Promise<Client> {
+  async #reach(hop: SshHop): Promise<Client> {
     const { host, user, hostKey, proxy } = hop;
     const { agentSocket, port } = this;
     const end = Date.now() + times.patience;

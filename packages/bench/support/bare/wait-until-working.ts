@@ -1,6 +1,9 @@
-import { entrySshTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
-import { failedChecks, verifyCluster } from "../../../../automation/verify/verify-cluster.js";
-import { BareCluster } from "./kubernetes-client.js";
+import { findEntrySshTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
+import {
+  describeFailedChecks,
+  verifyCluster,
+} from "../../../../automation/verify/verify-cluster.js";
+import { BareKubernetesClient } from "./kubernetes-client.js";
 import type { BareOutputs } from "./run.js";
 
 /** Time limit in milliseconds for everything to work after all calls are made. */
@@ -10,12 +13,12 @@ const patience = 300_000;
  * Waits for the state in which `up` ends: the nodes are Ready, the Services answer, and the data in
  * the claim was read back.
  */
-export async function untilWorking(
+export async function waitUntilWorking(
   outputs: BareOutputs,
   login: { readonly user: string; readonly agentSocket: string },
 ): Promise<void> {
   const { samples, kubeconfig } = outputs;
-  const inside = new BareCluster(kubeconfig);
+  const inside = new BareKubernetesClient(kubeconfig);
   const addressOf = (name: string): Promise<string> =>
     inside.addressOf(samples?.namespace ?? "", name);
   const [external, internal] = samples
@@ -25,7 +28,7 @@ export async function untilWorking(
     ...outputs,
     samples: samples && { ...samples, external, internal },
   });
-  const entry = entrySshTarget(known, login);
+  const entry = findEntrySshTarget(known, login);
   const verification = await verifyCluster({ outputs: known, entry, timeout: patience });
-  if (!verification.ok) throw new Error(failedChecks(verification, known).join("\n"));
+  if (!verification.ok) throw new Error(describeFailedChecks(verification, known).join("\n"));
 }

@@ -1,5 +1,5 @@
 /** Returns the description of the cluster on fake machines. */
-export const scaleCluster = (controlPlanes: number, workers: number) => ({
+export const getScaleCluster = (controlPlanes: number, workers: number) => ({
   name: "dev",
   image: "debian-12",
   externalNetwork: "public",

@@ -9,7 +9,7 @@ import {
 import type { Fields } from "../../../../test/support/graph/graph.js";
 
 /** Machine of the network. */
-export interface Host {
+export interface FakeMachine {
   readonly name: string;
   readonly serverId: string;
   readonly address: string;
@@ -18,7 +18,7 @@ export interface Host {
 }
 
 /** Addresses at which outside clients reach the machines and the load balancer of the API. */
-export interface Outside {
+export interface OutsideAddresses {
   readonly machines: string;
   readonly balancer: string;
 }
@@ -59,24 +59,24 @@ const addressAt = (number: number): string =>
  */
 export class FakeProject {
   readonly #objects = new Map<string, Map<string, Fields>>();
-  readonly #hosts = new Map<string, Host>();
+  readonly #hosts = new Map<string, FakeMachine>();
   #ports = 0;
 
   /** @param external network of the floating IPs, in Neutron's form */
   constructor(
-    private readonly outside: Outside,
+    private readonly outside: OutsideAddresses,
     external: Fields & { readonly id: string },
   ) {
     this.#all("network/networks").set(external.id, { ...ofAll(external.id), ...external });
   }
 
   /** Returns the machine with an address of the network. */
-  hostAt(address: string): Host | undefined {
+  hostAt(address: string): FakeMachine | undefined {
     return this.#hosts.get(address);
   }
 
   /** Machine that is reached from outside. */
-  get entry(): Host | undefined {
+  get entry(): FakeMachine | undefined {
     const addresses = [...this.#all("network/floatingips").values()];
     const mine = addresses.find((one) => one["floating_ip_address"] === this.outside.machines);
     return this.hostAt(text(mine?.["fixed_ip_address"]));

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 /** Work that the fakes have done so far. */
-export interface SiteUsage {
+export interface FakesUsage {
   /** CPU time in milliseconds. */
   readonly cpu: number;
   /** Number of calls to the cloud. */
@@ -15,7 +15,7 @@ export interface SiteUsage {
 }
 
 /** Process that runs all fakes. */
-export class Site {
+export class FakesProcess {
   private constructor(
     private readonly child: ChildProcess,
     /** Environment that names the fake cloud. */
@@ -23,21 +23,21 @@ export class Site {
     readonly authUrl: string,
   ) {}
 
-  static async start(): Promise<Site> {
+  static async start(): Promise<FakesProcess> {
     const child = fork(join(__dirname, "site.ts"), [], { execArgv: ["--import", "tsx"] });
     const ended = once(child, "exit").then(() => {
       throw new Error("What is fake did not begin.");
     });
     const [said] = (await Promise.race([once(child, "message"), ended])) as [
-      Pick<Site, "environment" | "authUrl">,
+      Pick<FakesProcess, "environment" | "authUrl">,
     ];
     ended.catch(() => undefined);
-    return new Site(child, said.environment, said.authUrl);
+    return new FakesProcess(child, said.environment, said.authUrl);
   }
 
-  async usage(): Promise<SiteUsage> {
+  async usage(): Promise<FakesUsage> {
     this.child.send("usage");
-    const [said] = (await once(this.child, "message")) as [SiteUsage];
+    const [said] = (await once(this.child, "message")) as [FakesUsage];
     return said;
   }
 

@@ -1,4 +1,4 @@
-import type { Ran } from "../installation.js";
+import type { CommandRun } from "../installation.js";
 import type { Figures } from "../statistics.js";
 
 /** Patterns that match the command lines of a part's processes. */
@@ -18,7 +18,7 @@ const sum = (values: readonly number[]): number => values.reduce((all, one) => a
  * Returns time, CPU time (ms) and memory (kB) of a run, in total and per machine. For figures per
  * machine, the ratio to the first column is the ratio to linear growth.
  */
-export function scaleFigures({ wall, processes }: Ran, machines: number): Figures {
+export function getScaleFigures({ wall, processes }: CommandRun, machines: number): Figures {
   const of = (part: Part) => processes.filter(({ what }) => parts[part].test(what));
   const cpu = (part: Part): number => sum(of(part).map((one) => one.cpu));
   const peak = (part: Part): number => Math.max(0, ...of(part).map((one) => one.peak));
@@ -53,9 +53,9 @@ const roles = {
 } as const;
 
 /** Returns the time, CPU time and memory of a run of Terraform or of the command line. */
-export function peerFigures({ wall, processes }: Ran): Figures {
+export function getPeerFigures({ wall, processes }: CommandRun): Figures {
   const of = (role: keyof typeof roles) => processes.filter(({ what }) => roles[role].test(what));
-  const cpu = (those: Ran["processes"]): number => sum(those.map((one) => one.cpu)) / 1000;
+  const cpu = (those: CommandRun["processes"]): number => sum(those.map((one) => one.cpu)) / 1000;
   return {
     "wall, s": wall / 1000,
     "CPU of all, s": cpu(processes),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { apiPort } from "../../../../base/ports.js";
 import { toYaml } from "../../../../base/yaml.js";
 import { FakeApiServer } from "../../../toolchain/test/unit/stand-ins/kubernetes/support/fake-api-server.js";
-import type { Host } from "./fake-project.js";
+import type { FakeMachine } from "./fake-project.js";
 
 /** Kinds that the program creates and the fake API server does not serve by default. */
 const kinds: readonly (readonly [
@@ -70,7 +70,7 @@ export class FakeKubernetes {
   }
 
   /** Adds a machine as a node. */
-  join({ name, serverId, address }: Host, controlPlane: boolean): void {
+  join({ name, serverId, address }: FakeMachine, controlPlane: boolean): void {
     const yes = [{ type: "Ready", status: "True" }];
     const labels: Record<string, string> = controlPlane
       ? { "node-role.kubernetes.io/control-plane": "" }

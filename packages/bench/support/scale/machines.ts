@@ -1,15 +1,15 @@
 import { createServer, type Server as TcpServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { Server, type Connection, type ServerChannel } from "ssh2";
-import type { Host } from "./fake-project.js";
+import type { FakeMachine } from "./fake-project.js";
 
-export interface MachinesOptions {
+export interface FakeMachinesOptions {
   /** Returns the machine with an address of the network. */
-  readonly hostAt: (address: string) => Host | undefined;
+  readonly hostAt: (address: string) => FakeMachine | undefined;
   /** Returns the machine that is reached from outside. */
-  readonly entry: () => Host | undefined;
+  readonly entry: () => FakeMachine | undefined;
   /** Returns the output of a script on a machine. */
-  readonly run: (host: Host, input: string) => object;
+  readonly run: (host: FakeMachine, input: string) => object;
 }
 
 /**
@@ -28,7 +28,7 @@ export class FakeMachines {
   readonly #servers = new Map<string, Server>();
   readonly #listener: TcpServer;
 
-  private constructor(private readonly options: MachinesOptions) {
+  private constructor(private readonly options: FakeMachinesOptions) {
     this.#listener = createServer((socket) => {
       const host = options.entry();
       socket.on("error", () => undefined);
@@ -38,13 +38,13 @@ export class FakeMachines {
   }
 
   /** @param address address of the machine that is reached from outside */
-  static async start(address: string, options: MachinesOptions): Promise<FakeMachines> {
+  static async start(address: string, options: FakeMachinesOptions): Promise<FakeMachines> {
     const machines = new FakeMachines(options);
     await new Promise<void>((ready) => machines.#listener.listen(22, address, ready));
     return machines;
   }
 
-  #serve(host: Host, stream: Duplex): void {
+  #serve(host: FakeMachine, stream: Duplex): void {
     let server = this.#servers.get(host.serverId);
     if (!server) {
       server = new Server({ hostKeys: [host.hostKey] }, (client) => {
@@ -56,7 +56,7 @@ export class FakeMachines {
     (server as unknown as { injectSocket(stream: Duplex): void }).injectSocket(stream);
   }
 
-  #accept(host: Host, client: Connection): void {
+  #accept(host: FakeMachine, client: Connection): void {
     client.on("error", () => undefined);
     client.on("authentication", (context) => {
       if (context.method === "publickey") context.accept();
@@ -79,7 +79,7 @@ export class FakeMachines {
     });
   }
 
-  #execute(host: Host, command: string, channel: ServerChannel): void {
+  #execute(host: FakeMachine, command: string, channel: ServerChannel): void {
     const parts: Buffer[] = [];
     channel.on("error", () => undefined);
     channel.on("data", (part: Buffer) => parts.push(part));
@@ -96,7 +96,7 @@ export class FakeMachines {
     });
   }
 
-  #take(host: Host, script: string): void {
+  #take(host: FakeMachine, script: string): void {
     this.scripts += 1;
     this.#said.set(host.serverId, this.options.run(host, script));
   }

@@ -15,8 +15,8 @@ import {
 import { equip } from "../../../../test/support/cloud/ready-cluster.js";
 import { FakeKubernetes } from "./kubernetes.js";
 import { FakeMachines } from "./machines.js";
-import { FakeProject, type Host } from "./fake-project.js";
-import type { SiteUsage } from "./fakes-process.js";
+import { FakeProject, type FakeMachine } from "./fake-project.js";
+import type { FakesUsage } from "./fakes-process.js";
 
 /** Loopback addresses that nothing else uses. */
 const outside = { machines: "127.77.0.1", balancer: "127.77.0.2" };
@@ -61,7 +61,7 @@ function furnish(cloud: FakeCloud): void {
 }
 
 /** Returns the output of a machine's script. The script is identified by its input. */
-function answerOf(host: Host, input: string, cluster: FakeKubernetes): object {
+function answerOf(host: FakeMachine, input: string, cluster: FakeKubernetes): object {
   const init = /^KUBEADM_INIT='(.?)/m.exec(input)?.[1];
   const joins = /^KUBEADM_JOIN=/m.test(input);
   const kubernetes = "1.36.3";
@@ -107,7 +107,7 @@ async function main(): Promise<void> {
     const cpu = Math.round((user + system) / 1000);
     const calls = cloud.seen.length;
     const changes = cloud.seen.filter(isChange).length;
-    process.send?.({ cpu, calls, changes, scripts } satisfies SiteUsage);
+    process.send?.({ cpu, calls, changes, scripts } satisfies FakesUsage);
   });
   process.send?.({ environment: cloud.environment(), authUrl: cloud.authUrl });
 }

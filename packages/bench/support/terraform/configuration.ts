@@ -1,11 +1,17 @@
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";
-import type { Hop } from "../bare/run.js";
-import type { Drawn, Registered } from "./registered-resources.js";
-import { addressOf, labelOf, resourceOf } from "./resources.js";
-import { farewellOf, objectsOf, stepOf, type Bench, type Files } from "./script-resources.js";
-import { provider } from "./tools.js";
+import type { SshHop } from "../bare/run.js";
+import type { RandomValues, RegisteredResources } from "./registered-resources.js";
+import { getTerraformAddress, getTerraformLabel, getTerraformResource } from "./resources.js";
+import {
+  getDeletionResource,
+  getApplyObjectsResource,
+  getCreationResource,
+  type ScriptResourceContext,
+  type TerraformFiles,
+} from "./script-resources.js";
+import { terraformProvider } from "./tools.js";
 
-export interface ConfigurationOptions {
+export interface TerraformConfigurationOptions {
   /**
    * Makes each step wait until the previous step is done on all machines, as with `count` and
    * `for_each`.
@@ -37,9 +43,11 @@ const objectsAddress = "terraform_data.objects";
 
 /** Returns the Terraform address of a row's resource, or undefined if the row has none. */
 function nameOf(row: Row): string | undefined {
-  if (isCloud(row)) return addressOf(row);
+  if (isCloud(row)) return getTerraformAddress(row);
   if (isObject(row)) return objectsAddress;
-  return isStep(row) || isFarewell(row) ? `terraform_data.${labelOf(row.name)}` : undefined;
+  return isStep(row) || isFarewell(row)
+    ? `terraform_data.${getTerraformLabel(row.name)}`
+    : undefined;
 }
 
 /** Dependencies of each row. */
@@ -98,21 +106,25 @@ const inOrder = (objects: readonly Fields[]): readonly Fields[] => [
   ...objects.filter(({ kind }) => kind !== "Namespace"),
 ];
 
-function resourcesOf({ rows, references }: Registered, bench: Bench, order: ResourceOrder): Fields {
+function resourcesOf(
+  { rows, references }: RegisteredResources,
+  bench: ScriptResourceContext,
+  order: ResourceOrder,
+): Fields {
   const init = rows.find((row) => isStep(row) && is("init")(row));
   if (!init) throw new Error("No row makes the cluster.");
   const found = rows.flatMap((row): (readonly [string, unknown])[] => {
     const name = nameOf(row);
     if (name === undefined || isObject(row)) return [];
     const what = isCloud(row)
-      ? (references.render(resourceOf(row)) as Fields)
+      ? (references.render(getTerraformResource(row)) as Fields)
       : isStep(row)
-        ? stepOf(row, bench)
-        : farewellOf(row, bench);
+        ? getCreationResource(row, bench)
+        : getDeletionResource(row, bench);
     return [[name, { ...what, depends_on: order.before(row) }]];
   });
   const objects = {
-    ...objectsOf(init.inputs["connection"] as Hop, bench),
+    ...getApplyObjectsResource(init.inputs["connection"] as SshHop, bench),
     depends_on: order.beforeObjects(),
   };
   return grouped([...found, [objectsAddress, objects]]);
@@ -133,19 +145,22 @@ function grouped(all: readonly (readonly [string, unknown])[]): Fields {
  * Returns the Terraform configuration of the resources that the program registers: `main.tf.json`
  * and the files next to it.
  */
-export function configurationOf(
-  made: Registered,
-  drawn: Drawn,
-  { stages = false }: ConfigurationOptions = {},
-): Files {
+export function renderTerraformConfiguration(
+  made: RegisteredResources,
+  drawn: RandomValues,
+  { stages = false }: TerraformConfigurationOptions = {},
+): TerraformFiles {
   const { rows, references, outputs } = made;
-  const files: Files = new Map();
+  const files: TerraformFiles = new Map();
   const order = new ResourceOrder(rows, stages);
   const items = inOrder(rows.filter(isObject).map(({ inputs }) => inputs));
   const main = {
     terraform: {
       required_providers: {
-        openstack: { source: `${provider.host}/${provider.path}`, version: provider.version },
+        openstack: {
+          source: `${terraformProvider.host}/${terraformProvider.path}`,
+          version: terraformProvider.version,
+        },
       },
     },
     // The environment contains all settings of the provider.

@@ -6,7 +6,7 @@ const usual = /^(?:ref\.[\w-]+\.\w+|198\.18\.\d+\.\d+)$/;
  * address that passes the program's own checks. In the program's results, Terraform expressions
  * replace the placeholders.
  */
-export class References {
+export class TerraformPlaceholders {
   readonly #expressions = new Map<string, string>();
   /** Patterns of placeholders that `usual` does not match. */
   readonly #others = new Set<string>();

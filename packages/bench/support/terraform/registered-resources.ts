@@ -9,19 +9,19 @@ import {
   type GraphOptions,
   type Row,
 } from "../../../../test/support/graph/graph.js";
-import { open, outputsOf, type BareOutputs } from "../bare/run.js";
-import { References } from "./references.js";
-import { addressOf, labelOf } from "./resources.js";
+import { revealSecrets, awaitBareOutputs, type BareOutputs } from "../bare/run.js";
+import { TerraformPlaceholders } from "./references.js";
+import { getTerraformAddress, getTerraformLabel } from "./resources.js";
 
 /** Random values of a cluster, drawn once. */
-export interface Drawn {
+export interface RandomValues {
   /** Seed of the keys: 32 bytes in base64. */
   readonly seed: string;
   /** Identity of the cluster: 12 hexadecimal digits. */
   readonly identity: string;
 }
 
-export const draw = (): Drawn => ({
+export const drawRandomValues = (): RandomValues => ({
   seed: randomBytes(32).toString("base64"),
   identity: randomBytes(6).toString("hex"),
 });
@@ -30,10 +30,10 @@ export const draw = (): Drawn => ({
  * Resources and outputs that the program registers. Placeholders for Terraform expressions stand
  * for values that are known only later.
  */
-export interface Registered {
+export interface RegisteredResources {
   /** Registered resources, with secrets in clear. */
   readonly rows: readonly Row[];
-  readonly references: References;
+  readonly references: TerraformPlaceholders;
   readonly outputs: BareOutputs;
 }
 
@@ -45,7 +45,7 @@ const hash = `sha256:${"c0ffee11".repeat(8)}`;
  * Returns the path of the file with the output of a step's script. The file is written as soon as
  * the step is created, because provisioners return nothing.
  */
-export const resultOf = (step: string): string => `results/\${${step}.id}.json`;
+export const getResultPath = (step: string): string => `results/\${${step}.id}.json`;
 
 type Outputs = NonNullable<GraphOptions["outputs"]>;
 
@@ -54,14 +54,14 @@ type Outputs = NonNullable<GraphOptions["outputs"]>;
  * that other machines need.
  */
 const said =
-  (references: References): Outputs[string] =>
+  (references: TerraformPlaceholders): Outputs[string] =>
   (inputs, name) => {
     const stdout = String(
       cloudAnswers.outputs?.["command:remote:Command"]?.(inputs, name)["stdout"],
     );
     if (!name.endsWith("-init")) return { stdout };
     const of = (key: string): string =>
-      `jsondecode(file("\${path.module}/${resultOf(`terraform_data.${labelOf(name)}`)}")).${key}`;
+      `jsondecode(file("\${path.module}/${getResultPath(`terraform_data.${getTerraformLabel(name)}`)}")).${key}`;
     const facts = {
       caCertHash: references.stand(hash, of("caCertHash")),
       uid: references.stand(`ref.${name}.uid`, of("uid")),
@@ -69,9 +69,12 @@ const said =
     return { stdout: JSON.stringify({ ...(JSON.parse(stdout) as Fields), ...facts }) };
   };
 
-const answersOf = (references: References, { seed, identity }: Drawn): GraphOptions => {
+const answersOf = (
+  references: TerraformPlaceholders,
+  { seed, identity }: RandomValues,
+): GraphOptions => {
   const attribute = (type: string, name: string, key: string): string =>
-    `${addressOf({ type, name })}.${key}`;
+    `${getTerraformAddress({ type, name })}.${key}`;
   const byType: Readonly<Record<string, (type: string, name: string) => Fields>> = {
     "openstack:networking/network:Network": (type, name) => ({
       mtu: Number(references.stand(String(mtu), attribute(type, name, "mtu"))),
@@ -104,20 +107,20 @@ const answersOf = (references: References, { seed, identity }: Drawn): GraphOpti
 };
 
 /** Runs the program as if every resource were created, and returns what it registered. */
-export async function registered(
+export async function collectRegisteredResources(
   spec: ClusterSpec,
   cloud: CloudFacts,
-  drawn: Drawn,
-): Promise<Registered> {
-  const references = new References();
+  drawn: RandomValues,
+): Promise<RegisteredResources> {
+  const references = new TerraformPlaceholders();
   let cluster: Cluster | undefined;
   const all = await graph(
     () => (cluster = new Cluster(spec.name, { ...spec, cloud })),
     answersOf(references, drawn),
   );
   if (!cluster) throw new Error("The program made no cluster.");
-  const rows = all.map((row) => ({ ...row, inputs: open(row.inputs) as Fields }));
+  const rows = all.map((row) => ({ ...row, inputs: revealSecrets(row.inputs) as Fields }));
   for (const row of rows.filter(({ type }) => type.startsWith("openstack:")))
-    references.stand(`ref.${row.name}.id`, `${addressOf(row)}.id`);
-  return { rows, references, outputs: await outputsOf(cluster) };
+    references.stand(`ref.${row.name}.id`, `${getTerraformAddress(row)}.id`);
+  return { rows, references, outputs: await awaitBareOutputs(cluster) };
 }

@@ -57,20 +57,23 @@ const inputsOf = (inputs: Fields): Fields =>
   );
 
 /** Returns the name with only the characters that Terraform allows. */
-export const labelOf = (name: string): string => name.replace(/[^\w-]/g, "_");
+export const getTerraformLabel = (name: string): string => name.replace(/[^\w-]/g, "_");
 
 /** Returns the Terraform address of a resource. Throws if the type is unknown. */
-export function addressOf({ type, name }: Pick<Row, "type" | "name">): string {
+export function getTerraformAddress({ type, name }: Pick<Row, "type" | "name">): string {
   const known = types[type];
   if (known === undefined)
     throw new Error(
       `${type} has no name in Terraform: packages/bench/support/terraform/resources.ts.`,
     );
-  return `${known}.${labelOf(name)}`;
+  return `${known}.${getTerraformLabel(name)}`;
 }
 
 /** Returns the resource in Terraform's spelling. Strings are unchanged. */
-export const resourceOf = ({ inputs, ignoreChanges }: Pick<Row, "inputs" | "ignoreChanges">) => ({
+export const getTerraformResource = ({
+  inputs,
+  ignoreChanges,
+}: Pick<Row, "inputs" | "ignoreChanges">) => ({
   ...inputsOf(inputs),
   ...(ignoreChanges.length > 0 && { lifecycle: { ignore_changes: ignoreChanges.map(named) } }),
 });

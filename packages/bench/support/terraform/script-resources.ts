@@ -1,12 +1,12 @@
 import { deriveSshKey } from "../../../../components/identity/host-keys.js";
 import { joinUser } from "../../../../components/identity/join-certificate.js";
-import { shellAssignments } from "../../../../components/remote-scripts/shell-quoting.js";
+import { renderShellAssignments } from "../../../../components/remote-scripts/shell-quoting.js";
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";
 import { sentBy } from "../../../../test/support/graph/sent.js";
-import type { Hop } from "../bare/run.js";
-import { resultOf, type Drawn } from "./registered-resources.js";
-import type { References } from "./references.js";
-import { labelOf } from "./resources.js";
+import type { SshHop } from "../bare/run.js";
+import { getResultPath, type RandomValues } from "./registered-resources.js";
+import type { TerraformPlaceholders } from "./references.js";
+import { getTerraformLabel } from "./resources.js";
 
 /*
  * Renders the program's scripts for Terraform. Each script is a `terraform_data` resource with a
@@ -15,13 +15,13 @@ import { labelOf } from "./resources.js";
  */
 
 /** Map from a path to the content of a file next to the configuration. */
-export type Files = Map<string, string>;
+export type TerraformFiles = Map<string, string>;
 
 /** Inputs for rendering steps, and the files that the steps add. */
-export interface Bench {
-  readonly references: References;
-  readonly drawn: Drawn;
-  readonly files: Files;
+export interface ScriptResourceContext {
+  readonly references: TerraformPlaceholders;
+  readonly drawn: RandomValues;
+  readonly files: TerraformFiles;
 }
 
 const endMark = "STACKADM_INPUT";
@@ -31,7 +31,7 @@ const local = (file: string): string => `\${path.module}/${file}`;
 const fed = (command: string, input: string, into = "/dev/null"): string =>
   `umask 077\n${command} >${into} <<'${endMark}'\n${input}\n${endMark}`;
 
-export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
+export function getTerraformConnection({ host, user, hostKey, proxy }: SshHop): Fields {
   const to = { type: "ssh", host, user, agent: true };
   // With a bastion, Terraform expects the host key of the machine behind the bastion. So Terraform
   // can verify neither key.
@@ -40,19 +40,19 @@ export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
     : { ...to, host_key: hostKey };
 }
 
-const hopOf = ({ inputs }: Row): Hop => inputs["connection"] as Hop;
+const hopOf = ({ inputs }: Row): SshHop => inputs["connection"] as SshHop;
 
 /**
  * Returns the script's values, and the name of a file with the script's text. Rows share the file.
  */
 function split(
   { inputs }: Row,
-  { files }: Bench,
+  { files }: ScriptResourceContext,
 ): { readonly values: string; readonly file: string; readonly command: string } {
   const { step, occasion, values } = sentBy(inputs);
   const file = `scripts/${step.name}-${step.digest}.sh`;
   files.set(file, step.text);
-  return { values: shellAssignments(values), file, command: `sudo -n bash -s ${occasion}` };
+  return { values: renderShellAssignments(values), file, command: `sudo -n bash -s ${occasion}` };
 }
 
 /**
@@ -68,7 +68,11 @@ interface Certificate {
 const certificateLine = /^JOIN_CERTIFICATE='\S+ (\S+) (\S+)'$/m;
 const forced = /sudo -n \S+ \S+ (\S+) (ref\.\S+\.id) (198\.18\.\d+\.\d+) "\$SSH_ORIGINAL_COMMAND"/;
 
-function certified(values: string, row: string, { files, drawn, references }: Bench): Certificate {
+function certified(
+  values: string,
+  row: string,
+  { files, drawn, references }: ScriptResourceContext,
+): Certificate {
   const [line, blob = "", purpose = ""] = certificateLine.exec(values) ?? [];
   if (line === undefined) return { values: references.template(values), provisioners: [] };
   const [command = "", machine = "", , address = ""] =
@@ -90,7 +94,11 @@ function certified(values: string, row: string, { files, drawn, references }: Be
 }
 
 /** Returns a provisioner that copies a step's output from its machine. */
-function fetched(row: string, { host, user, hostKey }: Hop, { files, references }: Bench): Fields {
+function fetched(
+  row: string,
+  { host, user, hostKey }: SshHop,
+  { files, references }: ScriptResourceContext,
+): Fields {
   files.set(`keys/${row}.known_hosts`, `* ${hostKey}\n`);
   const options = [
     "-o BatchMode=yes -o StrictHostKeyChecking=yes -o GlobalKnownHostsFile=/dev/null",
@@ -98,14 +106,14 @@ function fetched(row: string, { host, user, hostKey }: Hop, { files, references 
   ].join(" ");
   const from = references.template(`${user}@${host}`);
   return {
-    "local-exec": { command: `ssh ${options} ${from} cat ${row}.json >${resultOf("self")}` },
+    "local-exec": { command: `ssh ${options} ${from} cat ${row}.json >${getResultPath("self")}` },
   };
 }
 
 /** Returns the Terraform resource of a script that runs at creation. */
-export function stepOf(row: Row, bench: Bench): Fields {
+export function getCreationResource(row: Row, bench: ScriptResourceContext): Fields {
   const { references } = bench;
-  const label = labelOf(row.name);
+  const label = getTerraformLabel(row.name);
   const { values: given, file, command } = split(row, bench);
   const [, server = ""] = /^SERVER_ID='(.*)'$/m.exec(given) ?? [];
   const { values, provisioners } = certified(given, label, bench);
@@ -117,7 +125,7 @@ export function stepOf(row: Row, bench: Bench): Fields {
   );
   return {
     triggers_replace: [references.template(server)],
-    connection: references.render(connectionOf(hopOf(row))),
+    connection: references.render(getTerraformConnection(hopOf(row))),
     provisioner: [
       ...provisioners,
       { "remote-exec": { inline: [script] } },
@@ -130,10 +138,10 @@ export function stepOf(row: Row, bench: Bench): Fields {
  * Returns the Terraform resource of a script that runs at deletion. A destroy-time provisioner can
  * refer only to `self`, so the resource stores the host and the script's values in `input`.
  */
-export function farewellOf(row: Row, bench: Bench): Fields {
+export function getDeletionResource(row: Row, bench: ScriptResourceContext): Fields {
   const { references } = bench;
   const { values, file, command } = split(row, bench);
-  const { host, ...way } = connectionOf(hopOf(row));
+  const { host, ...way } = getTerraformConnection(hopOf(row));
   return {
     input: references.render({ host, values }),
     provisioner: [
@@ -155,9 +163,12 @@ apply --server-side --force-conflicts -f objects.json; do sleep 1; done'`;
  * Returns the resource that applies all objects by `kubectl apply` on the first control plane.
  * Retries the command, because the API fails while etcd adds members.
  */
-export const objectsOf = (hop: Hop, { references }: Bench): Fields => ({
+export const getApplyObjectsResource = (
+  hop: SshHop,
+  { references }: ScriptResourceContext,
+): Fields => ({
   triggers_replace: ["${sha256(local.objects)}"],
-  connection: references.render(connectionOf(hop)),
+  connection: references.render(getTerraformConnection(hop)),
   provisioner: [
     {
       "remote-exec": {

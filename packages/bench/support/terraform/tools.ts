@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { arch } from "node:os";
 import { join } from "node:path";
-import { cacheDirectory } from "../../../../base/paths.js";
+import { getCachePath } from "../../../../base/paths.js";
 import { silentProgress } from "../../../../base/progress.js";
 import { makeWithGo, type GoBuild } from "../../../toolchain/make.js";
 
@@ -9,7 +9,7 @@ import { makeWithGo, type GoBuild } from "../../../toolchain/make.js";
  * Address of the provider. Terraform never contacts the host, because a mirror on this machine
  * contains the provider.
  */
-export const provider = {
+export const terraformProvider = {
   host: "bench.stackadm.example",
   path: "terraform-provider-openstack/openstack",
   version: "1.54.1",
@@ -27,9 +27,9 @@ const cli: GoBuild = {
 /** Build of the provider, in the release that the toolchain's Pulumi plugin contains. */
 const plugin: GoBuild = {
   name: "terraform-provider-openstack",
-  version: provider.version,
+  version: terraformProvider.version,
   sources: [join(__dirname, "provider")],
-  package: `github.com/${provider.path.split("/")[0] ?? ""}/terraform-provider-openstack`,
+  package: `github.com/${terraformProvider.path.split("/")[0] ?? ""}/terraform-provider-openstack`,
   ldflags: "-s -w",
   expectedSeconds: 120,
 };
@@ -44,12 +44,12 @@ export interface TerraformTools {
  * Builds Terraform and its OpenStack provider at the first call, and creates a mirror in
  * `directory` for `terraform init`.
  */
-export async function terraformTools(directory: string): Promise<TerraformTools> {
-  const cache = cacheDirectory("test-tools");
+export async function buildTerraformTools(directory: string): Promise<TerraformTools> {
+  const cache = getCachePath("test-tools");
   mkdirSync(cache, { recursive: true });
   const executable = await makeWithGo(cli, { cache, progress: silentProgress });
   const built = await makeWithGo(plugin, { cache, progress: silentProgress });
-  const { host, path, version } = provider;
+  const { host, path, version } = terraformProvider;
   const target = `linux_${arch() === "x64" ? "amd64" : arch()}`;
   const mirror = join(directory, "mirror");
   const place = join(mirror, host, path, version, target);

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { run } from "../../../../base/run-command.js";
-import { kubeconfigFor } from "../../../../components/identity/kubeconfig.js";
+import { renderKubeconfig } from "../../../../components/identity/kubeconfig.js";
 import type { BareOutputs } from "../bare/run.js";
-import type { Files } from "./script-resources.js";
+import type { TerraformFiles } from "./script-resources.js";
 import type { TerraformTools } from "./tools.js";
 
 const result = z.looseObject({ kubeconfig: z.string() });
@@ -18,7 +18,7 @@ export class TerraformDirectory {
   ) {}
 
   /** Writes the files of the configuration. */
-  write(files: Files): void {
+  write(files: TerraformFiles): void {
     for (const folder of ["results", "work"])
       mkdirSync(join(this.directory, folder), { recursive: true, mode: 0o700 });
     for (const [file, text] of files) {
@@ -64,7 +64,7 @@ export class TerraformDirectory {
       cluster: cluster.clusterName,
       endpoint: cluster.apiEndpoint.slice("https://".length),
     };
-    return { ...cluster, kubeconfig: kubeconfigFor(admin, names) };
+    return { ...cluster, kubeconfig: renderKubeconfig(admin, names) };
   }
 
   private async terraform(...args: readonly string[]): Promise<string> {

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
-import { factsFor } from "../../support/bare/cloud.js";
-import { DryCloud, dryHands } from "../../support/bare/dry-run.js";
-import { runBare, type BareRun, type Hands } from "../../support/bare/run.js";
+import { lookUpCloudFacts } from "../../support/bare/cloud.js";
+import { DryRunCloud, createDryRunCreators } from "../../support/bare/dry-run.js";
+import {
+  createBareCluster,
+  type BareRunResult,
+  type ResourceCreators,
+} from "../../support/bare/run.js";
 import { requiredLookups } from "../../../../components/index.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { specOf } from "../../../../test/support/config/spec.js";
@@ -15,16 +19,19 @@ const ofLab: Partial<ClusterArgs> = {
 /** Runs the calls and returns a log of them, in order. */
 async function rehearse(
   over: Partial<ClusterArgs> = {},
-  change: (hands: Hands, done: readonly string[]) => Partial<Hands> = () => ({}),
-): Promise<{ readonly done: readonly string[]; readonly made: BareRun }> {
+  change: (
+    hands: ResourceCreators,
+    done: readonly string[],
+  ) => Partial<ResourceCreators> = () => ({}),
+): Promise<{ readonly done: readonly string[]; readonly made: BareRunResult }> {
   const done: string[] = [];
   const say = (line: string): void => {
     done.push(line);
   };
   const spec = specOf({ ...ofLab, ...over });
-  const hands = dryHands(say);
-  const facts = await factsFor(new DryCloud(say), requiredLookups(spec));
-  const made = await runBare(spec, facts, { ...hands, ...change(hands, done) });
+  const hands = createDryRunCreators(say);
+  const facts = await lookUpCloudFacts(new DryRunCloud(say), requiredLookups(spec));
+  const made = await createBareCluster(spec, facts, { ...hands, ...change(hands, done) });
   return { done, made };
 }
 

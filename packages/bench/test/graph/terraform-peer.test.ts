@@ -3,16 +3,20 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { factsFor } from "../../support/bare/cloud.js";
-import { DryCloud } from "../../support/bare/dry-run.js";
-import { benchCluster } from "../../support/bench-cluster.js";
+import { lookUpCloudFacts } from "../../support/bare/cloud.js";
+import { DryRunCloud } from "../../support/bare/dry-run.js";
+import { getBenchCluster } from "../../support/bench-cluster.js";
 import {
-  configurationOf,
-  type ConfigurationOptions,
+  renderTerraformConfiguration,
+  type TerraformConfigurationOptions,
 } from "../../support/terraform/configuration.js";
-import { registered, type Drawn, type Registered } from "../../support/terraform/registered-resources.js";
-import { References } from "../../support/terraform/references.js";
-import type { Files } from "../../support/terraform/script-resources.js";
+import {
+  collectRegisteredResources,
+  type RandomValues,
+  type RegisteredResources,
+} from "../../support/terraform/registered-resources.js";
+import { TerraformPlaceholders } from "../../support/terraform/references.js";
+import type { TerraformFiles } from "../../support/terraform/script-resources.js";
 import { deriveJoinKey } from "../../../../components/identity/join-certificate.js";
 import { requiredLookups } from "../../../../components/index.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";
@@ -29,34 +33,37 @@ interface Main {
   readonly output: { readonly cluster: { readonly value: Fields } };
 }
 
-const drawn: Drawn = {
+const drawn: RandomValues = {
   seed: Buffer.from("s".repeat(32)).toString("base64"),
   identity: "0123456789ab",
 };
 
-async function programOf(controlPlanes: number, workers: number): Promise<Registered> {
-  const spec = specOf(benchCluster(controlPlanes, workers));
-  return registered(
+async function programOf(controlPlanes: number, workers: number): Promise<RegisteredResources> {
+  const spec = specOf(getBenchCluster(controlPlanes, workers));
+  return collectRegisteredResources(
     spec,
-    await factsFor(new DryCloud(() => undefined), requiredLookups(spec)),
+    await lookUpCloudFacts(new DryRunCloud(() => undefined), requiredLookups(spec)),
     drawn,
   );
 }
 
-const mainOf = (files: Files): Main => JSON.parse(files.get("main.tf.json") ?? "") as Main;
+const mainOf = (files: TerraformFiles): Main => JSON.parse(files.get("main.tf.json") ?? "") as Main;
 
 const provisioners = (step: Resource): readonly Provisioner[] =>
   step["provisioner"] as readonly Provisioner[];
 
 describe("Terraform's account of what the program registers", () => {
-  let [one, three]: Registered[] = [];
+  let [one, three]: RegisteredResources[] = [];
   before(async () => {
     one = await programOf(1, 2);
     three = await programOf(3, 5);
   });
-  const written = (made: Registered | undefined, options?: ConfigurationOptions): Main => {
+  const written = (
+    made: RegisteredResources | undefined,
+    options?: TerraformConfigurationOptions,
+  ): Main => {
     assert.ok(made);
-    return mainOf(configurationOf(made, drawn, options));
+    return mainOf(renderTerraformConfiguration(made, drawn, options));
   };
   const step = ({ resource }: Main, name: string): Resource => {
     const found = resource["terraform_data"]?.[name];
@@ -103,7 +110,7 @@ describe("Terraform's account of what the program registers", () => {
   });
 
   it("leaves the shell's own words alone", () => {
-    const references = new References();
+    const references = new TerraformPlaceholders();
     references.stand("ref.a.id", "a.id");
     assert.equal(references.template("${x} %{y} $z ref.a.id"), "$${x} %%{y} $z ${a.id}");
     assert.throws(() => references.template("ref.b.id"), /ref\.b\.id stands for nothing/);
@@ -152,7 +159,7 @@ describe("Terraform's account of what the program registers", () => {
   });
 
   it("signs the certificate that the program would", () => {
-    const files = configurationOf(one as Registered, drawn);
+    const files = renderTerraformConfiguration(one as RegisteredResources, drawn);
     const [{ "local-exec": local } = {}] = provisioners(
       step(mainOf(files), "bench-workers-general-1-join"),
     );

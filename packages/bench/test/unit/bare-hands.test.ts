@@ -8,10 +8,10 @@ import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import { toYaml } from "../../../../base/yaml.js";
-import { BareCloud } from "../../support/bare/cloud.js";
-import { BareCluster, pathOf } from "../../support/bare/kubernetes-client.js";
-import { bareDestroy } from "../../support/bare/destroy.js";
-import { BareMachines } from "../../support/bare/ssh-client.js";
+import { BareCloudClient } from "../../support/bare/cloud.js";
+import { BareKubernetesClient, getObjectPath } from "../../support/bare/kubernetes-client.js";
+import { deleteAddedObjects } from "../../support/bare/destroy.js";
+import { BareSshClient } from "../../support/bare/ssh-client.js";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { keyPair, SshServer } from "../../../../test/engine/support/ssh-server.js";
 import {
@@ -19,17 +19,17 @@ import {
   startFakeCloud,
   type FakeCloud,
 } from "../../../../test/support/cloud/fake-openstack.js";
-import { agentKeys } from "../../../../automation/setup/ssh-agent.js";
+import { readAgentKeys } from "../../../../automation/setup/ssh-agent.js";
 
 describe("machines by bare connections", () => {
   let directory: string;
   let agent: SshAgent;
   let [entry, inner]: SshServer[] = [];
-  let machines: BareMachines;
+  let machines: BareSshClient;
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), "bare-"));
     agent = await ensureAgent({}, join(directory, "id_ed25519"));
-    const authorizedKeys = await agentKeys(agent.socket);
+    const authorizedKeys = await readAgentKeys(agent.socket);
     entry = await SshServer.start({ authorizedKeys, hostKeys: [keyPair().private] });
     const { port } = entry;
     // Simulates a machine that boots later than the one before it.
@@ -40,7 +40,7 @@ describe("machines by bare connections", () => {
       dropFirst: 2,
       hostKeys: [keyPair().private],
     });
-    machines = new BareMachines(agent.socket, port);
+    machines = new BareSshClient(agent.socket, port);
   });
   after(async () => {
     machines.close();
@@ -79,7 +79,7 @@ describe("a cluster by bare calls", () => {
   }[] = [];
   let api: Server;
   let refusals: number[];
-  let cluster: BareCluster;
+  let cluster: BareKubernetesClient;
   before(async () => {
     api = createServer((request, response) => {
       void text(request).then((body) => {
@@ -89,7 +89,7 @@ describe("a cluster by bare calls", () => {
     });
     await new Promise<void>((ready) => api.listen(0, "127.0.0.1", ready));
     const server = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-    cluster = new BareCluster(
+    cluster = new BareKubernetesClient(
       toYaml({
         apiVersion: "v1",
         kind: "Config",
@@ -129,7 +129,7 @@ describe("a cluster by bare calls", () => {
 
   it("finds kinds by their plurals", () => {
     const at = (kind: string) =>
-      pathOf({ apiVersion: "g/v1", kind, metadata: { name: "n" } }).split("/")[4];
+      getObjectPath({ apiVersion: "g/v1", kind, metadata: { name: "n" } }).split("/")[4];
     assert.deepEqual(["StorageClass", "NetworkPolicy", "DaemonSet"].map(at), [
       "storageclasses",
       "networkpolicies",
@@ -151,7 +151,7 @@ describe("a cloud by bare calls", () => {
 
   it("makes all rules of a group that come together by one call: Neutron takes no others together", async () => {
     cloud.on("POST /network/security-group-rules", { status: 201, body: {} });
-    const bare = new BareCloud(await connect());
+    const bare = new BareCloudClient(await connect());
     const rule = (port: number, group = "g") =>
       bare.make("openstack:networking/secGroupRule:SecGroupRule", {
         securityGroupId: group,
@@ -187,7 +187,7 @@ describe("a cloud by bare calls", () => {
     });
     cloud.on("PUT /network/ports/p/tags", { body: {} });
     cloud.on("POST /compute/servers", { status: 202, body: { server: { id: "s" } } });
-    const bare = new BareCloud(await connect());
+    const bare = new BareCloudClient(await connect());
     const { outputs } = await bare.make("openstack:networking/port:Port", {
       name: "m",
       networkId: "n",
@@ -237,7 +237,7 @@ describe("a cloud by bare calls", () => {
       there.delete("v");
       return { status: 202 };
     });
-    await bareDestroy(await connect(), []);
+    await deleteAddedObjects(await connect(), []);
     assert.deepEqual([...there], []);
     const deleted = asked("DELETE").map(({ path }) => path);
     assert.deepEqual(deleted, ["/compute/servers/s", "/volumev3/volumes/v", "/volumev3/volumes/v"]);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { countCalls, kindOf } from "../../support/calls.js";
+import { countCalls, getCallKind } from "../../support/calls.js";
 import { drawPhases } from "../../support/drawing.js";
-import { momentsOf, type Work } from "../../support/moments.js";
-import { comparison, figuresTable, type BenchRecord } from "../../support/records.js";
-import { median, rowsOf } from "../../support/statistics.js";
+import { getMoments, type ResourceWork } from "../../support/moments.js";
+import { renderComparison, renderFiguresTable, type BenchRecord } from "../../support/records.js";
+import { getMedian, renderFigureRows } from "../../support/statistics.js";
 
 const id = "0b5bd2a1-34a5-4bb1-9d64-3c6a1ec5a3c2";
 const call = (method: string, url: string, port = 9696, own = true) => ({
@@ -15,9 +15,9 @@ const call = (method: string, url: string, port = 9696, own = true) => ({
 
 describe("figures of a benchmark", () => {
   it("tell calls by their kind, whatever they are about", () => {
-    assert.equal(kindOf(call("GET", `/v2.0/ports/${id}?a=b`)), "GET network /ports/*");
+    assert.equal(getCallKind(call("GET", `/v2.0/ports/${id}?a=b`)), "GET network /ports/*");
     const project = id.replaceAll("-", "");
-    assert.equal(kindOf(call("GET", `/v3/${project}/limits`, 8776)), "GET volume /*/limits");
+    assert.equal(getCallKind(call("GET", `/v3/${project}/limits`, 8776)), "GET volume /*/limits");
   });
 
   it("count calls, writes and those of the cluster's own controllers", () => {
@@ -35,7 +35,12 @@ describe("figures of a benchmark", () => {
   });
 
   it("name the moments of a run by what was worked on", () => {
-    const work = (type: string, name: string, startedAt: number, endedAt: number): Work => ({
+    const work = (
+      type: string,
+      name: string,
+      startedAt: number,
+      endedAt: number,
+    ): ResourceWork => ({
       type,
       name,
       startedAt,
@@ -46,7 +51,7 @@ describe("figures of a benchmark", () => {
       ...[work("Instance", "a", 4_000, 9_000), work("Instance", "b", 4_100, 8_000)],
       ...[work("Command", "a-prepare", 9_000, 12_000), work("Command", "a-init", 12_000, 20_040)],
     ];
-    assert.deepEqual(momentsOf(all, 1_000), {
+    assert.deepEqual(getMoments(all, 1_000), {
       "first write": 1,
       "servers asked for": 3.1,
       "servers made": 8,
@@ -56,9 +61,9 @@ describe("figures of a benchmark", () => {
   });
 
   it("are the least and the median, and ratios to the first column", () => {
-    assert.equal(median([3, 1, 2]), 2);
-    assert.equal(median([4, 1, 2, 3]), 2.5);
-    const rows = rowsOf([[{ up: 10 }, { up: 12 }], [{ up: 25, more: 1 }]]);
+    assert.equal(getMedian([3, 1, 2]), 2);
+    assert.equal(getMedian([4, 1, 2, 3]), 2.5);
+    const rows = renderFigureRows([[{ up: 10 }, { up: 12 }], [{ up: 25, more: 1 }]]);
     assert.deepEqual(rows, [
       ["up", "10 / 11", "25 / 25", "2.50"],
       ["more", "-", "1 / 1", "-"],
@@ -78,9 +83,9 @@ describe("figures of a benchmark", () => {
       processors: 2,
       gibibytes: 8,
     };
-    const [, line = ""] = comparison(measured(80), record).split("\n");
+    const [, line = ""] = renderComparison(measured(80), record).split("\n");
     assert.match(line, /^stackadm: up +100 +80 +0\.80$/);
-    assert.match(figuresTable(record), /^oracle: LEAST \/ MEDIAN +stackadm\nup +100 \/ 100/);
+    assert.match(renderFiguresTable(record), /^oracle: LEAST \/ MEDIAN +stackadm\nup +100 \/ 100/);
   });
 });
 

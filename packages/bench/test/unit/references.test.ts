@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { References } from "../../support/terraform/references.js";
+import { TerraformPlaceholders } from "../../support/terraform/references.js";
 
 describe("what Terraform knows only later", () => {
   it("is an expression wherever it stands, also with hundreds of them", () => {
-    const references = new References();
+    const references = new TerraformPlaceholders();
     references.stand("ref.dev-a-server.id", "openstack_compute_instance_v2.a.id");
     references.stand("1437", "openstack_networking_network_v2.a.mtu");
     const addresses = Array.from({ length: 300 }, (_, number) =>
@@ -23,7 +23,7 @@ describe("what Terraform knows only later", () => {
   });
 
   it("that nothing stands for is an error, and what Terraform would take for a template is none", () => {
-    const references = new References();
+    const references = new TerraformPlaceholders();
     assert.throws(() => references.template("ref.dev-b-server.id"), /stands for nothing/);
     assert.equal(references.template("${HOME} %{x}"), "$${HOME} %%{x}");
   });

@@ -1,18 +1,18 @@
-import type { Zone } from "../../settings.js";
+import type { AvailabilityZone } from "../../settings.js";
 import type { Ini } from "../render-ini.js";
 import {
-  behindProxy,
-  busAndLog,
-  database,
-  locks,
-  ports,
-  serviceLogin,
-  tokenCheck,
+  proxyHeadersSection,
+  getCommonDefaults,
+  getDatabaseOptions,
+  getConcurrencyOptions,
+  managementPorts,
+  getServiceCredentials,
+  getAuthtokenOptions,
   type CloudInputs,
 } from "./common.js";
 
 /** Returns the Cinder backend of a zone. Volumes are files in the zone's folder. */
-const backend = (zone: Zone, zones: readonly Zone[]) => ({
+const backend = (zone: AvailabilityZone, zones: readonly AvailabilityZone[]) => ({
   volume_driver: "labdriver.block_storage.cinder.LabVolumeDriver",
   volume_backend_name: "lab",
   backend_availability_zone: zone.name,
@@ -21,12 +21,12 @@ const backend = (zone: Zone, zones: readonly Zone[]) => ({
   lab_backends: zones.length,
 });
 
-export const cinder = (inputs: CloudInputs): Ini => {
+export const getCinderConf = (inputs: CloudInputs): Ini => {
   const { settings } = inputs;
   const [first] = settings.zones;
   return {
     DEFAULT: {
-      ...busAndLog(inputs),
+      ...getCommonDefaults(inputs),
       my_ip: settings.management.cloud,
       host: settings.hostname,
       auth_strategy: "keystone",
@@ -38,16 +38,16 @@ export const cinder = (inputs: CloudInputs): Ini => {
       // backend has reported.
       backend_stats_polling_interval: 10,
       ...(first && { storage_availability_zone: first.name }),
-      glance_api_servers: `http://${settings.management.cloud}:${ports.image}`,
+      glance_api_servers: `http://${settings.management.cloud}:${managementPorts.image}`,
       state_path: "/srv/lab/cinder",
     },
-    database: database(inputs, "cinder"),
+    database: getDatabaseOptions(inputs, "cinder"),
     // Uses the public interface. With the default (internal), Nova is not told that an attached
     // volume grows.
-    nova: { interface: "public", ...serviceLogin(inputs) },
-    oslo_concurrency: locks("cinder"),
-    ...behindProxy,
-    keystone_authtoken: tokenCheck(inputs, "volumev3"),
+    nova: { interface: "public", ...getServiceCredentials(inputs) },
+    oslo_concurrency: getConcurrencyOptions("cinder"),
+    ...proxyHeadersSection,
+    keystone_authtoken: getAuthtokenOptions(inputs, "volumev3"),
     ...Object.fromEntries(settings.zones.map((zone) => [zone.name, backend(zone, settings.zones)])),
   };
 };
@@ -59,24 +59,24 @@ export const cinder = (inputs: CloudInputs): Ini => {
 const octaviaDrivers =
   "amphora:the driver of the lab under the usual name; there are no amphorae,lab:network namespaces with haproxy";
 
-export const octavia = (inputs: CloudInputs): Ini => {
+export const getOctaviaConf = (inputs: CloudInputs): Ini => {
   const { settings } = inputs;
   return {
-    DEFAULT: busAndLog(inputs),
+    DEFAULT: getCommonDefaults(inputs),
     api_settings: {
       bind_host: settings.management.cloud,
-      bind_port: ports.loadBalancer,
+      bind_port: managementPorts.loadBalancer,
       enabled_provider_drivers: octaviaDrivers,
       default_provider_driver: "amphora",
     },
-    database: database(inputs, "octavia"),
+    database: getDatabaseOptions(inputs, "octavia"),
     driver_agent: { enabled_provider_agents: "lab" },
-    service_auth: serviceLogin(inputs),
+    service_auth: getServiceCredentials(inputs),
     certificates: { barbican_auth: "lab", region_name: settings.region },
     neutron: { region_name: settings.region },
     lab: { network_host: settings.hostname },
     oslo_messaging: { topic: "octavia" },
-    ...behindProxy,
-    keystone_authtoken: tokenCheck(inputs, "load-balancer"),
+    ...proxyHeadersSection,
+    keystone_authtoken: getAuthtokenOptions(inputs, "load-balancer"),
   };
 };

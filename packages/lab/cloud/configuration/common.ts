@@ -8,7 +8,7 @@ export interface CloudInputs {
 }
 
 /** Ports on the cloud's management address. */
-export const ports = {
+export const managementPorts = {
   identity: 5000,
   placement: 8778,
   image: 9292,
@@ -26,44 +26,53 @@ export const ports = {
 } as const;
 
 /** Ports of the APIs in the catalog. Each API is also served over TLS, on another port. */
-export const apis = [
-  ...[ports.identity, ports.placement, ports.image, ports.compute, ports.network],
-  ...[ports.volume, ports.loadBalancer, ports.secrets],
+export const catalogApiPorts = [
+  ...[
+    managementPorts.identity,
+    managementPorts.placement,
+    managementPorts.image,
+    managementPorts.compute,
+    managementPorts.network,
+  ],
+  ...[managementPorts.volume, managementPorts.loadBalancer, managementPorts.secrets],
 ] as const;
 
 /** Protocol of an API's address. */
-export type Transport = "http" | "https";
+export type ApiTransport = "http" | "https";
 
 /** Returns the port at which nginx terminates TLS for the API on `port`. */
-export const tlsPort = (port: number): number => port + 10_000;
+export const getTlsPort = (port: number): number => port + 10_000;
 
 /** Returns the address of the API on `port`, e.g. `https://172.29.0.2:15000/v3`. */
-export const apiUrl = (
+export const getApiUrl = (
   { management }: LabSettings,
-  { transport, port, path = "" }: { transport: Transport; port: number; path?: string },
+  { transport, port, path = "" }: { transport: ApiTransport; port: number; path?: string },
 ): string =>
-  `${transport}://${management.cloud}:${transport === "https" ? tlsPort(port) : port}${path}`;
+  `${transport}://${management.cloud}:${transport === "https" ? getTlsPort(port) : port}${path}`;
 
 /**
  * Returns the region of the catalog in which all addresses have this transport. Each transport
  * needs its own region, because a client selects addresses by the region in its settings. The
  * services name their own region and so use plain HTTP.
  */
-export const regionOf = ({ region }: LabSettings, transport: Transport): string =>
+export const getRegion = ({ region }: LabSettings, transport: ApiTransport): string =>
   transport === "https" ? `${region}-tls` : region;
 
 /** Returns the address of Keystone. @default plain HTTP */
-export const identityUrl = (settings: LabSettings, transport: Transport = "http"): string =>
-  apiUrl(settings, { transport, port: ports.identity, path: "/v3" });
+export const getIdentityUrl = (settings: LabSettings, transport: ApiTransport = "http"): string =>
+  getApiUrl(settings, { transport, port: managementPorts.identity, path: "/v3" });
 
-export const database = ({ secrets }: CloudInputs, name: string): { connection: string } => ({
+export const getDatabaseOptions = (
+  { secrets }: CloudInputs,
+  name: string,
+): { connection: string } => ({
   connection: `mysql+pymysql://lab:${secrets.database}@127.0.0.1/${name}`,
 });
 
 /** Returns the credentials with which one service calls another. */
-export const serviceLogin = ({ settings, secrets }: CloudInputs) => ({
+export const getServiceCredentials = ({ settings, secrets }: CloudInputs) => ({
   auth_type: "password",
-  auth_url: identityUrl(settings),
+  auth_url: getIdentityUrl(settings),
   username: "svc",
   password: secrets.service,
   project_name: "service",
@@ -77,11 +86,11 @@ export const serviceLogin = ({ settings, secrets }: CloudInputs) => ({
  *
  * @param type type of the service in the catalog, which selects its access rules
  */
-export const tokenCheck = (inputs: CloudInputs, type: string) => ({
-  ...serviceLogin(inputs),
+export const getAuthtokenOptions = (inputs: CloudInputs, type: string) => ({
+  ...getServiceCredentials(inputs),
   service_type: type,
-  www_authenticate_uri: identityUrl(inputs.settings),
-  memcached_servers: `127.0.0.1:${ports.cache}`,
+  www_authenticate_uri: getIdentityUrl(inputs.settings),
+  memcached_servers: `127.0.0.1:${managementPorts.cache}`,
   service_token_roles: "service",
   service_token_roles_required: true,
 });
@@ -90,8 +99,8 @@ export const tokenCheck = (inputs: CloudInputs, type: string) => ({
  * Returns the first settings in [DEFAULT] of every service on the message bus. Logs go to the
  * journal.
  */
-export const busAndLog = ({ secrets }: CloudInputs) => ({
-  transport_url: `rabbit://lab:${secrets.bus}@127.0.0.1:${ports.bus}/`,
+export const getCommonDefaults = ({ secrets }: CloudInputs) => ({
+  transport_url: `rabbit://lab:${secrets.bus}@127.0.0.1:${managementPorts.bus}/`,
   log_dir: "",
   use_stderr: true,
   debug: false,
@@ -101,6 +110,6 @@ export const busAndLog = ({ secrets }: CloudInputs) => ({
  * Setting that makes services answer with the address in the client's request, also through nginx.
  * Clients follow these addresses.
  */
-export const behindProxy = { oslo_middleware: { enable_proxy_headers_parsing: true } };
+export const proxyHeadersSection = { oslo_middleware: { enable_proxy_headers_parsing: true } };
 
-export const locks = (service: string) => ({ lock_path: `/run/lock/${service}` });
+export const getConcurrencyOptions = (service: string) => ({ lock_path: `/run/lock/${service}` });

@@ -1,12 +1,12 @@
 import { cloudDevices } from "../../settings.js";
 import type { Ini } from "../render-ini.js";
 import {
-  behindProxy,
-  busAndLog,
-  database,
-  locks,
-  serviceLogin,
-  tokenCheck,
+  proxyHeadersSection,
+  getCommonDefaults,
+  getDatabaseOptions,
+  getConcurrencyOptions,
+  getServiceCredentials,
+  getAuthtokenOptions,
   type CloudInputs,
 } from "./common.js";
 
@@ -24,9 +24,9 @@ const mappings = (Object.keys(physicalNetworks) as (keyof typeof physicalNetwork
   .map((one) => `${physicalNetworks[one]}:${cloudDevices[one]}`)
   .join(",");
 
-export const neutron = (inputs: CloudInputs): Ini => ({
+export const getNeutronConf = (inputs: CloudInputs): Ini => ({
   DEFAULT: {
-    ...busAndLog(inputs),
+    ...getCommonDefaults(inputs),
     host: inputs.settings.hostname,
     bind_host: inputs.settings.management.cloud,
     core_plugin: "ml2",
@@ -42,15 +42,15 @@ export const neutron = (inputs: CloudInputs): Ini => ({
   },
   // Debian's Neutron marks the Linux bridge driver as experimental and refuses it otherwise.
   experimental: { linuxbridge: true },
-  database: database(inputs, "neutron"),
-  nova: serviceLogin(inputs),
+  database: getDatabaseOptions(inputs, "neutron"),
+  nova: getServiceCredentials(inputs),
   agent: { root_helper: "sudo neutron-rootwrap /etc/neutron/rootwrap.conf" },
-  oslo_concurrency: locks("neutron"),
-  ...behindProxy,
-  keystone_authtoken: tokenCheck(inputs, "network"),
+  oslo_concurrency: getConcurrencyOptions("neutron"),
+  ...proxyHeadersSection,
+  keystone_authtoken: getAuthtokenOptions(inputs, "network"),
 });
 
-export const ml2 = ({ settings }: CloudInputs): Ini => ({
+export const getMl2Conf = ({ settings }: CloudInputs): Ini => ({
   ml2: {
     type_drivers: "flat,vxlan",
     tenant_network_types: "vxlan",
@@ -63,16 +63,16 @@ export const ml2 = ({ settings }: CloudInputs): Ini => ({
   securitygroup: { enable_ipset: true },
 });
 
-export const linuxBridgeAgent = ({ settings }: CloudInputs): Ini => ({
+export const getLinuxbridgeAgentConf = ({ settings }: CloudInputs): Ini => ({
   linux_bridge: { physical_interface_mappings: mappings },
   vxlan: { enable_vxlan: true, local_ip: settings.management.cloud, l2_population: false },
   securitygroup: { firewall_driver: "iptables", enable_security_group: true, enable_ipset: true },
   agent: { polling_interval: 1 },
 });
 
-export const l3Agent = (): Ini => ({ DEFAULT: { interface_driver: "linuxbridge" } });
+export const getL3AgentConf = (): Ini => ({ DEFAULT: { interface_driver: "linuxbridge" } });
 
-export const dhcpAgent = (): Ini => ({
+export const getDhcpAgentConf = (): Ini => ({
   DEFAULT: {
     interface_driver: "linuxbridge",
     enable_isolated_metadata: true,
@@ -83,7 +83,7 @@ export const dhcpAgent = (): Ini => ({
   },
 });
 
-export const metadataAgent = ({ settings, secrets }: CloudInputs): Ini => ({
+export const getMetadataAgentConf = ({ settings, secrets }: CloudInputs): Ini => ({
   DEFAULT: {
     nova_metadata_host: settings.management.cloud,
     metadata_proxy_shared_secret: secrets.metadata,

@@ -1,20 +1,20 @@
-import type { Zone } from "../../settings.js";
+import type { AvailabilityZone } from "../../settings.js";
 import type { Ini } from "../render-ini.js";
 import {
-  behindProxy,
-  busAndLog,
-  database,
-  locks,
-  ports,
-  serviceLogin,
-  tokenCheck,
+  proxyHeadersSection,
+  getCommonDefaults,
+  getDatabaseOptions,
+  getConcurrencyOptions,
+  managementPorts,
+  getServiceCredentials,
+  getAuthtokenOptions,
   type CloudInputs,
 } from "./common.js";
 
 const defaults = (inputs: CloudInputs) => {
   const address = inputs.settings.management.cloud;
   return {
-    ...busAndLog(inputs),
+    ...getCommonDefaults(inputs),
     my_ip: address,
     host: inputs.settings.hostname,
     // Nova loads drivers only below nova.virt, where nova_compute.py registers the lab's driver.
@@ -39,18 +39,18 @@ const defaults = (inputs: CloudInputs) => {
   };
 };
 
-export const nova = (inputs: CloudInputs): Ini => {
-  const login = serviceLogin(inputs);
+export const getNovaConf = (inputs: CloudInputs): Ini => {
+  const login = getServiceCredentials(inputs);
   const { settings, secrets } = inputs;
   return {
     DEFAULT: defaults(inputs),
-    api_database: database(inputs, "nova_api"),
-    database: database(inputs, "nova"),
+    api_database: getDatabaseOptions(inputs, "nova_api"),
+    database: getDatabaseOptions(inputs, "nova"),
     conductor: { workers: 1 },
     scheduler: { workers: 1 },
     api: { auth_strategy: "keystone" },
     vnc: { enabled: false },
-    glance: { api_servers: `http://${settings.management.cloud}:${ports.image}` },
+    glance: { api_servers: `http://${settings.management.cloud}:${managementPorts.image}` },
     // Region in which Nova checks, with the client's token, whether a project exists. By default,
     // Nova would use the client's region.
     keystone: { region_name: settings.region },
@@ -62,15 +62,17 @@ export const nova = (inputs: CloudInputs): Ini => {
     },
     cinder: { catalog_info: "volumev3::publicURL", os_region_name: settings.region, ...login },
     service_user: { send_service_user_token: true, ...login },
-    oslo_concurrency: locks("nova"),
-    ...behindProxy,
+    oslo_concurrency: getConcurrencyOptions("nova"),
+    ...proxyHeadersSection,
     upgrade_levels: { compute: "auto" },
     // Settings of the lab's driver. All compute hosts share this machine and its only Neutron
     // agent.
     lab: { network_host: settings.hostname, hosts: settings.zones.length },
-    keystone_authtoken: tokenCheck(inputs, "compute"),
+    keystone_authtoken: getAuthtokenOptions(inputs, "compute"),
   };
 };
 
 /** Returns the settings that the nova-compute of one zone reads after nova.conf. */
-export const novaCompute = (zone: Zone): Ini => ({ DEFAULT: { host: zone.host } });
+export const getNovaComputeConf = (zone: AvailabilityZone): Ini => ({
+  DEFAULT: { host: zone.host },
+});

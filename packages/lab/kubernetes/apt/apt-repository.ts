@@ -13,14 +13,14 @@ import { gzipSync } from "node:zlib";
 import type { Step } from "../../../../base/progress.js";
 import { renderPackages, renderRelease, type IndexedFile, type ReleaseFacts } from "./apt-index.js";
 import type { BuiltComponent } from "../compile/build-component.js";
-import type { Release } from "../catalog/component.js";
-import { adoptDeb, assets, packDeb, type DebFile } from "./deb-files.js";
-import { digestOf } from "../digest.js";
+import type { KubernetesRelease } from "../catalog/component.js";
+import { copyDeb, packageAssetsFolder, packDeb, type DebFile } from "./deb-files.js";
+import { computeDigest } from "../digest.js";
 import { debPackages, dockerPackages, type DebPackage } from "../catalog/deb-package-table.js";
 import type { SigningKey } from "./signing-key.js";
 
-export interface AptOptions {
-  readonly release: Release;
+export interface AptRepositoryOptions {
+  readonly release: KubernetesRelease;
   readonly built: ReadonlyMap<string, BuiltComponent>;
   readonly key: SigningKey;
   /** Packages that upstream published, which are not built. A map from a name to a file. */
@@ -37,7 +37,7 @@ const isDockers = ({ name }: DebPackage): boolean => dockerPackages.includes(nam
  * Writes Kubernetes' repository in the layout of pkgs.k8s.io: flat, for one minor, with the key in
  * it. Returns false if the repository was complete and unchanged.
  */
-export const writeKubernetesRepository = (options: AptOptions): Promise<boolean> =>
+export const writeKubernetesRepository = (options: AptRepositoryOptions): Promise<boolean> =>
   writeRepository(
     options,
     debPackages.filter((one) => !isDockers(one)),
@@ -60,7 +60,7 @@ export const dockerSuites: Readonly<Record<string, readonly string[]>> = {
  * Writes Docker's repositories in the layout of download.docker.com: one per distribution, with
  * suites. Returns false if the repositories were complete and unchanged.
  */
-export const writeDockerRepository = (options: AptOptions): Promise<boolean> =>
+export const writeDockerRepository = (options: AptRepositoryOptions): Promise<boolean> =>
   writeRepository(options, debPackages.filter(isDockers), async (debs, part) => {
     for (const [distribution, codenames] of Object.entries(dockerSuites)) {
       const root = join(part, distribution);
@@ -74,7 +74,7 @@ async function writeSuite(
   root: string,
   codename: string,
   debs: readonly DebFile[],
-  { key }: AptOptions,
+  { key }: AptRepositoryOptions,
 ): Promise<void> {
   const [suite, component] = [join(root, "dists", codename), "stable"];
   const pool = `dists/${codename}/pool/${component}/amd64`;
@@ -96,7 +96,7 @@ const writeIndex = (root: string, name: string, debs: readonly DebFile[]): Index
 function writeIndexed(root: string, name: string, content: Buffer): IndexedFile {
   mkdirSync(dirname(join(root, name)), { recursive: true });
   writeFileSync(join(root, name), content);
-  return { name, size: content.length, sha256: digestOf(content) };
+  return { name, size: content.length, sha256: computeDigest(content) };
 }
 
 async function writeRelease(root: string, facts: ReleaseFacts, key: SigningKey): Promise<void> {
@@ -107,20 +107,20 @@ async function writeRelease(root: string, facts: ReleaseFacts, key: SigningKey):
   writeFileSync(join(root, "Release.gpg"), signatures.detached);
 }
 
-function repositoryKey(options: AptOptions, packages: readonly DebPackage[]): string {
+function repositoryKey(options: AptRepositoryOptions, packages: readonly DebPackage[]): string {
   const used = new Set(
     packages.flatMap(({ programs }) =>
       Object.values(programs).map((name) => name.split("/")[0] ?? ""),
     ),
   );
   const components = [...used].sort().map((name) => [name, options.built.get(name)?.key]);
-  const files = readdirSync(assets)
+  const files = readdirSync(packageAssetsFolder)
     .sort()
-    .map((file) => [file, digestOf(readFileSync(join(assets, file)))]);
+    .map((file) => [file, computeDigest(readFileSync(join(packageAssetsFolder, file)))]);
   const versions = packages.map(({ name }) => options.release.packageVersions[name]);
   const fingerprint = options.key.fingerprint;
   const mirrored = packages.flatMap(({ name }) => options.mirrored.get(name) ?? []);
-  return digestOf(
+  return computeDigest(
     JSON.stringify({ packages, components, files, versions, fingerprint, mirrored, dockerSuites }),
   );
 }
@@ -131,7 +131,7 @@ function repositoryKey(options: AptOptions, packages: readonly DebPackage[]): st
  * @param fill adds indexes; gets the packages' files, which are in the folder `part`
  */
 async function writeRepository(
-  options: AptOptions,
+  options: AptRepositoryOptions,
   packages: readonly DebPackage[],
   fill: (debs: readonly DebFile[], part: string) => Promise<void>,
 ): Promise<boolean> {
@@ -146,7 +146,7 @@ async function writeRepository(
   for (const one of packages) {
     const own = options.mirrored.get(one.name);
     step.update(own === undefined ? `packing ${one.name}` : `adding ${one.name}`);
-    debs.push(await (own === undefined ? packDeb(one, part, options) : adoptDeb(own, part)));
+    debs.push(await (own === undefined ? packDeb(one, part, options) : copyDeb(own, part)));
   }
   step.update("signing");
   await fill(debs, part);

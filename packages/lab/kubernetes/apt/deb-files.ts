@@ -11,12 +11,12 @@ import { dirname, join } from "node:path";
 import { run } from "../../../../base/run-command.js";
 import type { IndexedFile } from "./apt-index.js";
 import type { BuiltComponent } from "../compile/build-component.js";
-import type { Release } from "../catalog/component.js";
-import { digestOfFile } from "../digest.js";
-import { debFileName, renderControl, type DebPackage } from "../catalog/deb-package-table.js";
+import type { KubernetesRelease } from "../catalog/component.js";
+import { computeFileDigest } from "../digest.js";
+import { getDebFileName, renderControl, type DebPackage } from "../catalog/deb-package-table.js";
 
 /** Folder with the packages' files that are not programs. */
-export const assets = join(__dirname, "../packages");
+export const packageAssetsFolder = join(__dirname, "../packages");
 const scripts = ["postinst", "prerm", "postrm"];
 /** Time of all files in a package in seconds, so that equal content gives an equal package. */
 const epoch = 1_767_225_600;
@@ -27,14 +27,14 @@ export interface DebFile {
   readonly file: IndexedFile;
 }
 
-export interface PackOptions {
-  readonly release: Pick<Release, "packageVersions">;
+export interface PackDebOptions {
+  readonly release: Pick<KubernetesRelease, "packageVersions">;
   readonly built: ReadonlyMap<string, BuiltComponent>;
   readonly signal?: AbortSignal;
 }
 
 /** Returns the path of an executable (`component/program`). */
-export function programFile(built: ReadonlyMap<string, BuiltComponent>, name: string): string {
+export function getProgramFile(built: ReadonlyMap<string, BuiltComponent>, name: string): string {
   const [component = "", program = ""] = name.split("/");
   const found = built.get(component);
   if (!found) throw new Error(`${name}: component ${component} is not built`);
@@ -42,7 +42,7 @@ export function programFile(built: ReadonlyMap<string, BuiltComponent>, name: st
 }
 
 /** Copies a package unchanged, under a name without characters that a URL would encode. */
-export async function adoptDeb(file: string, output: string): Promise<DebFile> {
+export async function copyDeb(file: string, output: string): Promise<DebFile> {
   const { stdout: control } = await run("dpkg-deb", ["--field", file]);
   const [name, version, architecture] = ["Package", "Version", "Architecture"].map(
     (field) => new RegExp(`^${field}: (.*)$`, "m").exec(control)?.[1] ?? "",
@@ -52,14 +52,14 @@ export async function adoptDeb(file: string, output: string): Promise<DebFile> {
   const path = join(output, target);
   copyFileSync(file, path);
   const size = statSync(path).size;
-  return { control, file: { name: target, size, sha256: await digestOfFile(path) } };
+  return { control, file: { name: target, size, sha256: await computeFileDigest(path) } };
 }
 
 /** Packs built files into a package. */
 export async function packDeb(
   debPackage: DebPackage,
   output: string,
-  options: PackOptions,
+  options: PackDebOptions,
 ): Promise<DebFile> {
   const version = options.release.packageVersions[debPackage.name];
   if (version === undefined) throw new Error(`no version for the package ${debPackage.name}`);
@@ -74,18 +74,18 @@ export async function packDeb(
     bytes += statSync(path).size;
   };
   for (const [path, name] of Object.entries(debPackage.programs)) {
-    install(programFile(options.built, name), path, 0o755);
+    install(getProgramFile(options.built, name), path, 0o755);
   }
   for (const [path, file] of Object.entries(debPackage.files ?? {})) {
-    install(join(assets, file), path, 0o644);
+    install(join(packageAssetsFolder, file), path, 0o644);
   }
   const control = renderControl(debPackage, version, Math.ceil(bytes / 1024));
   for (const script of debPackage.unit ? scripts : []) {
-    install(join(assets, `${script}.sh`), `DEBIAN/${script}`, 0o755);
+    install(join(packageAssetsFolder, `${script}.sh`), `DEBIAN/${script}`, 0o755);
   }
   mkdirSync(join(root, "DEBIAN"), { recursive: true });
   writeFileSync(join(root, "DEBIAN", "control"), control);
-  const name = debFileName(debPackage.name, version);
+  const name = getDebFileName(debPackage.name, version);
   const path = join(output, name);
   // Uses the fastest zstd level, because nodes wait for unpacking.
   await run("dpkg-deb", ["--root-owner-group", "-Zzstd", "-z1", "--build", root, path], {
@@ -93,5 +93,8 @@ export async function packDeb(
     signal: options.signal,
   });
   rmSync(root, { recursive: true });
-  return { control, file: { name, size: statSync(path).size, sha256: await digestOfFile(path) } };
+  return {
+    control,
+    file: { name, size: statSync(path).size, sha256: await computeFileDigest(path) },
+  };
 }

@@ -22,7 +22,7 @@ export interface SigningKey {
   sign(text: string): Promise<{ readonly inline: string; readonly detached: string }>;
 }
 
-export interface KeyOptions {
+export interface SigningKeyOptions {
   /**
    * Signs with a subkey, as Docker does. This option has an effect only when the key is created.
    * @default the key itself signs, as with Kubernetes
@@ -37,9 +37,9 @@ const owner = "stackadm lab repository";
  * temporary home, so it neither reads nor changes the user's keyring, and its agent is stopped with
  * the home.
  */
-export async function signingKey(
+export async function ensureSigningKey(
   directory: string,
-  { subkey = false }: KeyOptions = {},
+  { subkey = false }: SigningKeyOptions = {},
 ): Promise<SigningKey> {
   const secret = join(directory, "secret.asc");
   if (!existsSync(secret)) {
@@ -47,7 +47,7 @@ export async function signingKey(
       const make = (...words: string[]) => gpg(["--passphrase", "", ...words, "never"]);
       await make("--quick-generate-key", owner, "ed25519", subkey ? "cert" : "sign");
       if (subkey) {
-        const made = fingerprintOf(await gpg(["--with-colons", "--list-keys"]));
+        const made = parseFingerprint(await gpg(["--with-colons", "--list-keys"]));
         await make("--quick-add-key", made, "ed25519", "sign");
       }
       return gpg(["--armor", "--export-secret-keys"]);
@@ -59,7 +59,7 @@ export async function signingKey(
     await gpg(["--import"], material);
     return [await gpg(["--armor", "--export"]), await gpg(["--with-colons", "--list-keys"])];
   });
-  const fingerprint = fingerprintOf(listing);
+  const fingerprint = parseFingerprint(listing);
   return {
     fingerprint,
     publicKey,
@@ -85,7 +85,7 @@ export async function signingKey(
  * Returns the armored key with this fingerprint from a text that may contain several keys. Returns
  * undefined if the text does not contain it.
  */
-export function pinnedKey(armored: string, fingerprint: string): Promise<string | undefined> {
+export function findPinnedKey(armored: string, fingerprint: string): Promise<string | undefined> {
   return withHome(async (gpg) => {
     await gpg(["--import"], armored);
     const listing = await gpg(["--with-colons", "--list-keys"]);
@@ -95,7 +95,7 @@ export function pinnedKey(armored: string, fingerprint: string): Promise<string 
 }
 
 /** Returns the primary key's fingerprint in the output of `gpg --with-colons`. */
-export function fingerprintOf(listing: string): string {
+export function parseFingerprint(listing: string): string {
   const line = listing.split("\n").find((candidate) => candidate.startsWith("fpr:"));
   const fingerprint = line?.split(":")[9];
   if (!fingerprint) throw new Error("gpg lists no key after importing one");

@@ -73,7 +73,7 @@ export interface Component {
 export type ImageBase = "empty" | "debian";
 
 /** Image of the registry. */
-export interface Image {
+export interface RegistryImage {
   /** Path in the registry: upstream's name without the host of the registry. */
   readonly repository: string;
   /** Further paths of the same image. */
@@ -104,18 +104,18 @@ export interface Image {
 /**
  * Components and images that are built for one Kubernetes version, in the order of their first use.
  */
-export interface Release {
+export interface KubernetesRelease {
   /** Version without `v`, such as 1.36.3. */
   readonly version: string;
   readonly minor: string;
   readonly components: readonly Component[];
-  readonly images: readonly Image[];
+  readonly images: readonly RegistryImage[];
   /** Versions of all deb packages. deb-package-table.ts lists their content. */
   readonly packageVersions: Readonly<Record<string, string>>;
 }
 
 /** Returns the difference from upstream's published version, if there is one. */
-export function differs({ source, deviation }: Component): string | undefined {
+export function describeDeviation({ source, deviation }: Component): string | undefined {
   const shares =
     source.kind === "module" &&
     source.sharedWith !== undefined &&
@@ -127,7 +127,7 @@ export function differs({ source, deviation }: Component): string | undefined {
 /**
  * Returns the source: `github.com/coredns/coredns@v1.14.2`, or the folder of the lab's own program.
  */
-export function madeFrom(component: Component): string {
+export function describeSource(component: Component): string {
   const { source, version } = component;
   return source.kind === "program"
     ? `the lab's own program lab/kubernetes/programs/${source.directory}`

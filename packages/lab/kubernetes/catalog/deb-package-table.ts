@@ -116,11 +116,11 @@ export function renderControl(
  * Returns a package's version in the series that machines install. If another release replaces the
  * version, it contains `+really`, as in Debian.
  */
-export function inSeries(series: string, upstream: string): string {
+export function getSeriesVersion(series: string, upstream: string): string {
   return upstream.startsWith(`${series}.`) ? upstream : `${series}.0+really${upstream}`;
 }
 
 /** Returns the name of a package's file: `kubeadm_1.36.3-1.1_amd64.deb`. */
-export function debFileName(name: string, version: string): string {
+export function getDebFileName(name: string, version: string): string {
   return `${name}_${version}_amd64.deb`;
 }

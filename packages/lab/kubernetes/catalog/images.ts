@@ -1,19 +1,19 @@
-import type { ImageName } from "../../../../base/versions/container-images.js";
+import type { AddonImageName } from "../../../../base/versions/container-images.js";
 import type { KubernetesMinor } from "../../../../base/versions/pinned-versions.js";
-import type { Image } from "./component.js";
+import type { RegistryImage } from "./component.js";
 
 /**
  * Version of agnhost that is built for all minors. A Kubernetes source tree contains only one
  * version, and this version is later than the program's.
  */
-export const agnhostBuilt = { tag: "2.63.0", kubernetes: "1.36.3" };
+export const builtAgnhostVersion = { tag: "2.63.0", kubernetes: "1.36.3" };
 
 /** Returns the path of an image: `registry.k8s.io/coredns/coredns` -> `coredns/coredns`. */
-export function repositoryOf(name: string): string {
+export function parseRepository(name: string): string {
   return name.split("/").slice(1).join("/");
 }
 
-interface Short extends Partial<Omit<Image, "repository" | "upstream" | "tags">> {
+interface Short extends Partial<Omit<RegistryImage, "repository" | "upstream" | "tags">> {
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -23,25 +23,25 @@ interface Short extends Partial<Omit<Image, "repository" | "upstream" | "tags">>
  * @param name name with the host of the registry
  * @param tags tags; the first tag is upstream's
  */
-export function image(name: string, tags: readonly string[], rest: Short): Image {
+export function defineImage(name: string, tags: readonly string[], rest: Short): RegistryImage {
   return {
     base: "empty",
     ...rest,
-    repository: repositoryOf(name),
+    repository: parseRepository(name),
     upstream: `${name}:${tags[0] ?? ""}`,
     tags,
   };
 }
 
-function controlPlaneImages(versions: KubernetesMinor): Image[] {
-  const kubernetes = (name: string, base: Image["base"] = "empty"): Image =>
-    image(`registry.k8s.io/${name}`, [`v${versions.version}`], {
+function controlPlaneImages(versions: KubernetesMinor): RegistryImage[] {
+  const kubernetes = (name: string, base: RegistryImage["base"] = "empty"): RegistryImage =>
+    defineImage(`registry.k8s.io/${name}`, [`v${versions.version}`], {
       base,
       files: { [`/usr/local/bin/${name}`]: `kubernetes/${name}` },
       entrypoint: [name],
     });
   return [
-    image("registry.k8s.io/pause", [versions.pause], {
+    defineImage("registry.k8s.io/pause", [versions.pause], {
       files: { "/pause": "pause/pause" },
       entrypoint: ["/pause"],
       user: "65535:65535",
@@ -50,7 +50,7 @@ function controlPlaneImages(versions: KubernetesMinor): Image[] {
     kubernetes("kube-controller-manager"),
     kubernetes("kube-scheduler"),
     kubernetes("kube-proxy", "debian"),
-    image("registry.k8s.io/etcd", [`${versions.etcd.slice(1)}-0`], {
+    defineImage("registry.k8s.io/etcd", [`${versions.etcd.slice(1)}-0`], {
       files: {
         "/usr/local/bin/etcd": "etcd/etcd",
         "/usr/local/bin/etcdctl": "etcdctl/etcdctl",
@@ -58,7 +58,7 @@ function controlPlaneImages(versions: KubernetesMinor): Image[] {
       },
       command: ["etcd"],
     }),
-    image("registry.k8s.io/coredns/coredns", [versions.coredns], {
+    defineImage("registry.k8s.io/coredns/coredns", [versions.coredns], {
       // With another image repository, kubeadm pulls <prefix>/coredns.
       aliases: ["coredns"],
       files: { "/coredns": "coredns/coredns" },
@@ -68,18 +68,18 @@ function controlPlaneImages(versions: KubernetesMinor): Image[] {
   ];
 }
 
-type Tags = Readonly<Record<ImageName, string>>;
+type Tags = Readonly<Record<AddonImageName, string>>;
 
 /** Returns the image of a program that runs next to Cinder CSI. */
-export const sidecar = (name: string, tag: string, component = name): Image =>
-  image(`registry.k8s.io/sig-storage/${name}`, [tag], {
+export const defineSidecarImage = (name: string, tag: string, component = name): RegistryImage =>
+  defineImage(`registry.k8s.io/sig-storage/${name}`, [tag], {
     files: { [`/${name}`]: `${component}/${name}` },
     entrypoint: [`/${name}`],
   });
 
-function cloudImages(tags: Tags): Image[] {
-  const cloud = (name: string, base: Image["base"]): Image =>
-    image(`registry.k8s.io/provider-os/${name}`, [tags.cloudControllerManager], {
+function cloudImages(tags: Tags): RegistryImage[] {
+  const cloud = (name: string, base: RegistryImage["base"]): RegistryImage =>
+    defineImage(`registry.k8s.io/provider-os/${name}`, [tags.cloudControllerManager], {
       base,
       files: { [`/bin/${name}`]: `cloud-provider-openstack/${name}` },
       command: [`/bin/${name}`],
@@ -87,43 +87,47 @@ function cloudImages(tags: Tags): Image[] {
   return [
     cloud("openstack-cloud-controller-manager", "empty"),
     cloud("cinder-csi-plugin", "debian"),
-    sidecar("csi-attacher", tags.csiAttacher),
-    sidecar("csi-provisioner", tags.csiProvisioner),
-    sidecar("csi-resizer", tags.csiResizer),
-    sidecar("csi-node-driver-registrar", tags.csiNodeDriverRegistrar),
-    sidecar("livenessprobe", tags.livenessProbe),
+    defineSidecarImage("csi-attacher", tags.csiAttacher),
+    defineSidecarImage("csi-provisioner", tags.csiProvisioner),
+    defineSidecarImage("csi-resizer", tags.csiResizer),
+    defineSidecarImage("csi-node-driver-registrar", tags.csiNodeDriverRegistrar),
+    defineSidecarImage("livenessprobe", tags.livenessProbe),
   ];
 }
 
 /** Returns every image of a Kubernetes version and its add-ons. */
-export function images(versions: KubernetesMinor, tags: Tags): Image[] {
+export function listImages(versions: KubernetesMinor, tags: Tags): RegistryImage[] {
   return [
     ...controlPlaneImages(versions),
     ...cloudImages(tags),
-    image("docker.io/cloudnativelabs/kube-router", [tags.kubeRouter], {
+    defineImage("docker.io/cloudnativelabs/kube-router", [tags.kubeRouter], {
       base: "debian",
       files: { "/usr/local/bin/kube-router": "kube-router/kube-router" },
       entrypoint: ["/usr/local/bin/kube-router"],
       deviation: "Debian instead of Alpine; without gobgp and the copies of CNI plugins",
     }),
-    image("ghcr.io/flannel-io/flannel", [tags.flannel], {
+    defineImage("ghcr.io/flannel-io/flannel", [tags.flannel], {
       base: "debian",
       files: { "/opt/bin/flanneld": "flannel/flanneld" },
       entrypoint: ["/opt/bin/flanneld"],
       deviation: "Debian instead of Alpine; without strongswan and wireguard-tools",
     }),
-    image("ghcr.io/flannel-io/flannel-cni-plugin", [tags.flannelCniPlugin], {
+    defineImage("ghcr.io/flannel-io/flannel-cni-plugin", [tags.flannelCniPlugin], {
       base: "debian",
       files: { "/flannel": "flannel-cni-plugin/flannel" },
       command: ["/flannel"],
     }),
-    image("registry.k8s.io/e2e-test-images/agnhost", [tags.agnhost, agnhostBuilt.tag], {
-      base: "debian",
-      files: { "/agnhost": "agnhost/agnhost" },
-      links: { "/agnhost-2": "agnhost" },
-      entrypoint: ["/agnhost"],
-      command: ["pause"],
-      deviation: "Debian instead of Alpine; without dig, iperf and the bundled CoreDNS",
-    }),
+    defineImage(
+      "registry.k8s.io/e2e-test-images/agnhost",
+      [tags.agnhost, builtAgnhostVersion.tag],
+      {
+        base: "debian",
+        files: { "/agnhost": "agnhost/agnhost" },
+        links: { "/agnhost-2": "agnhost" },
+        entrypoint: ["/agnhost"],
+        command: ["pause"],
+        deviation: "Debian instead of Alpine; without dig, iperf and the bundled CoreDNS",
+      },
+    ),
   ];
 }

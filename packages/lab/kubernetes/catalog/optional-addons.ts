@@ -1,13 +1,13 @@
-import { imageTags } from "../../../../base/versions/container-images.js";
+import { getImageTags } from "../../../../base/versions/container-images.js";
 import { defaultKubernetesVersion } from "../../../../base/versions/pinned-versions.js";
-import type { Component, Image } from "./component.js";
-import { image, sidecar } from "./images.js";
-import { moduleSource, podNetworkComponents, sidecarModules } from "./versions.js";
+import type { Component, RegistryImage } from "./component.js";
+import { defineImage, defineSidecarImage } from "./images.js";
+import { defineModuleSource, listPodNetworkComponents, sidecarModules } from "./versions.js";
 
 /** Optional images and manifests that not every cluster needs. They are built only on request. */
 export interface OptionalAddon {
   readonly components: readonly Component[];
-  readonly images: readonly Image[];
+  readonly images: readonly RegistryImage[];
   /** Manifests of the extra. A map from the name of the deployed program to `component/copy`. */
   readonly manifests: Readonly<Record<string, string>>;
 }
@@ -56,8 +56,8 @@ const calicoComponent: Component = {
   deviation: "without BIRD and the BPF data plane: VXLAN only",
 };
 
-const calicoImages: readonly Image[] = [
-  image("docker.io/calico/cni", [release], {
+const calicoImages: readonly RegistryImage[] = [
+  defineImage("docker.io/calico/cni", [release], {
     files: {
       "/opt/cni/bin/install": "calico/install",
       "/opt/cni/bin/calico": "calico/calico",
@@ -67,7 +67,7 @@ const calicoImages: readonly Image[] = [
     command: ["/opt/cni/bin/install"],
     deviation: "without copies of other CNI plugins, which the machines have",
   }),
-  image("docker.io/calico/node", [release], {
+  defineImage("docker.io/calico/node", [release], {
     base: "debian",
     packages: ["runit", "procps"],
     files: { "/bin/calico-node": "calico/calico-node", "/bin/mountns": "calico/mountns" },
@@ -75,7 +75,7 @@ const calicoImages: readonly Image[] = [
     command: ["start_runit"],
     deviation: "Debian instead of a Red Hat; without BIRD and bpftool",
   }),
-  image("docker.io/calico/kube-controllers", [release], {
+  defineImage("docker.io/calico/kube-controllers", [release], {
     files: {
       "/usr/bin/kube-controllers": "calico/kube-controllers",
       "/usr/bin/check-status": "calico/check-status",
@@ -88,13 +88,13 @@ const calicoImages: readonly Image[] = [
 ];
 
 function calico(): OptionalAddon {
-  const tags = imageTags(defaultKubernetesVersion);
-  const flannel = podNetworkComponents(tags).filter(({ name }) => name === "flannel");
+  const tags = getImageTags(defaultKubernetesVersion);
+  const flannel = listPodNetworkComponents(tags).filter(({ name }) => name === "flannel");
   return {
     components: [...flannel, calicoComponent],
     images: [
       ...calicoImages,
-      image("docker.io/flannel/flannel", [canalFlannel], {
+      defineImage("docker.io/flannel/flannel", [canalFlannel], {
         base: "debian",
         files: { "/opt/bin/flanneld": "flannel/flanneld" },
         entrypoint: ["/opt/bin/flanneld"],
@@ -106,7 +106,7 @@ function calico(): OptionalAddon {
 }
 
 function snapshots(): OptionalAddon {
-  const { csiSnapshotter, snapshotController } = imageTags(defaultKubernetesVersion);
+  const { csiSnapshotter, snapshotController } = getImageTags(defaultKubernetesVersion);
   const project = "github.com/kubernetes-csi/external-snapshotter";
   const module = `${project}/v8`;
   const component = "external-snapshotter";
@@ -115,7 +115,7 @@ function snapshots(): OptionalAddon {
       {
         name: component,
         version: csiSnapshotter,
-        source: moduleSource(module, {
+        source: defineModuleSource(module, {
           ...sidecarModules,
           // Client of the same release. Without this line, Go would take the newest client.
           [`${project}/client/v8`]: `${project}/client/v8 ${csiSnapshotter}`,
@@ -129,15 +129,15 @@ function snapshots(): OptionalAddon {
       },
     ],
     images: [
-      sidecar("csi-snapshotter", csiSnapshotter, component),
-      sidecar("snapshot-controller", snapshotController, component),
+      defineSidecarImage("csi-snapshotter", csiSnapshotter, component),
+      defineSidecarImage("snapshot-controller", snapshotController, component),
     ],
     manifests: {},
   };
 }
 
 function metricsServer(): OptionalAddon {
-  const { metricsServer: version } = imageTags(defaultKubernetesVersion);
+  const { metricsServer: version } = getImageTags(defaultKubernetesVersion);
   const module = "sigs.k8s.io/metrics-server";
   const name = "metrics-server";
   return {
@@ -145,14 +145,14 @@ function metricsServer(): OptionalAddon {
       {
         name,
         version,
-        source: moduleSource(module),
+        source: defineModuleSource(module),
         programs: { [name]: `${module}/cmd/${name}` },
         link: { "k8s.io/component-base/version.gitVersion": version },
         expectedSeconds: 60,
       },
     ],
     images: [
-      image("registry.k8s.io/metrics-server/metrics-server", [version], {
+      defineImage("registry.k8s.io/metrics-server/metrics-server", [version], {
         files: { "/metrics-server": `${name}/${name}` },
         entrypoint: ["/metrics-server"],
         user: "65534",
@@ -169,7 +169,7 @@ function metricsServer(): OptionalAddon {
 const traefikBuilt = "v3.6.12";
 
 function traefik(): OptionalAddon {
-  const { traefik: version } = imageTags(defaultKubernetesVersion);
+  const { traefik: version } = getImageTags(defaultKubernetesVersion);
   const module = "github.com/traefik/traefik/v3";
   const name = "traefik";
   const deviation = `Traefik ${traefikBuilt}, the newest that can be built of published modules; without its dashboard`;
@@ -186,7 +186,7 @@ function traefik(): OptionalAddon {
       },
     ],
     images: [
-      image("docker.io/library/traefik", [version], {
+      defineImage("docker.io/library/traefik", [version], {
         files: { "/traefik": `${name}/${name}` },
         entrypoint: ["/traefik"],
         deviation,
@@ -197,7 +197,7 @@ function traefik(): OptionalAddon {
 }
 
 function keystoneAuth(): OptionalAddon {
-  const { keystoneAuth: version } = imageTags(defaultKubernetesVersion);
+  const { keystoneAuth: version } = getImageTags(defaultKubernetesVersion);
   const module = "k8s.io/cloud-provider-openstack";
   const name = "k8s-keystone-auth";
   return {
@@ -205,7 +205,7 @@ function keystoneAuth(): OptionalAddon {
       {
         name,
         version,
-        source: moduleSource(module),
+        source: defineModuleSource(module),
         programs: { [name]: `${module}/cmd/${name}` },
         link: {
           "k8s.io/component-base/version.gitVersion": version,
@@ -215,7 +215,7 @@ function keystoneAuth(): OptionalAddon {
       },
     ],
     images: [
-      image(`registry.k8s.io/provider-os/${name}`, [version], {
+      defineImage(`registry.k8s.io/provider-os/${name}`, [version], {
         files: { [`/bin/${name}`]: `${name}/${name}` },
         command: [`/bin/${name}`],
       }),
@@ -232,5 +232,5 @@ export const optionalAddons = {
   traefik,
   "keystone-auth": keystoneAuth,
 } as const satisfies Readonly<Record<string, () => OptionalAddon>>;
-export type ExtraName = keyof typeof optionalAddons;
-export const extraNames = Object.keys(optionalAddons) as readonly ExtraName[];
+export type OptionalAddonName = keyof typeof optionalAddons;
+export const optionalAddonNames = Object.keys(optionalAddons) as readonly OptionalAddonName[];

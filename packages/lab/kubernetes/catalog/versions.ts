@@ -1,14 +1,14 @@
 import { Failure } from "../../../../base/failures/failure.js";
-import { imageTags, type ImageName } from "../../../../base/versions/container-images.js";
+import { getImageTags, type AddonImageName } from "../../../../base/versions/container-images.js";
 import {
   defaultKubernetesVersion,
   kubernetesMinors,
-  minorOf,
+  getMinorVersion,
   type KubernetesMinor,
 } from "../../../../base/versions/pinned-versions.js";
-import type { Component, ModuleSource, ProgramSource, Release } from "./component.js";
-import { agnhostBuilt, images } from "./images.js";
-import { inSeries } from "./deb-package-table.js";
+import type { Component, ModuleSource, ProgramSource, KubernetesRelease } from "./component.js";
+import { builtAgnhostVersion, listImages } from "./images.js";
+import { getSeriesVersion } from "./deb-package-table.js";
 
 export const supportedKubernetesVersions: readonly string[] = Object.values(kubernetesMinors).map(
   ({ version }) => version,
@@ -56,7 +56,10 @@ const kubernetesSource = (version: string): ModuleSource => ({
  * Returns a module that uses the module versions of the default Kubernetes, even if it is built for
  * another Kubernetes. So its packages are compiled once.
  */
-export const moduleSource = (name: string, replace?: ModuleSource["replace"]): ModuleSource => ({
+export const defineModuleSource = (
+  name: string,
+  replace?: ModuleSource["replace"],
+): ModuleSource => ({
   kind: "module",
   module: name,
   sharedWith: defaultKubernetesVersion,
@@ -108,7 +111,7 @@ function nodeComponents(version: string): Component[] {
     {
       name: "cri-tools",
       version: criTools,
-      source: moduleSource("sigs.k8s.io/cri-tools"),
+      source: defineModuleSource("sigs.k8s.io/cri-tools"),
       programs: commands("sigs.k8s.io/cri-tools/cmd", ["crictl"]),
       link: { "sigs.k8s.io/cri-tools/pkg/version.Version": criTools },
       expectedSeconds: 40,
@@ -117,7 +120,7 @@ function nodeComponents(version: string): Component[] {
     {
       name: "cni-plugins",
       version: cniPlugins,
-      source: moduleSource(cniModule),
+      source: defineModuleSource(cniModule),
       programs: {
         ...commands(`${cniModule}/plugins/main`, ["bridge", "loopback", "ptp", "host-device"]),
         ...commands(`${cniModule}/plugins/ipam`, ["host-local", "static"]),
@@ -134,7 +137,7 @@ function controlPlaneComponents(minor: KubernetesMinor): Component[] {
   const etcd = (name: string, part: string): Component => ({
     name,
     version: minor.etcd,
-    source: moduleSource(`go.etcd.io/etcd/${part}/v3`),
+    source: defineModuleSource(`go.etcd.io/etcd/${part}/v3`),
     programs: { [name]: `go.etcd.io/etcd/${part}/v3` },
     expectedSeconds: part === "server" ? 50 : 5,
   });
@@ -157,23 +160,23 @@ function controlPlaneComponents(minor: KubernetesMinor): Component[] {
     {
       name: "coredns",
       version: minor.coredns,
-      source: moduleSource("github.com/coredns/coredns"),
+      source: defineModuleSource("github.com/coredns/coredns"),
       programs: { coredns: "github.com/coredns/coredns" },
       expectedSeconds: 100,
     },
   ];
 }
 
-type Tags = Readonly<Record<ImageName, string>>;
+type Tags = Readonly<Record<AddonImageName, string>>;
 
-export function podNetworkComponents(tags: Tags): Component[] {
+export function listPodNetworkComponents(tags: Tags): Component[] {
   const router = "github.com/cloudnativelabs/kube-router/v2";
   const flannel = "github.com/flannel-io/flannel";
   return [
     {
       name: "kube-router",
       version: tags.kubeRouter,
-      source: moduleSource(router),
+      source: defineModuleSource(router),
       programs: commands(`${router}/cmd`, ["kube-router"]),
       link: { [`${router}/pkg/version.Version`]: tags.kubeRouter },
       expectedSeconds: 70,
@@ -181,7 +184,7 @@ export function podNetworkComponents(tags: Tags): Component[] {
     {
       name: "flannel",
       version: tags.flannel,
-      source: moduleSource(flannel),
+      source: defineModuleSource(flannel),
       programs: { flanneld: flannel },
       link: { [`${flannel}/pkg/version.Version`]: tags.flannel },
       cgo: true,
@@ -202,7 +205,7 @@ export function podNetworkComponents(tags: Tags): Component[] {
 }
 
 function agnhostComponent({ agnhost: asked }: Pick<Tags, "agnhost">): Component {
-  const { tag, kubernetes } = agnhostBuilt;
+  const { tag, kubernetes } = builtAgnhostVersion;
   return {
     name: "agnhost",
     version: tag,
@@ -229,7 +232,7 @@ function cloudComponents(kubernetes: string, tags: Tags): Component[] {
   const sidecar = (name: string, path: string, sidecarVersion: string): Component => ({
     name: `csi-${name}`,
     version: sidecarVersion,
-    source: moduleSource(path, sidecarModules),
+    source: defineModuleSource(path, sidecarModules),
     programs: commands(`${path}/cmd`, [`csi-${name}`]),
     link: { "main.version": sidecarVersion },
     expectedSeconds: 50,
@@ -238,7 +241,7 @@ function cloudComponents(kubernetes: string, tags: Tags): Component[] {
     {
       name: "cloud-provider-openstack",
       version,
-      source: { ...moduleSource(cloudProvider), sharedWith: kubernetes },
+      source: { ...defineModuleSource(cloudProvider), sharedWith: kubernetes },
       programs: commands(`${cloudProvider}/cmd`, [
         "openstack-cloud-controller-manager",
         "cinder-csi-plugin",
@@ -276,8 +279,8 @@ function cloudComponents(kubernetes: string, tags: Tags): Component[] {
  * Returns everything that is built for a Kubernetes version. Throws a Failure if the version is not
  * one of `supportedKubernetesVersions`.
  */
-export function release(version: string): Release {
-  const minor = kubernetesMinors[minorOf(version)];
+export function getKubernetesRelease(version: string): KubernetesRelease {
+  const minor = kubernetesMinors[getMinorVersion(version)];
   if (minor?.version !== version) {
     throw new Failure(
       "FAILED",
@@ -285,23 +288,23 @@ export function release(version: string): Release {
       `Use --kubernetes ${defaultKubernetesVersion}.`,
     );
   }
-  const tags = imageTags(version);
+  const tags = getImageTags(version);
   const components = [
     ...nodeComponents(version),
     ...controlPlaneComponents(minor),
     ...cloudComponents(version, tags),
-    ...podNetworkComponents(tags),
+    ...listPodNetworkComponents(tags),
   ];
   return {
     version,
-    minor: minorOf(version),
+    minor: getMinorVersion(version),
     components,
-    images: images(minor, tags),
+    images: listImages(minor, tags),
     packageVersions: {
       ...Object.fromEntries(
         ["kubeadm", "kubelet", "kubectl"].map((name) => [name, `${version}-1.1`]),
       ),
-      "cri-tools": `${inSeries(minorOf(version), criTools.slice(1))}-1.1`,
+      "cri-tools": `${getSeriesVersion(getMinorVersion(version), criTools.slice(1))}-1.1`,
       "kubernetes-cni": `${cniPlugins.slice(1)}-1.1`,
       "containerd.io": `${containerd.slice(1)}-1`,
     },

@@ -19,17 +19,17 @@ import { run } from "../../../../base/run-command.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import type { Component, CSource, ModuleSource, ProgramSource } from "../catalog/component.js";
 import {
-  goBuildArguments,
-  modulesOf,
-  newer,
+  getGoBuildArguments,
+  listModuleVersions,
+  getNewerVersion,
   renderModuleGoMod,
   renderProgramGoMod,
 } from "./go-mod-files.js";
 import type { GoModFile } from "./go-mod-files.js";
-import { heartbeat } from "../heartbeat.js";
+import { startHeartbeat } from "../heartbeat.js";
 import { kubernetesModule, minimumGo } from "../catalog/versions.js";
 
-export interface BuildOptions {
+export interface BuildComponentOptions {
   /** Folder of all finished components. */
   readonly cache: string;
   /**
@@ -52,7 +52,7 @@ export interface BuiltComponent {
 }
 
 /** Built components by name. */
-export type Built = ReadonlyMap<string, BuiltComponent>;
+export type BuiltComponents = ReadonlyMap<string, BuiltComponent>;
 
 const programs = join(__dirname, "../programs");
 const goCacheOf = (cache: string) => join(cache, "go");
@@ -64,8 +64,8 @@ const goCacheOf = (cache: string) => join(cache, "go");
  */
 export async function buildComponents(
   components: readonly Component[],
-  { cache, ...options }: Omit<BuildOptions, "goCache">,
-): Promise<Built> {
+  { cache, ...options }: Omit<BuildComponentOptions, "goCache">,
+): Promise<BuiltComponents> {
   const built = new Map<string, BuiltComponent>();
   if (components.length > 0) await requireGo();
   for (const component of components) {
@@ -77,11 +77,13 @@ export async function buildComponents(
 }
 
 /** Returns the components in maps from a path to a file of a component (`component/program`). */
-export const componentsOf = (files: readonly Readonly<Record<string, string>>[]): Set<string> =>
+export const listComponentNames = (
+  files: readonly Readonly<Record<string, string>>[],
+): Set<string> =>
   new Set(files.flatMap((paths) => Object.values(paths).map((name) => name.split("/")[0] ?? "")));
 
 /** Deletes 15 GB that only an interrupted build needs. Keeps the executables. */
-export function forgetGoCache(cache: string): void {
+export function deleteGoCache(cache: string): void {
   rmSync(goCacheOf(cache), { recursive: true, force: true });
 }
 
@@ -89,7 +91,7 @@ export function forgetGoCache(cache: string): void {
  * Returns a digest of everything that determines the executables: build options and the lab's own
  * sources. The digest has 12 hex digits.
  */
-export function componentKey(component: Component): string {
+export function computeComponentKey(component: Component): string {
   const { name, version, source, programs: mains, tags, link, cgo, copies } = component;
   const hash = createHash("sha256");
   hash.update(JSON.stringify({ name, version, source, mains, tags, link, cgo, copies }));
@@ -109,9 +111,9 @@ export function componentKey(component: Component): string {
  */
 export async function buildComponent(
   component: Component,
-  options: BuildOptions,
+  options: BuildComponentOptions,
 ): Promise<BuiltComponent> {
-  const key = componentKey(component);
+  const key = computeComponentKey(component);
   const directory = join(options.cache, `${component.name}-${component.version}-${key}`);
   if (existsSync(directory)) return { component, directory, key, seconds: 0 };
   const part = `${directory}.part`;
@@ -120,7 +122,7 @@ export async function buildComponent(
   const started = Date.now();
   const title = `Build ${component.name} ${component.version}`;
   await withStep(options.progress, title, component.expectedSeconds, async (step) => {
-    const beat = heartbeat(step);
+    const beat = startHeartbeat(step);
     try {
       await compile(component, part, { ...options, step: beat });
     } finally {
@@ -132,7 +134,7 @@ export async function buildComponent(
   return { component, directory, key, seconds: Math.round((Date.now() - started) / 1000) };
 }
 
-type CompileOptions = BuildOptions & { readonly step: Pick<Step, "update"> };
+type CompileOptions = BuildComponentOptions & { readonly step: Pick<Step, "update"> };
 
 async function compile(component: Component, part: string, options: CompileOptions): Promise<void> {
   const source = join(part, "source");
@@ -164,7 +166,7 @@ async function compile(component: Component, part: string, options: CompileOptio
   if (Object.keys(component.programs).length === 0) return;
   let packages = 0;
   // Other processes on this machine have priority.
-  await run("nice", ["go", ...goBuildArguments(component, part)], {
+  await run("nice", ["go", ...getGoBuildArguments(component, part)], {
     cwd: source,
     env: goEnvironment(options, component.cgo === true),
     signal: options.signal,
@@ -194,7 +196,7 @@ async function sharedModules(
   if (sharedWith === undefined) return new Map();
   const kubernetes = { kind: "module", module: kubernetesModule } as const;
   const directory = await moduleDirectory(kubernetes, `v${sharedWith}`, options);
-  return modulesOf(await goModOf(directory), sharedWith);
+  return listModuleVersions(await goModOf(directory), sharedWith);
 }
 
 /** Copies files of the module and makes them writable, because Go's module cache is read-only. */
@@ -217,7 +219,7 @@ function chmodTree(path: string): void {
  * files can be deleted later. The user's own module and build caches are not used.
  */
 function goEnvironment(
-  { goCache }: Pick<BuildOptions, "goCache">,
+  { goCache }: Pick<BuildComponentOptions, "goCache">,
   cgo: boolean,
 ): NodeJS.ProcessEnv {
   return {
@@ -286,7 +288,7 @@ export async function requireGo(): Promise<void> {
     );
   }
   const plain = version.split(/[^0-9.]/)[0] ?? "";
-  if (newer(plain, minimumGo) !== plain) {
+  if (getNewerVersion(plain, minimumGo) !== plain) {
     throw new Failure(
       "FAILED",
       `The lab builds Kubernetes from Go modules; Go ${version} is too old for that.`,

@@ -1,4 +1,4 @@
-import { withoutDebugInfoFlags } from "../../../../base/go-build.js";
+import { goBuildDwarfFlags } from "../../../../base/go-build.js";
 import type { Component, ModuleSource } from "../catalog/component.js";
 
 /** Output of `go mod edit -json`, with the fields that are used here. */
@@ -19,7 +19,7 @@ const oldestLanguage = "1.24.0";
  * Returns the versions of the modules that Kubernetes (such as 1.36.3) requires, as a map from a
  * module to its version from go.mod. The staging folders of Kubernetes are published as modules.
  */
-export function modulesOf(kubernetes: GoModFile, version: string): Map<string, string> {
+export function listModuleVersions(kubernetes: GoModFile, version: string): Map<string, string> {
   const staging = `v0.${version.split(".").slice(1).join(".")}`;
   const own = new Set((kubernetes.Replace ?? []).map(({ Old }) => Old.Path));
   const required = kubernetes.Require ?? [];
@@ -51,7 +51,7 @@ export function renderModuleGoMod(
   });
   return renderGoMod({
     name: component.name,
-    language: newer(upstream.Go ?? oldestLanguage, oldestLanguage),
+    language: getNewerVersion(upstream.Go ?? oldestLanguage, oldestLanguage),
     require: [`${source.module} ${source.moduleVersion ?? component.version}`],
     replace: [...replaces, ...Object.entries(own).map(([path, target]) => `${path} => ${target}`)],
     shared: new Map([...shared].filter(([path]) => !(path in own))),
@@ -106,7 +106,7 @@ function latest(path: string, version: string): string {
 }
 
 /** Returns the later of two Go language versions, compared number by number. */
-export function newer(one: string, other: string): string {
+export function getNewerVersion(one: string, other: string): string {
   const numbers = (version: string) => version.split(".").map(Number);
   const [a, b] = [numbers(one), numbers(other)];
   for (let index = 0; index < Math.max(a.length, b.length); index++) {
@@ -117,7 +117,7 @@ export function newer(one: string, other: string): string {
 }
 
 /** Returns the name that `go build` gives an executable: the last element of its package's path. */
-export function executableName(mainPackage: string): string {
+export function getExecutableName(mainPackage: string): string {
   return mainPackage.split("/").at(-1) ?? "";
 }
 
@@ -132,21 +132,12 @@ const tags = ["selinux", "notest", "grpcnotrace"];
  * Several programs share one run. They then have the names that Go gives them (versions.test.ts
  * checks the table for this).
  */
-export function goBuildArguments(component: Component, output: string): string[] {
+export function getGoBuildArguments(component: Component, output: string): string[] {
   const link = Object.entries(component.link ?? {}).map(([name, value]) => `-X ${name}=${value}`);
   const ldflags = ["-s", "-w", ...(component.cgo ? ["-extldflags=-static"] : []), ...link];
   const names = Object.keys(component.programs);
   return [
-    ...[
-      "build",
-      "-p",
-      "2",
-      "-v",
-      "-trimpath",
-      "-ldflags",
-      ldflags.join(" "),
-      ...withoutDebugInfoFlags,
-    ],
+    ...["build", "-p", "2", "-v", "-trimpath", "-ldflags", ldflags.join(" "), ...goBuildDwarfFlags],
     ...["-tags", [...tags, ...(component.tags ?? [])].join(",")],
     ...["-o", names.length === 1 ? `${output}/${names.join("")}` : `${output}/`],
     ...Object.values(component.programs),

@@ -4,13 +4,17 @@ import { replaceFile } from "../../../../base/atomic-files.js";
 import { ensureCommands } from "../../../../base/host-packages.js";
 import { withStep, type Progress } from "../../../../base/progress.js";
 import { run } from "../../../../base/run-command.js";
-import type { Image } from "../catalog/component.js";
-import { digestOf } from "../digest.js";
+import type { RegistryImage } from "../catalog/component.js";
+import { computeDigest } from "../digest.js";
 import { mirrorTools } from "../host-tools.js";
-import { reason, whyNot, type MirrorSettings } from "./mirror-settings.js";
+import {
+  parseFailureReason,
+  findUnavailabilityReason,
+  type MirrorSettings,
+} from "./mirror-settings.js";
 import type { RegistryStore } from "../registry/registry-store.js";
 import type { SiteImage } from "../site/site-manifest.js";
-import { areStored, storeOf } from "../site/site-images.js";
+import { hasAllImages, openRegistryStore } from "../site/site-images.js";
 
 export interface MirrorImagesOptions {
   /** Settings of the mirror. If undefined, nothing is mirrored. */
@@ -24,10 +28,10 @@ export interface MirrorImagesOptions {
 }
 
 /** Returns the images that are not among the mirrored images. */
-export const imagesLeft = (
-  images: readonly Image[],
+export const listUnmirroredImages = (
+  images: readonly RegistryImage[],
   mirrored: readonly SiteImage[],
-): readonly Image[] =>
+): readonly RegistryImage[] =>
   images.filter(({ upstream }) => !mirrored.some((one) => one.upstream === upstream));
 
 /**
@@ -36,7 +40,7 @@ export const imagesLeft = (
  * for registries: mirrors, authorities, proxies, policy.
  */
 export async function mirrorImages(
-  images: readonly Image[],
+  images: readonly RegistryImage[],
   options: MirrorImagesOptions,
 ): Promise<SiteImage[]> {
   const { settings, progress } = options;
@@ -55,7 +59,7 @@ export async function mirrorImages(
  * Reports whether a site may contain these images. Mirrored images are allowed only if the settings
  * allow mirroring.
  */
-export const mayHave = (
+export const canContainImages = (
   images: readonly SiteImage[],
   settings: MirrorSettings | undefined,
 ): boolean => settings !== undefined || !images.some(({ mirrored }) => mirrored);
@@ -64,7 +68,7 @@ const hostOf = (reference: string): string => reference.split("/")[0] ?? "";
 
 /** Returns the registries from which the first wanted image cannot be read, with the reasons. */
 async function unreachable(
-  images: readonly Image[],
+  images: readonly RegistryImage[],
   { progress, signal }: MirrorImagesOptions,
 ): Promise<ReadonlyMap<string, string>> {
   if (images.length === 0) return new Map();
@@ -75,14 +79,17 @@ async function unreachable(
     run("podman", ["manifest", "inspect", upstream], { signal: within });
   const answers = await withStep(progress, "Look for upstream's images", 3, () =>
     Promise.all(
-      [...first].map(async ([host, upstream]) => [host, await whyNot(ask(upstream), signal)]),
+      [...first].map(async ([host, upstream]) => [
+        host,
+        await findUnavailabilityReason(ask(upstream), signal),
+      ]),
     ),
   );
   return new Map(answers.flatMap(([host = "", why]) => (why === undefined ? [] : [[host, why]])));
 }
 
 async function fetchAll(
-  images: readonly Image[],
+  images: readonly RegistryImage[],
   options: MirrorImagesOptions,
 ): Promise<SiteImage[]> {
   const { progress, signal } = options;
@@ -91,7 +98,7 @@ async function fetchAll(
     await ensureCommands(mirrorTools, progress, { signal });
   } catch (error) {
     signal?.throwIfAborted();
-    progress.note(`${reason(error)} The lab builds its own images.`);
+    progress.note(`${parseFailureReason(error)} The lab builds its own images.`);
     return [];
   }
   const fetched = await withStep(progress, "Mirror upstream's images", 150, async (step) => {
@@ -102,7 +109,7 @@ async function fetchAll(
         done.push(...(await fetchImage(image, options)));
       } catch (error) {
         signal?.throwIfAborted();
-        failed.push(`${image.upstream}: ${reason(error)}`);
+        failed.push(`${image.upstream}: ${parseFailureReason(error)}`);
       }
     }
     return done;
@@ -112,20 +119,23 @@ async function fetchAll(
 }
 
 /** Returns the path of the file that records the mirrored content of an image. */
-const recordOf = ({ upstream, tags }: Image, cache: string): string =>
-  join(cache, `image-${digestOf(JSON.stringify([upstream, tags])).slice(0, 12)}.json`);
+const recordOf = ({ upstream, tags }: RegistryImage, cache: string): string =>
+  join(cache, `image-${computeDigest(JSON.stringify([upstream, tags])).slice(0, 12)}.json`);
 
 function recorded(
-  image: Image,
+  image: RegistryImage,
   { cache, site }: MirrorImagesOptions,
 ): readonly SiteImage[] | undefined {
   const file = recordOf(image, cache);
   if (!existsSync(file)) return undefined;
   const stored = JSON.parse(readFileSync(file, "utf8")) as readonly SiteImage[];
-  return areStored(stored, site) ? stored : undefined;
+  return hasAllImages(stored, site) ? stored : undefined;
 }
 
-async function fetchImage(image: Image, options: MirrorImagesOptions): Promise<SiteImage[]> {
+async function fetchImage(
+  image: RegistryImage,
+  options: MirrorImagesOptions,
+): Promise<SiteImage[]> {
   const { cache, site, signal } = options;
   const name = image.upstream.replace(/:[^:/]*$/, "");
   const fetched: SiteImage[] = [];
@@ -138,7 +148,7 @@ async function fetchImage(image: Image, options: MirrorImagesOptions): Promise<S
     const places = [`docker://${name}:${tag}`, `dir:${folder}`];
     await run("skopeo", [...platform, ...copy, ...places], { signal });
     const repositories = [image.repository, ...(image.aliases ?? [])];
-    const blobs = await adopt(folder, repositories, tag, storeOf(site));
+    const blobs = await adopt(folder, repositories, tag, openRegistryStore(site));
     fetched.push({
       upstream: `${name}:${tag}`,
       repositories,
@@ -176,7 +186,7 @@ async function adopt(
   }
   const image = {
     manifest,
-    digest: digestOf(manifest),
+    digest: computeDigest(manifest),
     config: configText,
     configDigest: hex(config),
   };

@@ -6,10 +6,14 @@ import { withStep, type Progress } from "../../../../base/progress.js";
 import { run } from "../../../../base/run-command.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { downloadDebianPackages } from "../../host/debian-packages.js";
-import { inputKey } from "../../input-key.js";
-import type { Release } from "../catalog/component.js";
-import { reason, whyNot, type MirrorSettings } from "./mirror-settings.js";
-import { pinnedKey } from "../apt/signing-key.js";
+import { computeInputKey } from "../../input-key.js";
+import type { KubernetesRelease } from "../catalog/component.js";
+import {
+  parseFailureReason,
+  findUnavailabilityReason,
+  type MirrorSettings,
+} from "./mirror-settings.js";
+import { findPinnedKey } from "../apt/signing-key.js";
 
 export interface MirrorPackagesOptions {
   /** Settings of the mirror. If undefined, nothing is mirrored. */
@@ -29,13 +33,13 @@ export type MirroredPackages = ReadonlyMap<string, string>;
  * repository is unreachable or not signed by the pinned key.
  */
 export async function mirrorPackages(
-  release: Release,
+  release: KubernetesRelease,
   { settings, cache, progress, signal }: MirrorPackagesOptions,
 ): Promise<MirroredPackages> {
   if (!settings) return new Map();
   const url = settings.url.replaceAll("{minor}", release.minor).replace(/\/*$/, "/");
   const versions = release.packageVersions;
-  const folder = join(cache, `packages-${inputKey(url, settings.keyFingerprint, versions)}`);
+  const folder = join(cache, `packages-${computeInputKey(url, settings.keyFingerprint, versions)}`);
   if (existsSync(folder)) return filesIn(folder);
   const { host } = new URL(url);
   const none = (why: string): MirroredPackages => {
@@ -46,7 +50,7 @@ export async function mirrorPackages(
   const key = join(work, keyName);
   try {
     const missing = await withStep(progress, "Look for upstream's packages", 2, () =>
-      whyNot((within) => fetchKey(url, work, within), signal),
+      findUnavailabilityReason((within) => fetchKey(url, work, within), signal),
     );
     if (missing !== undefined) return none(missing);
     await withStep(progress, `Mirror the packages of ${host}`, 30, async (step) => {
@@ -73,7 +77,7 @@ export async function mirrorPackages(
     return taken;
   } catch (error) {
     signal?.throwIfAborted();
-    return none(reason(error));
+    return none(parseFailureReason(error));
   } finally {
     await rm(work, { recursive: true, force: true });
   }
@@ -98,7 +102,7 @@ async function fetchKey(url: string, cwd: string, signal: AbortSignal): Promise<
 
 /** Removes all keys except the pinned one from the file. */
 async function trustOnly(file: string, fingerprint: string, url: string): Promise<void> {
-  const key = await pinnedKey(await readFile(file, "utf8"), fingerprint);
+  const key = await findPinnedKey(await readFile(file, "utf8"), fingerprint);
   if (key === undefined)
     throw new Failure("FAILED", `${url}Release.key does not hold the key ${fingerprint}.`);
   await writeFile(file, key);

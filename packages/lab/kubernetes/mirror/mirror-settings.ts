@@ -20,7 +20,9 @@ const setting = "STACKADM_LAB_MIRROR";
  * Undefined means that everything is built. This is the default until a lab has run on upstream's
  * own images.
  */
-export function mirrorSettings(env: NodeJS.ProcessEnv = process.env): MirrorSettings | undefined {
+export function readMirrorSettings(
+  env: NodeJS.ProcessEnv = process.env,
+): MirrorSettings | undefined {
   const value = env[setting] ?? "never";
   if (value === "never") return undefined;
   if (value === "auto") return kubernetesPackageRepository;
@@ -40,7 +42,7 @@ const patience = 10_000;
  * Checks within `patienceMs` whether something is available. Returns undefined if it is, otherwise
  * the reason in one line.
  */
-export async function whyNot(
+export async function findUnavailabilityReason(
   ask: (signal: AbortSignal) => Promise<unknown>,
   signal?: AbortSignal,
   patienceMs = patience,
@@ -51,7 +53,7 @@ export async function whyNot(
     return undefined;
   } catch (error) {
     signal?.throwIfAborted();
-    return late.aborted ? `no answer in ${patienceMs / 1000} s` : reason(error);
+    return late.aborted ? `no answer in ${patienceMs / 1000} s` : parseFailureReason(error);
   }
 }
 
@@ -59,7 +61,7 @@ export async function whyNot(
  * Returns the reason why a tool failed. apt prints it after "E:", other tools print it in their
  * last line.
  */
-export function reason(error: unknown): string {
+export function parseFailureReason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const apt = /^(?:.*: )?E: (?:Failed to fetch \S+ +)?(.*?)\.?(?: \[IP: .*\])?$/m.exec(text);
   const last = text.trimEnd().split("\n").at(-1) ?? "";

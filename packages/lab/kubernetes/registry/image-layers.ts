@@ -13,13 +13,13 @@ import {
 import { dirname, join } from "node:path";
 import type { Step } from "../../../../base/progress.js";
 import { run } from "../../../../base/run-command.js";
-import { debianTree } from "../../host/debian-tree.js";
-import { suite } from "../../packages.js";
-import { programFile } from "../apt/deb-files.js";
+import { buildDebianTree } from "../../host/debian-tree.js";
+import { debianSuite } from "../../packages.js";
+import { getProgramFile } from "../apt/deb-files.js";
 import type { BuiltComponent } from "../compile/build-component.js";
-import type { Image } from "../catalog/component.js";
-import { digestOf } from "../digest.js";
-import { pathOnDebian } from "./oci.js";
+import type { RegistryImage } from "../catalog/component.js";
+import { computeDigest } from "../digest.js";
+import { resolveDebianPath } from "./oci.js";
 
 /**
  * Packages of the shared Debian layer in addition to a minimal Debian with its shell and coreutils.
@@ -55,16 +55,16 @@ export interface LayerOptions {
  * Returns the Debian base layer with `more` packages, as a tar file in the cache. The first call
  * builds it (about a minute).
  */
-export async function debianLayer(
+export async function ensureDebianLayer(
   options: LayerOptions,
   more: readonly string[] = [],
 ): Promise<string> {
   const packages = [...debianLayerPackages, ...more];
-  const key = digestOf([suite, ...packages, ...unused].join(" ")).slice(0, 12);
-  const file = join(options.cache, `debian-${suite}-${key}.tar`);
+  const key = computeDigest([debianSuite, ...packages, ...unused].join(" ")).slice(0, 12);
+  const file = join(options.cache, `debian-${debianSuite}-${key}.tar`);
   if (existsSync(file)) return file;
   const root = freshRoot(options);
-  await debianTree({
+  await buildDebianTree({
     folder: root,
     packages,
     step: options.step,
@@ -83,7 +83,7 @@ function thin(root: string): void {
   };
   for (const folder of ["usr/bin", "usr/lib", "usr/share", "usr/lib/x86_64-linux-gnu", "var/lib"]) {
     for (const entry of readdirSync(join(root, folder))) {
-      if (isUnused(`${folder}/${entry}`)) remove(`${folder}/${entry}`);
+      if (isExcludedFromLayer(`${folder}/${entry}`)) remove(`${folder}/${entry}`);
     }
   }
   for (const folder of emptied) {
@@ -93,7 +93,7 @@ function thin(root: string): void {
 }
 
 /** Reports whether the layer leaves out a path of the Debian tree. */
-export function isUnused(path: string): boolean {
+export function isExcludedFromLayer(path: string): boolean {
   return unused.some((pattern) => pattern.test(path));
 }
 
@@ -101,7 +101,7 @@ export function isUnused(path: string): boolean {
  * Returns the layer of images without a distribution: folders, users and the CA certificates of the
  * Debian layer.
  */
-export async function emptyLayer(debian: string, options: LayerOptions): Promise<string> {
+export async function ensureEmptyLayer(debian: string, options: LayerOptions): Promise<string> {
   const certificates = "etc/ssl/certs/ca-certificates.crt";
   const file = debian.replace(/\.tar$/, "-certificates.tar");
   if (existsSync(file)) return file;
@@ -128,22 +128,22 @@ const passwd = [
 /**
  * Returns the layer with an image's own executables, as a tar file. The caller moves the file away.
  */
-export async function programLayer(
-  image: Image,
+export async function createProgramLayer(
+  image: RegistryImage,
   built: ReadonlyMap<string, BuiltComponent>,
   options: LayerOptions,
 ): Promise<string> {
   const root = freshRoot(options);
   const place = (path: string): string => {
-    const target = join(root, image.base === "debian" ? pathOnDebian(path) : path);
+    const target = join(root, image.base === "debian" ? resolveDebianPath(path) : path);
     mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
     return target;
   };
   for (const [path, name] of Object.entries(image.files)) {
-    linkSync(programFile(built, name), place(path));
+    linkSync(getProgramFile(built, name), place(path));
   }
   for (const [path, name] of Object.entries(image.folders ?? {}))
-    cpSync(programFile(built, name), place(path), { recursive: true });
+    cpSync(getProgramFile(built, name), place(path), { recursive: true });
   for (const [path, target] of Object.entries(image.links ?? {})) symlinkSync(target, place(path));
   const file = join(options.cache, "layer.tar");
   await pack(root, file, options);

@@ -1,6 +1,6 @@
 import type { BuiltComponent } from "../compile/build-component.js";
-import { differs, madeFrom, type Image } from "../catalog/component.js";
-import { digestOf } from "../digest.js";
+import { describeDeviation, describeSource, type RegistryImage } from "../catalog/component.js";
+import { computeDigest } from "../digest.js";
 
 /** Blob in a registry's store. */
 export interface Blob {
@@ -28,7 +28,7 @@ const created = "2026-01-01T00:00:00Z";
  * uncompressed. So a layer's digest is also its diff ID, and nodes need no CPU time to decompress.
  */
 export function renderImage(
-  image: Image,
+  image: RegistryImage,
   layers: readonly Blob[],
   labels: Readonly<Record<string, string>>,
 ): RenderedImage {
@@ -47,7 +47,7 @@ export function renderImage(
     rootfs: { type: "layers", diff_ids: layers.map(({ digest }) => `sha256:${digest}`) },
     history: layers.map(() => ({ created, created_by: "stackadm lab" })),
   });
-  const configDigest = digestOf(config);
+  const configDigest = computeDigest(config);
   const manifest = JSON.stringify({
     schemaVersion: 2,
     mediaType: "application/vnd.oci.image.manifest.v1+json",
@@ -62,28 +62,28 @@ export function renderImage(
       size,
     })),
   });
-  return { config, manifest, digest: digestOf(manifest), configDigest };
+  return { config, manifest, digest: computeDigest(manifest), configDigest };
 }
 
 /**
  * Returns labels that describe the image's origin: upstream's name, sources, and differences from
  * upstream.
  */
-export function imageLabels(
-  image: Image,
+export function getImageLabels(
+  image: RegistryImage,
   built: ReadonlyMap<string, BuiltComponent>,
 ): Record<string, string> {
   const components = [
     ...new Set(Object.values(image.files).map((name) => name.split("/")[0] ?? "")),
   ].flatMap((name) => built.get(name)?.component ?? []);
-  const deviations = new Set([...components.map(differs), image.deviation]);
+  const deviations = new Set([...components.map(describeDeviation), image.deviation]);
   const all = [...deviations].filter((text) => text !== undefined).join("; ");
   return {
     "org.opencontainers.image.vendor": "stackadm lab",
     "org.opencontainers.image.title": image.upstream,
     "org.opencontainers.image.description":
       "Built by the stackadm lab from upstream's sources; not upstream's own image.",
-    "stackadm.lab/made-from": components.map(madeFrom).join(", "),
+    "stackadm.lab/made-from": components.map(describeSource).join(", "),
     ...(all && { "stackadm.lab/differs": all }),
   };
 }
@@ -92,6 +92,6 @@ export function imageLabels(
  * Returns a path's place on Debian, where /bin, /sbin and /lib are links into /usr. A layer with a
  * folder of that name would replace the link.
  */
-export function pathOnDebian(target: string): string {
+export function resolveDebianPath(target: string): string {
   return target.replace(/^\/(bin|sbin|lib|lib64)\//, "/usr/$1/");
 }

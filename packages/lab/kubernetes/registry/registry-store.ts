@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { replaceFile } from "../../../../base/atomic-files.js";
-import { digestOfFile } from "../digest.js";
+import { computeFileDigest } from "../digest.js";
 import type { Blob, RenderedImage } from "./oci.js";
 
 /** Paths inside the storage folder of a registry: docker-registry 2, driver "filesystem". */
@@ -37,7 +37,7 @@ export class RegistryStore {
 
   /** Moves a file into the store. */
   async addFile(file: string): Promise<Blob> {
-    const digest = await digestOfFile(file);
+    const digest = await computeFileDigest(file);
     const size = statSync(file).size;
     const target = join(this.directory, storePaths.blob(digest));
     mkdirSync(dirname(target), { recursive: true });

@@ -1,23 +1,24 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Built } from "../compile/build-component.js";
-import type { Image } from "../catalog/component.js";
+import type { BuiltComponents } from "../compile/build-component.js";
+import type { RegistryImage } from "../catalog/component.js";
 import {
-  debianLayer,
-  emptyLayer,
-  programLayer,
+  ensureDebianLayer,
+  ensureEmptyLayer,
+  createProgramLayer,
   type LayerOptions,
 } from "../registry/image-layers.js";
-import { imageLabels, renderImage, type Blob } from "../registry/oci.js";
+import { getImageLabels, renderImage, type Blob } from "../registry/oci.js";
 import { RegistryStore } from "../registry/registry-store.js";
 import type { SiteImage } from "./site-manifest.js";
 
 /** Returns the registry's store in a site. */
-export const storeOf = (site: string): RegistryStore => new RegistryStore(join(site, "registry"));
+export const openRegistryStore = (site: string): RegistryStore =>
+  new RegistryStore(join(site, "registry"));
 
 /** Reports whether the store has all of these images under all of their names. */
-export function areStored(images: readonly SiteImage[], site: string): boolean {
-  const store = storeOf(site);
+export function hasAllImages(images: readonly SiteImage[], site: string): boolean {
+  const store = openRegistryStore(site);
   return images.every(
     ({ repositories, tags, manifest: digest, blobs }) =>
       [digest, ...blobs].every((blob) => store.has(blob)) &&
@@ -27,13 +28,13 @@ export function areStored(images: readonly SiteImage[], site: string): boolean {
 
 /** Creates images from built components and adds them to the registry's store. */
 export async function writeImages(
-  images: readonly Image[],
-  built: Built,
+  images: readonly RegistryImage[],
+  built: BuiltComponents,
   site: string,
   options: LayerOptions,
 ): Promise<SiteImage[]> {
   mkdirSync(options.cache, { recursive: true });
-  const store = storeOf(site);
+  const store = openRegistryStore(site);
   const bases = new Map<string, Blob>();
   const written: SiteImage[] = [];
   for (const image of images) {
@@ -42,25 +43,25 @@ export async function writeImages(
     const name = [image.base, ...(image.packages ?? [])].join(" ");
     const base = bases.get(name) ?? (await addCopy(store, await baseOf(image, options), options));
     bases.set(name, base);
-    const own = await store.addFile(await programLayer(image, built, options));
+    const own = await store.addFile(await createProgramLayer(image, built, options));
     written.push(publish(image, [base, own], built, store));
   }
   return written;
 }
 
 /** Returns the layer below an image's own layer, as a file in the cache. */
-async function baseOf(image: Image, options: LayerOptions): Promise<string> {
-  const debian = await debianLayer(options, image.packages);
-  return image.base === "debian" ? debian : emptyLayer(debian, options);
+async function baseOf(image: RegistryImage, options: LayerOptions): Promise<string> {
+  const debian = await ensureDebianLayer(options, image.packages);
+  return image.base === "debian" ? debian : ensureEmptyLayer(debian, options);
 }
 
 function publish(
-  image: Image,
+  image: RegistryImage,
   layers: readonly Blob[],
-  built: Built,
+  built: BuiltComponents,
   store: RegistryStore,
 ): SiteImage {
-  const labels = imageLabels(image, built);
+  const labels = getImageLabels(image, built);
   const rendered = renderImage(image, layers, labels);
   const repositories = [image.repository, ...(image.aliases ?? [])];
   for (const name of repositories) store.publish(name, image.tags, rendered, layers);

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { replaceFile } from "../../../../base/atomic-files.js";
 import type { BuiltComponent } from "../compile/build-component.js";
-import { componentKey } from "../compile/build-component.js";
-import { differs, madeFrom, type Release } from "../catalog/component.js";
-import { digestOf } from "../digest.js";
+import { computeComponentKey } from "../compile/build-component.js";
+import { describeDeviation, describeSource, type KubernetesRelease } from "../catalog/component.js";
+import { computeDigest } from "../digest.js";
 import { debianLayerPackages } from "../registry/image-layers.js";
 import { debPackages } from "../catalog/deb-package-table.js";
 
@@ -50,10 +50,10 @@ export interface SiteManifest {
 }
 
 /** Returns a digest of everything that determines a site's content. */
-export function siteKey(release: Release): string {
-  return digestOf(
+export function computeSiteKey(release: KubernetesRelease): string {
+  return computeDigest(
     JSON.stringify([
-      release.components.map((component) => [component.name, componentKey(component)]),
+      release.components.map((component) => [component.name, computeComponentKey(component)]),
       release.images,
       release.packageVersions,
       debPackages,
@@ -62,13 +62,13 @@ export function siteKey(release: Release): string {
   );
 }
 
-export function siteComponents(
+export function describeSiteComponents(
   built: ReadonlyMap<string, BuiltComponent>,
 ): SiteManifest["components"] {
   return [...built.values()].map(({ component }) => {
     const { name, version } = component;
-    const said = differs(component);
-    return { name, version, madeFrom: madeFrom(component), ...(said && { differs: said }) };
+    const said = describeDeviation(component);
+    return { name, version, madeFrom: describeSource(component), ...(said && { differs: said }) };
   });
 }
 
@@ -104,7 +104,7 @@ export function writeAddedImages(site: string, name: string, added: AddedImages)
 }
 
 /** Returns the blobs that the images of all versions in this site and the added images need. */
-export function blobsInUse(site: string): Set<string> {
+export function listBlobsInUse(site: string): Set<string> {
   const versions = readdirSync(site).flatMap(
     (name) => /^site-v(.+)\.json$/.exec(name)?.slice(1) ?? [],
   );

@@ -3,9 +3,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { nonEmpty } from "../../../../test/support/non-empty.js";
-import { cloudFiles } from "../../cloud/files.js";
+import { listCloudFiles } from "../../cloud/files.js";
 import { placeholderSecrets } from "../../cloud/secrets.js";
-import { labSettings } from "../../settings.js";
+import { readLabSettings } from "../../settings.js";
 
 const drivers = join("packages", "lab", "drivers");
 
@@ -79,7 +79,7 @@ describe("lab drivers", () => {
   });
 
   it("exist under each name by which OpenStack's services load them", () => {
-    const files = cloudFiles({ settings: labSettings({}), secrets: placeholderSecrets });
+    const files = listCloudFiles({ settings: readLabSettings({}), secrets: placeholderSecrets });
     const texts = files.map(({ content }) => content);
     const entryPoints = join(drivers, "labdriver-0.1.dist-info", "entry_points.txt");
     const named = [...texts, readFileSync(entryPoints, "utf8")]

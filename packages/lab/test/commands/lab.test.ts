@@ -5,8 +5,8 @@ import { silentProgress, type Progress } from "../../../../base/progress.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { labDown, labStatus, labUp } from "../../lab.js";
 import { placeholderSecrets } from "../../cloud/secrets.js";
-import { services, unitName } from "../../cloud/units.js";
-import { writeFacts } from "../../facts.js";
+import { listOpenStackServices, getUnitName } from "../../cloud/units.js";
+import { writeCloudsFiles } from "../../facts.js";
 import { hostCommands } from "../../host/packages.js";
 import { writeState } from "../../state.js";
 import { startFakeLabCloud } from "./support/fake-lab-cloud.js";
@@ -47,7 +47,7 @@ describe("lab down", () => {
 
   it("takes container and facts away and keeps the caches", async () => {
     remember("0123456789ab");
-    writeFacts(host.settings, host.paths, placeholderSecrets);
+    writeCloudsFiles(host.settings, host.paths, placeholderSecrets);
     mkdirSync(host.paths.images, { recursive: true });
     host.put("container", "running");
     await labDown({ progress: silentProgress });
@@ -131,8 +131,8 @@ describe("lab up", () => {
     try {
       remember("0123456789ab");
       host.put("container", "running");
-      const active = services(host.settings)
-        .map(unitName)
+      const active = listOpenStackServices(host.settings)
+        .map(getUnitName)
         .map(() => "active");
       host.put("inside", `printf '${active.join("\\n")}\\n'`);
       const notes: string[] = [];

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packageRoot } from "../../../../base/paths.js";
+import { getPackageRoot } from "../../../../base/paths.js";
 import { run } from "../../../../base/run-command.js";
 
-const home = join(packageRoot(), "packages", "lab");
+const home = join(getPackageRoot(), "packages", "lab");
 const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as {
   readonly version: string;
 };
@@ -18,7 +18,7 @@ describe("the lab, packed and installed without the product", function () {
   const options = { cwd: directory, env: { ...process.env, NODE_OPTIONS: "" } };
 
   before(async () => {
-    await run("npm", ["run", "build"], { cwd: packageRoot() });
+    await run("npm", ["run", "build"], { cwd: getPackageRoot() });
     await run("npm", ["pack", "--ignore-scripts", "--pack-destination", directory], { cwd: home });
     writeFileSync(join(directory, "package.json"), "{}");
     const words = ["--prefix", directory, "--no-audit", "--no-fund", "--prefer-offline"];

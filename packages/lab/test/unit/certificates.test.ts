@@ -3,12 +3,12 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { sendHttpRequest } from "../../../../openstack/http/http-exchange.js";
-import { newServerTls, type ServerTls } from "../../certificates.js";
+import { createServerTls, type ServerTls } from "../../certificates.js";
 
 describe("lab/certificates", () => {
   let made: ServerTls;
   before(async () => {
-    made = await newServerTls("127.0.0.1");
+    made = await createServerTls("127.0.0.1");
   });
 
   /**
@@ -31,13 +31,13 @@ describe("lab/certificates", () => {
   }
 
   it("prove the server to who trusts the authority, and to nobody else", async () => {
-    const others = await newServerTls("127.0.0.1");
+    const others = await createServerTls("127.0.0.1");
     assert.equal(await asked(made, made.authority), "here");
     assert.match(await asked(made, others.authority), /unable to verify|signature failure/);
   });
 
   it("hold for one address", async () => {
-    const elsewhere = await newServerTls("172.29.0.2");
+    const elsewhere = await createServerTls("172.29.0.2");
     assert.match(await asked(elsewhere, elsewhere.authority), /IP: 127\.0\.0\.1 is not in/);
     assert.equal(new X509Certificate(elsewhere.certificate).checkIP("172.29.0.2"), "172.29.0.2");
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { goldenIn } from "../../../../test/support/golden.js";
 import { buildProgram } from "../../cli/main.js";
-import type { Lab } from "../../cli/commands.js";
+import type { LabFunctions } from "../../cli/commands.js";
 import type { LabStatus } from "../../lab.js";
 
 const golden = goldenIn(join(__dirname, "../golden"));
@@ -18,7 +18,7 @@ const facts = {
 describe("the command line of the lab", () => {
   let calls: string[];
   let status: LabStatus;
-  const lab: Lab = {
+  const lab: LabFunctions = {
     labUp: ({ kubernetes = "" }) => {
       calls.push(`up ${kubernetes}`);
       return Promise.resolve(facts);

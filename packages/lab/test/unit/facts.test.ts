@@ -4,10 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { placeholderSecrets } from "../../cloud/secrets.js";
-import { adminCloudName, labFacts, renderClouds, renderSite, writeFacts } from "../../facts.js";
-import { labPaths, labSettings, type LabPaths } from "../../settings.js";
+import {
+  getAdminCloudName,
+  getLabFacts,
+  renderClouds,
+  renderSiteFile,
+  writeCloudsFiles,
+} from "../../facts.js";
+import { getLabPaths, readLabSettings, type LabPaths } from "../../settings.js";
 
-const settings = labSettings({});
+const settings = readLabSettings({});
 
 describe("lab/facts", () => {
   let folder = "";
@@ -15,7 +21,7 @@ describe("lab/facts", () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "lab-facts-"));
     paths = {
-      ...labPaths(),
+      ...getLabPaths(),
       state: folder,
       cloudsFile: join(folder, "lab", "clouds.yaml"),
       adminCloudsFile: join(folder, "lab", "admin-clouds.yaml"),
@@ -26,11 +32,11 @@ describe("lab/facts", () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   it("names the tenant's cloud as everybody expects it", () => {
-    const facts = labFacts(settings, paths);
+    const facts = getLabFacts(settings, paths);
     assert.equal(facts.cloud, "stackadm-lab");
     assert.equal(facts.tlsCloud, "stackadm-lab-tls");
     assert.equal(facts.container, "stackadm-lab");
-    assert.equal(adminCloudName(settings), "stackadm-lab-admin");
+    assert.equal(getAdminCloudName(settings), "stackadm-lab-admin");
     assert.equal(facts.siteFile, paths.siteFile);
   });
 
@@ -66,7 +72,7 @@ describe("lab/facts", () => {
   });
 
   it("writes its files for their owner only, the administrator's apart from the tenant's", async () => {
-    writeFacts(settings, paths, {
+    writeCloudsFiles(settings, paths, {
       ...placeholderSecrets,
       admin: "admin-word",
       demo: "demo-word",
@@ -90,7 +96,7 @@ describe("lab/facts", () => {
   };
 
   it("says in the site's defaults only who signs, and what containers need", () => {
-    assert.deepEqual(parse(renderSite(keys)), {
+    assert.deepEqual(parse(renderSiteFile(keys)), {
       kubernetes: {
         packages,
         kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
@@ -108,6 +114,8 @@ describe("lab/facts", () => {
   });
 
   it("says only who signs for machines with a kernel", () => {
-    assert.deepEqual(parse(renderSite(keys, { containers: false })), { kubernetes: { packages } });
+    assert.deepEqual(parse(renderSiteFile(keys, { containers: false })), {
+      kubernetes: { packages },
+    });
   });
 });

@@ -1,14 +1,14 @@
 import { join } from "node:path";
-import { cloudFiles } from "../../cloud/files.js";
+import { listCloudFiles } from "../../cloud/files.js";
 import { placeholderSecrets } from "../../cloud/secrets.js";
-import { renderClouds, renderSite } from "../../facts.js";
-import { runArguments } from "../../host/container.js";
-import { filterCommands, linkCommands } from "../../host/network-plan.js";
-import { labSettings } from "../../settings.js";
+import { renderClouds, renderSiteFile } from "../../facts.js";
+import { getPodmanRunArguments } from "../../host/container.js";
+import { listFirewallCommands, listLinkCommands } from "../../host/network-plan.js";
+import { readLabSettings } from "../../settings.js";
 import { goldenIn } from "../../../../test/support/golden.js";
 
 const golden = goldenIn(join(__dirname, "../golden"));
-const settings = labSettings({});
+const settings = readLabSettings({});
 
 /** Configuration files of the cloud's services whose changes are reviewed. */
 const reviewed = [
@@ -21,7 +21,7 @@ const reviewed = [
 ];
 
 describe("the lab as people review it", () => {
-  for (const { path, content } of cloudFiles({ settings, secrets: placeholderSecrets })) {
+  for (const { path, content } of listCloudFiles({ settings, secrets: placeholderSecrets })) {
     const name = path.replace(/^\/etc\//, "");
     if (!reviewed.includes(name)) continue;
     it(`writes ${path}`, () => {
@@ -34,19 +34,19 @@ describe("the lab as people review it", () => {
     const user = { cloud: "stackadm-lab", name: "demo", password: "x" };
     golden("clouds.yaml", renderClouds(settings, user, "<state>/ca.crt"));
     const keys = { kubernetes: "0123456789".repeat(4), containerd: "9876543210".repeat(4) };
-    golden("site.yaml", renderSite(keys));
-    golden("site-of-kernels.yaml", renderSite(keys, { containers: false }));
+    golden("site.yaml", renderSiteFile(keys));
+    golden("site-of-kernels.yaml", renderSiteFile(keys, { containers: false }));
   });
 
   it("changes on its host exactly this", () => {
     const mounts = { "<drivers>": "/opt/lab", "<site>": "/srv/site", "<front>": "/srv/front" };
     const writableMounts = { "<mirrored>": "/var/cache/lab-front" };
     const commands = [
-      ...linkCommands(settings),
-      ...filterCommands(settings),
+      ...listLinkCommands(settings),
+      ...listFirewallCommands(settings),
       [
         "podman",
-        ...runArguments({ settings, root: "<store>/running", mounts, writableMounts }),
+        ...getPodmanRunArguments({ settings, root: "<store>/running", mounts, writableMounts }),
       ].filter(
         // these two arguments depend on whether systemd manages the host
         (word, index, all) => word !== "--cgroup-parent" && all[index - 1] !== "--cgroup-parent",

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { imageId, offering } from "../../cloud/offering.js";
-import { imageFile, imagePackages } from "../../image/image.js";
-import { stockFiles, stockPackages } from "../../image/stock.js";
-import { files, packages, releases } from "../../machines/debian-releases.js";
-import { labPaths, labSettings } from "../../settings.js";
+import { serverImageId, getCloudOffering } from "../../cloud/offering.js";
+import { getServerImageFile, serverImagePackages } from "../../image/image.js";
+import { getStockFiles, stockPackages } from "../../image/stock.js";
+import {
+  getMachineImageFiles,
+  machineImagePackages,
+  debianReleases,
+} from "../../machines/debian-releases.js";
+import { getLabPaths, readLabSettings } from "../../settings.js";
 import { nonEmpty } from "../../../../test/support/non-empty.js";
 
 describe("lab/image", () => {
@@ -29,7 +33,7 @@ describe("lab/image", () => {
   });
 
   it("has what emulated machines have but the kernel, and leaves the rest of cloud-init to the stock file", () => {
-    const missing = packages.filter((name) => !imagePackages.includes(name));
+    const missing = machineImagePackages.filter((name) => !serverImagePackages.includes(name));
     assert.deepEqual(missing, ["linux-image-cloud-amd64", "initramfs-tools"]);
     assert.deepEqual(Object.keys(configuration).sort(), [
       ...["datasource", "datasource_list", "growpart", "resize_rootfs"],
@@ -37,18 +41,18 @@ describe("lab/image", () => {
   });
 
   it("lies in the cache under a name with its key", () => {
-    assert.match(imageFile(labPaths()), /\/images\/debian-12-[0-9a-f]{12}\.tar\.zst$/);
+    assert.match(getServerImageFile(getLabPaths()), /\/images\/debian-12-[0-9a-f]{12}\.tar\.zst$/);
   });
 });
 
 describe("lab/image/stock", () => {
-  const [bookworm, trixie] = releases;
+  const [bookworm, trixie] = debianReleases;
   assert.ok(bookworm && trixie);
 
   it("configures the network by netplan and networkd alone", () => {
     for (const name of ["netplan.io", "systemd-resolved"]) assert.ok(stockPackages.includes(name));
     assert.ok(!stockPackages.includes("ifupdown"));
-    const { mode, content } = stockFiles(bookworm)["etc/netplan/90-default.yaml"] ?? {};
+    const { mode, content } = getStockFiles(bookworm)["etc/netplan/90-default.yaml"] ?? {};
     assert.equal(mode, 0o600);
     const { network } = parse(content ?? "") as {
       network: { ethernets: Record<string, { match: { name: string }; dhcp4: boolean }> };
@@ -61,30 +65,33 @@ describe("lab/image/stock", () => {
   });
 
   it("has apt's sources of its release by mirror lists, which cloud-init writes again", () => {
-    const sources = stockFiles(trixie)["etc/apt/sources.list.d/debian.sources"]?.content ?? "";
+    const sources = getStockFiles(trixie)["etc/apt/sources.list.d/debian.sources"]?.content ?? "";
     assert.match(sources, /^Suites: trixie trixie-updates$/m);
     assert.match(sources, /^Suites: trixie-security$/m);
     const named = [...sources.matchAll(/mirror\+file:\/\/\/(\S+)/g)].map(([, file = ""]) => file);
     assert.equal(named.length, 2);
-    for (const file of named) assert.match(stockFiles(trixie)[file]?.content ?? "", /^https:/);
-    const cloudInit = stockFiles(trixie)["etc/cloud/cloud.cfg.d/01_debian_cloud.cfg"]?.content;
+    for (const file of named) assert.match(getStockFiles(trixie)[file]?.content ?? "", /^https:/);
+    const cloudInit = getStockFiles(trixie)["etc/cloud/cloud.cfg.d/01_debian_cloud.cfg"]?.content;
     const written: unknown = parse(cloudInit ?? "");
     assert.deepEqual(written, { apt: { generate_mirrorlists: true }, manage_etc_hosts: true });
   });
 
   it("leaves the disk to the image that has one", () => {
-    assert.ok(!("etc/fstab" in stockFiles(bookworm)));
-    assert.match(files(bookworm)["etc/fstab"]?.content ?? "", /^PARTUUID=\S+ \/ ext4 /);
+    assert.ok(!("etc/fstab" in getStockFiles(bookworm)));
+    assert.match(
+      getMachineImageFiles(bookworm)["etc/fstab"]?.content ?? "",
+      /^PARTUUID=\S+ \/ ext4 /,
+    );
   });
 });
 
 describe("lab/cloud/offering", () => {
-  const settings = labSettings({});
-  const offered = offering(settings);
+  const settings = readLabSettings({});
+  const offered = getCloudOffering(settings);
 
   it("offers what the stacks ask for", () => {
     assert.equal(offered.image.name, "debian-12");
-    assert.equal(offered.image.id, imageId);
+    assert.equal(offered.image.id, serverImageId);
     assert.deepEqual(
       offered.flavors.map(({ name, vcpus, ram, disk }) => [name, vcpus, ram, disk]),
       [

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { labPaths, labSettings } from "../../settings.js";
+import { getLabPaths, readLabSettings } from "../../settings.js";
 
 describe("lab/settings", () => {
   it("has the networks everybody else counts on", () => {
-    const settings = labSettings({});
+    const settings = readLabSettings({});
     assert.equal(settings.management.host, "172.29.0.1");
     assert.equal(settings.management.cloud, "172.29.0.2");
     assert.equal(settings.external.host, "172.29.1.1");
@@ -16,7 +16,7 @@ describe("lab/settings", () => {
   });
 
   it("moves its networks by the environment", () => {
-    const settings = labSettings({
+    const settings = readLabSettings({
       STACKADM_LAB_MANAGEMENT: "10.213.0.0/24",
       STACKADM_LAB_EXTERNAL: "10.213.7.0/24",
       STACKADM_LAB_SERVICES: "10.213.8.0/24",
@@ -28,7 +28,10 @@ describe("lab/settings", () => {
 
   for (const cidr of ["10.0.0.0/16", "10.0.0.5/24", "10.0.0.0", "fd00::/24", "nonsense"]) {
     it(`refuses ${cidr} as a network, naming the setting`, () => {
-      assert.throws(() => labSettings({ STACKADM_LAB_EXTERNAL: cidr }), /STACKADM_LAB_EXTERNAL/);
+      assert.throws(
+        () => readLabSettings({ STACKADM_LAB_EXTERNAL: cidr }),
+        /STACKADM_LAB_EXTERNAL/,
+      );
     });
   }
 
@@ -38,12 +41,15 @@ describe("lab/settings", () => {
     ["STACKADM_LAB_SERVICES", "172.29.1.0/24"],
   ] as const)
     it(`refuses one network for two purposes: ${name}=${cidr}`, () => {
-      assert.throws(() => labSettings({ [name]: cidr }), new RegExp(`networks are both ${cidr}`));
+      assert.throws(
+        () => readLabSettings({ [name]: cidr }),
+        new RegExp(`networks are both ${cidr}`),
+      );
     });
 
   it("has interface names that the kernel accepts, under every name it takes", () => {
     for (const name of ["stackadm-lab", "a", "second-lab"]) {
-      const { devices } = labSettings({ STACKADM_LAB_NAME: name });
+      const { devices } = readLabSettings({ STACKADM_LAB_NAME: name });
       for (const device of Object.values(devices)) assert.ok(device.length <= 15, device);
       assert.equal(new Set(Object.values(devices)).size, 3);
     }
@@ -51,20 +57,20 @@ describe("lab/settings", () => {
 
   for (const name of ["", "eleven-char", "Upper", "a/b", "-a", "1a", "a b"]) {
     it(`refuses the name ${JSON.stringify(name)}`, () => {
-      assert.throws(() => labSettings({ STACKADM_LAB_NAME: name }), /STACKADM_LAB_NAME/);
+      assert.throws(() => readLabSettings({ STACKADM_LAB_NAME: name }), /STACKADM_LAB_NAME/);
     });
   }
 
   it("keeps a second lab's files apart, except the Kubernetes builds", () => {
-    const one = labPaths();
-    const other = labPaths("second-lab");
+    const one = getLabPaths();
+    const other = getLabPaths("second-lab");
     assert.notEqual(other.cache, one.cache);
     assert.notEqual(other.state, one.state);
     assert.equal(other.site, one.site);
   });
 
   it("keeps facts of the running lab apart from caches", () => {
-    const paths = labPaths();
+    const paths = getLabPaths();
     for (const file of [paths.cloudsFile, paths.adminCloudsFile, paths.siteFile, paths.stateFile]) {
       assert.ok(file.startsWith(`${paths.state}/`), file);
     }

@@ -2,20 +2,20 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { labPaths, labSettings, type LabPaths } from "../../settings.js";
-import { readState, settingsOf, writeState, type RunningLabRecord } from "../../state.js";
-import { inactiveUnits, workOf } from "../../status.js";
+import { getLabPaths, readLabSettings, type LabPaths } from "../../settings.js";
+import { readState, getRunningSettings, writeState, type RunningLabRecord } from "../../state.js";
+import { parseInactiveUnits, describeLockHolder } from "../../status.js";
 
 describe("lab/state", () => {
   let folder = "";
   let paths: LabPaths;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "lab-state-"));
-    paths = { ...labPaths(), state: folder, stateFile: join(folder, "lab.json") };
+    paths = { ...getLabPaths(), state: folder, stateFile: join(folder, "lab.json") };
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  const moved = labSettings({
+  const moved = readLabSettings({
     STACKADM_LAB_MANAGEMENT: "10.213.0.0/24",
     STACKADM_LAB_EXTERNAL: "10.213.1.0/24",
     STACKADM_LAB_SERVICES: "10.213.2.0/24",
@@ -43,18 +43,20 @@ describe("lab/state", () => {
   }
 
   it("takes a lab away with the networks it was started with", () => {
-    assert.equal(settingsOf(state).management.cloud, "10.213.0.2");
-    assert.equal(settingsOf(undefined).name, "stackadm-lab");
+    assert.equal(getRunningSettings(state).management.cloud, "10.213.0.2");
+    assert.equal(getRunningSettings(undefined).name, "stackadm-lab");
   });
 });
 
 describe("lab/status: units", () => {
   it("names those that do not run, with their state", () => {
-    assert.deepEqual(inactiveUnits(["a", "b", "c"], "active\nfailed\nactive\n"), ["b is failed"]);
+    assert.deepEqual(parseInactiveUnits(["a", "b", "c"], "active\nfailed\nactive\n"), [
+      "b is failed",
+    ]);
   });
 
   it("does not take a short answer for a good one", () => {
-    assert.deepEqual(inactiveUnits(["a", "b"], "active\n"), ["b is unknown"]);
+    assert.deepEqual(parseInactiveUnits(["a", "b"], "active\n"), ["b is unknown"]);
   });
 });
 
@@ -63,14 +65,14 @@ describe("lab/status: work of others", () => {
 
   it("names the process that starts or destroys the lab", () => {
     assert.equal(
-      workOf(lock, (pid) => pid === 4711),
+      describeLockHolder(lock, (pid) => pid === 4711),
       "process 4711 is at work: lab up",
     );
   });
 
   it("forgets a process that is dead", () => {
     assert.equal(
-      workOf(lock, () => false),
+      describeLockHolder(lock, () => false),
       undefined,
     );
   });
@@ -78,7 +80,7 @@ describe("lab/status: work of others", () => {
   for (const text of ["", "{", '{"pid":"x"}']) {
     it(`takes the lock ${JSON.stringify(text)} for none`, () => {
       assert.equal(
-        workOf(text, () => true),
+        describeLockHolder(text, () => true),
         undefined,
       );
     });

@@ -1,7 +1,7 @@
 /** Context of an operation on one resource: its messages and its abort signal. */
 import type { EngineLog, Severity } from "../plugin/engine-log.js";
 
-export interface Operation {
+export interface ResourceOperation {
   /**
    * Signal that is aborted by the engine's cancel or the resource's time limit. Its reason is the
    * error to report.
@@ -13,11 +13,11 @@ export interface Operation {
   diagnostic(severity: Severity, text: string): void;
 }
 
-export function operation(
+export function startOperation(
   log: EngineLog,
   urn: string,
   limits: { cancelled: AbortSignal; seconds: number },
-): Operation & { end(): void } {
+): ResourceOperation & { end(): void } {
   const controller = new AbortController();
   const onCancel = (): void => {
     controller.abort(new Error("context canceled"));

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, posix } from "node:path";
 import type { Client, SFTPWrapper } from "ssh2";
 import type { JsonObject } from "../plugin/values.js";
-import { isObject, signatureOf, signatures } from "../plugin/values.js";
-import type { Operation } from "./context.js";
+import { isObject, getSignature, signatures } from "../plugin/values.js";
+import type { ResourceOperation } from "./context.js";
 import type { CopyInputs } from "./inputs.js";
 import type { SshEnvironment } from "./remote-command.js";
 import { dial } from "./ssh-connection.js";
@@ -16,7 +16,7 @@ import { dial } from "./ssh-connection.js";
  */
 export async function copyToRemote(
   inputs: CopyInputs,
-  operation: Operation,
+  operation: ResourceOperation,
   { agentSocket }: SshEnvironment,
 ): Promise<void> {
   const entries = entriesOf(inputs.source);
@@ -49,7 +49,7 @@ interface TreeSource {
 
 function entriesOf(source: JsonObject): FileSource | TreeSource {
   const { path, text, assets } = source;
-  const isAsset = signatureOf(source) === signatures.asset;
+  const isAsset = getSignature(source) === signatures.asset;
   if (isAsset && typeof text === "string") {
     return { kind: "file", name: undefined, content: Buffer.from(text) };
   }

@@ -1,19 +1,23 @@
 /** Defines resource inputs: defaults, secrets, checks and types. */
 import { z } from "zod";
 import {
-  asSecret,
+  wrapSecret,
   hasUnknown,
   isObject,
   isSecret,
   isUnknown,
   reveal,
-  signatureOf,
+  getSignature,
   signatures,
 } from "../plugin/values.js";
 import type { Json, JsonObject } from "../plugin/values.js";
-import { handled, handledConnection, handledProxy } from "./supported-inputs.js";
+import {
+  supportedProperties,
+  supportedConnectionProperties,
+  supportedProxyProperties,
+} from "./supported-inputs.js";
 
-export interface Endpoint {
+export interface SshEndpointInputs {
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -30,8 +34,8 @@ export interface Endpoint {
   readonly perDialTimeout: number;
 }
 
-export interface Connection extends Endpoint {
-  readonly proxy?: Endpoint | undefined;
+export interface SshConnectionInputs extends SshEndpointInputs {
+  readonly proxy?: SshEndpointInputs | undefined;
 }
 
 /** Defaults of the official schema. Check adds them for programs whose SDK does not add them. */
@@ -89,22 +93,22 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
  * Returns a resource's properties with types, and with secrets in plain text. Throws the errors
  * that Check reports.
  */
-export function remoteCommandInputs(properties: JsonObject): RemoteCommandInputs {
+export function parseRemoteCommandInputs(properties: JsonObject): RemoteCommandInputs {
   return remoteCommand.parse(withoutNulls(reveal(properties)));
 }
 
-export function localCommandInputs(properties: JsonObject): LocalCommandInputs {
+export function parseLocalCommandInputs(properties: JsonObject): LocalCommandInputs {
   return localCommand.parse(withoutNulls(reveal(properties)));
 }
 
 export interface CopyInputs {
-  readonly connection: Connection;
+  readonly connection: SshConnectionInputs;
   /** Asset or archive with its signature, unchanged. */
   readonly source: JsonObject;
   readonly remotePath: string;
 }
 
-export function copyInputs(properties: JsonObject): CopyInputs {
+export function parseCopyInputs(properties: JsonObject): CopyInputs {
   const source = reveal(properties["source"] ?? {});
   const parsed = copyToRemote.parse(withoutNulls(reveal(properties)));
   return { ...parsed, source: isObject(source) ? source : {} };
@@ -119,9 +123,9 @@ export interface CheckFailure {
  * Returns the inputs for the state, with defaults. `connection` and its keys and passwords are
  * secrets.
  */
-export function checkedInputs(news: JsonObject): JsonObject {
+export function completeInputs(news: JsonObject): JsonObject {
   const { connection: value } = news;
-  return value === undefined ? news : { ...news, connection: asSecret(checkedConnection(value)) };
+  return value === undefined ? news : { ...news, connection: wrapSecret(checkedConnection(value)) };
 }
 
 const secretProperties = ["password", "privateKey", "privateKeyPassword"] as const;
@@ -131,16 +135,16 @@ function checkedConnection(value: Json): Json {
   if (!isObject(inner)) return inner;
   const checked: JsonObject = { ...defaults, ...inner };
   for (const key of secretProperties) {
-    if (checked[key] !== undefined) checked[key] = asSecret(checked[key]);
+    if (checked[key] !== undefined) checked[key] = wrapSecret(checked[key]);
   }
   if (checked["proxy"] !== undefined) checked["proxy"] = checkedConnection(checked["proxy"]);
   return checked;
 }
 
 /** Returns the problems of a resource's inputs. Does not check values that are not known yet. */
-export function checkFailures(type: string, news: JsonObject): CheckFailure[] {
+export function findCheckFailures(type: string, news: JsonObject): CheckFailure[] {
   const schema = schemas[type];
-  const names = handled[type];
+  const names = supportedProperties[type];
   if (!schema || !names) {
     return [{ property: "", reason: `the stand-in for the command plugin has no ${type}` }];
   }
@@ -165,13 +169,15 @@ function unhandled(prefix: string, value: JsonObject, names: readonly string[]):
 function unhandledConnection(value: Json | undefined): CheckFailure[] {
   if (!isObject(value)) return [];
   const proxy = value["proxy"];
-  const inner = isObject(proxy) ? unhandled("connection.proxy.", proxy, handledProxy) : [];
-  return [...unhandled("connection.", value, handledConnection), ...inner];
+  const inner = isObject(proxy)
+    ? unhandled("connection.proxy.", proxy, supportedProxyProperties)
+    : [];
+  return [...unhandled("connection.", value, supportedConnectionProperties), ...inner];
 }
 
 function unhandledSource(value: Json | undefined): CheckFailure[] {
   if (value === undefined || isUnknown(value)) return [];
-  const signature = signatureOf(value);
+  const signature = getSignature(value);
   if (signature === signatures.asset || signature === signatures.archive) return [];
   return [{ property: "source", reason: "either an asset or an archive must be set" }];
 }

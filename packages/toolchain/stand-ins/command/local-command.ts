@@ -2,11 +2,11 @@
 import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { constants } from "node:os";
-import type { Operation } from "./context.js";
+import type { ResourceOperation } from "./context.js";
 import type { LocalCommandInputs } from "./inputs.js";
-import { Output, commandError } from "./output.js";
+import { OutputCollector, createCommandError } from "./output.js";
 import type { CommandOutput } from "./remote-command.js";
-import { errorCode } from "./ssh-errors.js";
+import { getErrorCode } from "./ssh-errors.js";
 
 /**
  * Runs `command` with the interpreter (default `/bin/sh -c`), in `dir` or else in the program's
@@ -15,21 +15,21 @@ import { errorCode } from "./ssh-errors.js";
 export async function runLocal(
   command: string,
   inputs: LocalCommandInputs,
-  operation: Operation,
+  operation: ResourceOperation,
   env: NodeJS.ProcessEnv,
 ): Promise<CommandOutput> {
   operation.signal.throwIfAborted();
-  const output = new Output(inputs.logging, (line) => {
+  const output = new OutputCollector(inputs.logging, (line) => {
     operation.status(line);
   });
   const failed = await runToEnd(command, inputs, { operation, output, env });
-  if (failed !== undefined) throw commandError(failed, command, output);
+  if (failed !== undefined) throw createCommandError(failed, command, output);
   return { stdout: output.of("stdout"), stderr: output.of("stderr") };
 }
 
 interface Running {
-  readonly operation: Operation;
-  readonly output: Output;
+  readonly operation: ResourceOperation;
+  readonly output: OutputCollector;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -62,7 +62,7 @@ function runToEnd(
     child.stdin.on("error", () => undefined);
     child.stdin.end(inputs.stdin);
     child.on("error", (error) => {
-      if (errorCode(error) === "ABORT_ERR") return;
+      if (getErrorCode(error) === "ABORT_ERR") return;
       resolve(startText(program, error));
     });
     child.once("close", (code, signal) => {
@@ -85,7 +85,7 @@ function isDirectory(path: string): boolean {
 }
 
 function startText(program: string, error: Error): string {
-  const code = errorCode(error);
+  const code = getErrorCode(error);
   const reason =
     code === "ENOENT"
       ? "no such file or directory"

@@ -1,11 +1,11 @@
 /** Entry point of the stand-in for pulumi-resource-command. */
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import { RemoteEngineLog } from "../plugin/engine-log.js";
-import { engineAddress, serve } from "../plugin/serve.js";
+import { parseEngineAddress, serve } from "../plugin/serve.js";
 import { CommandProvider } from "./provider.js";
 
 async function main(): Promise<void> {
-  const address = engineAddress(process.argv.slice(2));
+  const address = parseEngineAddress(process.argv.slice(2));
   if (address === undefined) {
     throw new Error("The engine's address is missing: this program is started by Pulumi.");
   }

@@ -4,10 +4,10 @@
  */
 
 export type Logging = "none" | "stdout" | "stderr" | "stdoutAndStderr";
-export type Stream = "stdout" | "stderr";
+export type OutputStreamName = "stdout" | "stderr";
 
-export class Output {
-  private readonly chunks: { stream: Stream; data: Buffer }[] = [];
+export class OutputCollector {
+  private readonly chunks: { stream: OutputStreamName; data: Buffer }[] = [];
   private readonly decoder = new TextDecoder();
   private line: string[] = [];
 
@@ -16,7 +16,7 @@ export class Output {
     private readonly onLine: (line: string) => void,
   ) {}
 
-  add(stream: Stream, data: Buffer): void {
+  add(stream: OutputStreamName, data: Buffer): void {
     this.chunks.push({ stream, data });
     if (this.logging === "stdoutAndStderr" || this.logging === stream) {
       this.split(this.decoder.decode(data, { stream: true }));
@@ -35,7 +35,7 @@ export class Output {
   }
 
   /** Returns one stream without its final line end. */
-  of(stream: Stream): string {
+  of(stream: OutputStreamName): string {
     const chunks = this.chunks.filter((chunk) => chunk.stream === stream);
     const text = Buffer.concat(chunks.map(({ data }) => data)).toString("utf8");
     return text.endsWith("\n") ? text.slice(0, -1) : text;
@@ -62,7 +62,7 @@ export class Output {
  * Returns a string in double quotes, as Go's %q writes it. Official errors quote commands in this
  * way.
  */
-export function quoted(text: string): string {
+export function quoteLikeGo(text: string): string {
   const named: Record<string, string> = { "\u0007": "\\a", "\u000b": "\\v" };
   return JSON.stringify(text).replace(/\\u00([01][0-9a-f])|\u007f/g, (_match, hex?: string) => {
     if (hex === undefined) return "\\x7f";
@@ -74,6 +74,6 @@ export function quoted(text: string): string {
  * Returns the error of a failed command: reason, command and complete output. None of them may
  * contain a secret.
  */
-export function commandError(why: string, command: string, output: Output): Error {
-  return new Error(`${why}: running ${quoted(command)}:\n${output.combined()}`);
+export function createCommandError(why: string, command: string, output: OutputCollector): Error {
+  return new Error(`${why}: running ${quoteLikeGo(command)}:\n${output.combined()}`);
 }

@@ -6,19 +6,19 @@ import * as grpc from "@grpc/grpc-js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
 import * as messages from "@pulumi/pulumi/proto/provider_pb.js";
-import { changedProperties, detailedDiff } from "../plugin/diff.js";
+import { listChangedProperties, computeDetailedDiff } from "../plugin/diff.js";
 import type { EngineLog } from "../plugin/engine-log.js";
-import { unary, unimplemented } from "../plugin/serve.js";
-import { fromStruct, hasUnknown, toStruct, unknownString } from "../plugin/values.js";
+import { createUnaryHandler, createUnimplementedHandler } from "../plugin/serve.js";
+import { decodeStruct, hasUnknown, encodeStruct, unknownString } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
-import { operation } from "./context.js";
-import type { Operation } from "./context.js";
+import { startOperation } from "./context.js";
+import type { ResourceOperation } from "./context.js";
 import {
-  checkFailures,
-  checkedInputs,
-  copyInputs,
-  localCommandInputs,
-  remoteCommandInputs,
+  findCheckFailures,
+  completeInputs,
+  parseCopyInputs,
+  parseLocalCommandInputs,
+  parseRemoteCommandInputs,
 } from "./inputs.js";
 import type { CommandInputs } from "./inputs.js";
 import { copyToRemote } from "./copy-to-remote.js";
@@ -27,7 +27,7 @@ import { runRemote } from "./remote-command.js";
 import type { CommandOutput } from "./remote-command.js";
 
 /** Version of the official plugin whose behaviour is implemented. */
-export const version = "1.2.1";
+export const officialPluginVersion = "1.2.1";
 /**
  * Key that the official plugin adds to its configuration. It allows a stack to change between both
  * plugins.
@@ -38,7 +38,7 @@ const frameworkVersion = "v1.5.0";
 const copyType = "command:remote:CopyToRemote";
 const localType = "command:local:Command";
 
-export interface ProviderOptions {
+export interface CommandProviderOptions {
   readonly log: EngineLog;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -54,33 +54,35 @@ export class CommandProvider {
   private readonly cancelled = new AbortController();
   private introduced = false;
 
-  constructor(private readonly options: ProviderOptions) {}
+  constructor(private readonly options: CommandProviderOptions) {}
 
   /** Returns handlers by method name, for a gRPC server. */
   handlers(): grpc.UntypedServiceImplementation {
     const missing = ["parameterize", "getSchema", "diffConfig", "call", "construct", "list"];
     return {
-      ...Object.fromEntries(missing.map((method) => [method, unimplemented(capital(method))])),
-      handshake: unary(() => accepted(new messages.ProviderHandshakeResponse())),
-      checkConfig: unary(checkConfig),
-      configure: unary(() => this.configure()),
-      invoke: unary((request: messages.InvokeRequest) => {
+      ...Object.fromEntries(
+        missing.map((method) => [method, createUnimplementedHandler(capital(method))]),
+      ),
+      handshake: createUnaryHandler(() => accepted(new messages.ProviderHandshakeResponse())),
+      checkConfig: createUnaryHandler(checkConfig),
+      configure: createUnaryHandler(() => this.configure()),
+      invoke: createUnaryHandler((request: messages.InvokeRequest) => {
         throw notHandled(`the function ${request.getTok()}`);
       }),
-      check: unary(check),
-      diff: unary(diff),
-      create: unary((request: messages.CreateRequest) => this.create(request)),
-      read: unary(read),
-      update: unary((request: messages.UpdateRequest) => this.update(request)),
-      delete: unary((request: messages.DeleteRequest) => this.delete(request)),
-      cancel: unary(() => {
+      check: createUnaryHandler(check),
+      diff: createUnaryHandler(diff),
+      create: createUnaryHandler((request: messages.CreateRequest) => this.create(request)),
+      read: createUnaryHandler(read),
+      update: createUnaryHandler((request: messages.UpdateRequest) => this.update(request)),
+      delete: createUnaryHandler((request: messages.DeleteRequest) => this.delete(request)),
+      cancel: createUnaryHandler(() => {
         this.cancel();
         return new Empty();
       }),
-      attach: unary(() => new Empty()),
-      getPluginInfo: unary(() => new PluginInfo().setVersion(version)),
-      getMapping: unary(() => new messages.GetMappingResponse()),
-      getMappings: unary(() => new messages.GetMappingsResponse()),
+      attach: createUnaryHandler(() => new Empty()),
+      getPluginInfo: createUnaryHandler(() => new PluginInfo().setVersion(officialPluginVersion)),
+      getMapping: createUnaryHandler(() => new messages.GetMappingResponse()),
+      getMappings: createUnaryHandler(() => new messages.GetMappingsResponse()),
     };
   }
 
@@ -94,7 +96,7 @@ export class CommandProvider {
 
   private configure(): messages.ConfigureResponse {
     if (!this.introduced) {
-      const text = `The command plugin is stackadm's stand-in for the official one, ${version}.`;
+      const text = `The command plugin is stackadm's stand-in for the official one, ${officialPluginVersion}.`;
       this.options.log.send({ severity: "info", text });
       this.introduced = true;
     }
@@ -106,14 +108,14 @@ export class CommandProvider {
   }
 
   private async create(request: messages.CreateRequest): Promise<messages.CreateResponse> {
-    const properties = fromStruct(request.getProperties());
+    const properties = decodeStruct(request.getProperties());
     const type = request.getType() || typeOf(request.getUrn());
     const isCopy = type === copyType;
     const response = new messages.CreateResponse();
     if (request.getPreview()) {
       const outputs = isCopy ? {} : unknownOutputs;
       if (!isCopy) response.setId(uniqueId(request.getName() || nameOf(request.getUrn())));
-      return response.setProperties(toStruct({ ...properties, ...outputs }));
+      return response.setProperties(encodeStruct({ ...properties, ...outputs }));
     }
     const outputs = await this.run(
       { type, urn: request.getUrn(), timeout: request.getTimeout(), properties },
@@ -121,31 +123,31 @@ export class CommandProvider {
     );
     return response
       .setId(uniqueId(isCopy ? "" : request.getName() || nameOf(request.getUrn())))
-      .setProperties(toStruct({ ...properties, ...outputs }));
+      .setProperties(encodeStruct({ ...properties, ...outputs }));
   }
 
   private async update(request: messages.UpdateRequest): Promise<messages.UpdateResponse> {
-    const news = fromStruct(request.getNews());
-    const olds = fromStruct(request.getOlds());
+    const news = decodeStruct(request.getNews());
+    const olds = decodeStruct(request.getOlds());
     const type = request.getType() || typeOf(request.getUrn());
     const response = new messages.UpdateResponse();
     if (request.getPreview()) {
       const outputs = type === copyType ? {} : unknownOutputs;
-      return response.setProperties(toStruct({ ...news, ...outputs }));
+      return response.setProperties(encodeStruct({ ...news, ...outputs }));
     }
     const properties = type === copyType ? news : { ...news, ...previousOutputs(olds) };
-    if (type === copyType && !copyNeeded(fromStruct(request.getOldInputs()), news)) {
-      return response.setProperties(toStruct(news));
+    if (type === copyType && !copyNeeded(decodeStruct(request.getOldInputs()), news)) {
+      return response.setProperties(encodeStruct(news));
     }
     const outputs = await this.run(
       { type, urn: request.getUrn(), timeout: request.getTimeout(), properties },
       (inputs) => inputs.update ?? inputs.create,
     );
-    return response.setProperties(toStruct({ ...news, ...outputs }));
+    return response.setProperties(encodeStruct({ ...news, ...outputs }));
   }
 
   private async delete(request: messages.DeleteRequest): Promise<Empty> {
-    const properties = fromStruct(request.getProperties());
+    const properties = decodeStruct(request.getProperties());
     const type = request.getType() || typeOf(request.getUrn());
     if (type !== copyType && properties["delete"] !== undefined) {
       await this.run(
@@ -165,7 +167,7 @@ export class CommandProvider {
     choose: (inputs: CommandInputs) => string | undefined,
   ): Promise<JsonObject> {
     const limits = { cancelled: this.cancelled.signal, seconds: request.timeout };
-    const running = operation(this.options.log, request.urn, limits);
+    const running = startOperation(this.options.log, request.urn, limits);
     try {
       return { ...(await this.work(request, choose, running)) };
     } finally {
@@ -177,15 +179,17 @@ export class CommandProvider {
   private async work(
     { type, properties }: Request,
     choose: (inputs: CommandInputs) => string | undefined,
-    running: Operation,
+    running: ResourceOperation,
   ): Promise<CommandOutput | undefined> {
     const environment = { agentSocket: this.options.env["SSH_AUTH_SOCK"] };
     if (type === copyType) {
-      await copyToRemote(copyInputs(properties), running, environment);
+      await copyToRemote(parseCopyInputs(properties), running, environment);
       return undefined;
     }
     const inputs =
-      type === localType ? localCommandInputs(properties) : remoteCommandInputs(properties);
+      type === localType
+        ? parseLocalCommandInputs(properties)
+        : parseRemoteCommandInputs(properties);
     const command = choose(inputs);
     if (command === undefined) return { stdout: inputs.stdout, stderr: inputs.stderr };
     return "connection" in inputs
@@ -205,18 +209,18 @@ function accepted(response: messages.ProviderHandshakeResponse): typeof response
 }
 
 function checkConfig(request: messages.CheckRequest): messages.CheckResponse {
-  const inputs = { ...fromStruct(request.getNews()), [frameworkKey]: frameworkVersion };
-  return new messages.CheckResponse().setInputs(toStruct(inputs));
+  const inputs = { ...decodeStruct(request.getNews()), [frameworkKey]: frameworkVersion };
+  return new messages.CheckResponse().setInputs(encodeStruct(inputs));
 }
 
 function check(request: messages.CheckRequest): messages.CheckResponse {
-  const news = fromStruct(request.getNews());
+  const news = decodeStruct(request.getNews());
   const type = request.getType() || typeOf(request.getUrn());
-  const failures = checkFailures(type, news).map(({ property, reason }) =>
+  const failures = findCheckFailures(type, news).map(({ property, reason }) =>
     new messages.CheckFailure().setProperty(property).setReason(reason),
   );
   return new messages.CheckResponse()
-    .setInputs(toStruct(checkedInputs(news)))
+    .setInputs(encodeStruct(completeInputs(news)))
     .setFailuresList(failures);
 }
 
@@ -228,11 +232,11 @@ const kinds = {
 
 /** Compares inputs. The SDK's option replaceOnChanges determines replacements (`triggers`). */
 function diff(request: messages.DiffRequest): messages.DiffResponse {
-  const olds = fromStruct(request.getOldInputs() ?? request.getOlds());
-  const changes = detailedDiff(olds, fromStruct(request.getNews()));
+  const olds = decodeStruct(request.getOldInputs() ?? request.getOlds());
+  const changes = computeDetailedDiff(olds, decodeStruct(request.getNews()));
   const response = new messages.DiffResponse()
     .setHasdetaileddiff(true)
-    .setDiffsList(changedProperties(changes))
+    .setDiffsList(listChangedProperties(changes))
     .setChanges(
       changes.size > 0
         ? messages.DiffResponse.DiffChanges.DIFF_SOME
@@ -247,8 +251,8 @@ function diff(request: messages.DiffRequest): messages.DiffResponse {
 function read(request: messages.ReadRequest): messages.ReadResponse {
   return new messages.ReadResponse()
     .setId(request.getId())
-    .setInputs(toStruct(fromStruct(request.getInputs())))
-    .setProperties(toStruct(fromStruct(request.getProperties())));
+    .setInputs(encodeStruct(decodeStruct(request.getInputs())))
+    .setProperties(encodeStruct(decodeStruct(request.getProperties())));
 }
 
 function copyNeeded(olds: JsonObject, news: JsonObject): boolean {
@@ -256,7 +260,7 @@ function copyNeeded(olds: JsonObject, news: JsonObject): boolean {
     source: source ?? null,
     remotePath: remotePath ?? null,
   });
-  return hasUnknown(news) || detailedDiff(relevant(olds), relevant(news)).size > 0;
+  return hasUnknown(news) || computeDetailedDiff(relevant(olds), relevant(news)).size > 0;
 }
 
 function uniqueId(prefix: string): string {

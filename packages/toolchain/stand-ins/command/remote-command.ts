@@ -1,7 +1,7 @@
 /** Implements `command:remote:Command`: one command over SSH at create, update and delete. */
-import type { Operation } from "./context.js";
+import type { ResourceOperation } from "./context.js";
 import type { RemoteCommandInputs } from "./inputs.js";
-import { Output, commandError } from "./output.js";
+import { OutputCollector, createCommandError } from "./output.js";
 import { dial } from "./ssh-connection.js";
 import { RemoteShell } from "./ssh-session.js";
 
@@ -22,19 +22,19 @@ export interface SshEnvironment {
 export async function runRemote(
   command: string,
   inputs: RemoteCommandInputs,
-  operation: Operation,
+  operation: ResourceOperation,
   { agentSocket }: SshEnvironment,
 ): Promise<CommandOutput> {
   const session = await dial(inputs.connection, operation, agentSocket);
   try {
     const shell = await RemoteShell.open(session.client);
     await setEnvironment(shell, inputs, operation);
-    const output = new Output(inputs.logging, (line) => {
+    const output = new OutputCollector(inputs.logging, (line) => {
       operation.status(line);
     });
     const stdin = inputs.stdin === "" ? undefined : inputs.stdin;
     const failed = await shell.run(command, stdin, output);
-    if (failed !== undefined) throw commandError(failed, command, output);
+    if (failed !== undefined) throw createCommandError(failed, command, output);
     return { stdout: output.of("stdout"), stderr: output.of("stderr") };
   } finally {
     session.close();
@@ -44,7 +44,7 @@ export async function runRemote(
 async function setEnvironment(
   shell: RemoteShell,
   inputs: RemoteCommandInputs,
-  operation: Operation,
+  operation: ResourceOperation,
 ): Promise<void> {
   for (const [name, value] of Object.entries(inputs.environment)) {
     if (await shell.setEnvironment(name, value)) continue;

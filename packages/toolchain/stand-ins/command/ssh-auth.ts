@@ -9,12 +9,12 @@ import type {
   ParsedKey,
   ServerHostKeyAlgorithm,
 } from "ssh2";
-import type { Endpoint } from "./inputs.js";
-import { authenticationError, dialError } from "./ssh-errors.js";
+import type { SshEndpointInputs } from "./inputs.js";
+import { createAuthenticationError, createDialError } from "./ssh-errors.js";
 
 /** Credentials for all attempts to reach one endpoint. */
-export interface Credentials {
-  readonly endpoint: Endpoint;
+export interface SshCredentials {
+  readonly endpoint: SshEndpointInputs;
   readonly methods: readonly AnyAuthMethod[];
   readonly hostKey: { readonly type: string; readonly blob: Buffer } | undefined;
 }
@@ -23,16 +23,16 @@ export interface Credentials {
  * Reads the keys and checks that the agent answers. Errors here are permanent, so nothing is
  * retried.
  */
-export async function credentials(
-  endpoint: Endpoint,
+export async function readSshCredentials(
+  endpoint: SshEndpointInputs,
   agentSocket: string | undefined,
-): Promise<Credentials> {
+): Promise<SshCredentials> {
   const socket = endpoint.agentSocketPath ?? agentSocket;
   if (socket) await answers(socket);
   return { endpoint, methods: methods(endpoint, socket), hostKey: pinnedKey(endpoint.hostKey) };
 }
 
-function methods(endpoint: Endpoint, socket: string | undefined): AnyAuthMethod[] {
+function methods(endpoint: SshEndpointInputs, socket: string | undefined): AnyAuthMethod[] {
   const username = endpoint.user;
   const list: AnyAuthMethod[] = [];
   const { privateKey, privateKeyPassword, password } = endpoint;
@@ -73,7 +73,7 @@ function parsedKey(text: string, passphrase: string | undefined): ParsedKey {
  * Returns the accepted host key. Undefined means that any key is accepted, like the official
  * plugin.
  */
-function pinnedKey(line: string | undefined): Credentials["hostKey"] {
+function pinnedKey(line: string | undefined): SshCredentials["hostKey"] {
   if (line === undefined || line === "") return undefined;
   const key = utils.parseKey(line);
   if (key instanceof Error) throw new Error("failed to parse host key: ssh: no key found");
@@ -88,12 +88,12 @@ async function answers(socket: string): Promise<void> {
       resolve();
     });
     connection.once("error", (error) => {
-      reject(dialError("unix", socket, error));
+      reject(createDialError("unix", socket, error));
     });
   });
 }
 
-export interface Refusal {
+export interface RefuseHandshake {
   /** Reports the reason why the handshake ends, which replaces the library's message. */
   (error: Error): void;
 }
@@ -105,7 +105,7 @@ export interface Refusal {
 const handshakeTimeout = 20_000;
 
 /** Returns the library's settings for one attempt. */
-export function connectConfig(who: Credentials, refuse: Refusal): ConnectConfig {
+export function createConnectConfig(who: SshCredentials, refuse: RefuseHandshake): ConnectConfig {
   const { endpoint, hostKey } = who;
   return {
     username: endpoint.user,
@@ -121,7 +121,7 @@ export function connectConfig(who: Credentials, refuse: Refusal): ConnectConfig 
   };
 }
 
-function authHandler(who: Credentials, refuse: Refusal): AuthHandlerMiddleware {
+function authHandler(who: SshCredentials, refuse: RefuseHandshake): AuthHandlerMiddleware {
   const waiting = [...who.methods];
   const attempted: string[] = [];
   // The library passes null until the server has reported the methods that it accepts.
@@ -140,6 +140,6 @@ function authHandler(who: Credentials, refuse: Refusal): AuthHandlerMiddleware {
       next(method);
       return;
     }
-    refuse(authenticationError(attempted));
+    refuse(createAuthenticationError(attempted));
   };
 }

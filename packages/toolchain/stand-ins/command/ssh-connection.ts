@@ -4,18 +4,23 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "ssh2";
-import type { Operation } from "./context.js";
-import type { Connection, Endpoint } from "./inputs.js";
-import { connectConfig, credentials } from "./ssh-auth.js";
-import type { Credentials } from "./ssh-auth.js";
-import { channelError, dialError, dialTimeout, handshakeError } from "./ssh-errors.js";
+import type { ResourceOperation } from "./context.js";
+import type { SshConnectionInputs, SshEndpointInputs } from "./inputs.js";
+import { createConnectConfig, readSshCredentials } from "./ssh-auth.js";
+import type { SshCredentials } from "./ssh-auth.js";
+import {
+  createChannelError,
+  createDialError,
+  createDialTimeoutError,
+  createHandshakeError,
+} from "./ssh-errors.js";
 
 /** Pause after the first failed attempt, its growth, and its maximum (Pulumi's retry defaults). */
 const firstPauseMs = 100;
 const pauseGrowth = 1.5;
 const longestPauseMs = 5000;
 
-export interface Session {
+export interface SshSession {
   readonly client: Client;
   /** Closes the connection, and the connection to the proxy. */
   close(): void;
@@ -26,11 +31,11 @@ export interface Session {
  * signal is aborted.
  */
 export async function dial(
-  connection: Connection,
-  operation: Operation,
+  connection: SshConnectionInputs,
+  operation: ResourceOperation,
   agentSocket: string | undefined,
-): Promise<Session> {
-  const who = await credentials(connection, agentSocket);
+): Promise<SshSession> {
+  const who = await readSshCredentials(connection, agentSocket);
   const { proxy } = connection;
   if (proxy) return dialThrough({ proxy, who, operation, agentSocket });
   const client = await withRetries("Dial", connection.dialErrorLimit, operation, () =>
@@ -45,17 +50,22 @@ export async function dial(
 }
 
 interface ProxiedDial {
-  readonly proxy: Endpoint;
-  readonly who: Credentials;
-  readonly operation: Operation;
+  readonly proxy: SshEndpointInputs;
+  readonly who: SshCredentials;
+  readonly operation: ResourceOperation;
   readonly agentSocket: string | undefined;
 }
 
-async function dialThrough({ proxy, who, operation, agentSocket }: ProxiedDial): Promise<Session> {
+async function dialThrough({
+  proxy,
+  who,
+  operation,
+  agentSocket,
+}: ProxiedDial): Promise<SshSession> {
   const limit = who.endpoint.dialErrorLimit;
   let first: Client | undefined;
   try {
-    const proxyWho = await credentials(proxy, agentSocket);
+    const proxyWho = await readSshCredentials(proxy, agentSocket);
     const hop = await withRetries("Dial proxy", proxy.dialErrorLimit, operation, () =>
       dialOnce(proxyWho),
     );
@@ -85,7 +95,7 @@ async function dialThrough({ proxy, who, operation, agentSocket }: ProxiedDial):
 async function withRetries<T>(
   what: string,
   limit: number,
-  operation: Operation,
+  operation: ResourceOperation,
   attempt: () => Promise<T>,
 ): Promise<T> {
   const shownLimit = limit === -1 ? "inf" : String(limit);
@@ -108,23 +118,23 @@ async function withRetries<T>(
   }
 }
 
-async function dialOnce(who: Credentials): Promise<Client> {
+async function dialOnce(who: SshCredentials): Promise<Client> {
   return handshake(await openSocket(who.endpoint), who);
 }
 
-function openSocket({ host, port, perDialTimeout }: Endpoint): Promise<Socket> {
+function openSocket({ host, port, perDialTimeout }: SshEndpointInputs): Promise<Socket> {
   const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   return new Promise((resolve, reject) => {
     const socket = connectSocket({ host, port });
     const timer =
       perDialTimeout > 0
         ? setTimeout(() => {
-            socket.destroy(dialTimeout("tcp", address));
+            socket.destroy(createDialTimeoutError("tcp", address));
           }, perDialTimeout * 1000)
         : undefined;
     const onError = (error: Error): void => {
       clearTimeout(timer);
-      reject(error.message.startsWith("dial ") ? error : dialError("tcp", address, error));
+      reject(error.message.startsWith("dial ") ? error : createDialError("tcp", address, error));
     };
     socket.once("error", onError);
     socket.once("connect", () => {
@@ -135,22 +145,22 @@ function openSocket({ host, port, perDialTimeout }: Endpoint): Promise<Socket> {
   });
 }
 
-function forward(hop: Client, { host, port }: Endpoint): Promise<Duplex> {
+function forward(hop: Client, { host, port }: SshEndpointInputs): Promise<Duplex> {
   return new Promise<Duplex>((resolve, reject) => {
     hop.forwardOut("127.0.0.1", 0, host, port, (error, stream) => {
       if (error) reject(error);
       else resolve(stream);
     });
   }).catch((error: unknown) => {
-    throw channelError(error);
+    throw createChannelError(error);
   });
 }
 
 /** Streams on which a handshake failed. A channel of ssh2 does not report that it was destroyed. */
 const spent = new WeakSet<Duplex>();
 
-function handshake(stream: Duplex, who: Credentials): Promise<Client> {
-  if (spent.has(stream)) return Promise.reject(handshakeError(new Error("EOF")));
+function handshake(stream: Duplex, who: SshCredentials): Promise<Client> {
+  if (spent.has(stream)) return Promise.reject(createHandshakeError(new Error("EOF")));
   return new Promise((resolve, reject) => {
     const client = new Client();
     const fail = (error: Error): void => {
@@ -161,10 +171,10 @@ function handshake(stream: Duplex, who: Credentials): Promise<Client> {
     client.on("error", (error) => {
       // Before "ready", this reports why the handshake failed. Afterwards, the session's user gets
       // "close".
-      fail(handshakeError(error));
+      fail(createHandshakeError(error));
     });
     client.once("close", () => {
-      fail(handshakeError(new Error("EOF")));
+      fail(createHandshakeError(new Error("EOF")));
     });
     // A proxy's sshd keeps its channel half open after the machine has closed its side. At this
     // point, the SSH session is over.
@@ -174,6 +184,6 @@ function handshake(stream: Duplex, who: Credentials): Promise<Client> {
     client.once("ready", () => {
       resolve(client);
     });
-    client.connect({ ...connectConfig(who, fail), sock: stream });
+    client.connect({ ...createConnectConfig(who, fail), sock: stream });
   });
 }

@@ -10,7 +10,7 @@ const connectReasons: Readonly<Record<string, string>> = {
   EACCES: "connect: permission denied",
 };
 
-export function errorCode(error: unknown): string {
+export function getErrorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
@@ -20,8 +20,8 @@ export function errorCode(error: unknown): string {
  * @param network tcp or unix
  * @param address dialled address
  */
-export function dialError(network: string, address: string, error: unknown): Error {
-  const code = errorCode(error);
+export function createDialError(network: string, address: string, error: unknown): Error {
+  const code = getErrorCode(error);
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
     const host = address.replace(/:\d+$/, "");
     return new Error(`dial ${network}: lookup ${host}: no such host`);
@@ -30,7 +30,7 @@ export function dialError(network: string, address: string, error: unknown): Err
   return new Error(`dial ${network} ${address}: ${reason}`);
 }
 
-export function dialTimeout(network: string, address: string): Error {
+export function createDialTimeoutError(network: string, address: string): Error {
   return new Error(`dial ${network} ${address}: i/o timeout`);
 }
 
@@ -46,16 +46,16 @@ const rejections: Readonly<Record<number, string>> = {
  * Returns the reason why a proxy opened no channel: the proxy's reason, or EOF if the connection
  * was lost.
  */
-export function channelError(error: unknown): Error {
+export function createChannelError(error: unknown): Error {
   if (!(error instanceof Error && "reason" in error)) return new Error("EOF");
   const reason = rejections[Number(error.reason)];
   return new Error(reason === undefined ? "EOF" : `ssh: rejected: ${reason} (${error.message})`);
 }
 
 /** Returns the official plugin's error for an SSH handshake that failed with this error. */
-export function handshakeError(error: unknown): Error {
+export function createHandshakeError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
-  return new Error(`ssh: handshake failed: ${handshakeReason(message, errorCode(error))}`);
+  return new Error(`ssh: handshake failed: ${handshakeReason(message, getErrorCode(error))}`);
 }
 
 function handshakeReason(message: string, code: string): string {
@@ -66,7 +66,7 @@ function handshakeReason(message: string, code: string): string {
   return message;
 }
 
-export function authenticationError(attempted: readonly string[]): Error {
+export function createAuthenticationError(attempted: readonly string[]): Error {
   return new Error(
     `ssh: handshake failed: ssh: unable to authenticate, attempted methods [${attempted.join(" ")}], no supported methods remain`,
   );

@@ -3,7 +3,7 @@
  * acknowledges it.
  */
 import type { Client, ClientChannel } from "ssh2";
-import type { Output } from "./output.js";
+import type { OutputCollector } from "./output.js";
 
 /** Window and packet size of a channel, equal to the sizes in the library's `exec`. */
 const windowSize = 2 * 1024 * 1024;
@@ -64,7 +64,7 @@ export class RemoteShell {
   async run(
     command: string,
     stdin: string | undefined,
-    output: Output,
+    output: OutputCollector,
   ): Promise<string | undefined> {
     const { channel } = this;
     const answer = this.answer();
@@ -95,7 +95,7 @@ export class RemoteShell {
     });
   }
 
-  private end(output: Output): Promise<string | undefined> {
+  private end(output: OutputCollector): Promise<string | undefined> {
     const { channel } = this;
     return new Promise((resolve) => {
       let status = "wait: remote command exited without exit status or exit signal";

@@ -25,15 +25,15 @@ const command = [
 ] as const;
 
 /** Names of the input properties by resource type. */
-export const handled: Readonly<Record<string, readonly string[]>> = {
+export const supportedProperties: Readonly<Record<string, readonly string[]>> = {
   "command:remote:Command": ["connection", ...command],
   "command:remote:CopyToRemote": ["connection", "source", "remotePath", "triggers"],
   "command:local:Command": [...command, "dir", "interpreter"],
 };
 
 /** Properties of `connection`. `proxy` has the same properties, except `proxy`. */
-export const handledConnection: readonly string[] = [...connection, "proxy"];
-export const handledProxy: readonly string[] = connection;
+export const supportedConnectionProperties: readonly string[] = [...connection, "proxy"];
+export const supportedProxyProperties: readonly string[] = connection;
 
 /** Functions of the package that this stand-in supports: none. */
-export const handledFunctions: readonly string[] = [];
+export const supportedFunctions: readonly string[] = [];

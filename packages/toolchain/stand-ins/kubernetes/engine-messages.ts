@@ -4,7 +4,7 @@ import type { Severity } from "../plugin/engine-log.js";
 export type { Severity };
 
 /** Receiver of messages about resources. */
-export interface Log {
+export interface ResourceMessageLog {
   /** Sends a diagnostic that stays visible. */
   log(severity: Severity, urn: string, message: string): void;
   /** Shows the current state of a resource until the next call; an empty text removes it. */
@@ -14,7 +14,7 @@ export interface Log {
 }
 
 /** Sends messages to the engine at `address` (host:port), in order. */
-export function engineLog(address: string): Log {
+export function createEngineLog(address: string): ResourceMessageLog {
   const engine = new RemoteEngineLog(address);
   return {
     log: (severity, urn, text) => {
@@ -32,7 +32,7 @@ export class ResourceLog {
   private readonly shown = new Set<string>();
 
   constructor(
-    private readonly log: Log,
+    private readonly log: ResourceMessageLog,
     private readonly urn: string,
   ) {}
 

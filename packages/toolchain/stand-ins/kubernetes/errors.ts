@@ -3,8 +3,8 @@ import type { ServiceError } from "@grpc/grpc-js";
 import { Any } from "google-protobuf/google/protobuf/any_pb.js";
 import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
-import { idOf, nameOf } from "./objects/object-fields.js";
-import { toStruct } from "../plugin/values.js";
+import { formatId, getName } from "./objects/object-fields.js";
+import { encodeStruct } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 
 /** Error for an object that exists but is not ready. Contains its last known state. */
@@ -20,13 +20,19 @@ export class NotReadyError extends Error {
   }
 }
 
-export const timedOut = (live: JsonObject, problems: readonly string[]): NotReadyError =>
-  new NotReadyError(`'${nameOf(live)}' timed out waiting to be Ready`, live, problems);
-export const cancelled = (live: JsonObject, problems: readonly string[]): NotReadyError =>
-  new NotReadyError(`Resource operation was cancelled for '${nameOf(live)}'`, live, problems);
-export const failedToInitialize = (live: JsonObject, problems: readonly string[]): NotReadyError =>
+export const createTimedOutError = (live: JsonObject, problems: readonly string[]): NotReadyError =>
+  new NotReadyError(`'${getName(live)}' timed out waiting to be Ready`, live, problems);
+export const createCancelledError = (
+  live: JsonObject,
+  problems: readonly string[],
+): NotReadyError =>
+  new NotReadyError(`Resource operation was cancelled for '${getName(live)}'`, live, problems);
+export const createInitFailedError = (
+  live: JsonObject,
+  problems: readonly string[],
+): NotReadyError =>
   new NotReadyError(
-    `Resource '${nameOf(live)}' was created but failed to initialize`,
+    `Resource '${getName(live)}' was created but failed to initialize`,
     live,
     problems,
   );
@@ -55,10 +61,10 @@ export function toServiceError(error: unknown): Partial<ServiceError> {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof PartialError)) return { code: status.UNKNOWN, details: message };
   const failed = new ErrorResourceInitFailed();
-  failed.setId(idOf(error.live));
-  failed.setProperties(toStruct(error.state));
+  failed.setId(formatId(error.live));
+  failed.setProperties(encodeStruct(error.state));
   failed.setReasonsList([message, ...(error.details.problems ?? [])]);
-  if (error.details.inputs) failed.setInputs(toStruct(error.details.inputs));
+  if (error.details.inputs) failed.setInputs(encodeStruct(error.details.inputs));
   const detail = new Any();
   detail.pack(failed.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
   const all = new Status();

@@ -1,6 +1,6 @@
 /** Entry point of the stand-in for pulumi-resource-kubernetes. */
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
-import { engineAddress, serve } from "../plugin/serve.js";
+import { parseEngineAddress, serve } from "../plugin/serve.js";
 import { KubernetesProvider } from "./provider.js";
 
 /**
@@ -10,7 +10,7 @@ import { KubernetesProvider } from "./provider.js";
 const version = "4.34.2+stand-in";
 
 async function main(): Promise<void> {
-  const address = engineAddress(process.argv.slice(2));
+  const address = parseEngineAddress(process.argv.slice(2));
   const provider = new KubernetesProvider({ version, environment: (name) => process.env[name] });
   // If there is no address argument, the engine sends the address later, by Attach.
   if (address !== undefined) provider.attach(address);

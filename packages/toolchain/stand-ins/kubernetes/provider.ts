@@ -18,18 +18,18 @@ import { deleteResource } from "./operations/delete.js";
 import { diffResource } from "./operations/diff.js";
 import type { ResourceDiff } from "./operations/diff.js";
 import { toServiceError } from "./errors.js";
-import { textAt } from "./objects/json.js";
-import { gvkOf, gvkOfUrn, isCrd } from "./objects/kinds.js";
-import { engineLog } from "./engine-messages.js";
-import type { Log } from "./engine-messages.js";
+import { getTextAt } from "./objects/json.js";
+import { getGvk, parseGvkFromUrn, isCrd } from "./objects/kinds.js";
+import { createEngineLog } from "./engine-messages.js";
+import type { ResourceMessageLog } from "./engine-messages.js";
 import { readResource } from "./operations/read.js";
-import { openSession } from "./session.js";
-import type { Session, Timing } from "./session.js";
-import { diffConfig, readSettings } from "./settings.js";
+import { openProviderSession } from "./session.js";
+import type { ProviderSession, Timing } from "./session.js";
+import { diffConfig, readProviderSettings } from "./settings.js";
 import { updateResource } from "./operations/update.js";
 import { toObject } from "./objects/wire.js";
 import { decodeYaml } from "./objects/yaml.js";
-import { fromStruct, toStruct } from "../plugin/values.js";
+import { decodeStruct, encodeStruct } from "../plugin/values.js";
 
 /** Returns a gRPC handler for an async function. `settle` runs before the answer. */
 function unary<Request, Response>(
@@ -66,20 +66,20 @@ export interface ProviderServiceOptions {
   readonly environment: (name: string) => string | undefined;
   readonly timing?: Timing;
   /** Function that creates the log for an address. @default messages go to the engine */
-  readonly log?: (address: string) => Log;
+  readonly log?: (address: string) => ResourceMessageLog;
 }
 
 /** The gRPC service `ResourceProvider` for the package `kubernetes`. */
 export class KubernetesProvider {
-  private log: Log | undefined;
-  private session: Session | undefined;
+  private log: ResourceMessageLog | undefined;
+  private session: ProviderSession | undefined;
   private readonly cancelling = new AbortController();
 
   constructor(private readonly options: ProviderServiceOptions) {}
 
   /** Sets the address for messages, which comes from the command line or later from Attach. */
   attach(address: string): void {
-    this.log = (this.options.log ?? engineLog)(address);
+    this.log = (this.options.log ?? createEngineLog)(address);
   }
 
   /** Aborts all operations; waits end at once. */
@@ -128,7 +128,7 @@ export class KubernetesProvider {
     };
   }
 
-  private get configured(): Session {
+  private get configured(): ProviderSession {
     if (!this.session) throw new Error("the provider is not configured");
     return this.session;
   }
@@ -141,8 +141,8 @@ export class KubernetesProvider {
 
   private diffConfig(request: rpc.DiffRequest): Promise<rpc.DiffResponse> {
     const response = new rpc.DiffResponse();
-    const olds = toObject(fromStruct(request.getOlds()));
-    const found = diffConfig(olds, toObject(fromStruct(request.getNews())));
+    const olds = toObject(decodeStruct(request.getOlds()));
+    const found = diffConfig(olds, toObject(decodeStruct(request.getNews())));
     const { DIFF_NONE, DIFF_SOME } = rpc.DiffResponse.DiffChanges;
     response.setChanges(found ? DIFF_SOME : DIFF_NONE);
     response.setDiffsList([...(found?.diffs ?? [])]);
@@ -153,10 +153,13 @@ export class KubernetesProvider {
   private async configure(request: rpc.ConfigureRequest): Promise<rpc.ConfigureResponse> {
     const variables = request.getVariablesMap();
     const { environment } = this.options;
-    const log = this.log ?? engineLog("127.0.0.1:0");
+    const log = this.log ?? createEngineLog("127.0.0.1:0");
     const home = environment("HOME") ?? homedir();
-    this.session = await openSession({
-      settings: readSettings((name) => variables.get(`kubernetes:config:${name}`), environment),
+    this.session = await openProviderSession({
+      settings: readProviderSettings(
+        (name) => variables.get(`kubernetes:config:${name}`),
+        environment,
+      ),
       log,
       signal: this.cancelling.signal,
       timing: this.options.timing,
@@ -176,14 +179,14 @@ export class KubernetesProvider {
         `the stand-in for the kubernetes provider does not know the function "${request.getTok()}"`,
       );
     }
-    const args = toObject(fromStruct(request.getArgs()));
-    const namespace = textAt(args, "defaultNamespace") || undefined;
+    const args = toObject(decodeStruct(request.getArgs()));
+    const namespace = getTextAt(args, "defaultNamespace") || undefined;
     // The engine may call this before Configure. Then only built-in kinds are known.
-    const isNamespaced = async (gvk: ReturnType<typeof gvkOf>) =>
+    const isNamespaced = async (gvk: ReturnType<typeof getGvk>) =>
       this.session ? this.session.isNamespaced(gvk) : Promise.resolve(true);
     const response = new rpc.InvokeResponse();
-    const result = await decodeYaml(textAt(args, "text"), namespace, isNamespaced);
-    response.setReturn(toStruct({ result }));
+    const result = await decodeYaml(getTextAt(args, "text"), namespace, isNamespaced);
+    response.setReturn(encodeStruct({ result }));
     return response;
   }
 
@@ -197,27 +200,27 @@ export class KubernetesProvider {
     };
     const inputs = checkResource({
       urn,
-      olds: fromStruct(request.getOlds()),
-      news: fromStruct(request.getNews()),
+      olds: decodeStruct(request.getOlds()),
+      news: decodeStruct(request.getNews()),
       randomSeed: request.getRandomseed_asU8(),
       autonaming,
-      namespace: (await session.isNamespaced(gvkOfUrn(urn))) ? session.namespace : undefined,
+      namespace: (await session.isNamespaced(parseGvkFromUrn(urn))) ? session.namespace : undefined,
     });
     const object = toObject(inputs);
     if (isCrd(object)) session.plan(object);
     const response = new rpc.CheckResponse();
-    response.setInputs(toStruct(inputs));
+    response.setInputs(encodeStruct(inputs));
     return response;
   }
 
   private async diff(request: rpc.DiffRequest): Promise<rpc.DiffResponse> {
     const session = this.configured;
-    const news = fromStruct(request.getNews());
+    const news = decodeStruct(request.getNews());
     const found = diffResource({
-      olds: fromStruct(request.getOlds()),
+      olds: decodeStruct(request.getOlds()),
       news,
       ignoreChanges: request.getIgnorechangesList(),
-      namespaced: await session.isNamespaced(gvkOf(toObject(news))),
+      namespaced: await session.isNamespaced(getGvk(toObject(news))),
       mutability: {
         configMaps: session.settings.configMapsMutable,
         secrets: session.settings.secretsMutable,
@@ -229,13 +232,13 @@ export class KubernetesProvider {
   private async create(request: rpc.CreateRequest): Promise<rpc.CreateResponse> {
     const created = await createResource(this.configured, {
       urn: request.getUrn(),
-      properties: fromStruct(request.getProperties()),
+      properties: decodeStruct(request.getProperties()),
       timeout: request.getTimeout(),
       preview: request.getPreview(),
     });
     const response = new rpc.CreateResponse();
     response.setId(created.id);
-    response.setProperties(toStruct(created.properties));
+    response.setProperties(encodeStruct(created.properties));
     return response;
   }
 
@@ -243,28 +246,28 @@ export class KubernetesProvider {
     const found = await readResource(this.configured, {
       urn: request.getUrn(),
       id: request.getId(),
-      properties: fromStruct(request.getProperties()),
-      inputs: fromStruct(request.getInputs()),
+      properties: decodeStruct(request.getProperties()),
+      inputs: decodeStruct(request.getInputs()),
     });
     const response = new rpc.ReadResponse();
     if (!found) return response;
     response.setId(found.id);
-    response.setProperties(toStruct(found.properties));
-    response.setInputs(toStruct(found.inputs));
+    response.setProperties(encodeStruct(found.properties));
+    response.setInputs(encodeStruct(found.inputs));
     return response;
   }
 
   private async update(request: rpc.UpdateRequest): Promise<rpc.UpdateResponse> {
     const state = await updateResource(this.configured, {
       urn: request.getUrn(),
-      olds: fromStruct(request.getOlds()),
-      news: fromStruct(request.getNews()),
+      olds: decodeStruct(request.getOlds()),
+      news: decodeStruct(request.getNews()),
       ignoreChanges: request.getIgnorechangesList(),
       timeout: request.getTimeout(),
       preview: request.getPreview(),
     });
     const response = new rpc.UpdateResponse();
-    response.setProperties(toStruct(state));
+    response.setProperties(encodeStruct(state));
     return response;
   }
 
@@ -272,7 +275,7 @@ export class KubernetesProvider {
     await deleteResource(this.configured, {
       urn: request.getUrn(),
       id: request.getId(),
-      properties: fromStruct(request.getProperties()),
+      properties: decodeStruct(request.getProperties()),
       timeout: request.getTimeout(),
     });
     return new Empty();

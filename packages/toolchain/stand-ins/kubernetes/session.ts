@@ -1,12 +1,12 @@
 import { KubeClient } from "./client/client.js";
 import { ObjectClient } from "./client/object-client.js";
 import { Discovery } from "./client/discovery.js";
-import { connectionOf, loadKubeconfig } from "./client/kubeconfig.js";
+import { getApiServerConnection, loadKubeconfig } from "./client/kubeconfig.js";
 import { ResourceLog } from "./engine-messages.js";
-import type { Log } from "./engine-messages.js";
+import type { ResourceMessageLog } from "./engine-messages.js";
 import type { GroupVersionKind } from "./objects/kinds.js";
 import { isBuiltIn, isNamespacedBuiltIn } from "./objects/kinds.js";
-import type { Settings } from "./settings.js";
+import type { ProviderSettings } from "./settings.js";
 import type { JsonObject } from "../plugin/values.js";
 
 /** Times in milliseconds; tests shorten them. */
@@ -21,19 +21,19 @@ export interface Timing {
 export const defaultTiming: Timing = { retry: 1000, settle: 10_000 };
 
 /** Context of all operations of a configured provider. */
-export class Session {
+export class ProviderSession {
   /** Reason why the cluster is unreachable. Undefined if it is reachable. */
   readonly unreachable: string | undefined;
-  readonly settings: Settings;
+  readonly settings: ProviderSettings;
   readonly signal: AbortSignal;
   readonly timing: Timing;
   /** Namespace of objects that name none. */
   readonly namespace: string;
-  private readonly log: Log;
+  private readonly log: ResourceMessageLog;
   private readonly reachable: ObjectClient | undefined;
 
   constructor(
-    options: SessionOptions,
+    options: ProviderSessionOptions,
     found:
       { readonly cluster: ObjectClient; readonly namespace: string } | { readonly why: string },
   ) {
@@ -77,9 +77,9 @@ export class Session {
   }
 }
 
-export interface SessionOptions {
-  readonly settings: Settings;
-  readonly log: Log;
+export interface ProviderSessionOptions {
+  readonly settings: ProviderSettings;
+  readonly log: ResourceMessageLog;
   readonly signal: AbortSignal;
   /** Kubeconfig for a provider without a kubeconfig argument: $KUBECONFIG or ~/.kube/config. */
   readonly defaultKubeconfig: string;
@@ -91,13 +91,16 @@ export interface SessionOptions {
  * error here. Previews continue without the cluster, and only operations that need it fail, with
  * the reason.
  */
-export async function openSession(options: SessionOptions): Promise<Session> {
+export async function openProviderSession(
+  options: ProviderSessionOptions,
+): Promise<ProviderSession> {
   const { settings, signal } = options;
-  const open = (found: ConstructorParameters<typeof Session>[1]) => new Session(options, found);
+  const open = (found: ConstructorParameters<typeof ProviderSession>[1]) =>
+    new ProviderSession(options, found);
   let client: KubeClient;
   try {
     const loaded = loadKubeconfig(settings.kubeconfig ?? options.defaultKubeconfig);
-    client = new KubeClient(connectionOf(loaded, settings.overrides));
+    client = new KubeClient(getApiServerConnection(loaded, settings.overrides));
   } catch (error) {
     return open({ why: `failed to parse kubeconfig data: ${messageOf(error)}` });
   }

@@ -1,11 +1,11 @@
-import { equal } from "./objects/json.js";
-import { activeCluster, loadKubeconfig } from "./client/kubeconfig.js";
+import { isEqual } from "./objects/json.js";
+import { findActiveCluster, loadKubeconfig } from "./client/kubeconfig.js";
 import type { KubeconfigOverrides } from "./client/kubeconfig.js";
 import { isUnknown } from "../plugin/values.js";
 import type { Json, JsonObject } from "../plugin/values.js";
 
 /** Provider arguments that the stand-in supports. */
-export interface Settings {
+export interface ProviderSettings {
   /** Content or path of a kubeconfig. @default $KUBECONFIG or ~/.kube/config */
   readonly kubeconfig?: string;
   readonly overrides: KubeconfigOverrides;
@@ -27,7 +27,7 @@ type Lookup = (name: string) => string | undefined;
  * Reads the settings from the variables of `Configure` (`kubernetes:config:<name>`) and the
  * environment.
  */
-export function readSettings(variable: Lookup, environment: Lookup): Settings {
+export function readProviderSettings(variable: Lookup, environment: Lookup): ProviderSettings {
   const flag = (name: string, environmentName: string): boolean =>
     (variable(name) ?? environment(`PULUMI_K8S_${environmentName}`)) === "true";
   if (variable("enableServerSideApply") === "false") {
@@ -71,17 +71,17 @@ const clusterKeys = ["kubeconfig", "context", "cluster"];
  */
 export function diffConfig(olds: JsonObject, news: JsonObject): ConfigDiff | undefined {
   const keys = [...new Set([...Object.keys(olds), ...Object.keys(news)])].sort();
-  const diffs = keys.filter((key) => !equal(olds[key], news[key]));
+  const diffs = keys.filter((key) => !isEqual(olds[key], news[key]));
   if (diffs.length === 0) return undefined;
   const [before, after] = [olds["clusterIdentifier"], news["clusterIdentifier"]];
-  if (after !== undefined && equal(before, after)) return { diffs, replaces: [] };
+  if (after !== undefined && isEqual(before, after)) return { diffs, replaces: [] };
   const replaces: string[] =
     before !== undefined && after !== undefined ? ["clusterIdentifier"] : [];
   const unknown = clusterKeys.find((key) => isUnknown(news[key]));
   if (unknown !== undefined) return { diffs: [unknown], replaces: [...replaces, unknown] };
   if (diffs.includes("renderYamlToDirectory")) replaces.push("renderYamlToDirectory");
   const [oldCluster, newCluster] = [clusterOf(olds), clusterOf(news)];
-  if (oldCluster && newCluster && !equal(oldCluster, newCluster)) {
+  if (oldCluster && newCluster && !isEqual(oldCluster, newCluster)) {
     replaces.push(...clusterKeys.filter((key) => diffs.includes(key)));
   }
   return { diffs, replaces };
@@ -92,7 +92,7 @@ function clusterOf(config: JsonObject): JsonObject | undefined {
     typeof value === "string" && value ? value : undefined;
   const kubeconfig = text(config["kubeconfig"]);
   if (kubeconfig === undefined) return undefined;
-  return activeCluster(loadKubeconfig(kubeconfig).config, {
+  return findActiveCluster(loadKubeconfig(kubeconfig).config, {
     context: text(config["context"]),
     cluster: text(config["cluster"]),
   });

@@ -1,13 +1,13 @@
-import { awaited } from "./await/wait.js";
+import { readinessChecksByKind } from "./await/wait.js";
 
 /**
  * Names of a resource type's input properties. `any` if all properties are passed on to the API
  * server.
  */
-export type HandledInputs = "any" | readonly string[];
+export type SupportedInputs = "any" | readonly string[];
 
 /** Provider arguments that the stand-in supports. All others are refused or have no effect. */
-export const handledProviderInputs: readonly string[] = [
+export const supportedProviderInputs: readonly string[] = [
   "kubeconfig",
   "context",
   "cluster",
@@ -22,19 +22,19 @@ export const handledProviderInputs: readonly string[] = [
 ];
 
 /** Functions that components call. */
-export const handledInvokes: readonly string[] = ["kubernetes:yaml:decode"];
+export const supportedInvokes: readonly string[] = ["kubernetes:yaml:decode"];
 
 /**
  * Kinds for which the stand-in waits, as `<apiVersion>/<kind>`. All others are ready when they
  * exist.
  */
-export const awaitedKinds: readonly string[] = Object.keys(awaited);
+export const awaitedKinds: readonly string[] = Object.keys(readinessChecksByKind);
 
 /**
  * Returns the supported inputs of a resource type, or `undefined` if the stand-in refuses the type.
  */
-export function handledInputs(type: string): HandledInputs | undefined {
-  if (type === "pulumi:providers:kubernetes") return handledProviderInputs;
+export function getSupportedInputs(type: string): SupportedInputs | undefined {
+  if (type === "pulumi:providers:kubernetes") return supportedProviderInputs;
   const [packageName, module = "", kind = ""] = type.split(":");
   const isObject = packageName === "kubernetes" && /^[a-z0-9.-]+\/v[0-9a-z]+$/.test(module);
   const isHelm = module.startsWith("helm.sh/") || module.startsWith("kustomize/");

@@ -16,7 +16,7 @@ export interface RuntimeOptions {
   readonly nodeArguments: readonly string[];
 }
 
-export function runtimeOptions(options: JsonObject): RuntimeOptions {
+export function parseRuntimeOptions(options: JsonObject): RuntimeOptions {
   const { typescript, tsconfig, nodeargs } = options;
   const other = ["packagemanager", "typescript", "tsconfig", "nodeargs"];
   const unknown = Object.keys(options).filter((name) => !other.includes(name));
@@ -26,7 +26,7 @@ export function runtimeOptions(options: JsonObject): RuntimeOptions {
   return {
     typescript: boolean(typescript, "typescript"),
     tsconfig: typeof tsconfig === "string" ? tsconfig : undefined,
-    nodeArguments: typeof nodeargs === "string" ? words(nodeargs) : [],
+    nodeArguments: typeof nodeargs === "string" ? splitWords(nodeargs) : [],
   };
 }
 
@@ -39,7 +39,7 @@ function boolean(value: Json | undefined, name: string): boolean {
 /**
  * Splits a text at spaces. Quotes keep words together, and a backslash escapes the next character.
  */
-export function words(text: string): string[] {
+export function splitWords(text: string): string[] {
   const found = text.match(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/gs) ?? [];
   return found.map((word) =>
     word.replace(/\\(.)|"((?:[^"\\]|\\.)*)"|'([^']*)'/gs, (_all, escaped, double, single) =>
@@ -54,7 +54,7 @@ export function words(text: string): string[] {
  * Returns the SDK's script that runs a program (`run`) or a plugin (`run-plugin`), from the
  * program's node_modules.
  */
-export function sdkScript(directory: string, script: "run" | "run-plugin"): string {
+export function resolveSdkScript(directory: string, script: "run" | "run-plugin"): string {
   const resolve = createRequire(join(directory, "package.json")).resolve;
   try {
     return resolve(`@pulumi/pulumi/cmd/${script}`);
@@ -70,7 +70,7 @@ export function sdkScript(directory: string, script: "run" | "run-plugin"): stri
  * Node arguments that load the guard. They precede the project's arguments, because a project's
  * program may not load the guard itself.
  */
-export const guardArguments: readonly string[] = [
+export const inspectWorkaroundArguments: readonly string[] = [
   "--require",
   join(__dirname, "../../../../base/util-inspect-workaround.cjs"),
 ];
@@ -91,7 +91,7 @@ export interface ProgramRun {
 }
 
 /** Returns the arguments of the SDK's run script for one run of a program. */
-export function programArguments(run: ProgramRun): string[] {
+export function getProgramArguments(run: ProgramRun): string[] {
   const flag = (name: string, value: string): string[] =>
     value === "" ? [] : [`--${name}`, value];
   return [
@@ -111,7 +111,7 @@ export function programArguments(run: ProgramRun): string[] {
 }
 
 /** Returns the environment that passes the configuration as JSON. */
-export function configEnvironment(
+export function getConfigEnvironment(
   config: readonly [string, string][],
   secretKeys: readonly string[],
 ): Record<string, string> {
@@ -121,7 +121,7 @@ export function configEnvironment(
   };
 }
 
-export function typescriptEnvironment(options: RuntimeOptions): Record<string, string> {
+export function getTypescriptEnvironment(options: RuntimeOptions): Record<string, string> {
   return {
     ...(options.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
     ...(options.tsconfig !== undefined && { PULUMI_NODEJS_TSCONFIG_PATH: options.tsconfig }),

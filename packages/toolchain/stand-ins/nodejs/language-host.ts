@@ -7,18 +7,18 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import * as messages from "@pulumi/pulumi/proto/language_pb.js";
 import { PackageDependency, PluginDependency, PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
 import type { EngineLog } from "../plugin/engine-log.js";
-import { failure, unary, unimplemented } from "../plugin/serve.js";
-import { fromStruct } from "../plugin/values.js";
+import { toGrpcError, createUnaryHandler, createUnimplementedHandler } from "../plugin/serve.js";
+import { decodeStruct } from "../plugin/values.js";
 import {
-  configEnvironment,
-  guardArguments,
-  programArguments,
-  runtimeOptions,
-  sdkScript,
-  typescriptEnvironment,
+  getConfigEnvironment,
+  inspectWorkaroundArguments,
+  getProgramArguments,
+  parseRuntimeOptions,
+  resolveSdkScript,
+  getTypescriptEnvironment,
 } from "./command-line.js";
 import type { RuntimeOptions } from "./command-line.js";
-import { dependencies, nearestManifest, requiredPlugins } from "./packages.js";
+import { listDependencies, findPackageDirectory, listRequiredPlugins } from "./packages.js";
 
 /**
  * Exit code of the SDK's runner after it has shown the error to the user. Nothing more is reported.
@@ -49,23 +49,23 @@ export class LanguageHost {
   handlers(): grpc.UntypedServiceImplementation {
     const missing = ["generateProgram", "generateProject", "generatePackage", "pack", "link"];
     return {
-      ...Object.fromEntries(missing.map((method) => [method, unimplemented(method)])),
-      handshake: unary(() => new messages.LanguageHandshakeResponse()),
-      getPluginInfo: unary(() => new PluginInfo()),
-      about: unary((request: messages.AboutRequest) => this.about(request)),
-      getRequiredPackages: unary(getRequiredPackages),
-      getRequiredPlugins: unary(getRequiredPlugins),
-      getProgramDependencies: unary(getProgramDependencies),
-      runtimeOptionsPrompts: unary(() => new messages.RuntimeOptionsResponse()),
-      template: unary(() => new messages.TemplateResponse()),
+      ...Object.fromEntries(missing.map((method) => [method, createUnimplementedHandler(method)])),
+      handshake: createUnaryHandler(() => new messages.LanguageHandshakeResponse()),
+      getPluginInfo: createUnaryHandler(() => new PluginInfo()),
+      about: createUnaryHandler((request: messages.AboutRequest) => this.about(request)),
+      getRequiredPackages: createUnaryHandler(getRequiredPackages),
+      getRequiredPlugins: createUnaryHandler(getRequiredPlugins),
+      getProgramDependencies: createUnaryHandler(getProgramDependencies),
+      runtimeOptionsPrompts: createUnaryHandler(() => new messages.RuntimeOptionsResponse()),
+      template: createUnaryHandler(() => new messages.TemplateResponse()),
       installDependencies: (call: InstallCall) => {
         this.installDependencies(call);
       },
-      run: unary((request: messages.RunRequest) => this.run(request)),
+      run: createUnaryHandler((request: messages.RunRequest) => this.run(request)),
       runPlugin: (call: PluginCall) => {
         this.runPlugin(call);
       },
-      cancel: unary(() => {
+      cancel: createUnaryHandler(() => {
         this.stop();
         return new Empty();
       }),
@@ -79,7 +79,7 @@ export class LanguageHost {
 
   private about(request: messages.AboutRequest): messages.AboutResponse {
     const directory = request.getInfo()?.getProgramDirectory() ?? process.cwd();
-    const typescript = dependencies(directory, false).find(({ name }) => name === "typescript");
+    const typescript = listDependencies(directory, false).find(({ name }) => name === "typescript");
     const response = new messages.AboutResponse()
       .setExecutable(this.options.node)
       .setVersion(process.version);
@@ -94,10 +94,10 @@ export class LanguageHost {
     const options = optionsOf(info);
     const directory = info?.getProgramDirectory() ?? request.getPwd();
     const args = [
-      ...guardArguments,
+      ...inspectWorkaroundArguments,
       ...options.nodeArguments,
-      sdkScript(directory, "run"),
-      ...programArguments({
+      resolveSdkScript(directory, "run"),
+      ...getProgramArguments({
         monitor: request.getMonitorAddress(),
         engine: this.options.engine,
         project: request.getProject(),
@@ -114,8 +114,8 @@ export class LanguageHost {
     ];
     const env = {
       ...this.options.env,
-      ...configEnvironment(request.getConfigMap().toArray(), request.getConfigsecretkeysList()),
-      ...typescriptEnvironment(options),
+      ...getConfigEnvironment(request.getConfigMap().toArray(), request.getConfigsecretkeysList()),
+      ...getTypescriptEnvironment(options),
     };
     const code = await this.finished(
       // The engine reads this process's output and error, and shows the program's output.
@@ -139,8 +139,8 @@ export class LanguageHost {
       start: () => {
         const options = optionsOf(request.getInfo());
         const entry = join(directory, request.getInfo()?.getEntryPoint() ?? ".");
-        const args = [...options.nodeArguments, sdkScript(directory, "run-plugin"), entry];
-        const env = { ...environment(request.getEnvList()), ...typescriptEnvironment(options) };
+        const args = [...options.nodeArguments, resolveSdkScript(directory, "run-plugin"), entry];
+        const env = { ...environment(request.getEnvList()), ...getTypescriptEnvironment(options) };
         return this.start([...args, ...request.getArgsList()], { cwd: request.getPwd(), env });
       },
       onOutput: (data) => {
@@ -157,14 +157,14 @@ export class LanguageHost {
 
   private installDependencies(call: InstallCall): void {
     const program = call.request.getInfo()?.getProgramDirectory() ?? call.request.getDirectory();
-    const directory = nearestManifest(program) ?? program;
+    const directory = findPackageDirectory(program) ?? program;
     this.streamed(call, {
       start: () => spawn("npm", ["install", "--loglevel=error"], { cwd: directory }),
       onOutput: (data) => call.write(new messages.InstallDependenciesResponse().setStdout(data)),
       onError: (data) => call.write(new messages.InstallDependenciesResponse().setStderr(data)),
       onExit: (code) => {
         if (code !== 0)
-          call.emit("error", failure(new Error(`npm install ended with code ${code}`)));
+          call.emit("error", toGrpcError(new Error(`npm install ended with code ${code}`)));
       },
     });
   }
@@ -175,7 +175,7 @@ export class LanguageHost {
     try {
       child = steps.start();
     } catch (error) {
-      call.emit("error", failure(error));
+      call.emit("error", toGrpcError(error));
       return;
     }
     this.children.add(child);
@@ -190,7 +190,7 @@ export class LanguageHost {
         call.end();
       },
       (error: unknown) => {
-        call.emit("error", failure(error));
+        call.emit("error", toGrpcError(error));
       },
     );
   }
@@ -231,7 +231,7 @@ interface Streamed {
 }
 
 function optionsOf(info: messages.ProgramInfo | undefined): RuntimeOptions {
-  return runtimeOptions(fromStruct(info?.getOptions()));
+  return parseRuntimeOptions(decodeStruct(info?.getOptions()));
 }
 
 function environment(list: readonly string[]): Record<string, string> {
@@ -243,7 +243,7 @@ function getRequiredPackages(
   request: messages.GetRequiredPackagesRequest,
 ): messages.GetRequiredPackagesResponse {
   const directory = request.getInfo()?.getProgramDirectory() ?? process.cwd();
-  const packages = requiredPlugins(directory).map(({ name, version, server }) =>
+  const packages = listRequiredPlugins(directory).map(({ name, version, server }) =>
     new PackageDependency()
       .setKind("resource")
       .setName(name)
@@ -257,7 +257,7 @@ function getRequiredPlugins(
   request: messages.GetRequiredPluginsRequest,
 ): messages.GetRequiredPluginsResponse {
   const directory = request.getInfo()?.getProgramDirectory() ?? request.getPwd();
-  const plugins = requiredPlugins(directory).map(({ name, version, server }) =>
+  const plugins = listRequiredPlugins(directory).map(({ name, version, server }) =>
     new PluginDependency()
       .setKind("resource")
       .setName(name)
@@ -271,7 +271,7 @@ function getProgramDependencies(
   request: messages.GetProgramDependenciesRequest,
 ): messages.GetProgramDependenciesResponse {
   const directory = request.getInfo()?.getProgramDirectory() ?? request.getPwd();
-  const found = dependencies(directory, request.getTransitivedependencies());
+  const found = listDependencies(directory, request.getTransitivedependencies());
   return new messages.GetProgramDependenciesResponse().setDependenciesList(
     found.map(({ name, version }) =>
       new messages.DependencyInfo().setName(name).setVersion(version),

@@ -1,11 +1,11 @@
 /** Entry point of the stand-in for pulumi-language-nodejs. */
 import { LanguageRuntimeService } from "@pulumi/pulumi/proto/language_grpc_pb.js";
 import { RemoteEngineLog } from "../plugin/engine-log.js";
-import { engineAddress, serve } from "../plugin/serve.js";
+import { parseEngineAddress, serve } from "../plugin/serve.js";
 import { LanguageHost } from "./language-host.js";
 
 async function main(): Promise<void> {
-  const engine = engineAddress(process.argv.slice(2));
+  const engine = parseEngineAddress(process.argv.slice(2));
   if (engine === undefined) {
     throw new Error("The engine's address is missing: this program is started by Pulumi.");
   }

@@ -18,9 +18,9 @@ const manifest = z.object({
     .optional()
     .catch(undefined),
 });
-export type Manifest = z.infer<typeof manifest>;
+export type PackageJson = z.infer<typeof manifest>;
 
-export interface Plugin {
+export interface PulumiPlugin {
   readonly name: string;
   /** Version with a leading v. */
   readonly version: string;
@@ -33,7 +33,7 @@ export interface Dependency {
 }
 
 /** Reads a package.json. Returns undefined if the file is missing or invalid. */
-export function readManifest(directory: string): Manifest | undefined {
+export function readPackageJson(directory: string): PackageJson | undefined {
   try {
     return manifest.parse(JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
   } catch {
@@ -45,10 +45,10 @@ export function readManifest(directory: string): Manifest | undefined {
  * Returns the plugins of all packages in the node_modules directories that a program in `directory`
  * can use. The keys are the plugins' names.
  */
-export function requiredPlugins(directory: string): Plugin[] {
-  const plugins = new Map<string, Plugin>();
+export function listRequiredPlugins(directory: string): PulumiPlugin[] {
+  const plugins = new Map<string, PulumiPlugin>();
   for (const path of installed(directory)) {
-    const plugin = pluginOf(readManifest(path));
+    const plugin = getPackagePlugin(readPackageJson(path));
     if (plugin) plugins.set(`${plugin.name}@${plugin.version}`, plugin);
   }
   return [...plugins.values()].sort((a, b) => a.name.localeCompare(b.name));
@@ -58,7 +58,7 @@ export function requiredPlugins(directory: string): Plugin[] {
  * Returns a package's plugin, with name and version from its `pulumi` object, or else from the
  * package itself (without `@pulumi/`).
  */
-export function pluginOf(found: Manifest | undefined): Plugin | undefined {
+export function getPackagePlugin(found: PackageJson | undefined): PulumiPlugin | undefined {
   const about = found?.pulumi;
   if (about?.resource !== true) return undefined;
   const name = about.name ?? found?.name?.replace(/^@pulumi\//, "").replace(/^@/, "");
@@ -68,25 +68,25 @@ export function pluginOf(found: Manifest | undefined): Plugin | undefined {
 }
 
 /** Returns the packages that a program names or, with `transitive`, all installed packages. */
-export function dependencies(directory: string, transitive: boolean): Dependency[] {
+export function listDependencies(directory: string, transitive: boolean): Dependency[] {
   if (transitive) {
     return installed(directory).flatMap((path) => {
-      const found = readManifest(path);
+      const found = readPackageJson(path);
       return found?.name ? [{ name: found.name, version: found.version ?? "" }] : [];
     });
   }
-  const program = readManifest(nearestManifest(directory) ?? directory);
+  const program = readPackageJson(findPackageDirectory(directory) ?? directory);
   const named = { ...program?.dependencies, ...program?.devDependencies };
   return Object.entries(named).map(([name, range]) => {
     const path = nodeModules(directory)
       .map((modules) => join(modules, name))
       .find((candidate) => existsSync(candidate));
-    return { name, version: (path && readManifest(path)?.version) ?? range };
+    return { name, version: (path && readPackageJson(path)?.version) ?? range };
   });
 }
 
 /** Returns the directory with the program's package.json: its own directory or a parent. */
-export function nearestManifest(directory: string): string | undefined {
+export function findPackageDirectory(directory: string): string | undefined {
   return parents(directory).find((path) => existsSync(join(path, "package.json")));
 }
 

@@ -1,5 +1,5 @@
 /** Compares two sets of properties, with the paths and kinds of the engine's own diff. */
-import { isObject, signatureOf, signatures } from "./values.js";
+import { isObject, getSignature, signatures } from "./values.js";
 import type { Json, JsonObject } from "./values.js";
 
 export type ChangeKind = "ADD" | "DELETE" | "UPDATE";
@@ -7,32 +7,32 @@ export type ChangeKind = "ADD" | "DELETE" | "UPDATE";
 /** Changes by property path (`triggers[0]`, `environment.NAME`, `labels["a.b"]`). */
 export type DetailedDiff = Map<string, ChangeKind>;
 
-export function detailedDiff(olds: JsonObject, news: JsonObject): DetailedDiff {
+export function computeDetailedDiff(olds: JsonObject, news: JsonObject): DetailedDiff {
   const changes: DetailedDiff = new Map();
   compareObjects("", [olds, news], changes);
   return changes;
 }
 
 /** Returns the sorted names of the top-level properties that changed. */
-export function changedProperties(diff: DetailedDiff): string[] {
+export function listChangedProperties(diff: DetailedDiff): string[] {
   const names = [...diff.keys()].map((path) => /^(?:\["(.*?)"\]|[^.[]+)/.exec(path));
   return [...new Set(names.map((match) => match?.[1] ?? match?.[0] ?? ""))].sort();
 }
 
 /** Compares values like the engine: assets and archives by hash, everything else by value. */
-export function sameValue(old: Json, now: Json): boolean {
+export function isSameValue(old: Json, now: Json): boolean {
   if (Array.isArray(old) && Array.isArray(now)) {
-    return old.length === now.length && old.every((value, i) => sameValue(value, now[i] ?? null));
+    return old.length === now.length && old.every((value, i) => isSameValue(value, now[i] ?? null));
   }
   if (!isObject(old) || !isObject(now)) return old === now;
-  const signature = signatureOf(old);
+  const signature = getSignature(old);
   if (signature === signatures.asset || signature === signatures.archive) {
-    return signatureOf(now) === signature && old["hash"] === now["hash"];
+    return getSignature(now) === signature && old["hash"] === now["hash"];
   }
   const keys = new Set([...Object.keys(old), ...Object.keys(now)]);
   return [...keys].every((key) => {
     const [before, after] = [old[key], now[key]];
-    return before !== undefined && after !== undefined && sameValue(before, after);
+    return before !== undefined && after !== undefined && isSameValue(before, after);
   });
 }
 
@@ -41,7 +41,7 @@ function compare(path: string, [old, now]: [Json, Json], changes: DetailedDiff):
     compareLists(path, [old, now], changes);
   } else if (isPlainObject(old) && isPlainObject(now)) {
     compareObjects(path, [old, now], changes);
-  } else if (!sameValue(old, now)) {
+  } else if (!isSameValue(old, now)) {
     changes.set(path, old === null ? "ADD" : now === null ? "DELETE" : "UPDATE");
   }
 }
@@ -75,7 +75,7 @@ function compareObjects(
  * whole.
  */
 function isPlainObject(value: Json): value is JsonObject {
-  return isObject(value) && signatureOf(value) === undefined;
+  return isObject(value) && getSignature(value) === undefined;
 }
 
 function joined(path: string, key: string): string {

@@ -15,7 +15,7 @@ const severities: Record<Severity, LogSeverity> = {
   error: LogSeverity.ERROR,
 };
 
-export interface Message {
+export interface EngineLogMessage {
   readonly severity: Severity;
   readonly text: string;
   /** URN of the resource. Empty for the stack. */
@@ -25,7 +25,7 @@ export interface Message {
 }
 
 export interface EngineLog {
-  send(message: Message): void;
+  send(message: EngineLogMessage): void;
   /** Waits until all messages sent so far have arrived. */
   flush(): Promise<void>;
 }
@@ -39,10 +39,14 @@ export class RemoteEngineLog implements EngineLog {
   private last: Promise<void> = Promise.resolve();
 
   constructor(address: string) {
-    this.client = new EngineClient(address, grpc.credentials.createInsecure(), unlimited);
+    this.client = new EngineClient(
+      address,
+      grpc.credentials.createInsecure(),
+      unlimitedMessageOptions,
+    );
   }
 
-  send(message: Message): void {
+  send(message: EngineLogMessage): void {
     const request = new LogRequest()
       .setSeverity(severities[message.severity])
       .setMessage(message.text)
@@ -65,7 +69,7 @@ export class RemoteEngineLog implements EngineLog {
 }
 
 /** Options that lift gRPC's limit of 4 MB per message, as Pulumi's own programs do. */
-export const unlimited = {
+export const unlimitedMessageOptions = {
   "grpc.max_receive_message_length": -1,
   "grpc.max_send_message_length": -1,
 };

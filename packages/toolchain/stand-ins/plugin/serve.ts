@@ -3,7 +3,7 @@
  */
 import { fstatSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
-import { unlimited } from "./engine-log.js";
+import { unlimitedMessageOptions } from "./engine-log.js";
 
 export interface ServeOptions {
   readonly service: grpc.ServiceDefinition;
@@ -17,7 +17,7 @@ export interface ServeOptions {
  * line.
  */
 export async function serve(options: ServeOptions): Promise<grpc.Server> {
-  const server = new grpc.Server(unlimited);
+  const server = new grpc.Server(unlimitedMessageOptions);
   server.addService(options.service, options.implementation);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) => {
@@ -50,12 +50,12 @@ function endWithEngine(onEngineGone: (() => void) | undefined): void {
  * Returns the engine's address: the only positional argument. Flags (`--logflow`, `-v=9`,
  * `--tracing X`) precede it.
  */
-export function engineAddress(args: readonly string[]): string | undefined {
+export function parseEngineAddress(args: readonly string[]): string | undefined {
   return args.filter((arg) => /^[^-].*:\d+$/.test(arg)).at(-1);
 }
 
 /** Returns an error with the status that the official Go plugins use for every failure. */
-export function failure(error: unknown): Partial<grpc.StatusObject> {
+export function toGrpcError(error: unknown): Partial<grpc.StatusObject> {
   if (error instanceof grpc.StatusBuilder) return error.build();
   const details = error instanceof Error ? error.message : String(error);
   return { code: grpc.status.UNKNOWN, details };
@@ -66,7 +66,7 @@ type Answer<Request, Response> = (request: Request) => Response | Promise<Respon
 /**
  * Turns a function into a gRPC handler. Errors that the function throws become the call's status.
  */
-export function unary<Request, Response>(
+export function createUnaryHandler<Request, Response>(
   answer: Answer<Request, Response>,
 ): grpc.handleUnaryCall<Request, Response> {
   return (call, callback) => {
@@ -77,14 +77,14 @@ export function unary<Request, Response>(
           callback(null, response);
         },
         (error: unknown) => {
-          callback(failure(error));
+          callback(toGrpcError(error));
         },
       );
   };
 }
 
 /** Returns the handler of a method that this plugin does not have. */
-export function unimplemented(method: string): grpc.handleUnaryCall<unknown, unknown> {
+export function createUnimplementedHandler(method: string): grpc.handleUnaryCall<unknown, unknown> {
   return (_call, callback) => {
     callback({ code: grpc.status.UNIMPLEMENTED, details: `${method} is not implemented` });
   };

@@ -40,18 +40,18 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** Returns the signature of a special value, or undefined for a plain value. */
-export function signatureOf(value: Json | undefined): string | undefined {
+export function getSignature(value: Json | undefined): string | undefined {
   if (!isObject(value)) return undefined;
   const signature = value[signatureKey];
   return typeof signature === "string" ? signature : undefined;
 }
 
 export function isSecret(value: Json | undefined): value is JsonObject {
-  return signatureOf(value) === signatures.secret;
+  return getSignature(value) === signatures.secret;
 }
 
 /** Wraps a value as a secret, unless it is already a secret. */
-export function asSecret(value: Json): JsonObject {
+export function wrapSecret(value: Json): JsonObject {
   return isSecret(value) ? value : { [signatureKey]: signatures.secret, value };
 }
 
@@ -59,7 +59,7 @@ export function asSecret(value: Json): JsonObject {
 export function reveal(value: Json): Json {
   if (Array.isArray(value)) return value.map(reveal);
   if (!isObject(value)) return value;
-  const signature = signatureOf(value);
+  const signature = getSignature(value);
   if (signature === signatures.secret) return reveal(value["value"] ?? null);
   if (signature === signatures.output) {
     return value["value"] === undefined ? unknownString : reveal(value["value"]);
@@ -71,12 +71,12 @@ export function reveal(value: Json): Json {
  * Replaces output values by plain values, secrets and unknown values. The engine sends output
  * values to providers that accept them.
  */
-export function withoutOutputs(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutOutputs);
+export function unwrapOutputs(value: Json): Json {
+  if (Array.isArray(value)) return value.map(unwrapOutputs);
   if (!isObject(value)) return value;
-  if (signatureOf(value) !== signatures.output) return mapObject(value, withoutOutputs);
-  const inner = value["value"] === undefined ? unknownString : withoutOutputs(value["value"]);
-  return value["secret"] === true ? asSecret(inner) : inner;
+  if (getSignature(value) !== signatures.output) return mapObject(value, unwrapOutputs);
+  const inner = value["value"] === undefined ? unknownString : unwrapOutputs(value["value"]);
+  return value["secret"] === true ? wrapSecret(inner) : inner;
 }
 
 /** Reports whether the value contains an unknown value at any depth. */
@@ -92,11 +92,11 @@ export function mapObject(value: JsonObject, change: (value: Json) => Json): Jso
 }
 
 /** Returns a request's properties, or an empty object if there are none. */
-export function fromStruct(struct: Struct | undefined): JsonObject {
+export function decodeStruct(struct: Struct | undefined): JsonObject {
   const value: JsonObject = struct === undefined ? {} : struct.toJavaScript();
-  return mapObject(value, withoutOutputs);
+  return mapObject(value, unwrapOutputs);
 }
 
-export function toStruct(value: JsonObject): Struct {
+export function encodeStruct(value: JsonObject): Struct {
   return Struct.fromJavaScript(value);
 }

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { silentProgress } from "../../../../base/progress.js";
 import { LocalModule, withEnvironment } from "./support/local-module.js";
 import { createBinDirectory } from "../../../../automation/toolchain/program-scripts.js";
-import { forwardScript, makeWithGo, standInScript } from "../../make.js";
+import { renderForwardScript, makeWithGo, renderStandInScript } from "../../make.js";
 
 describe("toolchain/make", () => {
   let cache: string;
@@ -123,11 +123,11 @@ describe("toolchain/make", () => {
   });
 
   it("assembles a bin directory by content: same scripts, same directory", () => {
-    const scripts = new Map([["tool", standInScript("/opt/it's/main.js")]]);
+    const scripts = new Map([["tool", renderStandInScript("/opt/it's/main.js")]]);
     const directory = createBinDirectory(cache, scripts);
     assert.equal(createBinDirectory(cache, new Map(scripts)), directory);
     assert.notEqual(
-      createBinDirectory(cache, new Map([["tool", forwardScript("/bin/true")]])),
+      createBinDirectory(cache, new Map([["tool", renderForwardScript("/bin/true")]])),
       directory,
     );
     assert.equal(statSync(join(directory, "tool")).mode & 0o777, 0o755);
@@ -138,7 +138,7 @@ describe("toolchain/make", () => {
     mkdirSync(folder);
     const target = join(folder, "echo.sh");
     writeFileSync(target, '#!/bin/sh\nprintf "%s|" "$@"\n', { mode: 0o755 });
-    const directory = createBinDirectory(cache, new Map([["tool", forwardScript(target)]]));
+    const directory = createBinDirectory(cache, new Map([["tool", renderForwardScript(target)]]));
     assert.equal(execFileSync(join(directory, "tool"), ["a b", "c"]).toString(), "a b|c|");
     assert.match(readFileSync(join(directory, "tool"), "utf8"), /^#!\/bin\/sh\nexec /);
   });

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import {
-  openstackPlugins,
-  type OpenstackPlugin,
+  openstackPluginVersions,
+  type OpenstackPluginVersion,
 } from "../../../../base/versions/openstack-plugin-versions.js";
 import { Cluster } from "../../../../components/index.js";
-import { handled, handledConnection, handledProxy } from "../../stand-ins/command/supported-inputs.js";
-import { handledInputs } from "../../stand-ins/kubernetes/supported-inputs.js";
+import {
+  supportedProperties,
+  supportedConnectionProperties,
+  supportedProxyProperties,
+} from "../../stand-ins/command/supported-inputs.js";
+import { getSupportedInputs } from "../../stand-ins/kubernetes/supported-inputs.js";
 import { cloudAnswers } from "../../../../test/support/cloud/cloud-answers.js";
 import { graph } from "../../../../test/support/graph/graph.js";
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";
@@ -73,7 +77,7 @@ function objectMisfits(
 
 describe("what the program sends to each plugin", () => {
   let rows: readonly Row[];
-  const made = async (openstackPlugin?: OpenstackPlugin): Promise<readonly Row[]> => {
+  const made = async (openstackPlugin?: OpenstackPluginVersion): Promise<readonly Row[]> => {
     const chosen = openstackPlugin && { openstackPlugin };
     const args = { ...smallest, zones: ["zone-a", "zone-b"], samples: true, ...chosen };
     const all = await graph(() => new Cluster("dev", args), cloudAnswers);
@@ -102,9 +106,9 @@ describe("what the program sends to each plugin", () => {
       const connection = plain(inputs["connection"]);
       const proxy = isObject(connection) ? connection["proxy"] : undefined;
       return [
-        ...strange(inputs, handled[type] ?? []),
-        ...strange(connection, handledConnection),
-        ...strange(proxy, handledProxy),
+        ...strange(inputs, supportedProperties[type] ?? []),
+        ...strange(connection, supportedConnectionProperties),
+        ...strange(proxy, supportedProxyProperties),
       ].map((property) => `${type} ${name}: ${property}`);
     });
     assert.ok(of("command:").length > 0);
@@ -113,7 +117,7 @@ describe("what the program sends to each plugin", () => {
 
   it("is handled by the kubernetes stand-in, kind by kind", () => {
     const found = of("kubernetes:").flatMap(({ type, name, inputs }) => {
-      const names = handledInputs(type);
+      const names = getSupportedInputs(type);
       if (names === undefined) return [`${type} ${name}: the whole type`];
       if (names === "any") return [];
       return strange(inputs, names).map((property) => `${type} ${name}: ${property}`);
@@ -122,7 +126,7 @@ describe("what the program sends to each plugin", () => {
     assert.deepEqual(found, []);
   });
 
-  for (const version of openstackPlugins)
+  for (const version of openstackPluginVersions)
     it(`has the names and types of the OpenStack plugin ${version}`, async () => {
       const schema = schemaOf(version);
       const sent = of("openstack:", await made(version));

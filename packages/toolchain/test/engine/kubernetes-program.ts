@@ -5,7 +5,7 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import type { PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
-import { kubernetesPluginIn } from "../../builds.js";
+import { selectKubernetesPlugin } from "../../builds.js";
 
 const root = resolve(__dirname, "../../../..");
 
@@ -91,7 +91,7 @@ export const programOf =
  * this executable. Does nothing if the built plugin is selected, because it is already in PATH.
  */
 export function writePlugin(directory: string): void {
-  if (kubernetesPluginIn(process.env) === "built") return;
+  if (selectKubernetesPlugin(process.env) === "built") return;
   const plugin = join(directory, "pulumi-resource-kubernetes");
   const loader = pathToFileURL(require.resolve("tsx")).href;
   const main = join(root, "packages/toolchain/stand-ins/kubernetes/main.ts");

@@ -7,8 +7,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { deleteEmptyAttributes } from "../../../../automation/pulumi/pulumi-internals.js";
-import { kubernetesPluginIn } from "../../builds.js";
-import { mapAt, textAt } from "../../stand-ins/kubernetes/objects/json.js";
+import { selectKubernetesPlugin } from "../../builds.js";
+import { getMapAt, getTextAt } from "../../stand-ins/kubernetes/objects/json.js";
 import { FakeApiServer } from "../unit/stand-ins/kubernetes/support/fake-api-server.js";
 import { openStack, writePlugin } from "./kubernetes-program.js";
 import type { ProgramOptions } from "./kubernetes-program.js";
@@ -21,7 +21,7 @@ import { descendants, isAlive, pulumiDirectory } from "./kubernetes-support.js";
  * kube-apiserver.
  */
 const password = "canary-7f3a";
-const built = kubernetesPluginIn(process.env) === "built";
+const built = selectKubernetesPlugin(process.env) === "built";
 
 describe("the Kubernetes plugin under the real engine", function () {
   // Each operation starts the CLI and the plugin. This takes seconds on an idle machine, and up to
@@ -60,14 +60,14 @@ describe("the Kubernetes plugin under the real engine", function () {
     ...(await (await stack).up()).summary.resourceChanges,
   });
   const uidOf = (kind: string, name: string): string =>
-    textAt(api.find(kind, name, "demo"), "metadata", "uid");
+    getTextAt(api.find(kind, name, "demo"), "metadata", "uid");
 
   it("creates everything, does nothing the second time, and destroys it", async () => {
     const stack = await stackOf();
     const first = await stack.up();
     assert.deepEqual({ ...first.summary.resourceChanges }, { create: 7 });
     const encoded = Buffer.from(password).toString("base64");
-    assert.equal(textAt(api.find("Secret", "password", "demo"), "data", "p"), encoded);
+    assert.equal(getTextAt(api.find("Secret", "password", "demo"), "data", "p"), encoded);
     assert.equal(first.outputs["uid"]?.value, uidOf("Deployment", "web"));
     // The test reads the file, because exportStack would decrypt the secrets.
     const state = readFileSync(join(directory, ".pulumi/stacks/stand-in/test.json"), "utf8");
@@ -88,7 +88,7 @@ describe("the Kubernetes plugin under the real engine", function () {
     const changes = await changesOf(stackOf({ data: "2", replicas: 2 }));
     assert.deepEqual(changes, { same: 5, update: 1, replace: 1 });
     assert.equal(uidOf("Deployment", "web"), deployment);
-    assert.equal(mapAt(api.find("Deployment", "web", "demo"), "spec")["replicas"], 2);
+    assert.equal(getMapAt(api.find("Deployment", "web", "demo"), "spec")["replicas"], 2);
     assert.notEqual(uidOf("ConfigMap", "settings"), settings);
     const start = api.writes().length;
     await changesOf(stackOf({ data: "2", replicas: 2, name: "renamed" }));

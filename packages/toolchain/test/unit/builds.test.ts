@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../../../base/failures/failure.js";
-import { buildOf, kubernetesPluginIn } from "../../builds.js";
+import { findGoBuild, selectKubernetesPlugin } from "../../builds.js";
 
 describe("toolchain/builds", () => {
   const built = { STACKADM_KUBERNETES_PLUGIN: "built" };
   const of = (name: string, version: string, env: NodeJS.ProcessEnv = {}) =>
-    buildOf({ name, version }, env);
+    findGoBuild({ name, version }, env);
 
   it("builds the engine, the asked OpenStack plugin, and the Kubernetes plugin if it is chosen", () => {
     assert.equal(of("pulumi", "3.246.0")?.version, "3.246.0");
@@ -31,11 +31,11 @@ describe("toolchain/builds", () => {
   });
 
   it("takes the Kubernetes plugin from STACKADM_KUBERNETES_PLUGIN, the stand-in by default", () => {
-    assert.equal(kubernetesPluginIn({}), "stand-in");
-    assert.equal(kubernetesPluginIn({ STACKADM_KUBERNETES_PLUGIN: "stand-in" }), "stand-in");
-    assert.equal(kubernetesPluginIn({ STACKADM_KUBERNETES_PLUGIN: "built" }), "built");
+    assert.equal(selectKubernetesPlugin({}), "stand-in");
+    assert.equal(selectKubernetesPlugin({ STACKADM_KUBERNETES_PLUGIN: "stand-in" }), "stand-in");
+    assert.equal(selectKubernetesPlugin({ STACKADM_KUBERNETES_PLUGIN: "built" }), "built");
     assert.throws(
-      () => kubernetesPluginIn({ STACKADM_KUBERNETES_PLUGIN: "official" }),
+      () => selectKubernetesPlugin({ STACKADM_KUBERNETES_PLUGIN: "official" }),
       (error: unknown) => {
         assert.ok(error instanceof Failure);
         assert.equal(error.exitCode, 2);

@@ -1,21 +1,21 @@
-import { emulated, lab, type Row } from "../row.js";
+import { createEmulatedProof, createLabProof, type SupportRow } from "../row.js";
 
-export const machines = {
+export const machineRows = {
   "machine/pools": {
     what: "pools with zones, labels and taints of their own; own parts for cloud-init, own steps; listed and revoked keys",
-    proofs: [lab("all/machines/pool-options")],
+    proofs: [createLabProof("all/machines/pool-options")],
   },
   "machine/single-options": {
     what: "image and flavor of single machines",
-    proofs: [lab("all/kubernetes/own")],
+    proofs: [createLabProof("all/kubernetes/own")],
   },
   "machine/kernel-worker": {
     what: "a worker with a kernel of its own in a cluster whose control plane is a container",
-    proofs: [lab("kernel-worker")],
+    proofs: [createLabProof("kernel-worker")],
   },
   "machine/spread-hard": {
     what: "`spread: hard`, hints for the scheduler",
-    proofs: [lab("all/network/second-interface")],
+    proofs: [createLabProof("all/network/second-interface")],
   },
   "machine/spread-soft": {
     what: "`spread: soft`, the default: on which hosts the machines are",
@@ -23,15 +23,15 @@ export const machines = {
   },
   "machine/bastion-volume": {
     what: "a bastion that boots from a volume",
-    proofs: [lab("all/machines/bastion")],
+    proofs: [createLabProof("all/machines/bastion")],
   },
   "machine/downloads": {
     what: "a proxy; mirrors, authorities and passwords of registries; containerd from a repository for it alone",
-    proofs: [lab("all/downloads/registries-and-proxy")],
+    proofs: [createLabProof("all/downloads/registries-and-proxy")],
   },
   "machine/own-images": {
     what: "single images by `kubernetes.images`, of a registry that asks for a password",
-    proofs: [lab("all/kubernetes/own")],
+    proofs: [createLabProof("all/kubernetes/own")],
     note: "etcd, pause, Cinder CSI; the others: graph",
   },
   "machine/single-volumes": {
@@ -44,39 +44,45 @@ export const machines = {
   },
   "machine/lab-front": {
     what: "no address of packages, registries or images: the default hosts as the lab answers for them, with redirects, a limit of Docker Hub, an expired key",
-    proofs: [lab("all/downloads/front")],
+    proofs: [createLabProof("all/downloads/front")],
   },
   "machine/default-downloads": {
     what: "no override: packages of pkgs.k8s.io and download.docker.com, images of registry.k8s.io, as the real hosts serve them",
     note: "these hosts were never asked",
   },
-  "machine/i440fx": { what: "a machine of type `pc` (i440fx)", proofs: [emulated("defaults")] },
+  "machine/i440fx": {
+    what: "a machine of type `pc` (i440fx)",
+    proofs: [createEmulatedProof("defaults")],
+  },
   "machine/q35": {
     what: "a machine of type `q35`",
-    proofs: [emulated("defaults", "on q35 with SCSI disks"), emulated("all/debian-13")],
+    proofs: [
+      createEmulatedProof("defaults", "on q35 with SCSI disks"),
+      createEmulatedProof("all/debian-13"),
+    ],
   },
   "machine/kvm": { what: "a machine accelerated by KVM" },
   "machine/odd": {
     what: "a clock that is off, a slow disk, a small root file system, a host name from DHCP, a reboot in the first minutes",
   },
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, SupportRow>>;
 
-export const clouds = {
+export const cloudRows = {
   "cloud/application-credential": {
     what: "an application credential that the program makes, and makes again",
-    proofs: [lab("life")],
+    proofs: [createLabProof("life")],
   },
   "cloud/own-credential": {
     what: "a credential that is supplied; no cloud controller",
-    proofs: [lab("all/kubernetes/own")],
+    proofs: [createLabProof("all/kubernetes/own")],
   },
   "cloud/user": {
     what: "a user of the cloud in place of an application credential, another password on a living cluster",
-    proofs: [lab("all/cloud/service-user")],
+    proofs: [createLabProof("all/cloud/service-user")],
   },
   "cloud/tls": {
     what: "a cloud behind TLS with an authority of its own (`cacert`)",
-    proofs: [lab("all/cloud/tls")],
+    proofs: [createLabProof("all/cloud/tls")],
   },
   "cloud/client-certificate": {
     what: "a cloud that asks for a client certificate (`cert`, `key`)",
@@ -89,4 +95,4 @@ export const clouds = {
   "cloud/other": {
     what: "an OpenStack other than the lab, of a public or private operator",
   },
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, SupportRow>>;

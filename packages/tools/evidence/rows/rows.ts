@@ -1,54 +1,69 @@
-import type { Row, Section } from "../row.js";
-import { backups, endpoints, life, loadBalancers, storage, topologies } from "./clusters.js";
-import { clouds, machines } from "./machines.js";
-import { networks, podNetworks, serviceProxies } from "./networks.js";
-import { configuration, kubernetes, pulumiPluginRows, systems, type SystemId } from "./systems.js";
+import type { SupportRow, SupportSection } from "../row.js";
+import {
+  backupRows,
+  endpointRows,
+  lifecycleRows,
+  loadBalancerRows,
+  storageRows,
+  topologyRows,
+} from "./clusters.js";
+import { cloudRows, machineRows } from "./machines.js";
+import { networkRows, podNetworkRows, serviceProxyRows } from "./networks.js";
+import {
+  configurationRows,
+  kubernetesRows,
+  pulumiPluginRows,
+  systemRows,
+  type SystemRowId,
+} from "./systems.js";
 
 /** Tables of docs/support-matrix.md, in their order. */
-export const sections: readonly Section[] = [
+export const supportSections: readonly SupportSection[] = [
   {
     title: "Operating systems",
     intro:
       "The lab's machines have Debian 12. All packages come by apt, from the same repositories on each system. No machine of Ubuntu was ever started: its rows say which tests run the scripts alone, on the content of Ubuntu's files. [What that covers, and what never ran](operations.md#ubuntu).",
-    rows: systems,
+    rows: systemRows,
   },
-  { title: "Kubernetes and upgrades", rows: kubernetes },
-  { title: "Topologies", rows: topologies },
-  { title: "Endpoints of the API", rows: endpoints },
-  { title: "Load balancers", rows: loadBalancers },
-  { title: "Pod networks", rows: podNetworks },
-  { title: "Service proxies", rows: serviceProxies },
-  { title: "Network", rows: networks },
-  { title: "Machines", rows: machines },
-  { title: "Storage", rows: storage },
-  { title: "Backup and restore", rows: backups },
-  { title: "A cluster's life", rows: life },
-  { title: "Configuration of Kubernetes", rows: configuration },
-  { title: "Clouds and credentials", rows: clouds },
+  { title: "Kubernetes and upgrades", rows: kubernetesRows },
+  { title: "Topologies", rows: topologyRows },
+  { title: "Endpoints of the API", rows: endpointRows },
+  { title: "Load balancers", rows: loadBalancerRows },
+  { title: "Pod networks", rows: podNetworkRows },
+  { title: "Service proxies", rows: serviceProxyRows },
+  { title: "Network", rows: networkRows },
+  { title: "Machines", rows: machineRows },
+  { title: "Storage", rows: storageRows },
+  { title: "Backup and restore", rows: backupRows },
+  { title: "A cluster's life", rows: lifecycleRows },
+  { title: "Configuration of Kubernetes", rows: configurationRows },
+  { title: "Clouds and credentials", rows: cloudRows },
   { title: "Pulumi's parts", rows: pulumiPluginRows },
 ];
 
 /** Name of a row in the records. */
-export type RowId =
-  | SystemId
-  | keyof typeof backups
-  | keyof typeof clouds
-  | keyof typeof configuration
-  | keyof typeof endpoints
-  | keyof typeof kubernetes
-  | keyof typeof life
-  | keyof typeof loadBalancers
-  | keyof typeof machines
-  | keyof typeof networks
-  | keyof typeof podNetworks
+export type SupportRowId =
+  | SystemRowId
+  | keyof typeof backupRows
+  | keyof typeof cloudRows
+  | keyof typeof configurationRows
+  | keyof typeof endpointRows
+  | keyof typeof kubernetesRows
+  | keyof typeof lifecycleRows
+  | keyof typeof loadBalancerRows
+  | keyof typeof machineRows
+  | keyof typeof networkRows
+  | keyof typeof podNetworkRows
   | keyof typeof pulumiPluginRows
-  | keyof typeof serviceProxies
-  | keyof typeof storage
-  | keyof typeof topologies;
+  | keyof typeof serviceProxyRows
+  | keyof typeof storageRows
+  | keyof typeof topologyRows;
 
 /** Every row by its name. */
-export const rows = Object.assign({}, ...sections.map((section) => section.rows)) as Readonly<
-  Record<RowId, Row>
->;
+export const supportRows = Object.assign(
+  {},
+  ...supportSections.map((section) => section.rows),
+) as Readonly<Record<SupportRowId, SupportRow>>;
 
-export const isRow = (name: string): name is RowId => Object.hasOwn(rows, name);
+export const isSupportRow = (name: string): name is SupportRowId =>
+  Object.hasOwn(supportRows, name);

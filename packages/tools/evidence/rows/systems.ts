@@ -1,5 +1,11 @@
 import { kubernetesMinors } from "../../../../base/versions/pinned-versions.js";
-import { emulated, example, lab, type Proof, type Row } from "../row.js";
+import {
+  createEmulatedProof,
+  createExampleProof,
+  createLabProof,
+  type Proof,
+  type SupportRow,
+} from "../row.js";
 
 /** Names of the systems. Keys: the beginning of the names of their images in a cloud. */
 const images = {
@@ -20,18 +26,27 @@ const features = {
 } as const;
 type Feature = keyof typeof features;
 
-export type SystemId = `system/${Image}/${Feature}`;
+export type SystemRowId = `system/${Image}/${Feature}`;
 
 /** Tests that show a feature of a system. */
 const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>> = {
   "debian-12": {
-    prepare: [lab("life"), emulated("prepare"), emulated("defaults", "comes up and is verified")],
-    up: [lab("life"), emulated("defaults")],
-    reboot: [emulated("defaults", "after a reboot")],
-    networkd: [emulated("defaults", "while systemd-networkd is restarted")],
-    "security-updates": [emulated("defaults", "while a security update of systemd comes")],
+    prepare: [
+      createLabProof("life"),
+      createEmulatedProof("prepare"),
+      createEmulatedProof("defaults", "comes up and is verified"),
+    ],
+    up: [createLabProof("life"), createEmulatedProof("defaults")],
+    reboot: [createEmulatedProof("defaults", "after a reboot")],
+    networkd: [createEmulatedProof("defaults", "while systemd-networkd is restarted")],
+    "security-updates": [
+      createEmulatedProof("defaults", "while a security update of systemd comes"),
+    ],
   },
-  "debian-13": { prepare: [emulated("all/debian-13")], up: [emulated("all/debian-13")] },
+  "debian-13": {
+    prepare: [createEmulatedProof("all/debian-13")],
+    up: [createEmulatedProof("all/debian-13")],
+  },
 };
 
 const ubuntuScripts = (name: string): string => `test/scripts/ubuntu/${name}.test.ts`;
@@ -44,9 +59,9 @@ const scripts: Partial<Record<Feature, readonly string[]>> = {
 };
 
 /** Every image with every feature. */
-export const systems = Object.fromEntries(
+export const systemRows = Object.fromEntries(
   Object.entries(images).flatMap(([image, name]) =>
-    Object.entries(features).map(([feature, what]): [string, Row] => {
+    Object.entries(features).map(([feature, what]): [string, SupportRow] => {
       const shown = proofs[image as Image]?.[feature as Feature];
       const tried = image.startsWith("ubuntu-") && scripts[feature as Feature];
       return [
@@ -60,26 +75,26 @@ export const systems = Object.fromEntries(
       ];
     }),
   ),
-) as Readonly<Record<SystemId, Row>>;
+) as Readonly<Record<SystemRowId, SupportRow>>;
 
 const [newest, former] = Object.values(kubernetesMinors);
 
-export const kubernetes = {
+export const kubernetesRows = {
   "kubernetes/newest": {
     what: `Kubernetes ${newest?.version ?? ""}, the default, with cloud controller and CSI ${newest?.cloudProvider ?? ""}`,
-    proofs: [lab("life")],
+    proofs: [createLabProof("life")],
   },
   "kubernetes/former": {
     what: `Kubernetes ${former?.version ?? ""}, with cloud controller and CSI ${former?.cloudProvider ?? ""}`,
-    proofs: [lab("all/lifecycle/versions", `Kubernetes ${former?.version ?? ""},`)],
+    proofs: [createLabProof("all/lifecycle/versions", `Kubernetes ${former?.version ?? ""},`)],
   },
   "upgrade/minor": {
     what: `${former?.version ?? ""} to ${newest?.version ?? ""} in place, three control planes and two workers under clients`,
-    proofs: [lab("all/lifecycle/upgrade")],
+    proofs: [createLabProof("all/lifecycle/upgrade")],
   },
   "upgrade/minor-one-control-plane": {
     what: "a minor in place, one control plane and one worker",
-    proofs: [emulated("all/upgrade")],
+    proofs: [createEmulatedProof("all/upgrade")],
     note: "graph; scripts with stubs of the commands",
   },
   "upgrade/patch": {
@@ -90,79 +105,79 @@ export const kubernetes = {
     what: "a minor in place with etcd on machines of its own",
     note: "graph; scripts with stubs of the commands",
   },
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, SupportRow>>;
 
-export const configuration = {
+export const configurationRows = {
   "configuration/flags": {
     what: "flags of the API server and an audit log from the first `up`, changed on a living cluster, undone where a flag is wrong; a field of kubelet; renewal of kubeadm's certificates; patches of the scheduler",
-    proofs: [lab("all/kubernetes/component-configuration")],
+    proofs: [createLabProof("all/kubernetes/component-configuration")],
     note: "patches of other components, renewal on several control planes: scripts with stubs of the commands",
   },
   "configuration/own": {
     what: "OIDC, lifetimes of certificates, flags of the other components, `nodePortAddresses` of kube-proxy",
-    proofs: [lab("all/kubernetes/own")],
+    proofs: [createLabProof("all/kubernetes/own")],
     note: "several control planes: graph",
   },
   "configuration/hardened": {
     what: "`kubernetes.hardened` from the first `up` and on a living cluster; Secrets encrypted in etcd",
-    proofs: [lab("all/kubernetes/hardening")],
+    proofs: [createLabProof("all/kubernetes/hardening")],
   },
   "configuration/keystone": {
     what: "users of Keystone, with RBAC and with rules of their own",
-    proofs: [lab("all/addons/keystone-auth")],
+    proofs: [createLabProof("all/addons/keystone-auth")],
   },
   "configuration/kubeadm-timeouts": {
     what: "a machine so slow that kubeadm's default timeouts do not suffice",
   },
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, SupportRow>>;
 
 export const pulumiPluginRows = {
   "plugins/openstack-official": {
     what: "the official OpenStack plugin",
-    proofs: [lab("life")],
+    proofs: [createLabProof("life")],
     plugin: { name: "openstack", origin: "official" },
     note: "taken where it is installed; its schema is compared with the built one's",
   },
   "plugins/openstack-built": {
     what: "the OpenStack plugin built here of the Terraform provider behind the official one",
-    proofs: [lab("life")],
+    proofs: [createLabProof("life")],
     plugin: { name: "openstack", origin: "built" },
   },
   "plugins/kubernetes-official": {
     what: "the official Kubernetes plugin",
-    proofs: [lab("life")],
+    proofs: [createLabProof("life")],
     plugin: { name: "kubernetes", origin: "official" },
     note: "taken where it is installed",
   },
   "plugins/kubernetes-stand-in": {
     what: "this project's stand-in for the Kubernetes plugin",
-    proofs: [lab("life")],
+    proofs: [createLabProof("life")],
     plugin: { name: "kubernetes", origin: "stand-in" },
   },
   "plugins/command-official": {
     what: "the official command plugin",
-    proofs: [lab("life")],
+    proofs: [createLabProof("life")],
     plugin: { name: "command", origin: "official" },
     note: "taken where it is installed",
   },
   "plugins/command-stand-in": {
     what: "this project's stand-in for the command plugin",
-    proofs: [lab("life")],
+    proofs: [createLabProof("life")],
     plugin: { name: "command", origin: "stand-in" },
   },
   "plugins/nodejs-official": {
     what: "Pulumi's own Node.js language host",
-    proofs: [lab("life")],
+    proofs: [createLabProof("life")],
     plugin: { name: "nodejs", origin: "official" },
     note: "taken where it is installed",
   },
   "plugins/nodejs-stand-in": {
     what: "this project's stand-in for the language host",
-    proofs: [lab("life")],
+    proofs: [createLabProof("life")],
     plugin: { name: "nodejs", origin: "stand-in" },
   },
   "plugins/library": {
     what: "the packed package as a library, brought up by plain `pulumi`",
-    proofs: [example("ha-kube-router")],
+    proofs: [createExampleProof("ha-kube-router")],
   },
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, SupportRow>>;

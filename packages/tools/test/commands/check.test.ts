@@ -2,20 +2,20 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../../../base/failures/failure.js";
-import { packageRoot } from "../../../../base/paths.js";
-import { checksOf, filesEnding, runChecks } from "../../check.js";
+import { getPackageRoot } from "../../../../base/paths.js";
+import { listChecks, listFilesWithSuffix, runChecks } from "../../check.js";
 import { jsonLines } from "../../../../test/support/commands/test-user.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";
 
 describe("the checks", () => {
   it("look at every script of the project, and at nothing installed", () => {
-    const scripts = filesEnding(packageRoot(), ".sh");
+    const scripts = listFilesWithSuffix(getPackageRoot(), ".sh");
     assert.ok(scripts.length > 5);
     assert.ok(scripts.every((path) => !/node_modules|\/dist\//.test(path)));
   });
 
   it("cover format, types, lint, scripts and drivers", () => {
-    const names = checksOf(packageRoot())
+    const names = listChecks(getPackageRoot())
       .map(({ name }) => name)
       .join();
     for (const tool of ["prettier", "tsc", "eslint", "shellcheck", "shfmt", "flake8"])

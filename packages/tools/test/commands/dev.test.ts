@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { dev } from "../../dev.js";
+import { runDev } from "../../dev.js";
 import { Repository } from "./support/repository.js";
 
 /**
@@ -26,7 +26,10 @@ describe("`npm run dev`", function () {
   });
   const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> => {
     const { root } = repository;
-    return dev(args, { root, env: { PATH: process.env["PATH"], CALLS: `${root}/calls`, ...env } });
+    return runDev(args, {
+      root,
+      env: { PATH: process.env["PATH"], CALLS: `${root}/calls`, ...env },
+    });
   };
   const calls = (): string[] => repository.text("calls").trimEnd().split("\n");
 

@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { packageRoot } from "../../../../base/paths.js";
-import { isRow, rows } from "../../evidence/rows/rows.js";
-import { filesEnding } from "../../check.js";
+import { getPackageRoot } from "../../../../base/paths.js";
+import { isSupportRow, supportRows } from "../../evidence/rows/rows.js";
+import { listFilesWithSuffix } from "../../check.js";
 import { nonEmpty } from "../../../../test/support/non-empty.js";
 
 interface Listed {
@@ -23,13 +23,15 @@ const withoutRow = ["all/downloads/mirror", "refusals", "teardown"].map(
 
 describe("the rows of what runs", function () {
   this.timeout(60_000);
-  const root = packageRoot();
+  const root = getPackageRoot();
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
   const files = ["lab", "examples", "emulated"]
     .map((tier) => join(root, "test", tier))
-    .flatMap((directory) => (existsSync(directory) ? filesEnding(directory, ".test.ts") : []));
+    .flatMap((directory) =>
+      existsSync(directory) ? listFilesWithSuffix(directory, ".test.ts") : [],
+    );
   let tests: readonly Listed[];
-  const proofs = Object.values(rows).flatMap((row) => row.proofs ?? []);
+  const proofs = Object.values(supportRows).flatMap((row) => row.proofs ?? []);
   before("have mocha list the tests", () => {
     const words = [mocha, "--dry-run", "--reporter", "json", ...files];
     const env = { ...process.env, STACKADM_TEST_ALL: "1" };
@@ -75,7 +77,7 @@ describe("the rows of what runs", function () {
   });
 
   it("are known by their names, and by nothing that every object has", () => {
-    assert.ok(isRow("topology/five"));
-    for (const name of ["topology/none", "constructor"]) assert.ok(!isRow(name));
+    assert.ok(isSupportRow("topology/five"));
+    for (const name of ["topology/none", "constructor"]) assert.ok(!isSupportRow(name));
   });
 });

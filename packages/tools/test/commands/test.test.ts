@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../../base/paths.js";
-import { mark } from "../../line-reporter.js";
+import { getPackageRoot } from "../../../../base/paths.js";
+import { reporterLinePrefix } from "../../line-reporter.js";
 import { runTests } from "../../test.js";
-import { chosen, orderOf, tiers } from "../../tiers.js";
+import { selectTiers, getTestFileOrder, tiers } from "../../tiers.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";
 
 /**
@@ -19,7 +19,7 @@ const files = args.slice(args.indexOf("--reporter") + 2);
 const jobs = args.includes("--parallel") ? args[args.indexOf("--jobs") + 1] : "1";
 const { NO_COLOR, STACKADM_TEST_ALL } = process.env;
 appendFileSync("calls", JSON.stringify({ cwd: process.cwd(), jobs, files, NO_COLOR, STACKADM_TEST_ALL }) + "\\n");
-const say = (fields) => console.log(${JSON.stringify(mark)} + JSON.stringify(fields));
+const say = (fields) => console.log(${JSON.stringify(reporterLinePrefix)} + JSON.stringify(fields));
 for (const title of files) {
   say({ type: "begin", title });
   const hangs = /hangs-\\d/.exec(title);
@@ -40,7 +40,7 @@ interface Call {
 
 describe("the tiers of tests", () => {
   it("are the folders of tests: none lies beside them unseen", () => {
-    const root = join(packageRoot(), "test");
+    const root = join(getPackageRoot(), "test");
     const folders = readdirSync(root, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .filter(({ name }) =>
@@ -57,7 +57,7 @@ describe("the tiers of tests", () => {
 
 describe("the tiers that run by default", () => {
   it("are those without root, lab and builds of Go; every other tier runs when it is named", () => {
-    const names = (asked: readonly string[]) => chosen(asked).map(({ name }) => name);
+    const names = (asked: readonly string[]) => selectTiers(asked).map(({ name }) => name);
     assert.deepEqual(names([]), ["unit", "graph", "scripts", "commands"]);
     for (const { name } of tiers) assert.deepEqual(names([name]), [name]);
   });
@@ -168,7 +168,7 @@ describe("`npm test`", function () {
     assert.deepEqual([...first].sort(), names.map(unit));
     assert.deepEqual(again, first);
     assert.notDeepEqual(others, [first]);
-    const inOrder = tiers.filter((tier) => orderOf(tier, 7) === "by path");
+    const inOrder = tiers.filter((tier) => getTestFileOrder(tier, 7) === "by path");
     assert.deepEqual(
       inOrder.map(({ name }) => name),
       ["lab"],
@@ -226,7 +226,7 @@ describe("`npm test`", function () {
     const known = tiers.map(({ name }) => name).join(", ");
     assert.equal(notes[0], `error: There is no tier 'nothing'. There are: ${known}.`);
     assert.deepEqual(steps, [], "nothing runs when one name is wrong");
-    assert.ok(tiers.every(({ name }) => existsSync(join(packageRoot(), "test", name))));
+    assert.ok(tiers.every(({ name }) => existsSync(join(getPackageRoot(), "test", name))));
   });
 
   it("ends with the tests' exit code and their sum as the last line", async () => {

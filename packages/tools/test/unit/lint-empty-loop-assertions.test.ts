@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { RuleTester, type Rule } from "eslint";
 import { parser } from "typescript-eslint";
-import { packageRoot } from "../../../../base/paths.js";
+import { getPackageRoot } from "../../../../base/paths.js";
 
 const test = (body: string): string => `it("holds", () => { ${body} });`;
 const uncertain = (body: string, more = ""): RuleTester.InvalidTestCase => ({
@@ -12,7 +12,7 @@ const uncertain = (body: string, more = ""): RuleTester.InvalidTestCase => ({
 describe("lint rule certain-assertion", () => {
   let rule: Rule.RuleModule;
   before(async () => {
-    const file = join(packageRoot(), "packages/tools/lint-empty-loop-assertions.mjs");
+    const file = join(getPackageRoot(), "packages/tools/lint-empty-loop-assertions.mjs");
     ({ default: rule } = (await import(file)) as { default: Rule.RuleModule });
   });
   const run = (valid: string[], invalid: RuleTester.InvalidTestCase[]): void => {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../../base/paths.js";
-import { buildChores } from "../../main.js";
+import { getPackageRoot } from "../../../../base/paths.js";
+import { buildProgram } from "../../main.js";
 import { tiers } from "../../tiers.js";
 import { goldenIn } from "../../../../test/support/golden.js";
 
 const golden = goldenIn(join(__dirname, "../golden"));
-const program = buildChores("/nowhere");
+const program = buildProgram("/nowhere");
 
 describe("the chores' help", () => {
   for (const command of [program, ...program.commands]) {
@@ -33,7 +33,7 @@ describe("the chores' help", () => {
 
 describe("the words `npm run dev`, `npm test`, `npm run check` and `npm run build`", () => {
   it("are the command lines themselves, to which words can be added", () => {
-    const file = readFileSync(join(packageRoot(), "package.json"), "utf8");
+    const file = readFileSync(join(getPackageRoot(), "package.json"), "utf8");
     const { scripts } = JSON.parse(file) as { scripts: Record<string, string> };
     const { dev, test, check, build } = scripts;
     assert.equal(dev, "node packages/tools/run.mjs dev");

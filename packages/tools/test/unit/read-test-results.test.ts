@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readTestResults } from "../../read-test-results.js";
-import { mark } from "../../line-reporter.js";
+import { reporterLinePrefix } from "../../line-reporter.js";
 
 /** Starts a process that prints these lines and exits with this code. */
 const printing = (lines: readonly string[], code = 0) =>
@@ -13,7 +13,8 @@ const printing = (lines: readonly string[], code = 0) =>
     ],
     { stdio: ["ignore", "pipe", "pipe"] },
   );
-const said = (fields: Readonly<Record<string, unknown>>): string => mark + JSON.stringify(fields);
+const said = (fields: Readonly<Record<string, unknown>>): string =>
+  reporterLinePrefix + JSON.stringify(fields);
 const end = said({ type: "end" });
 
 describe("a tier that runs", () => {

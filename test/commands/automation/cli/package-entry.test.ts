@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../../base/paths.js";
+import { getPackageRoot } from "../../../../base/paths.js";
 import { Checkout } from "../../../../packages/tools/test/commands/support/checkout.js";
 
 const there = "exports.main = async () => process.stdout.write('there\\n');";
@@ -45,7 +45,7 @@ describe("the program's entry", function () {
   this.timeout(60_000);
 
   it("has at most thirty lines, exports a function and does nothing else", () => {
-    const root = packageRoot();
+    const root = getPackageRoot();
     assert.ok(readFileSync(join(root, "index.ts"), "utf8").split("\n").length <= 31);
     const script = 'import program from "./index.js"; console.log(typeof program)';
     const words = ["--import", "tsx", "--input-type=module", "-e", script];
@@ -68,7 +68,7 @@ describe("the command line", function () {
         require("./automation/cli/" + file);
       console.log(JSON.stringify({ early, late: loaded() }));`;
     const words = ["--import", "tsx", "--input-type=commonjs", "-e", script];
-    const said = execFileSync("node", words, { cwd: packageRoot(), encoding: "utf8" });
+    const said = execFileSync("node", words, { cwd: getPackageRoot(), encoding: "utf8" });
     ({ early, late } = JSON.parse(said) as { early: string[]; late: string[] });
   });
   const among = (loaded: readonly string[], parts: readonly string[]): string[] =>
@@ -76,7 +76,7 @@ describe("the command line", function () {
 
   it("begins with what every command needs: help and mistakes in using it wait for no command's work", () => {
     const folders = ["openstack", "components", "packages", "automation/setup"];
-    const ours = folders.map((name) => join(packageRoot(), name, "/"));
+    const ours = folders.map((name) => join(getPackageRoot(), name, "/"));
     const theirs = ["zod", "ssh2", "yaml"].map((name) => `/node_modules/${name}/`);
     assert.deepEqual(among(early, [...ours, ...theirs, "/cluster-service."]), []);
     assert.notDeepEqual(among(late, ["/cluster-service."]), []);

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FailureCode } from "../../../../base/failures/failure-codes.js";
 import type { Failure } from "../../../../base/failures/failure.js";
-import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
-import type { OperationOptions } from "../../../../automation/engine/run-engine.js";
+import type { DecodedEngineEvent } from "../../../../automation/pulumi/events.js";
+import type { WorkerRunOptions } from "../../../../automation/engine/run-engine.js";
 import type { OperationRequest } from "../../../../automation/engine/worker-messages.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import {
@@ -25,7 +25,7 @@ const { failures, runOperation } = installed();
 describe("one operation in a process of its own", function () {
   this.timeout(60_000);
   let engine: Engine;
-  let events: ClusterEvent[];
+  let events: DecodedEngineEvent[];
   beforeEach(() => {
     engine = new Engine();
     events = [];
@@ -41,7 +41,7 @@ describe("one operation in a process of its own", function () {
   };
   const start = (
     operation: OperationRequest["operation"],
-    options: Partial<OperationOptions> = {},
+    options: Partial<WorkerRunOptions> = {},
     request: Partial<OperationRequest> = {},
   ) =>
     runOperation(
@@ -205,7 +205,7 @@ describe("one operation in a process of its own", function () {
     });
     const silent = (
       status: string,
-      options: Partial<OperationOptions> = {},
+      options: Partial<WorkerRunOptions> = {},
       operation: OperationRequest["operation"] = "up",
     ) => {
       const server = { id, name: "dev-general-0", status };
@@ -235,7 +235,7 @@ describe("one operation in a process of its own", function () {
 
     it("ends so too when it was asked to stop before", async () => {
       const cancel = new AbortController();
-      const onEvent = (event: ClusterEvent): void => {
+      const onEvent = (event: DecodedEngineEvent): void => {
         if (event.type === "alive") cancel.abort();
       };
       await fails(silent("SHUTOFF", { onEvent, signal: cancel.signal }), "SERVER_STOPPED");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { clusterTags } from "../../../../openstack/inventory/ownership.js";
+import { getClusterTags } from "../../../../openstack/inventory/ownership.js";
 import { providerType } from "../../../support/cloud/claimed-volumes.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import { commandType, networkType, stepEvent, urnOf } from "../../../support/engine/fake-engine.js";
@@ -31,7 +31,7 @@ describe("a load balancer in ERROR through which the cluster's API is reached", 
     embedder = await Embedder.start();
     [notes, deletions, code] = [[], [], 200];
     const { cloud, engine } = embedder;
-    const tags = clusterTags({ name: "dev", identity });
+    const tags = getClusterTags({ name: "dev", identity });
     const loadbalancer = { id: "lb", name: "dev-api", provisioning_status: "ERROR", tags };
     const exists = (): boolean => deletions.length === 0;
     cloud.on(`GET ${path}`, () => ({ body: { loadbalancers: exists() ? [loadbalancer] : [] } }));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { clusterTags } from "../../../../openstack/inventory/ownership.js";
+import { getClusterTags } from "../../../../openstack/inventory/ownership.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 import {
@@ -46,7 +46,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     embedder = await Embedder.start();
     [notes, statuses, deletions] = [[], ["ERROR"], []];
     [kept, lasting] = [{}, {}];
-    tags = clusterTags({ name: "dev", identity });
+    tags = getClusterTags({ name: "dev", identity });
     const { cloud, engine } = embedder;
     const listed = () => (statuses[0] === undefined ? [] : [balancer()]);
     cloud.on(`GET ${path}`, () => ({ body: { loadbalancers: listed() } }));
@@ -196,7 +196,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   });
 
   it("is not touched without the cluster's identity: an `up` says so, a destroy does not begin", async () => {
-    tags = clusterTags({ name: "dev", identity: "ba9876543210" });
+    tags = getClusterTags({ name: "dev", identity: "ba9876543210" });
     await embedder.service().up("dev", { ...bare, preflight: false, onNote });
     const byHand = /Delete it with `openstack loadbalancer delete --cascade lb`, then run/;
     assert.match(notes.join("\n"), byHand);

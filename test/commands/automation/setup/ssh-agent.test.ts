@@ -13,7 +13,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { agentKeys, ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
+import {
+  readAgentKeys,
+  ensureAgent,
+  type SshAgent,
+} from "../../../../automation/setup/ssh-agent.js";
 import { until } from "../../../engine/support/until.js";
 
 /**
@@ -80,7 +84,7 @@ describe("the login key's agent", () => {
     const agent = await ensure();
     await agent.close();
     assert.ok(!existsSync(agent.socket));
-    assert.deepEqual(await agentKeys(agent.socket), []);
+    assert.deepEqual(await readAgentKeys(agent.socket), []);
     await agent.close();
   });
 
@@ -104,13 +108,13 @@ describe("the login key's agent", () => {
     };
     const isGone = async (socket: string): Promise<void> => {
       await until("the agent is gone", () => processesAt(socket).length === 0, 20);
-      assert.deepEqual(await agentKeys(socket), []);
+      assert.deepEqual(await readAgentKeys(socket), []);
       await until("its directory is gone", () => !existsSync(dirname(socket)), 20);
     };
 
     it("goes with it when it is killed and can do nothing more", async () => {
       const { child, socket } = await start("setInterval(() => undefined, 1000);");
-      assert.equal((await agentKeys(socket)).length, 1);
+      assert.equal((await readAgentKeys(socket)).length, 1);
       assert.notDeepEqual(processesAt(socket), []);
       const ended = once(child, "exit");
       child.kill("SIGKILL");
@@ -140,7 +144,7 @@ describe("the login key's agent", () => {
     assert.equal(agent.foreign, true);
     assert.equal(agent.socket, running.socket);
     await agent.close();
-    assert.equal((await agentKeys(running.socket)).length, 1);
+    assert.equal((await readAgentKeys(running.socket)).length, 1);
   });
 
   it("does not stay behind when the key cannot be loaded", async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { Failure } from "../../../../base/failures/failure.js";
 import type { UpOptions } from "../../../../automation/engine/operation-options.js";
-import { clusterIdentitiesIn } from "../../../../automation/pulumi/stack-state.js";
+import { findClusterIdentities } from "../../../../automation/pulumi/stack-state.js";
 import { parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
 import {
   compareInventories,
@@ -51,7 +51,7 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
     return cluster.service.up(name, { settings, ...cluster.recording(), ...options });
   };
   const identityOf = async ({ cluster, name }: Stack): Promise<string> => {
-    const [identity = ""] = clusterIdentitiesIn(await cluster.service.state(name));
+    const [identity = ""] = findClusterIdentities(await cluster.service.state(name));
     return identity;
   };
   /** Requires that the first cluster is unchanged. */

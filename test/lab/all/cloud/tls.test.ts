@@ -7,8 +7,12 @@ import { silentProgress } from "../../../../base/progress.js";
 import { findCloud } from "../../../../openstack/auth/clouds-file.js";
 import { sendHttpRequest } from "../../../../openstack/http/http-exchange.js";
 import { compareInventories, takeInventory } from "../../../../openstack/inventory/inventory.js";
-import { newServerTls } from "../../../../packages/lab/certificates.js";
-import { apis, ports, tlsPort } from "../../../../packages/lab/cloud/configuration/common.js";
+import { createServerTls } from "../../../../packages/lab/certificates.js";
+import {
+  catalogApiPorts,
+  managementPorts,
+  getTlsPort,
+} from "../../../../packages/lab/cloud/configuration/common.js";
 import { labAdd } from "../../../../packages/lab/lab.js";
 import { stackadm } from "../../support/stack/command-line.js";
 import { issueToken, whoIs } from "../../support/cloud/keystone.js";
@@ -50,12 +54,13 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
   it("answers with addresses that are behind TLS, too", async () => {
     const { authUrl, ca } = settings();
     assert.match(authUrl, /^https:/);
-    for (const port of apis) {
-      const origin = `https://${address()}:${String(tlsPort(port))}`;
+    for (const port of catalogApiPorts) {
+      const origin = `https://${address()}:${String(getTlsPort(port))}`;
       const { body } = await sendHttpRequest(`${origin}/`, { ca });
       assert.ok(!body.includes(`http://${address()}`), `${origin}: ${body}`);
       // Placement returns paths without origin.
-      if (port !== ports.placement) assert.ok(body.includes(`${origin}/`), `${origin}: ${body}`);
+      if (port !== managementPorts.placement)
+        assert.ok(body.includes(`${origin}/`), `${origin}: ${body}`);
     }
   });
 
@@ -63,7 +68,7 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
     const file = env()["OS_CLIENT_CONFIG_FILE"] ?? "";
     const { clouds } = parse(readFileSync(file, "utf8")) as { clouds: Record<string, object> };
     const wrong = join(directory, "ca.crt");
-    writeFileSync(wrong, (await newServerTls(address())).authority);
+    writeFileSync(wrong, (await createServerTls(address())).authority);
     const others = join(directory, "clouds.yaml");
     const other = { ...clouds[env()["OS_CLOUD"] ?? ""], cacert: wrong };
     writeFileSync(others, stringify({ clouds: { other } }), { mode: 0o600 });

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { imageTable } from "../../../../base/versions/container-images.js";
+import { createImageTable } from "../../../../base/versions/container-images.js";
 import {
   defaultKubernetesVersion,
-  minorOf,
+  getMinorVersion,
   kubernetesPackageRepository,
 } from "../../../../base/versions/pinned-versions.js";
-import { expiredKeyFile, faultFile } from "../../../../packages/lab/front/faults.js";
-import { labSettings } from "../../../../packages/lab/settings.js";
+import { getExpiredKeyFile, getFaultFile } from "../../../../packages/lab/front/faults.js";
+import { readLabSettings } from "../../../../packages/lab/settings.js";
 import { askedOfFront, withFault } from "../../support/downloads/front.js";
 import { inServer } from "../../support/machines/machines.js";
 import { Stack } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
-const minor = minorOf(defaultKubernetesVersion);
+const minor = getMinorVersion(defaultKubernetesVersion);
 const keyAddress = `${kubernetesPackageRepository.url.replace("{minor}", minor)}Release.key`;
-const { kubeRouter } = imageTable(defaultKubernetesVersion);
+const { kubeRouter } = createImageTable(defaultKubernetesVersion);
 
 describe("the hosts that defaults name, as the lab answers for them", function () {
   this.timeout(15 * minutes);
@@ -49,7 +49,7 @@ describe("the hosts that defaults name, as the lab answers for them", function (
 
   it("have one address, of one family", async () => {
     const line = `python3 -c 'import socket; print({one[4][0] for one in socket.getaddrinfo("pkgs.k8s.io", 443)})'`;
-    assert.equal((await on(line)).trim(), `{'${labSettings().management.front}'}`);
+    assert.equal((await on(line)).trim(), `{'${readLabSettings().management.front}'}`);
   });
 
   it("pass Debian's own lists on, signed by Debian", async () => {
@@ -59,7 +59,7 @@ describe("the hosts that defaults name, as the lab answers for them", function (
 
   it("refuse images of Docker Hub when its limit is reached, until it is not any more", async () => {
     const pull = (): Promise<string> => on(`crictl pull ${kubeRouter} 2>&1`);
-    await withFault(faultFile("registry-1.docker.io", "limit"), () =>
+    await withFault(getFaultFile("registry-1.docker.io", "limit"), () =>
       assert.rejects(pull(), /429 Too Many Requests|toomanyrequests/i),
     );
     assert.match(await pull(), /Image is up to date/);
@@ -69,10 +69,10 @@ describe("the hosts that defaults name, as the lab answers for them", function (
     const key = (): Promise<string> =>
       on(`curl -fsSL ${keyAddress} | gpg --show-keys --with-colons 2>&1 || :`);
     assert.match(await key(), /^pub:-:/m);
-    await withFault(expiredKeyFile(minor), async () => {
+    await withFault(getExpiredKeyFile(minor), async () => {
       assert.match(await key(), /^pub:e:/m);
     });
-    await withFault(faultFile("pkgs.k8s.io", "html"), async () => {
+    await withFault(getFaultFile("pkgs.k8s.io", "html"), async () => {
       assert.match(await key(), /no valid OpenPGP data found/);
       assert.match(await on(`curl -fsSL ${keyAddress}`), /^<!DOCTYPE html>/);
     });

@@ -3,17 +3,17 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../base/progress.js";
-import { ensureKubernetes } from "../../../../packages/lab/kubernetes/build.js";
-import { digestOf } from "../../../../packages/lab/kubernetes/digest.js";
+import { ensureKubernetesSite } from "../../../../packages/lab/kubernetes/build.js";
+import { computeDigest } from "../../../../packages/lab/kubernetes/digest.js";
 import {
   RegistryStore,
   storePaths,
 } from "../../../../packages/lab/kubernetes/registry/registry-store.js";
-import { release } from "../../../../packages/lab/kubernetes/catalog/versions.js";
+import { getKubernetesRelease } from "../../../../packages/lab/kubernetes/catalog/versions.js";
 import { SmallMirror } from "../../../support/machine/small-mirror.js";
 
 const version = "1.36.3";
-const of = release(version);
+const of = getKubernetesRelease(version);
 
 /** Uses the real download tools, which read the locations of registries from a file below HOME. */
 describe("taking all of upstream's from a small mirror", function () {
@@ -49,7 +49,11 @@ describe("taking all of upstream's from a small mirror", function () {
     const titles: string[] = [];
     const step = (title: string) => (titles.push(title), silentProgress.step(title));
     const progress: Progress = { ...silentProgress, step };
-    const { directory } = await ensureKubernetes({ version, progress, mirror: mirror.settings });
+    const { directory } = await ensureKubernetesSite({
+      version,
+      progress,
+      mirror: mirror.settings,
+    });
     assert.deepEqual(
       titles.filter((title) => /^(Build|Write the images)/.test(title)),
       [],
@@ -58,7 +62,7 @@ describe("taking all of upstream's from a small mirror", function () {
     const store = new RegistryStore(registry);
     for (const [name, manifest] of manifests) {
       const [repository = "", tag = ""] = name.split(":");
-      const digest = digestOf(manifest);
+      const digest = computeDigest(manifest);
       assert.equal(store.tagged(repository, tag), digest, name);
       assert.equal(readFileSync(join(registry, storePaths.blob(digest)), "utf8"), manifest);
     }

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
-import { ports } from "../../../../packages/lab/cloud/configuration/common.js";
-import { labPaths, labSettings, type LabSettings } from "../../../../packages/lab/settings.js";
-import { readState, settingsOf } from "../../../../packages/lab/state.js";
+import { managementPorts } from "../../../../packages/lab/cloud/configuration/common.js";
+import {
+  getLabPaths,
+  readLabSettings,
+  type LabSettings,
+} from "../../../../packages/lab/settings.js";
+import { readState, getRunningSettings } from "../../../../packages/lab/state.js";
 import {
   encrypted,
   signedIn,
@@ -33,12 +37,12 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
   let registry: Awaited<ReturnType<typeof startRegistry>>;
   before(async () => {
     await stack.open();
-    ({ management } = settingsOf(await readState(labPaths(labSettings().name))));
+    ({ management } = getRunningSettings(await readState(getLabPaths(readLabSettings().name))));
     const { host, cloud } = management;
     proxy = await startProxy(host);
-    repositories = await startPackages(host, `${cloud}:${String(ports.packages)}`);
+    repositories = await startPackages(host, `${cloud}:${String(managementPorts.packages)}`);
     const login = { user: "robot", password: password.registry };
-    registry = await startRegistry(host, `${cloud}:${String(ports.registry)}`, login);
+    registry = await startRegistry(host, `${cloud}:${String(managementPorts.registry)}`, login);
   });
   after(async () => {
     await Promise.all([proxy.close(), repositories.close(), registry.close()]);
@@ -53,7 +57,7 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
     kubernetes: {
       packages: repositories.packages,
       // The proxy runs on the host, where the names that the lab answers for do not resolve.
-      registry: { prefix: site(ports.registry), plainHttp: true },
+      registry: { prefix: site(managementPorts.registry), plainHttp: true },
       ...kubernetes,
     },
   });
@@ -76,13 +80,14 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
       .trim()
       .split("\n")
       .sort();
-  const coreDns = (): string => `${site(ports.registry)}/coredns/coredns:v1.14.2`;
+  const coreDns = (): string => `${site(managementPorts.registry)}/coredns/coredns:v1.14.2`;
 
   it("fetches packages and images by the proxy, from the first machine on, and gives it to no pod", async () => {
     await stack.up(described(by()));
     const targets = new Set(proxy.asked.map(({ target }) => target));
     const ours = `${management.host}:${String(repositories.port)}`;
-    for (const target of [ours, site(ports.registry)]) assert.ok(targets.has(target), target);
+    for (const target of [ours, site(managementPorts.registry)])
+      assert.ok(targets.has(target), target);
     assert.doesNotMatch(
       await on("control-plane-0", "cat /etc/kubernetes/manifests/*.yaml"),
       /_PROXY/i,
@@ -143,13 +148,13 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
       const lost = (before[position] ?? []).filter((one) => !now.includes(one));
       assert.ok(lost.length <= 2, `${machine}: ${lost.join(" ")}`);
       await on(machine, "crictl pull docker.io/e2e-test-images/agnhost:2.63.0");
-      await on(machine, `crictl pull ${site(ports.registry)}/pause:3.10.2`);
+      await on(machine, `crictl pull ${site(managementPorts.registry)}/pause:3.10.2`);
       for (const file of ["containerd/config.toml", "apt/apt.conf.d/95stackadm-proxy"])
         assert.equal((await on(machine, `stat -c %a /etc/${file}`)).trim(), "600", file);
     }
     assert.ok(registry.asked.some(({ target }) => target.includes("/e2e-test-images/agnhost/")));
     assert.ok(registry.asked.some(({ signedIn: who }) => who.startsWith("Basic ")));
-    assert.ok(signedIn(proxy, site(ports.registry), "me", password.proxy));
+    assert.ok(signedIn(proxy, site(managementPorts.registry), "me", password.proxy));
     await stack.prove(1);
   });
 

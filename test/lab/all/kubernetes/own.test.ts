@@ -8,16 +8,16 @@ import {
   listObjects,
   takeInventory,
 } from "../../../../openstack/inventory/inventory.js";
-import { imageTable } from "../../../../base/versions/container-images.js";
+import { createImageTable } from "../../../../base/versions/container-images.js";
 import { defaultKubernetesVersion } from "../../../../base/versions/pinned-versions.js";
 import {
-  cniConfiguration,
-  kubeRouterAccess,
-  kubeRouterConfigMap,
-  kubeRouterDaemonSet,
+  renderCniConfiguration,
+  buildKubeRouterRbac,
+  buildKubeRouterConfigMap,
+  buildKubeRouterDaemonSet,
 } from "../../../../components/pod-network/kube-router/manifests.js";
-import { ports } from "../../../../packages/lab/cloud/configuration/common.js";
-import { labSettings } from "../../../../packages/lab/settings.js";
+import { managementPorts } from "../../../../packages/lab/cloud/configuration/common.js";
+import { readLabSettings } from "../../../../packages/lab/settings.js";
 import { administrator } from "../../support/cloud/administrator.js";
 import { encrypted, startRegistry } from "../../support/downloads/downloads.js";
 import { until } from "../../support/cloud/foreign.js";
@@ -31,8 +31,8 @@ import { connectPods } from "../../support/kubernetes/pods.js";
 import { Stack } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
-const { host, cloud } = labSettings().management;
-const registryAt = `${cloud}:${String(ports.registry)}`;
+const { host, cloud } = readLabSettings().management;
+const registryAt = `${cloud}:${String(managementPorts.registry)}`;
 const login = { user: "robot", password: "canary-of-the-registry" };
 const supplied = z.object({
   application_credential: z.object({ id: z.string(), secret: z.string() }),
@@ -120,7 +120,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     const password = await encrypted(stack.cluster, login.password);
     credential = { id: made.id, secret: await encrypted(stack.cluster, made.secret) };
     for (const name of ["etcd", "pause"]) images[name] = `${front}/${name}:${await newest(name)}`;
-    images["cinderCsi"] = imageTable(defaultKubernetesVersion, { prefix: front }).cinderCsi;
+    images["cinderCsi"] = createImageTable(defaultKubernetesVersion, { prefix: front }).cinderCsi;
     kubernetes = {
       images,
       registries: { [front]: { ca: registry.ca, user: login.user, password } },
@@ -175,11 +175,11 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
   });
 
   it("runs the pod network that is brought along: pods reach those of other machines, and Services by their names", async () => {
-    const { kubeRouter } = imageTable(defaultKubernetesVersion);
+    const { kubeRouter } = createImageTable(defaultKubernetesVersion);
     const objects = [
-      ...(Object.values(kubeRouterAccess()) as object[]),
-      kubeRouterConfigMap(cniConfiguration(1300)),
-      kubeRouterDaemonSet({
+      ...(Object.values(buildKubeRouterRbac()) as object[]),
+      buildKubeRouterConfigMap(renderCniConfiguration(1300)),
+      buildKubeRouterDaemonSet({
         image: kubeRouter,
         serviceCidrs: ["10.96.0.0/12"],
         exchangesRoutes: true,

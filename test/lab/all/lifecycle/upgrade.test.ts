@@ -3,7 +3,7 @@ import { silentProgress } from "../../../../base/progress.js";
 import {
   defaultKubernetesVersion,
   kubernetesMinors,
-  minorOf,
+  getMinorVersion,
   supportedMinors,
 } from "../../../../base/versions/pinned-versions.js";
 import { labUp } from "../../../../packages/lab/lab.js";
@@ -174,7 +174,10 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
       stack.up(of(former.version)),
       new RegExp(`kubernetes\\.version: ${former.version} is earlier than ${newest.version}`),
     );
-    assert.equal(minorOf((await kubelets())[0]?.slice(1) ?? ""), minorOf(newest.version));
+    assert.equal(
+      getMinorVersion((await kubelets())[0]?.slice(1) ?? ""),
+      getMinorVersion(newest.version),
+    );
   });
 
   it("goes away and leaves nothing", async () => {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { silentProgress } from "../../../../base/progress.js";
-import { defaultKubernetesVersion, minorOf } from "../../../../base/versions/pinned-versions.js";
+import {
+  defaultKubernetesVersion,
+  getMinorVersion,
+} from "../../../../base/versions/pinned-versions.js";
 import { labUp } from "../../../../packages/lab/lab.js";
 import { supportedKubernetesVersions } from "../../../../packages/lab/kubernetes/catalog/versions.js";
 import { kubectlOn } from "../../support/kubernetes/kubectl.js";
@@ -13,7 +16,7 @@ const minutes = 60_000;
 for (const version of supportedKubernetesVersions.filter((one) => one !== defaultKubernetesVersion))
   describe(`Kubernetes ${version}, on the lab`, function () {
     this.timeout(25 * minutes);
-    const minor = minorOf(version);
+    const minor = getMinorVersion(version);
     const stack = new Stack(`minor-${minor.replace(".", "-")}`);
     const changed = {
       kubernetes: { version },

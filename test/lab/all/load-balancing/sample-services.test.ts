@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sendHttpRequest } from "../../../../openstack/http/http-exchange.js";
-import { newServerTls } from "../../../../packages/lab/certificates.js";
+import { createServerTls } from "../../../../packages/lab/certificates.js";
 import { Barbican } from "../../support/cloud/barbican.js";
 import { until } from "../../support/cloud/foreign.js";
 import { applied, kubectlOn } from "../../support/kubernetes/kubectl.js";
@@ -146,7 +146,7 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
   });
 
   it("end TLS with a certificate of Barbican, and with another one when there is another", async () => {
-    const first = await newServerTls("192.0.2.1");
+    const first = await createServerTls("192.0.2.1");
     const ref = await barbican.container("first", first);
     const ports = "{port: 443, targetPort: 8080}";
     await ask(applied(service("secure", ports, `{${annotation}: "${ref}"}`)));
@@ -156,7 +156,7 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     const other = "ERR_TLS_CERT_ALTNAME_INVALID";
     await until(async () => (await wrongWith(url, first.authority)) === other);
     assert.ok((await parts("listeners")).some(({ protocol }) => protocol === "TERMINATED_HTTPS"));
-    const second = await newServerTls(secure);
+    const second = await createServerTls(secure);
     const bundle = await barbican.bundle("second", second);
     await ask(`annotate service secure --overwrite ${annotation}=${bundle}`);
     await until(async () => (await wrongWith(url, second.authority)) === "");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { probeLogin } from "../../../../base/ssh-client.js";
-import { sshTargetOf } from "../../../../automation/verify/cluster-outputs.js";
+import { findSshRoute } from "../../../../automation/verify/cluster-outputs.js";
 import { takeInventory } from "../../../../openstack/inventory/inventory.js";
 import { networkBeside, type NetworkBeside } from "../../support/cloud/beside.js";
 import { givenObjects, type GivenObjects } from "../../support/cloud/given.js";
@@ -70,7 +70,7 @@ describe("a cluster behind a bastion, in a network that was there before, on the
 
   it("lets 64 at once through the bastion to a machine that proves who it is", async () => {
     const { outputs } = stack;
-    const ways = outputs.nodes.map((node) => sshTargetOf(node, outputs, login()) ?? assert.fail());
+    const ways = outputs.nodes.map((node) => findSshRoute(node, outputs, login()) ?? assert.fail());
     const bastion = outputs.bastion?.[0]?.sshHost;
     assert.ok(ways.length > 0 && ways.every(({ proxy }) => proxy?.host === bastion));
     const all = Array.from({ length: 64 }, (_, n) => ways[n % ways.length] ?? assert.fail());

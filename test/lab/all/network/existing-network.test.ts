@@ -3,7 +3,7 @@ import { z } from "zod";
 import { compareInventories, takeInventory } from "../../../../openstack/inventory/inventory.js";
 import { sendHttpRequest } from "../../../../openstack/http/http-exchange.js";
 import { listAll } from "../../../../openstack/client/paginate.js";
-import { labSettings } from "../../../../packages/lab/settings.js";
+import { readLabSettings } from "../../../../packages/lab/settings.js";
 import { administrator } from "../../support/cloud/administrator.js";
 import { startBalancer, type OwnBalancer } from "../../support/network/balancer.js";
 import { networkBeside, routeTo, type NetworkBeside } from "../../support/cloud/beside.js";
@@ -20,7 +20,7 @@ const port = z.object({ fixed_ips: z.array(z.object({ ip_address: z.string() }))
 describe("a cluster in a network of another project, without router and floating IPs, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("provided");
-  const { external, management } = labSettings();
+  const { external, management } = readLabSettings();
   let office: NetworkBeside;
   let balancer: OwnBalancer;
   const undo: (() => Promise<void>)[] = [];

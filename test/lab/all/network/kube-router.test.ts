@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { labSettings } from "../../../../packages/lab/settings.js";
+import { readLabSettings } from "../../../../packages/lab/settings.js";
 import { BgpPeer } from "../../support/network/bgp-peer.js";
 import { until } from "../../support/cloud/foreign.js";
 import { applied, kubectlOn } from "../../support/kubernetes/kubectl.js";
@@ -19,7 +19,7 @@ describe("kube-router and a router outside, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("told");
   const router = new BgpPeer(65001);
-  const { host } = labSettings().external;
+  const { host } = readLabSettings().external;
   const changed = (advertiseServices: readonly string[]): Record<string, unknown> => ({
     controlPlane: { flavor: "k8s-control-plane", count: 1 },
     workers: { general: { flavor: "k8s-worker", count: 1 } },

@@ -1,8 +1,8 @@
 import { silentProgress } from "../../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../../openstack/client/cloud-client.js";
-import { adminCloudName } from "../../../../packages/lab/facts.js";
+import { getAdminCloudName } from "../../../../packages/lab/facts.js";
 import { labUp } from "../../../../packages/lab/lab.js";
-import { labSettings } from "../../../../packages/lab/settings.js";
+import { readLabSettings } from "../../../../packages/lab/settings.js";
 
 /**
  * Returns a client of the lab's cloud as administrator, in a separate project. Creates objects that
@@ -10,6 +10,9 @@ import { labSettings } from "../../../../packages/lab/settings.js";
  */
 export async function administrator(): Promise<CloudClient> {
   const { adminCloudsFile } = await labUp({ progress: silentProgress });
-  const env = { OS_CLIENT_CONFIG_FILE: adminCloudsFile, OS_CLOUD: adminCloudName(labSettings()) };
+  const env = {
+    OS_CLIENT_CONFIG_FILE: adminCloudsFile,
+    OS_CLOUD: getAdminCloudName(readLabSettings()),
+  };
   return connectCloud({ env });
 }

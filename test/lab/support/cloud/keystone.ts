@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readKubeAccess } from "../../../../automation/verify/kubernetes-client.js";
-import { authenticationRequest } from "../../../../openstack/client/cloud-client.js";
+import { buildAuthenticationRequest } from "../../../../openstack/client/cloud-client.js";
 import { findCloud } from "../../../../openstack/auth/clouds-file.js";
 import { sendHttpRequest } from "../../../../openstack/http/http-exchange.js";
 
@@ -14,7 +14,7 @@ export async function issueToken(env: NodeJS.ProcessEnv): Promise<string> {
     {
       method: "POST",
       headers,
-      body: JSON.stringify(authenticationRequest(credential)),
+      body: JSON.stringify(buildAuthenticationRequest(credential)),
       ...(ca !== undefined && { ca }),
     },
   );

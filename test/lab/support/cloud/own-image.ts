@@ -1,4 +1,4 @@
-import { imageId } from "../../../../packages/lab/cloud/offering.js";
+import { serverImageId } from "../../../../packages/lab/cloud/offering.js";
 import { inCloud } from "../machines/machines.js";
 
 /** Second image with the content of the lab's image, which Nova has never used. */
@@ -12,7 +12,7 @@ const asAdministrator = (line: string): Promise<string> => inCloud(`. /root/open
 export async function ownImage(name: string): Promise<OwnImage> {
   const form = "--public --disk-format raw --container-format bare -f value -c id";
   const made = await asAdministrator(
-    `openstack image create ${name} ${form} --file /srv/lab/images/${imageId}`,
+    `openstack image create ${name} ${form} --file /srv/lab/images/${serverImageId}`,
   );
   const id = made.trim();
   return {

@@ -4,7 +4,7 @@ import {
   takeInventory,
   type CloudObject,
 } from "../../../../openstack/inventory/inventory.js";
-import { findOrphans } from "../../../../openstack/inventory/marked-objects.js";
+import { findOwnedObjects } from "../../../../openstack/inventory/marked-objects.js";
 
 /** Returns whether an object is a port that Neutron or Octavia manages for another object. */
 export const isServicePort = ({ kind, owner }: CloudObject): boolean =>
@@ -20,7 +20,7 @@ export async function unmarkedSince(
   identities: ReadonlySet<string>,
 ): Promise<string[]> {
   const { added } = compareInventories(before, await takeInventory(cloud));
-  const marked = new Set((await findOrphans(cloud, identities)).map(({ id }) => id));
+  const marked = new Set((await findOwnedObjects(cloud, identities)).map(({ id }) => id));
   const bare = added.filter((one) => !marked.has(one.id) && !isServicePort(one));
   return bare.map(({ kind, name }) => `${kind} ${name}`);
 }

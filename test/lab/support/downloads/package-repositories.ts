@@ -2,11 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defaultKubernetesVersion, minorOf } from "../../../../base/versions/pinned-versions.js";
-import { renderRelease } from "../../../../packages/lab/kubernetes/apt/apt-index.js";
-import { digestOf } from "../../../../packages/lab/kubernetes/digest.js";
 import {
-  signingKey,
+  defaultKubernetesVersion,
+  getMinorVersion,
+} from "../../../../base/versions/pinned-versions.js";
+import { renderRelease } from "../../../../packages/lab/kubernetes/apt/apt-index.js";
+import { computeDigest } from "../../../../packages/lab/kubernetes/digest.js";
+import {
+  ensureSigningKey,
   type SigningKey,
 } from "../../../../packages/lab/kubernetes/apt/signing-key.js";
 import { forward, listen, type Beside } from "./downloads.js";
@@ -40,7 +43,11 @@ const nameOf = (entry: string): string => /^Package: (.*)$/m.exec(entry)?.[1] ??
 /** Returns the signed index of a flat repository, by file name. */
 async function index(entries: readonly string[], key: SigningKey) {
   const packages = `${entries.join("\n\n")}\n`;
-  const file = { name: "Packages", size: Buffer.byteLength(packages), sha256: digestOf(packages) };
+  const file = {
+    name: "Packages",
+    size: Buffer.byteLength(packages),
+    sha256: computeDigest(packages),
+  };
   const { inline } = await key.sign(
     renderRelease({ description: "test", date: new Date(), files: [file] }),
   );
@@ -53,7 +60,7 @@ async function index(entries: readonly string[], key: SigningKey) {
  * repository, from which the packages themselves are forwarded.
  */
 export async function startPackages(host: string, behind: string): Promise<PackageRepositories> {
-  const theirs = `http://${behind}/v${minorOf(defaultKubernetesVersion)}/deb/`;
+  const theirs = `http://${behind}/v${getMinorVersion(defaultKubernetesVersion)}/deb/`;
   const dockers = `http://${behind}/linux/debian/`;
   const listed = async (address: string): Promise<string[]> =>
     (await (await fetch(address)).text()).trim().split(/\n{2,}/);
@@ -67,8 +74,8 @@ export async function startPackages(host: string, behind: string): Promise<Packa
   );
   const folder = mkdtempSync(join(tmpdir(), "stackadm-packages-"));
   const [first, second] = [
-    await signingKey(join(folder, "first")),
-    await signingKey(join(folder, "second")),
+    await ensureSigningKey(join(folder, "first")),
+    await ensureSigningKey(join(folder, "second")),
   ];
   rmSync(folder, { recursive: true });
   const files = new Map<string, string>();

@@ -4,8 +4,8 @@ import {
   createListeningService,
   type ListeningService,
 } from "../../../support/engine/listening-service.js";
-import { apis, apiUrl } from "../../../../packages/lab/cloud/configuration/common.js";
-import { labSettings } from "../../../../packages/lab/settings.js";
+import { catalogApiPorts, getApiUrl } from "../../../../packages/lab/cloud/configuration/common.js";
+import { readLabSettings } from "../../../../packages/lab/settings.js";
 import { FaultyProxy, type ProxyOptions } from "./faulty-proxy.js";
 import type { LabCluster } from "../stack/lab-cluster.js";
 
@@ -25,11 +25,11 @@ export async function behindProxy(
   { environment, stackFile }: Pick<LabCluster, "environment" | "stackFile">,
   options: Pick<ProxyOptions, "delay"> = {},
 ): Promise<BehindProxy> {
-  const settings = labSettings();
+  const settings = readLabSettings();
   const proxy = await FaultyProxy.start({
     // Address that the cluster's controllers can reach too.
     address: settings.management.host,
-    upstreams: apis.map((port) => apiUrl(settings, { transport: "http", port })),
+    upstreams: catalogApiPorts.map((port) => getApiUrl(settings, { transport: "http", port })),
     ...options,
   });
   const projectDirectory = dirname(stackFile);

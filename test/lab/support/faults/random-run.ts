@@ -4,8 +4,8 @@ import type { Listening, ListeningService } from "../../../support/engine/listen
 import type { OperationEvent } from "../../../../automation/engine/operation-events.js";
 import type { UpOptions } from "../../../../automation/engine/operation-options.js";
 import {
-  clusterIdentitiesIn,
-  ownedIds,
+  findClusterIdentities,
+  findOwnedIds,
   type StateExport,
 } from "../../../../automation/pulumi/stack-state.js";
 import {
@@ -131,7 +131,7 @@ export class RandomRun {
     this.#identities = identities;
     const { cluster, initially } = this;
     assert.deepEqual(await unmarkedSince(initially, cluster.cloud, identities), []);
-    const [added, owned] = [await this.#added(), ownedIds(await this.#state())];
+    const [added, owned] = [await this.#added(), findOwnedIds(await this.#state())];
     const held = added.filter(({ id }) => owned.has(id));
     const named = held.filter(({ kind }) => ["server", "network", "router"].includes(kind));
     assert.deepEqual(named.map(({ kind, name }) => `${kind} ${name}`).sort(), [
@@ -240,7 +240,7 @@ export class RandomRun {
   }
 
   async #identitiesNow(): Promise<ReadonlySet<string>> {
-    return clusterIdentitiesIn(await this.#state());
+    return findClusterIdentities(await this.#state());
   }
 
   async #added(): Promise<readonly CloudObject[]> {

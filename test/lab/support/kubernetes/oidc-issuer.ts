@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { newServerTls } from "../../../../packages/lab/certificates.js";
+import { createServerTls } from "../../../../packages/lab/certificates.js";
 
 /** OpenID Connect provider that issues tokens for any user of a test. */
 export interface OidcIssuer {
@@ -22,7 +22,7 @@ const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toSt
  */
 export async function startIssuer(host: string): Promise<OidcIssuer> {
   const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  const tls = await newServerTls(host);
+  const tls = await createServerTls(host);
   let url = "";
   const documents = (): Readonly<Record<string, object>> => ({
     "/.well-known/openid-configuration": {

@@ -1,8 +1,8 @@
 import {
-  samplesNamespaceObject,
-  webDeployment,
+  buildSamplesNamespace,
+  buildWebDeployment,
 } from "../../../../components/addons/manifests/samples.js";
-import { imageTable } from "../../../../base/versions/container-images.js";
+import { createImageTable } from "../../../../base/versions/container-images.js";
 import { defaultKubernetesVersion } from "../../../../base/versions/pinned-versions.js";
 import { applied, kubectlOn } from "./kubectl.js";
 
@@ -15,8 +15,8 @@ export const manifestOf = (objects: readonly object[]): string =>
  * and thus no samples.
  */
 export async function runWebPods(serverId: string): Promise<void> {
-  const { agnhost } = imageTable(defaultKubernetesVersion);
-  const objects = [samplesNamespaceObject(), webDeployment(agnhost)];
+  const { agnhost } = createImageTable(defaultKubernetesVersion);
+  const objects = [buildSamplesNamespace(), buildWebDeployment(agnhost)];
   await kubectlOn(serverId, applied(manifestOf(objects)));
   await kubectlOn(serverId, "-n stackadm-samples rollout status deployment web --timeout=120s");
 }

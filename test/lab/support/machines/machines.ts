@@ -1,10 +1,10 @@
-import { labName } from "../../../../base/paths.js";
+import { getLabName } from "../../../../base/paths.js";
 import { run } from "../../../../base/run-command.js";
-import { labSettings } from "../../../../packages/lab/settings.js";
+import { readLabSettings } from "../../../../packages/lab/settings.js";
 
 /** These functions enter servers without SSH, so that a test does not change what it counts. */
 
-const container = labName();
+const container = getLabName();
 
 /** Runs a shell line inside the cloud's container. */
 export async function inCloud(line: string, input?: string): Promise<string> {
@@ -67,7 +67,7 @@ export async function cloudWrites(): Promise<string[]> {
  * logged.
  */
 export async function callsFromHere(): Promise<string[]> {
-  const here = labSettings().management.host.replaceAll(".", "\\.");
+  const here = readLabSettings().management.host.replaceAll(".", "\\.");
   const journal = await inCloud(
     `journalctl --no-pager -o cat -u 'os-*' | grep -E '(^|[^0-9.])${here} .*"[A-Z]+ /' || :`,
   );

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LabCluster } from "./lab-cluster.js";
-import { packageRoot } from "../../../../base/paths.js";
+import { getPackageRoot } from "../../../../base/paths.js";
 
 export interface Said {
   readonly code: number | null;
@@ -23,8 +23,8 @@ export async function stackadm(
     readonly onText?: (part: string) => void;
   } = {},
 ): Promise<Said> {
-  const stackFile = join(packageRoot(), `Pulumi.${cluster.name}.yaml`);
-  const program = join(packageRoot(), "automation", "cli", "stackadm.mjs");
+  const stackFile = join(getPackageRoot(), `Pulumi.${cluster.name}.yaml`);
+  const program = join(getPackageRoot(), "automation", "cli", "stackadm.mjs");
   writeFileSync(stackFile, cluster.settings(options.changes));
   try {
     const child = spawn(process.execPath, [program, ...args, "--stack", cluster.name], {

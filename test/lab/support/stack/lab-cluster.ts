@@ -14,15 +14,15 @@ import {
   type OperationEnvironment,
 } from "../../../../automation/setup/operation-environment.js";
 import {
-  openstackPlugins,
-  type OpenstackPlugin,
+  openstackPluginVersions,
+  type OpenstackPluginVersion,
 } from "../../../../base/versions/openstack-plugin-versions.js";
 import { silentProgress } from "../../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../../openstack/client/cloud-client.js";
 import { labUp, type LabFacts } from "../../../../packages/lab/lab.js";
-import { labSettings, type LabSettings } from "../../../../packages/lab/settings.js";
-import { packageRoot } from "../../../../base/paths.js";
-import type { Fields } from "../../../../components/schema/merge-defaults.js";
+import { readLabSettings, type LabSettings } from "../../../../packages/lab/settings.js";
+import { getPackageRoot } from "../../../../base/paths.js";
+import type { PlainObject } from "../../../../components/schema/merge-defaults.js";
 import { noteSetup } from "../../../support/evidence.js";
 import { setupOf } from "./setup.js";
 
@@ -79,11 +79,13 @@ export interface LabProject {
 }
 
 /** Returns the OpenStack plugin of STACKADM_TEST_OPENSTACK; undefined: the program's default. */
-function chosenPlugin(): OpenstackPlugin | undefined {
+function chosenPlugin(): OpenstackPluginVersion | undefined {
   const named = process.env["STACKADM_TEST_OPENSTACK"];
-  const chosen = openstackPlugins.find((version) => version === named);
+  const chosen = openstackPluginVersions.find((version) => version === named);
   if (named !== undefined && !chosen)
-    throw new Error(`STACKADM_TEST_OPENSTACK=${named}: write ${openstackPlugins.join(" or ")}`);
+    throw new Error(
+      `STACKADM_TEST_OPENSTACK=${named}: write ${openstackPluginVersions.join(" or ")}`,
+    );
   return chosen;
 }
 
@@ -92,7 +94,7 @@ const openstackPlugin = chosenPlugin();
 /** Returns a project of our program, with `described` as its cluster. */
 const ownProject = (described: Readonly<Record<string, unknown>>): LabProject => ({
   prepare: (directory) => {
-    copyFileSync(join(packageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
+    copyFileSync(join(getPackageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
   },
   config: (changes) => ({
     "stackadm:cluster": { ...described, ...(openstackPlugin && { openstackPlugin }), ...changes },
@@ -113,7 +115,7 @@ export async function labCluster(
   const backend = pathToFileURL(directory).href;
   const env = { ...(await labEnvironment(cloudOf)), PULUMI_BACKEND_URL: backend };
   const environment = await prepareEnvironment({ progress: silentProgress, env, openstackPlugin });
-  let config: Fields = {};
+  let config: PlainObject = {};
   const settings: LabCluster["settings"] = (changes = {}) => {
     config = project.config(changes);
     return stringify({ config });
@@ -129,7 +131,7 @@ export async function labCluster(
   const cloud = await connectCloud({ env: environment.env });
   const seen: LabCluster["seen"] = { events: [], lines: [] };
   const forget = noteSetup(() =>
-    setupOf(project.described ?? (config["stackadm:cluster"] as Fields), environment, cloud),
+    setupOf(project.described ?? (config["stackadm:cluster"] as PlainObject), environment, cloud),
   );
   return {
     name,
@@ -159,7 +161,7 @@ const devCluster = (name: string): Record<string, unknown> => ({
   name,
   image: "debian-12",
   externalNetwork: "public",
-  allowedCidrs: networksOf(labSettings()),
+  allowedCidrs: networksOf(readLabSettings()),
   controlPlane: { flavor: "k8s-control-plane" },
   workers: { general: { flavor: "k8s-worker", count: 2 } },
   zones: ["zone-a", "zone-b"],
@@ -191,5 +193,3 @@ export function linesOf(events: readonly OperationEvent[]): string[] {
     event.type === "log" || event.type === "diagnostic" ? [event.text] : [],
   );
 }
-
-export { packageRoot };

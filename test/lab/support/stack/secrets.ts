@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { run } from "../../../../base/run-command.js";
 import { prepareWorkspace } from "../../../../automation/pulumi/workspace.js";
-import { stateDirectory } from "../../../../base/paths.js";
+import { getStatePath } from "../../../../base/paths.js";
 import type { LabCluster } from "./lab-cluster.js";
 
 interface CloudsFile {
@@ -24,7 +24,7 @@ interface Opened {
 
 /** Returns the password of the user in the lab's cloud. */
 export function operatorPassword(): string {
-  const clouds = parse(readFileSync(stateDirectory("lab", "clouds.yaml"), "utf8")) as CloudsFile;
+  const clouds = parse(readFileSync(getStatePath("lab", "clouds.yaml"), "utf8")) as CloudsFile;
   return clouds.clouds["stackadm-lab"]?.auth.password ?? "";
 }
 

@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { OperationEnvironment } from "../../../../automation/setup/operation-environment.js";
 import type { CloudClient } from "../../../../openstack/client/cloud-client.js";
 import { withSiteDefaults } from "../../../../components/config/site-defaults.js";
-import { isFields, type Fields } from "../../../../components/schema/merge-defaults.js";
-import type { PluginOrigin, PluginPiece } from "../../../../packages/tools/evidence/row.js";
-import type { Setup } from "../../../../packages/tools/evidence/record.js";
+import { isPlainObject, type PlainObject } from "../../../../components/schema/merge-defaults.js";
+import type { PulumiPartOrigin, PulumiPart } from "../../../../packages/tools/evidence/row.js";
+import type { TestRunSetup } from "../../../../packages/tools/evidence/record.js";
 import type { Piece } from "../../../../automation/toolchain/toolchain.js";
 
-const pieces: Readonly<Record<PluginPiece, string>> = {
+const pieces: Readonly<Record<PulumiPart, string>> = {
   engine: "pulumi",
   nodejs: "pulumi-language-nodejs",
   openstack: "pulumi-resource-openstack",
@@ -15,7 +15,7 @@ const pieces: Readonly<Record<PluginPiece, string>> = {
   command: "pulumi-resource-command",
 };
 
-const origins: Readonly<Record<Piece["origin"], PluginOrigin>> = {
+const origins: Readonly<Record<Piece["origin"], PulumiPartOrigin>> = {
   found: "official",
   installed: "official",
   built: "built",
@@ -23,14 +23,14 @@ const origins: Readonly<Record<Piece["origin"], PluginOrigin>> = {
 };
 
 /** Returns the origin of each part of Pulumi in a toolchain. */
-export function pluginsOf(toolchain: readonly Piece[]): Setup["plugins"] {
-  const originOf = (name: string): PluginOrigin => {
+export function pluginsOf(toolchain: readonly Piece[]): TestRunSetup["plugins"] {
+  const originOf = (name: string): PulumiPartOrigin => {
     const piece = toolchain.find((one) => one.name === name);
     if (!piece) throw new Error(`the toolchain has no ${name}`);
     return origins[piece.origin];
   };
   const named = Object.entries(pieces).map(([piece, name]) => [piece, originOf(name)]);
-  return Object.fromEntries(named) as Setup["plugins"];
+  return Object.fromEntries(named) as TestRunSetup["plugins"];
 }
 
 /**
@@ -51,16 +51,16 @@ const watched = [
 ];
 
 /** Returns the paths of all values. */
-const pathsOf = (fields: Fields): string[] =>
+const pathsOf = (fields: PlainObject): string[] =>
   Object.entries(fields).flatMap(([key, value]) =>
-    isFields(value) ? pathsOf(value).map((inner) => `${key}.${inner}`) : [key],
+    isPlainObject(value) ? pathsOf(value).map((inner) => `${key}.${inner}`) : [key],
   );
 
 /**
  * Returns the settings that replace defaults: all of the site, and those of the cluster that are in
  * `watched`.
  */
-export function overridesOf(site: Fields, cluster: Fields): string[] {
+export function overridesOf(site: PlainObject, cluster: PlainObject): string[] {
   const own = pathsOf(cluster).filter((path) =>
     watched.some((one) => `${path}.`.startsWith(`${one}.`)),
   );
@@ -76,7 +76,7 @@ const listed = z.object({ images: z.array(z.object({ disk_format: z.string() }))
 export async function machineOf(
   image: string,
   cloud: Pick<CloudClient, "request">,
-): Promise<Setup["machine"]> {
+): Promise<TestRunSetup["machine"]> {
   const path = `/images?name=${encodeURIComponent(image)}`;
   const { images } = listed.parse(await cloud.request("image", "GET", path));
   const [found, ...others] = images.map(({ disk_format: format }) => format);
@@ -90,10 +90,10 @@ export async function machineOf(
  * independent of the provider's name.
  */
 export async function setupOf(
-  cluster: Fields,
+  cluster: PlainObject,
   { env, toolchain }: Pick<OperationEnvironment, "env" | "toolchain">,
   cloud: Pick<CloudClient, "request">,
-): Promise<Setup> {
+): Promise<TestRunSetup> {
   const image = String(cluster["image"]);
   return {
     machine: await machineOf(image, cloud),

@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
-import { snapshotsScripts } from "../../../../components/kubeadm/node-scripts.js";
+import { releaseSnapshotsScripts } from "../../../../components/kubeadm/node-scripts.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
 
 const common: Readonly<Record<string, string>> = { hostname: "echo machine", systemctl: "exit 0" };
-const soon = snapshotsScripts.map((text) =>
+const soon = releaseSnapshotsScripts.map((text) =>
   text.replaceAll("dwindle snapshots 240", "dwindle snapshots 1"),
 );
 
@@ -11,7 +11,7 @@ describe("release-snapshots.sh", () => {
   it("does nothing where there is no cluster", () => {
     const machine = new Sandbox(common);
     try {
-      assert.equal(machine.run(snapshotsScripts, {}).stdout, '{"released": "nothing"}\n');
+      assert.equal(machine.run(releaseSnapshotsScripts, {}).stdout, '{"released": "nothing"}\n');
     } finally {
       machine.close();
     }
@@ -33,7 +33,7 @@ describe("release-snapshots.sh", () => {
     });
     try {
       machine.put("etc/kubernetes/admin.conf");
-      const { code, stdout, stderr } = machine.run(snapshotsScripts, {});
+      const { code, stdout, stderr } = machine.run(releaseSnapshotsScripts, {});
       assert.equal(code, 0, stderr);
       assert.equal(stdout, '{"released": "yes"}\n');
       assert.equal(

@@ -1,12 +1,12 @@
 import { strict as assert } from "node:assert";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 const run = (machine: Sandbox, over: Record<string, string> = {}): Outcome =>
-  machine.run(prepareScripts, { ...workerValues(), ...over });
+  machine.run(preparationScripts, { ...workerValues(), ...over });
 const reason = ({ stderr }: Outcome): string => /\nreason: (.*)\n$/.exec(stderr)?.[1] ?? "";
 
 describe("how fast a machine is", () => {

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { answering, freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
@@ -65,7 +65,7 @@ describe("where containerd comes from", () => {
     );
   }
   const run = (over: Record<string, string> = {}): Outcome =>
-    machine.run(prepareScripts, { ...workerValues(), ...over });
+    machine.run(preparationScripts, { ...workerValues(), ...over });
   const installed = ({ calls }: Outcome): string =>
     calls.find((call) => call.includes(" install ")) ?? "";
 
@@ -221,7 +221,7 @@ describe("a machine without apt", () => {
 
   it("says that it is not supported and what is, before anything changes", () => {
     machine.put("etc/os-release", 'PRETTY_NAME="Fedora Linux 42"\n');
-    const { code, stderr, calls } = machine.run(prepareScripts, workerValues());
+    const { code, stderr, calls } = machine.run(preparationScripts, workerValues());
     assert.equal(code, 1);
     assert.match(
       stderr,
@@ -234,7 +234,7 @@ describe("a machine without apt", () => {
     machine.put("installed");
     machine.put("opt/cni/bin/loopback");
     chmodSync(join(machine.root, "opt/cni/bin/loopback"), 0o755);
-    const { code, stderr } = machine.run(prepareScripts, workerValues());
+    const { code, stderr } = machine.run(preparationScripts, workerValues());
     assert.equal(code, 0, stderr);
   });
 });

@@ -1,13 +1,16 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
-import { preparation, prepareScripts } from "../../../../components/machine/preparation.js";
-import { volumeLine } from "../../../../components/plan/volumes.js";
+import {
+  getPreparationValues,
+  preparationScripts,
+} from "../../../../components/machine/preparation.js";
+import { renderVolumeLine } from "../../../../components/plan/volumes.js";
 import { freshDebian } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, sandboxServer, type Outcome } from "../../../support/machine/sandbox.js";
 import { smallest } from "../../../support/config/spec.js";
 
 const id = "5ee5a1c4-1111-4222-8333-444444444444";
-const runtime = volumeLine("runtime", id);
+const runtime = renderVolumeLine("runtime", id);
 
 /**
  * Stubs: file `label` is the volume, file `mounts` the mounts. Both survive a run, as on a machine.
@@ -38,8 +41,8 @@ describe("mount-volumes.sh", () => {
     assert.ok("spec" in parsed);
     const inside = volumes.replace(" /var/", ` ${machine.root}/var/`);
     const late = { ADMIN_ADDRESS: "", CLOUD_AUTHORITY: "", REGISTRY_AUTH: "", PROXY: "" };
-    const values = { ...preparation(parsed.spec, "worker"), VOLUMES: inside, ...late };
-    return machine.run(prepareScripts, values);
+    const values = { ...getPreparationValues(parsed.spec, "worker"), VOLUMES: inside, ...late };
+    return machine.run(preparationScripts, values);
   };
   const at = ({ calls }: Outcome, text: string): number =>
     calls.findIndex((call) => call.startsWith(text));
@@ -183,18 +186,18 @@ describe("mount-volumes.sh", () => {
 
   it("keeps kubelet from starting etcd without its volume", () => {
     machine.stub("systemctl", "exit 1");
-    run(volumeLine("etcd", id));
+    run(renderVolumeLine("etcd", id));
     const unit = machine.file("etc/systemd/system/kubelet.service.d/10-stackadm-etcd.conf");
     assert.equal(unit?.replaceAll(machine.root, ""), "[Unit]\nRequiresMountsFor=/var/lib/etcd\n");
   });
 
   it("makes no node of another server's disk", () => {
     const file = "var/lib/stackadm/server";
-    assert.equal(run(volumeLine("root", id)).code, 0);
+    assert.equal(run(renderVolumeLine("root", id)).code, 0);
     assert.equal(machine.file(file), `${sandboxServer}\n`);
-    assert.equal(run(volumeLine("root", id)).code, 0);
+    assert.equal(run(renderVolumeLine("root", id)).code, 0);
     machine.put(file, "another\n");
-    const { code, stderr } = run(volumeLine("root", id));
+    const { code, stderr } = run(renderVolumeLine("root", id));
     assert.equal(code, 1);
     assert.match(
       stderr,

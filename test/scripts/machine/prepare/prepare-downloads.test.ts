@@ -2,9 +2,12 @@ import { strict as assert } from "node:assert";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
-import { preparation, prepareScripts } from "../../../../components/machine/preparation.js";
-import { proxyFiles } from "../../../../components/machine/proxy-documents.js";
-import { registryLoginsText } from "../../../../components/machine/registry-documents.js";
+import {
+  getPreparationValues,
+  preparationScripts,
+} from "../../../../components/machine/preparation.js";
+import { renderProxyFiles } from "../../../../components/machine/proxy-documents.js";
+import { renderRegistryLogins } from "../../../../components/machine/registry-documents.js";
 import { freshDebian } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -24,15 +27,15 @@ const specOf = (registries: object = {}) => {
   return result.spec;
 };
 const values = (registries: object = {}): Record<string, string> => ({
-  ...preparation(specOf(registries), "worker"),
+  ...getPreparationValues(specOf(registries), "worker"),
   VOLUMES: "",
   ADMIN_ADDRESS: "",
   REGISTRY_AUTH: "",
   PROXY: "",
   CLOUD_AUTHORITY: "",
 });
-const signedIn = registryLoginsText([{ host: "r.example", user: "me", password }]);
-const proxied = proxyFiles(specOf(), { http: url, https: url });
+const signedIn = renderRegistryLogins([{ host: "r.example", user: "me", password }]);
+const proxied = renderProxyFiles(specOf(), { http: url, https: url });
 
 /** Returns whether a call downloads something, instead of reading the time. */
 const downloads = (call: string): boolean => call.startsWith("curl ") && !call.includes(" --head ");
@@ -46,7 +49,7 @@ describe("what prepare.sh does for what is fetched", () => {
     machine = new Sandbox(freshDebian);
   };
   const run = (over: Record<string, string> = {}, registries: object = {}): Outcome => {
-    const done = machine.run(prepareScripts, { ...values(registries), ...over });
+    const done = machine.run(preparationScripts, { ...values(registries), ...over });
     assert.equal(done.code, 0, done.stderr);
     for (const shown of [done.stdout, done.stderr, ...done.calls])
       assert.doesNotMatch(shown, /CANARY/);
@@ -145,7 +148,7 @@ describe("what prepare.sh does for what is fetched", () => {
     it("is forgotten by the next run where the last one was interrupted in between, or failed", () => {
       run({ CLOUD_AUTHORITY: ca });
       machine.stub(update, "exit 1");
-      const { code, stderr } = machine.run(prepareScripts, values());
+      const { code, stderr } = machine.run(preparationScripts, values());
       assert.notEqual(code, 0);
       assert.match(stderr, /^reason: machine cannot forget the cloud's CA certificate/m);
       assert.equal(machine.file(file), undefined);
@@ -157,7 +160,10 @@ describe("what prepare.sh does for what is fetched", () => {
 
     it("is asked for in one sentence where the machine cannot take it", () => {
       machine.stub(update, "exit 1");
-      const { code, stderr } = machine.run(prepareScripts, { ...values(), CLOUD_AUTHORITY: ca });
+      const { code, stderr } = machine.run(preparationScripts, {
+        ...values(),
+        CLOUD_AUTHORITY: ca,
+      });
       assert.notEqual(code, 0);
       assert.match(stderr, /^reason: machine cannot trust the cloud's CA certificate/m);
     });
@@ -198,7 +204,10 @@ describe("what prepare.sh does for what is fetched", () => {
 
     it("has containerd restart for another one, and for none, and leaves nothing behind", () => {
       run({ PROXY: proxied });
-      const other = proxyFiles(specOf(), { http: undefined, https: "http://other.example:1" });
+      const other = renderProxyFiles(specOf(), {
+        http: undefined,
+        https: "http://other.example:1",
+      });
       assert.equal(restarts(run({ PROXY: other })), 1);
       assert.doesNotMatch(machine.file(apt) ?? "", /CANARY/);
       const done = run();

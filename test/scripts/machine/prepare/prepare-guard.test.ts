@@ -1,13 +1,13 @@
 import { strict as assert } from "node:assert";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 describe("the guard that prepare.sh sets before a machine", () => {
   let machine: Sandbox;
-  const run = (): Outcome => machine.run(prepareScripts, workerValues());
+  const run = (): Outcome => machine.run(preparationScripts, workerValues());
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
   });

@@ -1,11 +1,11 @@
 import { strict as assert } from "node:assert";
-import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
 
 describe("prepare.sh, of swap", () => {
   let machine: Sandbox;
-  const run = () => machine.run(prepareScripts, workerValues());
+  const run = () => machine.run(preparationScripts, workerValues());
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
   });

@@ -1,12 +1,12 @@
 import { strict as assert } from "node:assert";
-import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 describe("prepare.sh on a machine that lives with another version", () => {
   let machine: Sandbox;
   let restore: () => void;
-  const run = (): Outcome => machine.run(prepareScripts, workerValues());
+  const run = (): Outcome => machine.run(preparationScripts, workerValues());
   before(() => {
     machine = new Sandbox(freshDebian);
     run();

@@ -1,14 +1,14 @@
 import { strict as assert } from "node:assert";
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 describe("prepare.sh", () => {
   let machine: Sandbox;
   const run = (over: Record<string, string> = {}) =>
-    machine.run(prepareScripts, { ...workerValues(), ...over });
+    machine.run(preparationScripts, { ...workerValues(), ...over });
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
   });
@@ -23,7 +23,7 @@ describe("prepare.sh", () => {
   let restore: () => void;
   before(() => {
     prepared = new Sandbox(freshDebian);
-    first = prepared.run(prepareScripts, workerValues());
+    first = prepared.run(preparationScripts, workerValues());
     restore = prepared.keep();
   });
   after(() => {
@@ -246,7 +246,7 @@ describe("prepare.sh", () => {
 
   it("writes the host file of a registry without TLS", () => {
     const registry = { prefix: "mirror.example:5000", plainHttp: true };
-    machine.run(prepareScripts, workerValues({ kubernetes: { registry } }));
+    machine.run(preparationScripts, workerValues({ kubernetes: { registry } }));
     const file = machine.file("etc/containerd/certs.d/mirror.example:5000/hosts.toml") ?? "";
     assert.match(file, /http:\/\/mirror\.example:5000/);
   });

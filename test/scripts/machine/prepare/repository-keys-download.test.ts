@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { expiringKey, type ExpiringKey } from "../../../support/machine/expiring-key.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
@@ -33,7 +33,7 @@ describe("what a machine downloads itself", () => {
     await server.close();
   });
   const run = (over: Record<string, string> = {}): Promise<Outcome> =>
-    machine.runBeside(prepareScripts, {
+    machine.runBeside(preparationScripts, {
       ...workerValues(),
       PACKAGES_URL: repository(server, "1.35"),
       PACKAGES_KEY_FINGERPRINT: key.fingerprint,

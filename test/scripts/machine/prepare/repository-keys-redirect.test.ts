@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { selfSigned } from "../../../../packages/toolchain/test/unit/stand-ins/kubernetes/support/certificate.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
@@ -37,7 +37,7 @@ describe("the address of a key that leads elsewhere", () => {
     await Promise.all(servers().map((server) => server.close()));
   });
   const prepare = (repository: WebServer, over: Record<string, string> = {}): Promise<Outcome> =>
-    machine.runBeside(prepareScripts, {
+    machine.runBeside(preparationScripts, {
       ...workerValues(),
       PACKAGES_URL: `${repository.url()}/v1.36/deb/`,
       PACKAGES_KEY_FINGERPRINT: fingerprint,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { answering, freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
 
@@ -16,7 +16,7 @@ const keyring = "etc/apt/keyrings/stackadm.asc";
 describe("a file with two keys of package repositories", () => {
   let machine: Sandbox;
   const run = (PACKAGES_KEY_FINGERPRINT: string) =>
-    machine.run(prepareScripts, { ...workerValues(), PACKAGES_KEY_FINGERPRINT });
+    machine.run(preparationScripts, { ...workerValues(), PACKAGES_KEY_FINGERPRINT });
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
     machine.stub("gpg", '/usr/bin/gpg "$@"');

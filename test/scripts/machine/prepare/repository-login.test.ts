@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 import { WebServer } from "../../../support/web-server.js";
@@ -32,7 +32,7 @@ describe("a user and a password in kubernetes.packages.url", () => {
   const address = (user = `${written}@`): string =>
     `${repository.url().replace("//", `//${user}`)}/v1.36/deb/`;
   const prepare = async (PACKAGES_URL = address()): Promise<Outcome> => {
-    const outcome = await machine.runBeside(prepareScripts, {
+    const outcome = await machine.runBeside(preparationScripts, {
       ...workerValues(),
       PACKAGES_URL,
       PACKAGES_KEY_FINGERPRINT: fingerprint,

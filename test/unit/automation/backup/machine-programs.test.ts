@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import {
   ClusterMachines,
-  collectBackupScript,
-  collectBackupProgram,
+  backupScript,
+  createBackupProgram,
 } from "../../../../automation/backup/machine-programs.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { outputsOf } from "./support.js";
@@ -31,17 +31,17 @@ describe("a machine that is asked", () => {
   const placed = { ...machine, sshHost: machine.address };
 
   it("gets the script as one word, as root", async () => {
-    const answer = await at({ code: 0, said: "" }).ask(placed, collectBackupProgram("snapshot"));
+    const answer = await at({ code: 0, said: "" }).ask(placed, createBackupProgram("snapshot"));
     assert.equal(answer, "SAID");
     const [command = ""] = commands;
     assert.ok(command.startsWith("debian@10.0.0.10: sudo -n bash -c '#!/bin/bash"));
     assert.ok(command.endsWith("' stackadm 'snapshot'"));
-    assert.ok(command.length > collectBackupScript.length);
+    assert.ok(command.length > backupScript.length);
   });
 
   it("says its reason, else the last that it said, and when nobody knows how it ended", async () => {
     const said = (code: number | undefined, text: string): Promise<string> =>
-      at({ code, said: text }).ask(placed, collectBackupProgram("archive"));
+      at({ code, said: text }).ask(placed, createBackupProgram("archive"));
     await assert.rejects(
       said(1, "much\nreason: no room\nmore\n"),
       /^Failure: dev-control-plane-0: no room\. The last output before: much$/,
@@ -58,7 +58,7 @@ describe("a machine that is asked", () => {
   it("is not asked without a host key that is known", async () => {
     commands.length = 0;
     await assert.rejects(
-      at({ code: 0, said: "" }, []).ask(placed, collectBackupProgram("archive")),
+      at({ code: 0, said: "" }, []).ask(placed, createBackupProgram("archive")),
       (error) => {
         assert.ok(error instanceof Failure);
         return error.code === "SSH_UNREACHABLE";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { withoutForeignServers } from "../../../../automation/backup/machines-by-role.js";
-import { clusterMetadata } from "../../../../openstack/inventory/ownership.js";
+import { omitForeignServers } from "../../../../automation/backup/machines-by-role.js";
+import { getClusterMetadata } from "../../../../openstack/inventory/ownership.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 
 describe("the servers of a cluster that is brought back", () => {
   it("are none that another cluster has under the same names, and each that may be one", () => {
-    const mark = (identity: string) => clusterMetadata({ name: "dev", identity });
+    const mark = (identity: string) => getClusterMetadata({ name: "dev", identity });
     const another = mark("ba9876543210");
     const servers = Object.entries({
       theirs: another,
@@ -16,7 +16,7 @@ describe("the servers of a cluster that is brought back", () => {
     }).map(([id, metadata]) => object({ kind: "server", id, metadata }));
     const held = { owned: new Set(["recorded"]), identities: new Set(["0123456789ab"]) };
     assert.deepEqual(
-      withoutForeignServers(servers, held).map(({ id }) => id),
+      omitForeignServers(servers, held).map(({ id }) => id),
       ["recorded", "ours", "early", "unmarked"],
     );
   });

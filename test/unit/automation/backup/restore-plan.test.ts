@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Backup } from "../../../../automation/backup/backup-files.js";
 import {
-  restoreActionsText,
+  serializeRestoreActions,
   planRestore,
   requireBackupOfCluster,
   type PresentCluster,
@@ -204,7 +204,7 @@ describe("a plan that brings a cluster back", () => {
       const archives = backup.archives.map((one) => ({ ...one, sha256: archive }));
       const kept = { ...backup.snapshot, machine, sha256: snapshot };
       const found = { backup: { ...backup, archives, snapshot: kept }, outputs: outputsOf(1) };
-      return restoreActionsText(
+      return serializeRestoreActions(
         planRestore({ ...found, seen: new Map([["dev-control-plane-0", anew]]) }),
       );
     };

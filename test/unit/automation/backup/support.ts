@@ -7,7 +7,7 @@ import type {
   ClusterOutputs,
   MachineOutput,
 } from "../../../../automation/verify/cluster-outputs.js";
-import type { CommandStreams } from "../../../../base/ssh-client.js";
+import type { RemoteCommandStreams } from "../../../../base/ssh-client.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
 /** Returns a file in the format of an etcd snapshot: pages, followed by their digest. */
@@ -57,7 +57,11 @@ export class FakeMachines {
     this.answers.set(what, answer);
   }
 
-  async do(machine: MachineOutput, task: MachineProgram, streams: CommandStreams): Promise<void> {
+  async do(
+    machine: MachineOutput,
+    task: MachineProgram,
+    streams: RemoteCommandStreams,
+  ): Promise<void> {
     streams.output.end(await this.#answer(machine, task, streams));
     await new Promise((done) => streams.output.once("close", done));
   }
@@ -65,7 +69,7 @@ export class FakeMachines {
   async ask(
     machine: MachineOutput,
     task: MachineProgram,
-    streams: Partial<CommandStreams> = {},
+    streams: Partial<RemoteCommandStreams> = {},
   ): Promise<string> {
     return String(await this.#answer(machine, task, streams));
   }
@@ -73,7 +77,7 @@ export class FakeMachines {
   async #answer(
     { name }: MachineOutput,
     { words }: MachineProgram,
-    { input }: Partial<CommandStreams>,
+    { input }: Partial<RemoteCommandStreams>,
   ): Promise<string | Buffer> {
     // Recorded before the input is read, so that the order is that of the tasks.
     const asked = { machine: name, words, input: "" };

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import {
-  unfinishedBackupsBeside,
+  findUnfinishedBackups,
   isWholeSnapshot,
   readBackup,
 } from "../../../../automation/backup/backup-files.js";
@@ -186,8 +186,8 @@ describe("a backup", () => {
     for (const name of [old, now, "prod-0"]) mkdirSync(scratch.in(name));
     const at = new Date(Date.now() - 2 * 24 * 60 * 60_000);
     for (const name of [old, "prod-0"]) utimesSync(scratch.in(name), at, at);
-    assert.deepEqual(unfinishedBackupsBeside(scratch.in("prod-3"), Date.now()), [scratch.in(old)]);
-    assert.deepEqual(unfinishedBackupsBeside(scratch.in("no/where"), Date.now()), []);
+    assert.deepEqual(findUnfinishedBackups(scratch.in("prod-3"), Date.now()), [scratch.in(old)]);
+    assert.deepEqual(findUnfinishedBackups(scratch.in("no/where"), Date.now()), []);
   });
 
   it("takes no place that is taken", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { failureCodes, failureRowOf } from "../../../../base/failures/failure-codes.js";
+import { failureCodes, getFailureRow } from "../../../../base/failures/failure-codes.js";
 import { buildProgram } from "../../../../automation/cli/main.js";
 
 describe("the exit code of a failure", () => {
@@ -9,7 +9,7 @@ describe("the exit code of a failure", () => {
       .configureOutput({ writeOut: (part) => (help += part) })
       .outputHelp();
     const explained = help.slice(help.indexOf("Exit codes:"));
-    const exits = new Set(failureCodes.map((code) => failureRowOf(code).exitCode));
+    const exits = new Set(failureCodes.map((code) => getFailureRow(code).exitCode));
     assert.ok(exits.size > 3, [...exits].join());
     for (const code of exits) assert.match(explained, new RegExp(`(^|[\\s:;])${code} \\w`, "m"));
   });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildProgram } from "../../../../automation/cli/main.js";
-import { packageRoot } from "../../../../base/paths.js";
-import { failureCodes, failureRowOf } from "../../../../base/failures/failure-codes.js";
+import { getPackageRoot } from "../../../../base/paths.js";
+import { failureCodes, getFailureRow } from "../../../../base/failures/failure-codes.js";
 import { tableOf } from "../../../support/commands/json-contract.js";
 
 describe("docs/json.md", () => {
@@ -18,9 +18,9 @@ describe("docs/json.md", () => {
   });
 
   it("has every exit code", () => {
-    const text = readFileSync(join(packageRoot(), "docs", "json.md"), "utf8");
+    const text = readFileSync(join(getPackageRoot(), "docs", "json.md"), "utf8");
     const said = [...text.matchAll(/^\| (\d+) +\|/gm)].map(([, code]) => Number(code));
-    const codes = new Set([0, ...failureCodes.map((code) => failureRowOf(code).exitCode)]);
+    const codes = new Set([0, ...failureCodes.map((code) => getFailureRow(code).exitCode)]);
     assert.deepEqual(
       said,
       [...codes].sort((one, other) => one - other),

@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { findProject, requirePackageProgram } from "../../../../automation/cli/pulumi-project.js";
-import { programModule } from "../../../../automation/pulumi/workspace.js";
-import { packageRoot } from "../../../../base/paths.js";
+import {
+  findPulumiProject,
+  requirePackageProgram,
+} from "../../../../automation/cli/pulumi-project.js";
+import { findProgramModulePath } from "../../../../automation/pulumi/workspace.js";
+import { getPackageRoot } from "../../../../base/paths.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
 describe("the project of a command", () => {
@@ -25,7 +28,7 @@ describe("the project of a command", () => {
   };
   const project = (more = "", name = "mine"): string =>
     put("Pulumi.yaml", `name: ${name}\nruntime: nodejs\n${more}`);
-  const program = (): string | undefined => findProject(directory).program;
+  const program = (): string | undefined => findPulumiProject(directory).program;
   const refused = (said: RegExp, work: () => unknown): void => {
     assert.throws(work, (error: unknown) => {
       assert.ok(error instanceof Failure);
@@ -39,40 +42,40 @@ describe("the project of a command", () => {
     const deep = join(directory, "a", "b");
     mkdirSync(deep, { recursive: true });
     process.chdir(deep);
-    assert.deepEqual(findProject(), { directory: packageRoot() });
+    assert.deepEqual(findPulumiProject(), { directory: getPackageRoot() });
     project();
-    assert.deepEqual(findProject(), { directory });
+    assert.deepEqual(findPulumiProject(), { directory });
     put("a/Pulumi.yaml", "name: nearer\nruntime: nodejs\n");
-    assert.deepEqual(findProject(), { directory: join(directory, "a") });
-    assert.deepEqual(findProject("../.."), { directory });
+    assert.deepEqual(findPulumiProject(), { directory: join(directory, "a") });
+    assert.deepEqual(findPulumiProject("../.."), { directory });
   });
 
   it("names a backend where its Pulumi.yaml does", () => {
     project("backend: { url: s3://stacks }\n");
-    assert.deepEqual(findProject(directory), { directory, backend: "s3://stacks" });
+    assert.deepEqual(findPulumiProject(directory), { directory, backend: "s3://stacks" });
     for (const none of ["backend: {}\n", 'backend: { url: "" }\n', "backend:\n"]) {
       project(none);
-      assert.deepEqual(findProject(directory), { directory });
+      assert.deepEqual(findPulumiProject(directory), { directory });
     }
   });
 
   it("is the package where its own directory is meant, also through a link", () => {
     const link = join(directory, "link");
-    symlinkSync(packageRoot(), link);
-    for (const cwd of [packageRoot(), join(packageRoot(), "docs"), link])
-      assert.deepEqual(findProject(cwd), { directory: packageRoot() });
+    symlinkSync(getPackageRoot(), link);
+    for (const cwd of [getPackageRoot(), join(getPackageRoot(), "docs"), link])
+      assert.deepEqual(findPulumiProject(cwd), { directory: getPackageRoot() });
   });
 
   it("is refused where a directory is named that has none", () => {
     const nowhere = join(directory, "nowhere");
     refused(/^--cwd: there is no Pulumi\.yaml in \S+nowhere or .* Name the directory/, () =>
-      findProject(nowhere),
+      findPulumiProject(nowhere),
     );
   });
 
   it("is refused where Pulumi.yaml is no YAML", () => {
     put("Pulumi.yaml", "name: [\n");
-    refused(/Pulumi\.yaml is not YAML: /, () => findProject(directory));
+    refused(/Pulumi\.yaml is not YAML: /, () => findPulumiProject(directory));
   });
 
   it("runs the package's program where it has settings alone, or names that program", () => {
@@ -86,7 +89,7 @@ describe("the project of a command", () => {
     assert.equal(program(), undefined, "nothing names it");
     project("main:\n");
     assert.equal(program(), undefined);
-    for (const main of [programModule(), join(packageRoot(), "program.cjs")]) {
+    for (const main of [findProgramModulePath(), join(getPackageRoot(), "program.cjs")]) {
       project(`main: ${main}\n`);
       assert.equal(program(), undefined, main);
     }
@@ -108,7 +111,7 @@ describe("the project of a command", () => {
     assert.equal(program(), join(directory, "nowhere.ts"));
     put("Pulumi.yaml", "name: mine\nruntime: { name: python }\n");
     assert.equal(program(), directory);
-    assert.equal(findProject(directory).name, "mine");
+    assert.equal(findPulumiProject(directory).name, "mine");
   });
 
   it("has one of its own, too, that is not compiled yet", () => {
@@ -149,7 +152,7 @@ describe("the project of a command", () => {
   it("is refused where package.json is no JSON, since it may name a program", () => {
     project();
     put("package.json", "{ main: ");
-    refused(/package\.json is not JSON\. Correct it/, () => findProject(directory));
+    refused(/package\.json is not JSON\. Correct it/, () => findPulumiProject(directory));
   });
 
   it("says how to have the package's program where `main` names a file that is not there", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { explainMessages } from "../../../../automation/engine/engine-errors.js";
-import { textWithCode, splitFailureCode } from "../../../../base/failures/failure.js";
+import { prependFailureCode, splitFailureCode } from "../../../../base/failures/failure.js";
 import { failureCodes, type FailureCode } from "../../../../base/failures/failure-codes.js";
 import {
   engineMessages,
@@ -18,8 +18,8 @@ const log = fc
       fc.string({ unit: "grapheme", maxLength: 60 }),
       fc.constantFrom(
         ...engineMessages.flatMap(({ text }) => text.split("\n")),
-        ...failureCodes.map((code) => textWithCode(code, "x")),
-        ...failureCodes.map((code) => `reason: ${textWithCode(code, "x")}`),
+        ...failureCodes.map((code) => prependFailureCode(code, "x")),
+        ...failureCodes.map((code) => `reason: ${prependFailureCode(code, "x")}`),
       ),
     ),
     { maxLength: 8 },
@@ -30,7 +30,10 @@ describe("a machine's log", () => {
   const status = 'Process exited with status 1: running "sudo -n bash -s":';
 
   it("changes nothing about what the script gives as its reason", () => {
-    const reasons = fc.constantFrom("the disk is full", textWithCode("NOT_READY", "it is late"));
+    const reasons = fc.constantFrom(
+      "the disk is full",
+      prependFailureCode("NOT_READY", "it is late"),
+    );
     fc.assert(
       fc.property(log, reasons, (lines, reason) => {
         const alone = explain(script, `${status}\nreason: ${reason}\n`);
@@ -52,7 +55,10 @@ describe("a machine's log", () => {
     fc.assert(
       fc.property(log, fc.constantFrom(...failureCodes), (lines, code) => {
         const said = "The machine dev-general-1 never answered.\nLast lines of its console:\n";
-        const { code: found, message } = explain(stack, textWithCode(code, `${said}${lines}`));
+        const { code: found, message } = explain(
+          stack,
+          prependFailureCode(code, `${said}${lines}`),
+        );
         assert.equal(found, code);
         assert.ok(message.startsWith("The machine dev-general-1 never answered."));
       }),
@@ -62,7 +68,10 @@ describe("a machine's log", () => {
   it("makes no other error of it that is shown first", () => {
     fc.assert(
       fc.property(log, (lines) => {
-        const own = textWithCode("SERVER_NEVER_BOOTED", `The machine never answered.\n${lines}`);
+        const own = prependFailureCode(
+          "SERVER_NEVER_BOOTED",
+          `The machine never answered.\n${lines}`,
+        );
         const plain = "after 30 failed attempts: dial tcp: i/o timeout";
         const [first] = explainMessages([
           { type: "message", at: 0, urn: script, severity: "error", text: plain },
@@ -89,7 +98,7 @@ describe("the name of a cluster", () => {
     it(`changes nothing about ${code}: ${text.split("\n")[0]?.slice(0, 60) ?? ""}`, () => {
       fc.assert(
         fc.property(names, (name) => {
-          const said = renamed(own ? textWithCode(code, text) : text, name);
+          const said = renamed(own ? prependFailureCode(code, text) : text, name);
           assert.equal(explain(renamed(urn, name), said).code, code);
         }),
       );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
+import type { DecodedEngineEvent } from "../../../../automation/pulumi/events.js";
 import { explainMessages } from "../../../../automation/engine/engine-errors.js";
-import { textWithCode, splitFailureCode } from "../../../../base/failures/failure.js";
+import { prependFailureCode, splitFailureCode } from "../../../../base/failures/failure.js";
 import {
   engineMessages,
   explain,
@@ -13,7 +13,7 @@ import {
 describe("what an error message means", () => {
   for (const { code, urn = "", own, text, sentence } of engineMessages)
     it(`${code}: ${text.split("\n")[0]?.slice(0, 70) ?? ""}`, () => {
-      const error = explain(urn, own ? textWithCode(code, text) : text);
+      const error = explain(urn, own ? prependFailureCode(code, text) : text);
       assert.equal(error.code, code);
       assert.match(error.sentence, sentence);
       assert.doesNotMatch(error.sentence.replaceAll(/`.*`/g, ""), /\{who\}|\{message\}|\$\d/);
@@ -30,12 +30,12 @@ describe("what an error message means", () => {
 
   it("has the exit code that belongs to its code", () => {
     assert.equal(explain("", "Authentication failed").exitCode, 3);
-    assert.equal(explain("", textWithCode("INVALID_CONFIG", "x")).exitCode, 2);
+    assert.equal(explain("", prependFailureCode("INVALID_CONFIG", "x")).exitCode, 2);
     assert.equal(explain("", "boom").exitCode, 1);
   });
 });
 
-const error = (text: string, urn = ""): ClusterEvent => ({
+const error = (text: string, urn = ""): DecodedEngineEvent => ({
   type: "message",
   at: 0,
   urn,
@@ -69,7 +69,10 @@ describe("several errors", () => {
   it("are led by the cause, not by the consequence", () => {
     const errors = explainMessages([
       error("after 30 failed attempts: dial tcp: i/o timeout", script),
-      error(textWithCode("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
+      error(
+        prependFailureCode("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."),
+        stack,
+      ),
       error("something else"),
     ]);
     assert.equal(errors[0]?.code, "SERVER_NEVER_BOOTED");
@@ -77,8 +80,11 @@ describe("several errors", () => {
 
   it("are led by what Nova says of a machine, before another one's silence", () => {
     const errors = explainMessages([
-      error(textWithCode("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
-      error(textWithCode("SERVER_ERROR", "... is ERROR: No valid host."), stack),
+      error(
+        prependFailureCode("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."),
+        stack,
+      ),
+      error(prependFailureCode("SERVER_ERROR", "... is ERROR: No valid host."), stack),
     ]);
     assert.deepEqual(
       errors.map(({ code }) => code),
@@ -90,7 +96,7 @@ describe("several errors", () => {
     const errors = explainMessages([
       error("Error waiting for instance (b1) to become ready: unexpected state 'ERROR'", server),
       error(
-        textWithCode("SERVER_ERROR", "Nova could not make it; ... is ERROR: No valid host."),
+        prependFailureCode("SERVER_ERROR", "Nova could not make it; ... is ERROR: No valid host."),
         stack,
       ),
     ]);
@@ -99,7 +105,7 @@ describe("several errors", () => {
 
   it("are not led by our program's sentence that something else failed", () => {
     const errors = explainMessages([
-      error(textWithCode("FAILED", "Something that others wait for failed."), stack),
+      error(prependFailureCode("FAILED", "Something that others wait for failed."), stack),
       error("something new", server),
     ]);
     assert.match(errors[0]?.message ?? "", /something new$/);

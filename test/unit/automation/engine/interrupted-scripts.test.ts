@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import {
-  scriptCopyUrn,
+  getScriptCopyUrn,
   markInterruptedScripts,
   InterruptedScripts,
-  teardownUndoUrn,
-  withoutLeaveScripts,
+  findTeardownUndoUrn,
+  skipFinishedLeaveScripts,
   markScriptsForRerun,
 } from "../../../../automation/engine/interrupted-scripts.js";
 import { Engine, instanceType, urnOf } from "../../../support/engine/fake-engine.js";
@@ -46,7 +46,7 @@ describe("a script that did not come to its end", () => {
       outputs: { remotePath: ".stackadm/server/1.sh" },
     };
     const urn = inMachines(type, "dev-a-0-prepare");
-    assert.equal(scriptCopyUrn(urn), copy.urn);
+    assert.equal(getScriptCopyUrn(urn), copy.urn);
     const unfinished = new InterruptedScripts("up");
     const says = (reason: string): void => {
       const text = `Process exited with status 1: running "sudo":\nreason: ${reason}`;
@@ -73,11 +73,11 @@ describe("a script that did not come to its end", () => {
     // The teardown of snapshots runs first, and announces the same to the cluster.
     for (const name of ["teardown", "farewell", "snapshots-teardown", "snapshots-farewell"])
       assert.equal(
-        teardownUndoUrn(urnOf(inControlPlane, `dev-control-plane-${name}`)),
+        findTeardownUndoUrn(urnOf(inControlPlane, `dev-control-plane-${name}`)),
         urnOf(inControlPlane, "dev-control-plane-0-init"),
       );
-    assert.equal(teardownUndoUrn(urnOf(inControlPlane, "dev-control-plane-0-init")), undefined);
-    assert.equal(teardownUndoUrn(urnOf(type, "dev-control-plane-teardown")), undefined);
+    assert.equal(findTeardownUndoUrn(urnOf(inControlPlane, "dev-control-plane-0-init")), undefined);
+    assert.equal(findTeardownUndoUrn(urnOf(type, "dev-control-plane-teardown")), undefined);
   });
 
   describe("when the engine has ended", () => {
@@ -100,7 +100,7 @@ describe("a script that did not come to its end", () => {
       assert.deepEqual(engine.calls(), []);
       assert.ok(await remember(script("init").urn));
       assert.equal(imports(), 1);
-      await remember(scriptCopyUrn(urnOf(`stackadm:x:Pool$${type}`, "dev-a-0-prepare")));
+      await remember(getScriptCopyUrn(urnOf(`stackadm:x:Pool$${type}`, "dev-a-0-prepare")));
       assert.ok(engine.calls().filter((call) => call.startsWith("stack export")).length > 1);
     });
 
@@ -123,7 +123,7 @@ describe("a script that let a machine go whose server went, too", () => {
   /** Returns the URNs of scripts that do not run again. */
   const left = (...resources: (typeof server)[]): readonly string[] => {
     const state = { version: 3, deployment: { manifest: "kept", resources } };
-    const { state: after, left: urns } = withoutLeaveScripts(state);
+    const { state: after, left: urns } = skipFinishedLeaveScripts(state);
     assert.deepEqual(after.deployment, {
       manifest: "kept",
       resources: resources.map((one) =>

@@ -16,10 +16,10 @@ import type { TimelineRow } from "../../../../automation/timeline/critical-path.
 import {
   writeKubeconfigAfterUp,
   writeTimeline,
-  kubeconfigPath,
+  getKubeconfigPath,
   moveEarlierKubeconfig,
   removeClusterFiles,
-  timelinePath,
+  getTimelinePath,
   writeKubeconfig,
 } from "../../../../automation/engine/local-cluster-files.js";
 
@@ -45,7 +45,7 @@ describe("the file with the administrator's kubeconfig", () => {
 
   it("is its owner's alone, and so is the directory that is made for it", async () => {
     const path = await write("secret");
-    assert.equal(path, kubeconfigPath(stack()));
+    assert.equal(path, getKubeconfigPath(stack()));
     assert.equal(readFileSync(path, "utf8"), "secret");
     assert.deepEqual([mode(path), mode(dirname(path))], [0o600, 0o700]);
   });
@@ -60,7 +60,7 @@ describe("the file with the administrator's kubeconfig", () => {
   it("is one for each stack", async () => {
     await write("of dev");
     await writeKubeconfig(stack("prod"), "of prod");
-    assert.equal(readFileSync(kubeconfigPath(stack()), "utf8"), "of dev");
+    assert.equal(readFileSync(getKubeconfigPath(stack()), "utf8"), "of dev");
     assert.deepEqual(files(), ["kubeconfig"]);
   });
 
@@ -73,8 +73,8 @@ describe("the file with the administrator's kubeconfig", () => {
   });
 
   it("leaves no second copy of the secret when it cannot be put in its place", async () => {
-    mkdirSync(kubeconfigPath(stack()), { recursive: true });
-    writeFileSync(join(kubeconfigPath(stack()), "x"), "");
+    mkdirSync(getKubeconfigPath(stack()), { recursive: true });
+    writeFileSync(join(getKubeconfigPath(stack()), "x"), "");
     await assert.rejects(write("secret"));
     assert.deepEqual(files(), ["kubeconfig"]);
   });
@@ -87,10 +87,10 @@ describe("the file with the administrator's kubeconfig", () => {
       await writeKubeconfigAfterUp(stack(), { outputs }, { kubeconfigFile: false }),
       {},
     );
-    assert.ok(!existsSync(kubeconfigPath(stack())));
-    const kept = { kubeconfigPath: kubeconfigPath(stack()) };
+    assert.ok(!existsSync(getKubeconfigPath(stack())));
+    const kept = { kubeconfigPath: getKubeconfigPath(stack()) };
     assert.deepEqual(await writeKubeconfigAfterUp(stack(), { outputs }, {}), kept);
-    const page = timelinePath(stack());
+    const page = getTimelinePath(stack());
     assert.deepEqual(writeTimeline(stack(), timeline), { timelinePath: page });
     assert.match(readFileSync(page, "utf8"), /up of dev/);
     assert.equal(mode(page), 0o600);
@@ -98,7 +98,7 @@ describe("the file with the administrator's kubeconfig", () => {
 
   it("goes with the page of the last up, without a complaint when there is none", async () => {
     await write("secret");
-    writeFileSync(timelinePath(stack()), "page");
+    writeFileSync(getTimelinePath(stack()), "page");
     for (let time = 0; time < 2; time += 1) {
       removeClusterFiles(stack());
       assert.deepEqual(files(), []);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  engineEvent,
+  convertEngineEvent,
   EventStream,
   type OperationEvent,
 } from "../../../../automation/engine/operation-events.js";
@@ -69,12 +69,12 @@ describe("the stream of an operation's events", () => {
     const alive = { serverId: "", through: [], step: "join", seconds: 7 };
     assert.deepEqual(
       [
-        engineEvent({ type: "finished", at: 1, change, id: "i" }),
-        engineEvent({ type: "alive", ...about, ...alive }),
-        engineEvent({ type: "log", ...about, text: "line" }),
-        engineEvent({ type: "message", ...about, severity: "info", text: "told" }),
-        engineEvent({ type: "message", at: 1, urn: "", severity: "error", text: "no" }),
-        engineEvent({ type: "summary", at: 1, seconds: 1, changes: {} }),
+        convertEngineEvent({ type: "finished", at: 1, change, id: "i" }),
+        convertEngineEvent({ type: "alive", ...about, ...alive }),
+        convertEngineEvent({ type: "log", ...about, text: "line" }),
+        convertEngineEvent({ type: "message", ...about, severity: "info", text: "told" }),
+        convertEngineEvent({ type: "message", at: 1, urn: "", severity: "error", text: "no" }),
+        convertEngineEvent({ type: "summary", at: 1, seconds: 1, changes: {} }),
       ],
       [
         {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
+import type { DecodedEngineEvent } from "../../../../automation/pulumi/events.js";
 import {
-  scriptTimeoutError,
+  createScriptTimeoutError,
   ScriptWatch,
-  watchTimes,
+  scriptWatchLimits,
 } from "../../../../automation/engine/script-watchdog.js";
 import type { ServerState } from "../../../../openstack/inventory/server-diagnostics.js";
 import { commandType, networkType, urnOf } from "../../../support/engine/fake-engine.js";
@@ -13,11 +13,11 @@ const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
 const hop = "0b1c2d3e-0000-4000-8000-000000000002";
 const init = urnOf(commandType, "dev-control-plane-0-init");
 const other = urnOf(networkType, "net");
-const stepOf = (urn: string, type: "started" | "finished" | "failed"): ClusterEvent => {
+const stepOf = (urn: string, type: "started" | "finished" | "failed"): DecodedEngineEvent => {
   const change = { urn, name: "n", type: "t", phase: undefined, operation: "create" };
   return type === "finished" ? { type, at: 0, change, id: "" } : { type, at: 0, change };
 };
-const alive = (urn = init, through: readonly string[] = []): ClusterEvent => ({
+const alive = (urn = init, through: readonly string[] = []): DecodedEngineEvent => ({
   type: "alive",
   at: 0,
   urn,
@@ -26,7 +26,7 @@ const alive = (urn = init, through: readonly string[] = []): ClusterEvent => ({
   step: "init",
   seconds: 0,
 });
-const log = (text: string): ClusterEvent => ({ type: "log", at: 0, urn: init, text });
+const log = (text: string): DecodedEngineEvent => ({ type: "log", at: 0, urn: init, text });
 
 interface Nova {
   /** Server's status at a time; undefined if Nova cannot be reached. */
@@ -72,7 +72,7 @@ class World {
     this.watch.tick();
   }
 
-  take(...events: readonly ClusterEvent[]): this {
+  take(...events: readonly DecodedEngineEvent[]): this {
     for (const event of events) this.watch.take(event);
     return this;
   }
@@ -113,7 +113,7 @@ describe("the watch over scripts on machines", () => {
     await world.pass(20);
     assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
     assert.ok(world.watch.verdict);
-    assert.match(scriptTimeoutError(world.watch.verdict).message, /The machine hop stopped/);
+    assert.match(createScriptTimeoutError(world.watch.verdict).message, /The machine hop stopped/);
   });
 
   it("asks about a machine that is dialled again after the script's connection ended", async () => {
@@ -186,7 +186,7 @@ describe("the watch over scripts on machines", () => {
           stop = world.now;
           await world.pass(50);
           assert.deepEqual(world.verdict(), ["stopped", status]);
-          assert.ok(world.killedAt - world.cancelledAt >= watchTimes.apart);
+          assert.ok(world.killedAt - world.cancelledAt >= scriptWatchLimits.apart);
           assert.ok(world.killedAt - stop <= 50_000);
         },
       ),
@@ -251,7 +251,7 @@ describe("the watch over scripts on machines", () => {
     assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
   });
 
-  const unwatched: [string, readonly ClusterEvent[]][] = [
+  const unwatched: [string, readonly DecodedEngineEvent[]][] = [
     ["that has not given a sign of life", [stepOf(init, "started")]],
     ["that has ended", [stepOf(init, "started"), alive(), stepOf(init, "finished")]],
     ["that has failed", [stepOf(init, "started"), alive(), stepOf(init, "failed")]],
@@ -269,7 +269,7 @@ describe("a script that was given up", () => {
   const verdict = { urn: init, step: "init", serverId } as const;
   const name = "dev-control-plane-0";
   const explain = (why: "stopped" | "silent", state?: ServerState) =>
-    scriptTimeoutError({ ...verdict, why, state });
+    createScriptTimeoutError({ ...verdict, why, state });
 
   it("names the machine, Nova's word, how to see why and how to go on", () => {
     const error = explain("stopped", { name, status: "SHUTOFF" });

@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { Failure } from "../../../../base/failures/failure.js";
-import { clusterSpecOf, openstackPluginIn } from "../../../../automation/engine/stack-settings.js";
+import {
+  readClusterSpec,
+  readOpenstackPluginVersion,
+} from "../../../../automation/engine/stack-settings.js";
 import { smallManifest } from "../../../support/manifests.js";
 
 const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl";
@@ -18,7 +21,7 @@ const minimal = {
 const settings = (cluster: unknown): string =>
   stringify({ config: { "stackadm:cluster": cluster } });
 const spec = (cluster: unknown, more: Readonly<Record<string, unknown>> = {}) =>
-  clusterSpecOf({
+  readClusterSpec({
     project: "stackadm",
     stack: "dev",
     settings: settings(cluster),
@@ -81,7 +84,7 @@ describe("the cluster that a stack file describes", () => {
       settings: stringify({ config: { "mine:cluster": open } }),
     };
     assert.throws(
-      () => clusterSpecOf({ ...of, agentKeys: [key] }),
+      () => readClusterSpec({ ...of, agentKeys: [key] }),
       /pulumi config set --path 'mine:cluster\.credential\.secret' --secret/,
     );
   });
@@ -146,7 +149,7 @@ describe("the cluster that a stack file describes", () => {
 
   it("is refused when the file says nothing of a cluster", () => {
     assert.throws(
-      () => clusterSpecOf({ project: "stackadm", stack: "dev", settings: "" }),
+      () => readClusterSpec({ project: "stackadm", stack: "dev", settings: "" }),
       /is not valid/,
     );
   });
@@ -157,7 +160,7 @@ describe("the OpenStack plugin that settings choose", () => {
     const directory = mkdtempSync(join(tmpdir(), "site-"));
     const siteFile = join(directory, "site.yaml");
     if (site !== undefined) writeFileSync(siteFile, stringify(site));
-    const plugin = openstackPluginIn({
+    const plugin = readOpenstackPluginVersion({
       settings: stringify({ config }),
       ...(site !== undefined && { siteFile }),
     });

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
+import type { DecodedEngineEvent } from "../../../../automation/pulumi/events.js";
 import { UnconfirmedCreates } from "../../../../automation/engine/unconfirmed-creates.js";
 import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 
@@ -13,20 +13,20 @@ describe("creates of which nobody knows how they ended", () => {
     phase: undefined,
     operation,
   });
-  const failed = (urn: string, operation?: string): ClusterEvent => ({
+  const failed = (urn: string, operation?: string): DecodedEngineEvent => ({
     type: "failed",
     at: 0,
     change: change(urn, operation),
     inputs: { name: "dev" },
   });
-  const said = (text: string): ClusterEvent => ({
+  const said = (text: string): DecodedEngineEvent => ({
     type: "message",
     at: 0,
     urn: network,
     severity: "error",
     text,
   });
-  const left = (...events: readonly ClusterEvent[]): string[] => {
+  const left = (...events: readonly DecodedEngineEvent[]): string[] => {
     const creates = new UnconfirmedCreates();
     for (const event of events) creates.take(event);
     return creates.creates().map(({ operation }) => operation.resource.urn);
@@ -55,7 +55,7 @@ describe("creates of which nobody knows how they ended", () => {
     if (word !== undefined) return `${word}: ${asked}, error message: {}`;
     return alone ?? inFull(code, asked);
   };
-  const got = (text: string): ClusterEvent =>
+  const got = (text: string): DecodedEngineEvent =>
     said(`Error creating openstack_networking_network_v2: ${text}: provider=openstack@3.15.2`);
 
   it("are those to which no answer came, or one that says nothing", () => {
@@ -97,7 +97,12 @@ describe("creates of which nobody knows how they ended", () => {
   });
 
   it("are none that went well when they were tried again", () => {
-    const finished: ClusterEvent = { type: "finished", at: 0, change: change(network), id: "made" };
+    const finished: DecodedEngineEvent = {
+      type: "finished",
+      at: 0,
+      change: change(network),
+      id: "made",
+    };
     assert.deepEqual(left(failed(network), finished), []);
   });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
-  convertServerGroups,
-  unconvertedServerGroups,
+  convertRecordedServerGroups,
+  findConvertedServerGroups,
 } from "../../../../automation/guards/plugin-conversion.js";
 import type { StateExport, StateResource } from "../../../../automation/pulumi/stack-state.js";
 import { serverGroupType } from "../../../../automation/pulumi/urn.js";
@@ -28,21 +28,27 @@ describe("the form of a server group in the state", () => {
   const [text, list] = ["soft-anti-affinity", ["soft-anti-affinity"]];
 
   it("becomes that of the chosen plugin version, in both directions", () => {
-    assert.deepEqual(convertServerGroups(stateOf(group(list)), "5.5.1"), stateOf(group(text)));
-    assert.deepEqual(convertServerGroups(stateOf(group(text)), "3.15.2"), stateOf(group(list)));
+    assert.deepEqual(
+      convertRecordedServerGroups(stateOf(group(list)), "5.5.1"),
+      stateOf(group(text)),
+    );
+    assert.deepEqual(
+      convertRecordedServerGroups(stateOf(group(text)), "3.15.2"),
+      stateOf(group(list)),
+    );
   });
 
   it("loses the record of types where it changes", () => {
     const record = { __pulumi_raw_state_delta: { obj: {} } };
     const held = group(list, { outputs: { name: "g", policies: list, ...record } });
-    const { deployment } = convertServerGroups(stateOf(held), "5.5.1");
+    const { deployment } = convertRecordedServerGroups(stateOf(held), "5.5.1");
     assert.deepEqual(deployment.resources?.[0]?.outputs, { name: "g", policies: text });
   });
 
   it("changes for default providers of any name", () => {
     for (const name of ["default", "default_5_5_1"])
       assert.notEqual(
-        convertServerGroups(stateOf(group(list, { provider: providerOf(name) })), "5.5.1")
+        convertRecordedServerGroups(stateOf(group(list, { provider: providerOf(name) })), "5.5.1")
           .deployment.resources?.[0]?.inputs?.["policies"],
         list,
       );
@@ -66,19 +72,19 @@ describe("the form of a server group in the state", () => {
       },
       { version: 3, deployment: {} },
     ])
-      assert.equal(convertServerGroups(state, "5.5.1"), state);
+      assert.equal(convertRecordedServerGroups(state, "5.5.1"), state);
   });
 
   it("is misread by a refresh where its provider has a version with the other form", () => {
     const held = group(text);
-    assert.deepEqual(unconvertedServerGroups(stateOf(held)), [held.urn]);
+    assert.deepEqual(findConvertedServerGroups(stateOf(held)), [held.urn]);
     for (const one of [
       group(list),
       group(text, { provider: providerOf("default_5_5_1") }),
       group(text, { provider: providerOf("default") }),
       group(text, { provider: providerOf("mine") }),
     ])
-      assert.deepEqual(unconvertedServerGroups(stateOf(one)), []);
-    assert.deepEqual(unconvertedServerGroups(undefined), []);
+      assert.deepEqual(findConvertedServerGroups(stateOf(one)), []);
+    assert.deepEqual(findConvertedServerGroups(undefined), []);
   });
 });

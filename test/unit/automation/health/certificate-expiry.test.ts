@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { stringify } from "yaml";
 import {
-  certificateWarnings,
-  firstExpiringCertificate,
+  findCertificateWarnings,
+  describeFirstExpiringCertificate,
 } from "../../../../automation/health/certificate-expiry.js";
-import { serverCertificate } from "../../../../components/identity/webhook-certificate.js";
+import { deriveServerCertificate } from "../../../../components/identity/webhook-certificate.js";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 /** Certificate that is valid from 2020 to the end of 9999. */
-const { certificate } = serverCertificate("seed", { purpose: "test", address: "192.0.2.1" });
+const { certificate } = deriveServerCertificate("seed", { purpose: "test", address: "192.0.2.1" });
 const kubeconfig = stringify({
   clusters: [{ cluster: { "certificate-authority-data": "Q0E=" } }],
   users: [{ user: { "client-certificate-data": base64(certificate), "client-key-data": "S0VZ" } }],
@@ -23,14 +23,14 @@ const nodes = [authority, leaf, { name: "dev-general-0" }];
 
 describe("the certificates of a living cluster", () => {
   const warned = (now: string): string[] =>
-    certificateWarnings({ nodes, kubeconfig }, { stack: "shop", now: Date.parse(now) });
+    findCertificateWarnings({ nodes, kubeconfig }, { stack: "shop", now: Date.parse(now) });
 
   it("are named by the one that has to be seen to first; of none, nothing is said", () => {
     assert.equal(
-      firstExpiringCertificate(nodes),
+      describeFirstExpiringCertificate(nodes),
       "First certificate to end: pki/apiserver.crt of dev-1, at 2027-11-01T00:00:00Z.",
     );
-    assert.equal(firstExpiringCertificate([{ name: "dev-0" }]), undefined);
+    assert.equal(describeFirstExpiringCertificate([{ name: "dev-0" }]), undefined);
   });
 
   it("are nobody's business as long as they are signed anew in time", () => {
@@ -50,7 +50,7 @@ describe("the certificates of a living cluster", () => {
 
   it("are that of the kubeconfig, too, which `up` fetches", () => {
     const now = Date.parse("8000-01-01T00:00:00Z");
-    const [text = "", ...more] = certificateWarnings(
+    const [text = "", ...more] = findCertificateWarnings(
       { nodes: [], kubeconfig },
       { stack: "shop", now },
     );
@@ -58,7 +58,7 @@ describe("the certificates of a living cluster", () => {
     assert.match(text, /; renew it with `npx stackadm up --stack shop`$/);
     assert.deepEqual(more, []);
     assert.deepEqual(
-      certificateWarnings({ nodes: [], kubeconfig: "x" }, { stack: "shop", now }),
+      findCertificateWarnings({ nodes: [], kubeconfig: "x" }, { stack: "shop", now }),
       [],
     );
   });

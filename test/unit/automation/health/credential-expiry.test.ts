@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { credentialWarnings } from "../../../../automation/health/credential-expiry.js";
+import { findCredentialWarnings } from "../../../../automation/health/credential-expiry.js";
 import { urnOf } from "../../../support/engine/fake-engine.js";
 
 const now = Date.parse("2027-01-01T00:00:00Z");
@@ -15,7 +15,10 @@ describe("the end of the credential of a living cluster", () => {
     ...fields,
   });
   const asked = (resources: ReturnType<typeof made>[], supplied?: string): string[] =>
-    credentialWarnings({ version: 3, deployment: { resources } }, { stack: "shop", supplied, now });
+    findCredentialWarnings(
+      { version: 3, deployment: { resources } },
+      { stack: "shop", supplied, now },
+    );
 
   it("is not spoken of while it is far, or there is none", () => {
     assert.deepEqual(asked([]), []);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   markScriptsForKubeconfig,
-  scriptsForKubeconfig,
+  findKubeconfigRenewalScripts,
 } from "../../../../automation/health/kubeconfig-renewal.js";
 import { StackOperation } from "../../../../automation/engine/operation-context.js";
 import { Engine, urnOf } from "../../../support/engine/fake-engine.js";
@@ -23,12 +23,14 @@ const readiness = (kubeconfigValidity?: object) => {
 const init = script("dev-control-plane-0-init");
 const others = ["dev-control-plane-1-join", "dev-control-plane-0-prepare"].map(script);
 import { runSteps } from "../../../../automation/steps/run-steps.js";
-import type { Facts } from "../../../../automation/steps/step.js";
+import type { OperationFacts } from "../../../../automation/steps/step.js";
 
 describe("a kubeconfig that nears its end", () => {
   const scripts = (now: string, validity?: object): string[] => {
     const resources = [init, ...others, readiness(validity)];
-    return [...scriptsForKubeconfig({ version: 3, deployment: { resources } }, Date.parse(now))];
+    return [
+      ...findKubeconfigRenewalScripts({ version: 3, deployment: { resources } }, Date.parse(now)),
+    ];
   };
 
   it("is fetched by the script that hands it out, and by no other", () => {
@@ -54,7 +56,7 @@ describe("a kubeconfig that nears its end", () => {
         note: (text: string) => notes.push(text),
         step: (_: string, work: () => unknown) => work(),
       } as unknown as StackOperation;
-      const fetch = (state: Facts["state"]): Promise<void> =>
+      const fetch = (state: OperationFacts["state"]): Promise<void> =>
         runSteps({ guards: [], steps: [markScriptsForKubeconfig] }, { run, state });
       await fetch({ version: 3, deployment: { resources } });
       assert.match(notes.join(), /expires soon/);

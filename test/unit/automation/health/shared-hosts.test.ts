@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sharedHostWarnings } from "../../../../automation/health/shared-hosts.js";
+import { findSharedHostWarnings } from "../../../../automation/health/shared-hosts.js";
 import { parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
 
 /**
@@ -30,7 +30,7 @@ function warnings(controlPlanes: string, etcd = "", workers = ""): string[] {
     id,
     host: host === "-" ? "" : host,
   }));
-  return sharedHostWarnings(outputs, servers);
+  return findSharedHostWarnings(outputs, servers);
 }
 
 describe("what is said of machines that are on one host", () => {
@@ -44,7 +44,7 @@ describe("what is said of machines that are on one host", () => {
     assert.ok(one);
     const nodes = [one, { ...one, name: "dev-control-plane-1", serverId: "gone" }];
     const rest = { kubeconfig: "", clusterName: "dev", apiEndpoint: "", hostKeys: [] };
-    assert.deepEqual(sharedHostWarnings(parseOutputs({ ...rest, nodes }), []), []);
+    assert.deepEqual(findSharedHostWarnings(parseOutputs({ ...rest, nodes }), []), []);
   });
 
   it("is which, what is lost with the host, and how one of them gets away from there", () => {

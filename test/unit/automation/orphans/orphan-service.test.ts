@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createOrphanService } from "../../../../automation/orphans/orphan-service.js";
-import { clusterMetadata, clusterTags } from "../../../../openstack/inventory/ownership.js";
+import { getClusterMetadata, getClusterTags } from "../../../../openstack/inventory/ownership.js";
 import {
   emptyProject,
   startFakeCloud,
@@ -18,11 +18,11 @@ describe("what is left of dead clusters, for programs that embed this", () => {
     cloud = await startFakeCloud();
     emptyProject(cloud);
     networks = [
-      { id: "n1", name: "dev", tags: clusterTags(dev) },
-      { id: "n2", name: "dev", tags: clusterTags(other) },
+      { id: "n1", name: "dev", tags: getClusterTags(dev) },
+      { id: "n2", name: "dev", tags: getClusterTags(other) },
       { id: "n3", name: "dev", tags: [] },
     ];
-    volumes = [{ id: "v1", name: "dev-0-etcd", metadata: clusterMetadata(dev) }];
+    volumes = [{ id: "v1", name: "dev-0-etcd", metadata: getClusterMetadata(dev) }];
     cloud.on("GET /network/networks", () => ({ body: { networks } }));
     cloud.on("GET /volumev3/volumes/detail", () => ({ body: { volumes } }));
     cloud.on("DELETE /network/networks/n1", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { withoutStateAttributes } from "../../../../automation/pulumi/backend.js";
+import { disableStateAttributes } from "../../../../automation/pulumi/backend.js";
 
 const given = (backend: string): string | undefined =>
-  withoutStateAttributes({ PULUMI_BACKEND_URL: backend })["PULUMI_BACKEND_URL"];
+  disableStateAttributes({ PULUMI_BACKEND_URL: backend })["PULUMI_BACKEND_URL"];
 
 describe("The backend of an engine that changes a state", () => {
   it("has no files of attributes in a directory, whatever else its address asks for", () => {
@@ -13,6 +13,6 @@ describe("The backend of an engine that changes a state", () => {
   it("is as it was where it is no directory, or says itself what becomes of attributes", () => {
     for (const backend of ["s3://b?region=c", "postgres://d@e/f", "file:///a?metadata=", ""])
       assert.equal(given(backend), backend);
-    assert.deepEqual(withoutStateAttributes({ HOME: "/root" }), { HOME: "/root" });
+    assert.deepEqual(disableStateAttributes({ HOME: "/root" }), { HOME: "/root" });
   });
 });

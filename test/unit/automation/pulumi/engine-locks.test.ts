@@ -8,12 +8,12 @@ import { pathToFileURL } from "node:url";
 import {
   describeLock,
   isHolderRunning,
-  locksInMessage,
+  parseLocksFromMessage,
   removeLock,
-  stackLocks,
+  readStackLocks,
   type StackLock,
 } from "../../../../automation/pulumi/engine-locks.js";
-import { backendDirectory } from "../../../../automation/pulumi/backend.js";
+import { parseBackendDirectory } from "../../../../automation/pulumi/backend.js";
 
 describe("the lock of a stack", () => {
   let root: string;
@@ -35,7 +35,7 @@ describe("the lock of a stack", () => {
     return file;
   };
   const only = (): StackLock => {
-    const [lock, ...others] = stackLocks(backend, "stackadm", "dev");
+    const [lock, ...others] = readStackLocks(backend, "stackadm", "dev");
     assert.ok(lock && others.length === 0);
     return lock;
   };
@@ -48,10 +48,10 @@ describe("the lock of a stack", () => {
 
   it("is none of another stack, or of a backend that is no directory", () => {
     put(1, hostname(), "other");
-    assert.deepEqual(stackLocks(backend, "stackadm", "dev"), []);
-    assert.deepEqual(stackLocks("s3://bucket", "stackadm", "dev"), []);
-    assert.equal(backendDirectory("s3://bucket"), undefined);
-    assert.equal(backendDirectory("file:///a/b?no_tmp_dir=true"), "/a/b");
+    assert.deepEqual(readStackLocks(backend, "stackadm", "dev"), []);
+    assert.deepEqual(readStackLocks("s3://bucket", "stackadm", "dev"), []);
+    assert.equal(parseBackendDirectory("s3://bucket"), undefined);
+    assert.equal(parseBackendDirectory("file:///a/b?no_tmp_dir=true"), "/a/b");
   });
 
   it("counts as held when nobody can read it", () => {
@@ -79,13 +79,13 @@ describe("the lock of a stack", () => {
     const line = (pid: number, since: string): string =>
       `  s3://bucket/x.json: created by ann@example.org@host (pid ${pid}) at ${since}\n`;
     const said = line(1, "2026-01-02T05:04:05+02:00") + line(2, "never");
-    const locks = locksInMessage(
+    const locks = parseLocksFromMessage(
       `error: the stack is currently locked by 2 lock(s).\n${said}${said}`,
     );
     assert.deepEqual(locks.map(describeLock), [
       "process 1 of ann@example.org on host, since 2026-01-02T03:04:05Z",
       "an unknown process",
     ]);
-    assert.deepEqual(locksInMessage("error: dial tcp: i/o timeout"), []);
+    assert.deepEqual(parseLocksFromMessage("error: dial tcp: i/o timeout"), []);
   });
 });

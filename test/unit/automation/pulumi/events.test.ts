@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { decodeEvent, plainText, type ClusterEvent } from "../../../../automation/pulumi/events.js";
+import {
+  decodeEvent,
+  stripTerminalEscapes,
+  type DecodedEngineEvent,
+} from "../../../../automation/pulumi/events.js";
 
 const urn =
   "urn:pulumi:dev::stackadm::stackadm:index:Cluster$openstack:networking/network:Network::dev-network";
@@ -25,21 +29,21 @@ const change = (operation: string) => ({
 });
 
 describe("an engine event", () => {
-  const table: [string, unknown, ClusterEvent | undefined][] = [
+  const table: [string, unknown, DecodedEngineEvent | undefined][] = [
     [
       "that begins a step",
       { timestamp: 5, resourcePreEvent: step("create") },
-      { type: "started", at: 5, change: change("create") } as ClusterEvent,
+      { type: "started", at: 5, change: change("create") } as DecodedEngineEvent,
     ],
     [
       "that ends a step, with the new id",
       { timestamp: 6, resOutputsEvent: step("create", { new: { custom: true, id: "n1" } }) },
-      { type: "finished", at: 6, change: change("create"), id: "n1" } as ClusterEvent,
+      { type: "finished", at: 6, change: change("create"), id: "n1" } as DecodedEngineEvent,
     ],
     [
       "that ends a deletion, with the old id",
       { timestamp: 6, resOutputsEvent: step("delete", { old: { custom: true, id: "n0" } }) },
-      { type: "finished", at: 6, change: change("delete"), id: "n0" } as ClusterEvent,
+      { type: "finished", at: 6, change: change("delete"), id: "n0" } as DecodedEngineEvent,
     ],
     [
       "that fails a step",
@@ -47,12 +51,17 @@ describe("an engine event", () => {
         timestamp: 7,
         resOpFailedEvent: step("create", { new: { custom: true, inputs: { name: "dev" } } }),
       },
-      { type: "failed", at: 7, change: change("create"), inputs: { name: "dev" } } as ClusterEvent,
+      {
+        type: "failed",
+        at: 7,
+        change: change("create"),
+        inputs: { name: "dev" },
+      } as DecodedEngineEvent,
     ],
     [
       "about a resource that stays as it is",
       { timestamp: 8, resourcePreEvent: step("same") },
-      { type: "unchanged", at: 8, change: change("same") } as ClusterEvent,
+      { type: "unchanged", at: 8, change: change("same") } as DecodedEngineEvent,
     ],
     ["that ends nothing", { resOutputsEvent: step("same") }, undefined],
     [
@@ -235,6 +244,6 @@ describe("an engine event", () => {
 
 describe("plain text", () => {
   it("has neither escape sequences nor the engine's markup", () => {
-    assert.equal(plainText("\u001B[31mred\u001B[0m <{%reset%}>plain"), "red plain");
+    assert.equal(stripTerminalEscapes("\u001B[31mred\u001B[0m <{%reset%}>plain"), "red plain");
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readLastUp, lastUpPath, recordUpBegin } from "../../../../automation/pulumi/last-up.js";
+import { readLastUp, getLastUpPath, recordUpBegin } from "../../../../automation/pulumi/last-up.js";
 
 describe("what is noted of the last `up` of ours", () => {
   let place: { directory: string };
@@ -34,17 +34,17 @@ describe("what is noted of the last `up` of ours", () => {
   });
 
   it("is when it began alone, as earlier releases noted it; nothing where nobody can read that", () => {
-    writeFileSync(lastUpPath(place), "1767348000000");
+    writeFileSync(getLastUpPath(place), "1767348000000");
     assert.deepEqual(readLastUp(place), { from: 1_767_348_000_000 });
     for (const text of ["", "soon", "-1 5"]) {
-      writeFileSync(lastUpPath(place), text);
+      writeFileSync(getLastUpPath(place), text);
       assert.equal(readLastUp(place), undefined);
     }
   });
 
   it("keeps nobody from working who cannot note it", () => {
-    const nowhere = { directory: join(lastUpPath(place), "no directory") };
-    writeFileSync(lastUpPath(place), "1");
+    const nowhere = { directory: join(getLastUpPath(place), "no directory") };
+    writeFileSync(getLastUpPath(place), "1");
     const noted = recordUpBegin(nowhere);
     noted.end();
     noted.undo();

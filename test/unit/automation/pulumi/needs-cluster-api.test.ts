@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { needsClusterApi } from "../../../../automation/pulumi/needs-cluster-api.js";
-import { withoutResources } from "../../../../automation/pulumi/prune-state.js";
+import { createApiDependencyPredicate } from "../../../../automation/pulumi/needs-cluster-api.js";
+import { omitResources } from "../../../../automation/pulumi/prune-state.js";
 import type { StateResource } from "../../../../automation/pulumi/stack-state.js";
 
 const type = {
@@ -65,14 +65,14 @@ const states = fc
     );
   });
 
-const ours = needsClusterApi(new Set(["urn:ours"]));
+const ours = createApiDependencyPredicate(new Set(["urn:ours"]));
 
 describe("the state of a cluster that is abandoned", () => {
   it("keeps everything but what needs its API, and no reference leads nowhere", () => {
     fc.assert(
       fc.property(states, (resources) => {
         const before = { version: 3, deployment: { resources } };
-        const { state, forgotten } = withoutResources(before, ours);
+        const { state, forgotten } = omitResources(before, ours);
         const rest = state.deployment.resources ?? [];
         assert.equal(rest.length + forgotten, resources.length);
         const wanted = resources.filter(
@@ -103,7 +103,7 @@ describe("the state of a cluster that is abandoned", () => {
       ...resource(index, kind),
       ...(index > 0 && { parent: urnAt(index - 1, all[index - 1] ?? "a server") }),
     }));
-    const { state } = withoutResources({ version: 3, deployment: { resources } }, ours);
+    const { state } = omitResources({ version: 3, deployment: { resources } }, ours);
     assert.deepEqual(
       state.deployment.resources?.map(({ parent }) => parent),
       [undefined, urnAt(0, "a server")],
@@ -116,7 +116,7 @@ describe("the state of a cluster that is abandoned", () => {
       resource: resource(index, kind),
       type: "creating",
     }));
-    const { state } = withoutResources(
+    const { state } = omitResources(
       { version: 3, deployment: { resources: [], pending_operations: pending } },
       ours,
     );

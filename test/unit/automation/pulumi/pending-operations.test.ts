@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mayBeCreatedBy, undoStepOf } from "../../../../automation/pulumi/pending-operations.js";
+import { mayBeCreatedBy, getUndoStep } from "../../../../automation/pulumi/pending-operations.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 import { creating, resource } from "../../../support/engine/pending-operations.js";
 
@@ -30,12 +30,12 @@ describe("what is done about an interrupted operation", () => {
   ];
   for (const [what, type, act] of table)
     it(what, () => {
-      assert.equal(undoStepOf(creating(type, "x")).act, act);
+      assert.equal(getUndoStep(creating(type, "x")).act, act);
     });
 
   it("nothing, when it was no creation: the state knows the resource", () => {
     for (const type of ["updating", "deleting", "reading", "importing"])
-      assert.equal(undoStepOf({ type, resource: resource(instance, "x") }).act, "forget");
+      assert.equal(getUndoStep({ type, resource: resource(instance, "x") }).act, "forget");
   });
 
   it("finds the object by its exact name, a floating IP by its description", () => {

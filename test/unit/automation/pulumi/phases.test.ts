@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
-import { phaseFacts, phaseOf, phases, type Phase } from "../../../../automation/pulumi/phases.js";
-import { parseUrn, shortType } from "../../../../automation/pulumi/urn.js";
+import {
+  phaseFacts,
+  findResourcePhase,
+  phases,
+  type Phase,
+} from "../../../../automation/pulumi/phases.js";
+import { parseUrn, getShortType } from "../../../../automation/pulumi/urn.js";
 import { nonEmpty } from "../../../support/non-empty.js";
 
 const urn = (chain: string, name: string): string => `urn:pulumi:dev::stackadm::${chain}::${name}`;
@@ -123,8 +128,8 @@ describe("the phase of a resource", () => {
     [undefined, "random:index:Pet", "somebody-elses"],
   ];
   for (const [phase, chain, name] of table)
-    it(`is ${phase ?? "none"} for ${shortType(chain)} ${name}`, () => {
-      assert.equal(phaseOf(urn(chain, name)), phase);
+    it(`is ${phase ?? "none"} for ${getShortType(chain)} ${name}`, () => {
+      assert.equal(findResourcePhase(urn(chain, name)), phase);
     });
 });
 

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { countDiffering, mergeRows, planRows } from "../../../../automation/pulumi/preview-rows.js";
+import {
+  countDifferingResources,
+  mergeRows,
+  createPlanRows,
+} from "../../../../automation/pulumi/preview-rows.js";
 
 describe("the rows of a plan", () => {
   const change = (urn: string, operation: string) => ({
@@ -11,7 +15,7 @@ describe("the rows of a plan", () => {
   });
   it("are what would happen, without providers and what stays", () => {
     assert.deepEqual(
-      planRows([
+      createPlanRows([
         { type: "started", at: 0, change: change("urn:pulumi:d::p::a:b:T::n", "create") },
         { type: "finished", at: 0, change: change("urn:pulumi:d::p::a:b:T::n", "create"), id: "" },
         { type: "unchanged", at: 0, change: change("urn:pulumi:d::p::a:b:T::m", "same") },
@@ -32,7 +36,7 @@ describe("the rows of a plan", () => {
       change: change(urn, operation),
     });
     const events = [of("urn:group", "update"), of("urn:group", "replace"), of("urn:x", "update")];
-    const rows = planRows(events, new Set(["urn:group"]));
+    const rows = createPlanRows(events, new Set(["urn:group"]));
     assert.deepEqual(rows, [{ operation: "update", type: "T", name: "n" }]);
   });
 
@@ -58,10 +62,10 @@ describe("the rows of a plan", () => {
     const told = { operation: "replace", type: "T", name: "n" };
     assert.deepEqual(
       [
-        countDiffering([], []),
-        countDiffering([finished], []),
-        countDiffering([finished], [told]),
-        countDiffering([finished], [told, { ...told, name: "other" }]),
+        countDifferingResources([], []),
+        countDifferingResources([finished], []),
+        countDifferingResources([finished], [told]),
+        countDifferingResources([finished], [told, { ...told, name: "other" }]),
       ],
       [0, 1, 1, 2],
     );

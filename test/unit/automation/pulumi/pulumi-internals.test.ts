@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { LocalWorkspace, PulumiCommand, Stack } from "@pulumi/pulumi/automation/index.js";
 import {
-  defaultProviderVersion,
+  parseDefaultProviderVersion,
   deleteEmptyAttributes,
-  previewBeforeUpdate,
-  withoutResult,
+  enablePreviewBeforeUpdate,
+  disableOperationResults,
 } from "../../../../automation/pulumi/pulumi-internals.js";
 
 /** Stub of `pulumi` that records its arguments and succeeds. */
@@ -46,16 +46,16 @@ describe("pulumi-internals, with Pulumi's Node SDK", function () {
     rmSync(root, { recursive: true });
   });
 
-  it("previewBeforeUpdate adds an argument after the SDK's --skip-preview", async () => {
+  it("enablePreviewBeforeUpdate adds an argument after the SDK's --skip-preview", async () => {
     const [up = ""] = await calls(async (stack) => {
-      withoutResult(stack);
-      previewBeforeUpdate(stack);
+      disableOperationResults(stack);
+      enablePreviewBeforeUpdate(stack);
       await stack.up();
     });
     assert.match(up, /^up .*--skip-preview .*--skip-preview=false\b/);
   });
 
-  it("withoutResult spares the processes that the SDK starts after each operation", async () => {
+  it("disableOperationResults spares the processes that the SDK starts after each operation", async () => {
     const operations = {
       up: (stack: Stack) => stack.up(),
       refresh: (stack: Stack) => stack.refresh(),
@@ -64,14 +64,14 @@ describe("pulumi-internals, with Pulumi's Node SDK", function () {
     for (const [name, operation] of Object.entries(operations)) {
       const all = await calls(operation);
       const few = await calls((stack) => {
-        withoutResult(stack);
+        disableOperationResults(stack);
         return operation(stack);
       });
       assert.deepEqual(
         few.map((call) => call.split(" ")[0]),
         [name],
       );
-      // With no process to spare, withoutResult must be deleted.
+      // With no process to spare, disableOperationResults must be deleted.
       assert.equal(all.length, name === "up" ? 4 : 2, all.join("\n"));
     }
   });
@@ -111,9 +111,11 @@ describe("deleteEmptyAttributes", () => {
   });
 });
 
-describe("defaultProviderVersion", () => {
+describe("parseDefaultProviderVersion", () => {
   const of = (name: string) =>
-    defaultProviderVersion(`urn:pulumi:dev::it::pulumi:providers:openstack::${name}::0123-4567`);
+    parseDefaultProviderVersion(
+      `urn:pulumi:dev::it::pulumi:providers:openstack::${name}::0123-4567`,
+    );
 
   it("returns the version in the name of a default provider", () => {
     assert.deepEqual(["default_3_15_2", "default", "mine", "default-of-mine"].map(of), [

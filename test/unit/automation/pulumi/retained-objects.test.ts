@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
-import { stackHoldings, type StateExport } from "../../../../automation/pulumi/stack-state.js";
-import {
-  withStoredRetainedIds,
-  retainedIds,
-} from "../../../../automation/pulumi/retained-objects.js";
+import { findStackOwnership, type StateExport } from "../../../../automation/pulumi/stack-state.js";
+import { addRetainedIds, findRetainedIds } from "../../../../automation/pulumi/retained-objects.js";
 import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 
 const local = "command:local:Command";
@@ -36,35 +33,33 @@ const without = ({ version, deployment }: StateExport, ...ids: string[]): StateE
 
 describe("what the program has stay", () => {
   it("stays when the state has forgotten it, whatever is forgotten later", () => {
-    const first = without(withStoredRetainedIds(stateOf(identity(), kept("a"), kept("b"))), "a");
-    assert.deepEqual(retainedIds(first), new Set(["a", "b"]));
-    const { owned, retained } = stackHoldings(without(withStoredRetainedIds(first), "b"));
+    const first = without(addRetainedIds(stateOf(identity(), kept("a"), kept("b"))), "a");
+    assert.deepEqual(findRetainedIds(first), new Set(["a", "b"]));
+    const { owned, retained } = findStackOwnership(without(addRetainedIds(first), "b"));
     assert.deepEqual([owned, retained], [new Set(["of dev"]), new Set(["a", "b"])]);
   });
 
   it("is what the state says of what it holds: the program may have changed its mind", () => {
-    const before = withStoredRetainedIds(stateOf(identity(), kept("a")));
+    const before = addRetainedIds(stateOf(identity(), kept("a")));
     const resources = before.deployment.resources?.map((one) => ({
       ...one,
       retainOnDelete: false,
     }));
-    assert.deepEqual(retainedIds({ ...before, deployment: { resources } }), new Set());
+    assert.deepEqual(findRetainedIds({ ...before, deployment: { resources } }), new Set());
   });
 
   it("is remembered by every identity: a stack may give up one of its clusters", () => {
-    const state = withStoredRetainedIds(
-      stateOf(identity(), identity("b", "ba9876543210"), kept("a")),
-    );
-    assert.deepEqual(retainedIds(without(state, "a", "of dev")), new Set(["a"]));
+    const state = addRetainedIds(stateOf(identity(), identity("b", "ba9876543210"), kept("a")));
+    assert.deepEqual(findRetainedIds(without(state, "a", "of dev")), new Set(["a"]));
   });
 
   it("is written once, and not where there is none or nothing to remember it", () => {
-    const state = withStoredRetainedIds(stateOf(identity(), kept("a")));
-    assert.equal(withStoredRetainedIds(state), state);
+    const state = addRetainedIds(stateOf(identity(), kept("a")));
+    assert.equal(addRetainedIds(state), state);
     const forgotten = without(state, "a");
-    assert.equal(withStoredRetainedIds(forgotten), forgotten);
+    assert.equal(addRetainedIds(forgotten), forgotten);
     for (const one of [stateOf(identity()), stateOf(kept("a")), stateOf(identity("dev", ""))])
-      assert.equal(withStoredRetainedIds(one), one);
+      assert.equal(addRetainedIds(one), one);
   });
 
   it("is no address that the project had before, nothing that was only read, and no credential of a cluster's", () => {
@@ -75,16 +70,16 @@ describe("what the program has stay", () => {
       kept("read", networkType, { external: true }),
       kept("credential", credentialType),
     );
-    assert.deepEqual(retainedIds(state), new Set());
-    assert.equal(withStoredRetainedIds(state), state);
-    assert.deepEqual(retainedIds(undefined), new Set());
+    assert.deepEqual(findRetainedIds(state), new Set());
+    assert.equal(addRetainedIds(state), state);
+    assert.deepEqual(findRetainedIds(undefined), new Set());
   });
 
   it("is not what a shell said when it made an identity", () => {
     const one = identity();
     const said = { ...one, outputs: { ...one.outputs, stderr: "sh: warning: stays: nothing" } };
-    assert.deepEqual(retainedIds(stateOf(said)), new Set());
-    const state = without(withStoredRetainedIds(stateOf(said, kept("a"))), "a");
-    assert.deepEqual(retainedIds(state), new Set(["a"]));
+    assert.deepEqual(findRetainedIds(stateOf(said)), new Set());
+    const state = without(addRetainedIds(stateOf(said, kept("a"))), "a");
+    assert.deepEqual(findRetainedIds(state), new Set(["a"]));
   });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   isWithinPeriods,
-  unrecordedRunPeriods,
+  findUnrecordedRunPeriods,
   type StackHistory,
 } from "../../../../automation/pulumi/run-history.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
@@ -44,7 +44,7 @@ const atMost = (from: number, written: number) => ({
 describe("when runs were at work of which the state may not know everything", () => {
   it("never, where the last one ended well", () => {
     const history = [run(6, "succeeded"), run(4, "failed")];
-    assert.deepEqual(unrecordedRunPeriods({ history }, state()), []);
+    assert.deepEqual(findUnrecordedRunPeriods({ history }, state()), []);
   });
 
   it("while those failed that came after the last good update; a refresh neither makes nor settles anything", () => {
@@ -55,15 +55,15 @@ describe("when runs were at work of which the state may not know everything", ()
       run(2, "succeeded"),
     ];
     assert.deepEqual(
-      unrecordedRunPeriods({ history }, state()).map(({ from }) => from),
+      findUnrecordedRunPeriods({ history }, state()).map(({ from }) => from),
       [hour(8), hour(4)],
     );
   });
 
   it("at most since all was settled, until no create can last any more, where the state says that one was interrupted", () => {
     const runs = { history: [run(4, "succeeded")] };
-    assert.deepEqual(unrecordedRunPeriods(runs, state(7)), [atMost(5, 7)]);
-    assert.deepEqual(unrecordedRunPeriods(runs, state(), { interrupted: state(7) }), [
+    assert.deepEqual(findUnrecordedRunPeriods(runs, state(7)), [atMost(5, 7)]);
+    assert.deepEqual(findUnrecordedRunPeriods(runs, state(), { interrupted: state(7) }), [
       atMost(5, 7),
     ]);
   });
@@ -71,11 +71,11 @@ describe("when runs were at work of which the state may not know everything", ()
   it("certainly since the one of ours began that nobody recorded, until the state was written", () => {
     const runs = { history: [run(4, "succeeded")], begun: { from: hour(6) } };
     const surely = { from: hour(6), to: hour(7) };
-    assert.deepEqual(unrecordedRunPeriods(runs, state(7)), [surely, atMost(5, 7)]);
-    const before = unrecordedRunPeriods({ ...runs, begun: { from: hour(4) } }, state(7));
+    assert.deepEqual(findUnrecordedRunPeriods(runs, state(7)), [surely, atMost(5, 7)]);
+    const before = findUnrecordedRunPeriods({ ...runs, begun: { from: hour(4) } }, state(7));
     assert.deepEqual(before, [atMost(5, 7)], "that one was recorded, and another's was not");
     const ended = { from: hour(6), to: hour(6) + 1 };
-    const copied = unrecordedRunPeriods({ ...runs, begun: ended }, state(7));
+    const copied = findUnrecordedRunPeriods({ ...runs, begun: ended }, state(7));
     assert.deepEqual(copied, [atMost(5, 7)], "it came to its end: it is not the one");
   });
 
@@ -83,13 +83,13 @@ describe("when runs were at work of which the state may not know everything", ()
     const last = run(8, "failed");
     const runs = { history: [last, run(4, "succeeded")], begun: { from: hour(6) } };
     const failed = { from: hour(8), to: hour(9), ended: true };
-    assert.deepEqual(unrecordedRunPeriods(runs, state(9)), [failed, atMost(5, 9)]);
+    assert.deepEqual(findUnrecordedRunPeriods(runs, state(9)), [failed, atMost(5, 9)]);
   });
 
   it("since the stack began, where its first run was interrupted", () => {
-    assert.deepEqual(unrecordedRunPeriods({ history: [] }, state(2)), [atMost(1, 2)]);
+    assert.deepEqual(findUnrecordedRunPeriods({ history: [] }, state(2)), [atMost(1, 2)]);
     const first = { history: [], begun: { from: hour(1) - 2_000 } };
-    assert.deepEqual(unrecordedRunPeriods(first, state(2)), [
+    assert.deepEqual(findUnrecordedRunPeriods(first, state(2)), [
       { from: hour(1) - 2_000, to: hour(2) },
       atMost(1, 2),
     ]);
@@ -98,14 +98,14 @@ describe("when runs were at work of which the state may not know everything", ()
   it("as before, where only a refresh came since, which keeps what is in the making", () => {
     const refresh = run(8, "succeeded", { kind: "refresh" });
     const runs = { history: [refresh, run(4, "succeeded")], begun: { from: hour(6) } };
-    assert.deepEqual(unrecordedRunPeriods(runs, state(9)), [atMost(5, 9)]);
+    assert.deepEqual(findUnrecordedRunPeriods(runs, state(9)), [atMost(5, 9)]);
   });
 
   it("never that could be told, where the state does not say when it was written", () => {
     const { deployment } = state(7);
     for (const manifest of [undefined, {}, { time: "0001-01-01T00:00:00Z" }]) {
       const silent = { version: 3, deployment: { ...deployment, manifest } };
-      assert.deepEqual(unrecordedRunPeriods({ history: [run(4, "succeeded")] }, silent), []);
+      assert.deepEqual(findUnrecordedRunPeriods({ history: [run(4, "succeeded")] }, silent), []);
     }
   });
 
@@ -129,9 +129,9 @@ describe("when runs were at work of which the state may not know everything", ()
   it("are told apart where they were to take everything away", () => {
     const runs = [run(6, "failed", { kind: "destroy" }), run(4, "succeeded")];
     const stretch = { from: hour(6), to: hour(7), destroyed: true };
-    assert.deepEqual(unrecordedRunPeriods({ history: runs }, state()), [stretch]);
+    assert.deepEqual(findUnrecordedRunPeriods({ history: runs }, state()), [stretch]);
     assert.deepEqual(
-      unrecordedRunPeriods({ history: [run(8, "succeeded"), ...runs] }, state()),
+      findUnrecordedRunPeriods({ history: [run(8, "succeeded"), ...runs] }, state()),
       [],
     );
   });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import {
-  clusterIdentitiesIn,
-  ownedIds,
-  clusterNamesInState,
+  findClusterIdentities,
+  findOwnedIds,
+  findClusterNames,
   readOutputs,
   readStackOutputs,
   readState,
@@ -95,8 +95,8 @@ describe("the state of a stack", () => {
       made("third-identity", "0123456789AB"),
     ];
     const state = { version: 3, deployment: { resources } };
-    assert.deepEqual([...clusterIdentitiesIn(state)], ["0123456789ab"]);
-    assert.deepEqual([...clusterIdentitiesIn(undefined)], []);
+    assert.deepEqual([...findClusterIdentities(state)], ["0123456789ab"]);
+    assert.deepEqual([...findClusterIdentities(undefined)], []);
   });
 
   it("is asked for without a terminal, and with secrets encrypted", async () => {
@@ -161,13 +161,13 @@ describe("the state of a stack", () => {
   it("does not hold the floating IP that it only put somewhere", () => {
     const type = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
     const resources = [{ ...server("a", "given"), custom: true, type }];
-    assert.deepEqual(ownedIds({ version: 3, deployment: { resources } }), new Set());
+    assert.deepEqual(findOwnedIds({ version: 3, deployment: { resources } }), new Set());
   });
 
   it("does not hold what it only read", () => {
     const shared = { ...server("shared", "theirs"), external: true };
     const state = { version: 3, deployment: { resources: [shared, server("a", "1")] } };
-    assert.deepEqual(ownedIds(state), new Set(["1"]));
+    assert.deepEqual(findOwnedIds(state), new Set(["1"]));
   });
 
   it("names everything that the stack holds in the cloud", () => {
@@ -175,9 +175,9 @@ describe("the state of a stack", () => {
       ...one,
       custom: true,
     }));
-    assert.deepEqual(ownedIds({ version: 3, deployment: { resources } }), new Set(["1", "2"]));
-    assert.deepEqual(ownedIds({ version: 3, deployment: { resources: null } }), new Set());
-    assert.deepEqual(ownedIds(undefined), new Set());
+    assert.deepEqual(findOwnedIds({ version: 3, deployment: { resources } }), new Set(["1", "2"]));
+    assert.deepEqual(findOwnedIds({ version: 3, deployment: { resources: null } }), new Set());
+    assert.deepEqual(findOwnedIds(undefined), new Set());
   });
 });
 
@@ -209,10 +209,10 @@ describe("what a stack knows of its cluster", () => {
       ...[mark("dev", "0123456789ab"), mark("test", "ba9876543210")],
       { ...server("vm", "1"), inputs: { metadata } },
     ];
-    assert.deepEqual(clusterNamesInState({ version: 3, deployment: { resources } }, "x"), [
+    assert.deepEqual(findClusterNames({ version: 3, deployment: { resources } }, "x"), [
       "shop",
       "test",
     ]);
-    assert.deepEqual(clusterNamesInState({ version: 3, deployment: {} }, "x"), ["x"]);
+    assert.deepEqual(findClusterNames({ version: 3, deployment: {} }, "x"), ["x"]);
   });
 });

@@ -15,12 +15,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parse } from "yaml";
 import {
   prepareWorkspace,
-  programModule,
+  findProgramModulePath,
   readStackFile,
-  withSecretsProvider,
+  copySecretsProvider,
   withStackSettings,
 } from "../../../../automation/pulumi/workspace.js";
-import { packageRoot } from "../../../../base/paths.js";
+import { getPackageRoot } from "../../../../base/paths.js";
 
 const salt = "v1:abc:v1:def";
 
@@ -194,28 +194,28 @@ describe("the private directory of a stack", () => {
 describe("the settings of a stack", () => {
   it("keep a salt of their own", () => {
     const own = "encryptionsalt: own\n";
-    assert.deepEqual(parse(withSecretsProvider(own, `encryptionsalt: ${salt}\n`)), {
+    assert.deepEqual(parse(copySecretsProvider(own, `encryptionsalt: ${salt}\n`)), {
       encryptionsalt: "own",
     });
   });
 
   it("keep another secrets provider of their own", () => {
-    const text = withSecretsProvider("secretsprovider: gcpkms://x\n", `encryptionsalt: ${salt}\n`);
+    const text = copySecretsProvider("secretsprovider: gcpkms://x\n", `encryptionsalt: ${salt}\n`);
     assert.deepEqual(parse(text), { secretsprovider: "gcpkms://x" });
   });
 
   it("may be empty", () => {
-    assert.deepEqual(parse(withSecretsProvider("", `encryptionsalt: ${salt}\n`)), {
+    assert.deepEqual(parse(copySecretsProvider("", `encryptionsalt: ${salt}\n`)), {
       config: {},
       encryptionsalt: salt,
     });
-    assert.deepEqual(parse(withSecretsProvider("", undefined)), { config: {} });
+    assert.deepEqual(parse(copySecretsProvider("", undefined)), { config: {} });
   });
 });
 
 describe("the package", () => {
   it("has its root where Pulumi.yaml lies, and the program beside it", () => {
-    assert.ok(existsSync(join(packageRoot(), "Pulumi.yaml")));
-    assert.equal(programModule(), join(packageRoot(), "index.ts"));
+    assert.ok(existsSync(join(getPackageRoot(), "Pulumi.yaml")));
+    assert.equal(findProgramModulePath(), join(getPackageRoot(), "index.ts"));
   });
 });

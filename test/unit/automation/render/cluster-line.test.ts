@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { WhichCluster } from "../../../../automation/engine/operation-options.js";
-import { clusterLine } from "../../../../automation/render/cluster-line.js";
+import { renderClusterLine } from "../../../../automation/render/cluster-line.js";
 
 describe("the line that says whose cluster it is", () => {
   const place = { cloud: "prod", region: "one", project: { id: "p", name: "demo" } };
@@ -28,6 +28,6 @@ describe("the line that says whose cluster it is", () => {
   ];
   for (const [line, which] of lines)
     it(line, () => {
-      assert.equal(clusterLine(which), line);
+      assert.equal(renderClusterLine(which), line);
     });
 });

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { phaseFacts, type Phase } from "../../../../automation/pulumi/phases.js";
 import {
-  checksTable,
-  nextCommands,
-  verificationTables,
-  timedPhases,
-  phaseTimesTable,
+  renderSampleChecksTable,
+  renderNextCommands,
+  renderVerificationTables,
+  convertPhaseTimes,
+  renderPhaseTimesTable,
 } from "../../../../automation/render/cluster-report.js";
 import type { NodeReport } from "../../../../automation/verify/read-nodes.js";
 import { golden } from "../../../support/golden.js";
@@ -47,10 +47,16 @@ describe("the report at the end of `up`", () => {
       { title: "Servers", milliseconds: 34_600, resources: 3 },
     ];
     const parts = [
-      ...verificationTables({ nodes, machines, services: [seen], claims: [failed], ok: false }),
-      phaseTimesTable(times, 95_600),
-      nextCommands("dev", "/state/kubeconfig-dev", { onLab: true }),
-      nextCommands("prod", "/state/kubeconfig-prod", {
+      ...renderVerificationTables({
+        nodes,
+        machines,
+        services: [seen],
+        claims: [failed],
+        ok: false,
+      }),
+      renderPhaseTimesTable(times, 95_600),
+      renderNextCommands("dev", "/state/kubeconfig-dev", { onLab: true }),
+      renderNextCommands("prod", "/state/kubeconfig-prod", {
         onLab: false,
         advice: "kubectl is not installed on this machine: install one",
       }),
@@ -62,7 +68,7 @@ describe("the report at the end of `up`", () => {
     fc.assert(
       fc.property(fc.string(), fc.boolean(), (answer, ok) => {
         const check = { name: "n", where: "w", ok, answer };
-        const text = checksTable({ services: [check], claims: [] });
+        const text = renderSampleChecksTable({ services: [check], claims: [] });
         return text.includes("FAILED:") === (!ok || answer.includes("FAILED:"));
       }),
     );
@@ -70,16 +76,16 @@ describe("the report at the end of `up`", () => {
 
   it("names the stack in every command that needs it, and only then", () => {
     for (const onLab of [true, false]) {
-      assert.doesNotMatch(nextCommands("dev", "/k", { onLab }), /--stack/);
-      const lines = nextCommands("prod", "/k", { onLab }).split("\n");
+      assert.doesNotMatch(renderNextCommands("dev", "/k", { onLab }), /--stack/);
+      const lines = renderNextCommands("prod", "/k", { onLab }).split("\n");
       for (const line of lines.filter((one) => /stackadm (destroy|status)/.test(one)))
         assert.match(line, / --stack prod /);
     }
   });
 
   it("offers to stop the lab only to those who are on it", () => {
-    assert.match(nextCommands("dev", "/k", { onLab: true }), /lab down/);
-    assert.doesNotMatch(nextCommands("dev", "/k", { onLab: false }), /lab/);
+    assert.match(renderNextCommands("dev", "/k", { onLab: true }), /lab down/);
+    assert.doesNotMatch(renderNextCommands("dev", "/k", { onLab: false }), /lab/);
   });
 });
 
@@ -95,7 +101,7 @@ describe("the times of an operation", () => {
         fc.nat(50),
         (phase, startedAt, took, resources) => {
           const time = { phase, startedAt, endedAt: startedAt + took, resources, failed: false };
-          assert.deepEqual(timedPhases([time]), [
+          assert.deepEqual(convertPhaseTimes([time]), [
             { title: phaseFacts[phase].title, milliseconds: took, resources },
           ]);
         },
@@ -104,7 +110,7 @@ describe("the times of an operation", () => {
   });
 
   it("end with the whole, which is no sum: phases run side by side", () => {
-    const table = phaseTimesTable(
+    const table = renderPhaseTimesTable(
       [
         { title: "A", milliseconds: 40_000 },
         { title: "B", milliseconds: 40_000 },

@@ -5,8 +5,8 @@ import type {
   ServiceFloatingIp,
 } from "../../../../automation/engine/operation-options.js";
 import {
-  destroyPlanLine,
-  destroyPlanTables,
+  renderDestroyPlanLine,
+  renderDestroyPlanTables,
 } from "../../../../automation/render/destroy-plan-tables.js";
 import { object as cloudObject } from "../../../support/cloud/cloud-object.js";
 import { golden } from "../../../support/golden.js";
@@ -67,8 +67,8 @@ describe("what a destroy would take away", () => {
       problem: "it answers 401",
     });
     const parts = [sure, unsure, plan()].flatMap((one) => [
-      destroyPlanTables(one),
-      destroyPlanLine(one),
+      renderDestroyPlanTables(one),
+      renderDestroyPlanLine(one),
     ]);
     golden("destroy-plan.txt", `${parts.join("\n\n----\n\n")}\n`);
   });
@@ -76,7 +76,7 @@ describe("what a destroy would take away", () => {
   it("names every cluster", () => {
     const two = plan({ clusters: ["shop", "test"], identities: ["0123456789ab", "ba9876543210"] });
     assert.match(
-      destroyPlanLine(two),
+      renderDestroyPlanLine(two),
       /^Destroying the clusters 'shop', 'test' \(identity 0123456789ab, ba9876543210; cloud/,
     );
   });
@@ -85,17 +85,17 @@ describe("what a destroy would take away", () => {
     const others = [{ id: "theirs", name: "shop-0123456789ab", urn: "urn" }];
     const one = plan({ goes, others });
     assert.match(
-      destroyPlanTables(one),
+      renderDestroyPlanTables(one),
       /another user owns it: .* credential shop-0123456789ab\.$/m,
     );
-    assert.match(destroyPlanLine(one), /; kept: 1 application credential of another user\.$/);
+    assert.match(renderDestroyPlanLine(one), /; kept: 1 application credential of another user\.$/);
   });
 
   it("names what the cloud does not show", () => {
     const one = plan({ goes, hidden: ["load balancer", "volume"] });
     const unseen = /Not checked, .* to this user: load balancers, volumes\. A user with a role /;
-    assert.match(destroyPlanTables(one), unseen);
-    assert.match(destroyPlanLine(one), unseen);
+    assert.match(renderDestroyPlanTables(one), unseen);
+    assert.match(renderDestroyPlanLine(one), unseen);
   });
 
   it("says what stays because the program has it stay, or because it may be a copy", () => {
@@ -104,16 +104,19 @@ describe("what a destroy would take away", () => {
       cloudObject({ kind: "volume", name: "shop-0-etcd" }),
     ];
     const one = plan({ goes, stays });
-    assert.match(destroyPlanTables(one), /\(retainOnDelete\): network own\.$/m);
-    assert.match(destroyPlanTables(one), /may be copies: volume shop-0-etcd\.$/m);
-    assert.match(destroyPlanLine(one), /; kept: network own, volume shop-0-etcd\.$/);
+    assert.match(renderDestroyPlanTables(one), /\(retainOnDelete\): network own\.$/m);
+    assert.match(renderDestroyPlanTables(one), /may be copies: volume shop-0-etcd\.$/m);
+    assert.match(renderDestroyPlanLine(one), /; kept: network own, volume shop-0-etcd\.$/);
   });
 
   it("counts what it does not name", () => {
     assert.match(
-      destroyPlanTables(plan({ goes })),
+      renderDestroyPlanTables(plan({ goes })),
       /^server +4 +\S+, \S+, shop-general-1 and 1 more$/m,
     );
-    assert.match(destroyPlanTables(plan({ goes: goes.slice(1) })), /^server +3 +\S+, \S+, \S+$/m);
+    assert.match(
+      renderDestroyPlanTables(plan({ goes: goes.slice(1) })),
+      /^server +3 +\S+, \S+, \S+$/m,
+    );
   });
 });

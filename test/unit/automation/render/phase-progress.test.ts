@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ResourceEvent } from "../../../../automation/engine/operation-events.js";
 import { Redactor } from "../../../../base/terminal/redact-secrets.js";
-import { parseUrn, shortType } from "../../../../automation/pulumi/urn.js";
+import { parseUrn, getShortType } from "../../../../automation/pulumi/urn.js";
 import type { Progress } from "../../../../base/progress.js";
 import { PhaseView } from "../../../../automation/render/phase-progress.js";
 
@@ -14,7 +14,7 @@ const urns = {
 
 const event = (state: "started" | "finished" | "failed", urn: string): ResourceEvent => {
   const { type, name } = parseUrn(urn);
-  return { type: "resource", state, urn, name, kind: shortType(type), change: "create" };
+  return { type: "resource", state, urn, name, kind: getShortType(type), change: "create" };
 };
 
 describe("what a person sees of the phases of an operation", () => {

@@ -1,4 +1,4 @@
-import { restoreText } from "../../../../automation/render/restore-text.js";
+import { renderRestorePlan } from "../../../../automation/render/restore-text.js";
 import type { RestorePlan } from "../../../../automation/backup/restore-plan.js";
 import { golden } from "../../../support/golden.js";
 import { outputsOf } from "../backup/support.js";
@@ -27,7 +27,7 @@ describe("what a restore would do", () => {
       without: [],
       ...changes,
     };
-    return restoreText(plan, Date.parse("2026-11-25T20:00:00Z"));
+    return renderRestorePlan(plan, Date.parse("2026-11-25T20:00:00Z"));
   };
 
   it("is said in sentences", () => {

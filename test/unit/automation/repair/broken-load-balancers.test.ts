@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
-  conditionOfBalancer,
+  getBalancerCondition,
   waitForOctavia,
-  balancersWithParts,
+  findBalancersWithParts,
 } from "../../../../automation/repair/broken-load-balancers.js";
 import type { StateResource } from "../../../../automation/pulumi/stack-state.js";
-import { clusterTags } from "../../../../openstack/inventory/ownership.js";
+import { getClusterTags } from "../../../../openstack/inventory/ownership.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 import { projectOfEach } from "../../../support/cloud/empty-project.js";
 
@@ -31,7 +31,7 @@ const whole = (of: string): StateResource[] => [
 
 describe("what is in a load balancer", () => {
   const partsIn = (resources: StateResource[], ...ids: string[]): string[] =>
-    [...balancersWithParts({ deployment: { resources } }, new Set(ids))]
+    [...findBalancersWithParts({ deployment: { resources } }, new Set(ids))]
       .map(({ id = "" }) => id)
       .sort();
 
@@ -61,11 +61,11 @@ describe("what is in a load balancer", () => {
 });
 
 describe("what has become of a load balancer", () => {
-  const tags = clusterTags({ name: "dev", identity });
+  const tags = getClusterTags({ name: "dev", identity });
   const balancer = (status: string, of = tags) =>
     object({ kind: "load balancer", id: "a", status, tags: of });
   const condition = (found: ReturnType<typeof balancer> | undefined, kept: object = {}): string =>
-    conditionOfBalancer(kept, found, new Set([identity]));
+    getBalancerCondition(kept, found, new Set([identity]));
 
   it("is said by Octavia", () => {
     assert.equal(condition(undefined), "gone");
@@ -78,7 +78,7 @@ describe("what has become of a load balancer", () => {
 
   it("is for others to mend without the identity, and where it is to stay", () => {
     assert.equal(condition(balancer("ERROR", [])), "undeletable");
-    const another = clusterTags({ name: "dev", identity: "ba9876543210" });
+    const another = getClusterTags({ name: "dev", identity: "ba9876543210" });
     assert.equal(condition(balancer("ERROR", another)), "undeletable");
     assert.equal(condition(balancer("ERROR"), { protect: true }), "undeletable");
     assert.equal(condition(balancer("ERROR"), { retainOnDelete: true }), "undeletable");

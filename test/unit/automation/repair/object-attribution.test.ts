@@ -1,19 +1,22 @@
 import assert from "node:assert/strict";
 import {
-  clusterObjects,
+  findClusterObjects,
   isUnrecorded,
-  attributeNamed,
-  attributeUnrecorded,
-  attributeUnmarked,
-  type RunEvidence,
+  attributeNamedObject,
+  attributeUnrecordedObject,
+  attributeUnmarkedObject,
+  type AttributionEvidence,
   type Attribution,
 } from "../../../../automation/repair/object-attribution.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
-import { clusterDescription, serverGroupName } from "../../../../openstack/inventory/ownership.js";
+import {
+  getClusterDescription,
+  getServerGroupName,
+} from "../../../../openstack/inventory/ownership.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 
 /** State and history with an interrupted run, and a failed run before it. */
-const known: RunEvidence = {
+const known: AttributionEvidence = {
   owned: new Set(["our network", "our router", "held"]),
   identities: new Set(["0123456789ab"]),
   retained: new Set(["kept"]),
@@ -83,7 +86,7 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
   ["a network of ours", { kind: "network", tags: tags(ours) }, "left behind"],
   [
     "a network of ours that has no tags yet",
-    { kind: "network", description: clusterDescription({ name: "dev", identity: ours }) },
+    { kind: "network", description: getClusterDescription({ name: "dev", identity: ours }) },
     "left behind",
   ],
   ...(["port", "floating IP", "security group"] as const).map(
@@ -92,21 +95,21 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
       {
         kind,
         network: "their network",
-        description: clusterDescription({ name: "dev", identity: ours }, "What it is"),
+        description: getClusterDescription({ name: "dev", identity: ours }, "What it is"),
       },
       "left behind",
     ],
   ),
   [
     "a server group of ours, of which Nova keeps a name only",
-    { kind: "server group", name: serverGroupName({ name: "dev", identity: ours }, "general") },
+    { kind: "server group", name: getServerGroupName({ name: "dev", identity: ours }, "general") },
     "left behind",
   ],
   [
     "a floating IP of another cluster that has no tags yet",
     {
       kind: "floating IP",
-      description: clusterDescription({ name: "dev", identity: theirs }, "Kubernetes API"),
+      description: getClusterDescription({ name: "dev", identity: theirs }, "Kubernetes API"),
       created: during,
     },
     "another's",
@@ -115,7 +118,7 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     "a router of another cluster that has no tags yet",
     {
       kind: "router",
-      description: clusterDescription({ name: "dev", identity: theirs }),
+      description: getClusterDescription({ name: "dev", identity: theirs }),
       created: during,
     },
     "another's",
@@ -207,7 +210,7 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
 describe("what an earlier run left behind", () => {
   for (const [what, fields, is, because] of table)
     it(`${what}: ${is}`, () => {
-      const verdict = attributeNamed(object({ name: "dev", ...fields }), known);
+      const verdict = attributeNamedObject(object({ name: "dev", ...fields }), known);
       assert.equal(verdict.is, is);
       if (because) assert.match(verdict.is === "unproven" ? verdict.because : "", because);
     });
@@ -215,11 +218,12 @@ describe("what an earlier run left behind", () => {
   it("is nothing without a mark where no run is unsettled", () => {
     const settled = { ...known, unsettled: [] };
     const port = object({ kind: "port", network: "our network", created: during });
-    assert.equal(attributeNamed(port, settled).is, "unproven");
+    assert.equal(attributeNamedObject(port, settled).is, "unproven");
   });
 
   it("is a part of ours alone: every parent has to be", () => {
-    const of = (...parents: string[]) => attributeUnmarked({ parents, created: during }, known).is;
+    const of = (...parents: string[]) =>
+      attributeUnmarkedObject({ parents, created: during }, known).is;
     assert.equal(of("our router", "our network"), "left behind");
     assert.equal(of("our router", "their network"), "unproven");
     assert.equal(of(""), "unproven");
@@ -227,18 +231,18 @@ describe("what an earlier run left behind", () => {
 });
 
 describe("what is there without a record", () => {
-  const description = clusterDescription({ name: "dev", identity: ours });
+  const description = getClusterDescription({ name: "dev", identity: ours });
   const lost = (fields: Partial<CloudObject>): boolean => isUnrecorded(object(fields), known);
 
   const lostVerdict = (fields: Partial<CloudObject>, all: typeof known = known) =>
-    attributeUnrecorded(object(fields), all).is;
+    attributeUnrecordedObject(object(fields), all).is;
 
   it("is what carries an identity of ours, and the state does not hold", () => {
     for (const kind of ["network", "port", "floating IP", "security group"] as const)
       assert.ok(lost({ kind, id: "new", description }), kind);
     assert.ok(!lost({ kind: "network", id: "held", description }));
     assert.ok(!lost({ kind: "network", id: "kept", description }), "the program has it stay");
-    const foreign = clusterDescription({ name: "dev", identity: theirs });
+    const foreign = getClusterDescription({ name: "dev", identity: theirs });
     assert.ok(!lost({ kind: "network", id: "new", description: foreign }));
     assert.ok(!lost({ kind: "port", id: "new", network: "our network", created: during }));
   });
@@ -282,7 +286,7 @@ describe("what a destroy does with an object", () => {
   };
   const csi = (identity: string) => ({ "cinder.csi.openstack.org/cluster": `dev-${identity}` });
   const disposals = (...fields: readonly Partial<CloudObject>[]): (string | undefined)[] =>
-    fields.map((one) => clusterObjects([object(one)], holdings)[0]?.disposal);
+    fields.map((one) => findClusterObjects([object(one)], holdings)[0]?.disposal);
 
   it("is that it is deleted if it is in the state or carries the identity", () => {
     const objects = [
@@ -318,7 +322,7 @@ describe("what a destroy does with an object", () => {
   it("counts a server group without an identity whose servers all have one, for plan and sweep", () => {
     const server = object({ id: "s", kind: "server", metadata: metadata(ours) });
     const group = object({ id: "g", kind: "server group", members: ["s"] });
-    const found = clusterObjects([server, group], holdings);
+    const found = findClusterObjects([server, group], holdings);
     assert.deepEqual(
       found.map(({ object: { id }, disposal }) => [id, disposal]),
       [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { StackHistory, StackRuns } from "../../../../automation/pulumi/run-history.js";
-import { evidenceOfNewerState } from "../../../../automation/repair/outdated-state.js";
+import { findNewerStateEvidence } from "../../../../automation/repair/outdated-state.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
 import { object } from "../../../support/cloud/cloud-object.js";
@@ -35,7 +35,7 @@ const marked = (fields: Partial<CloudObject>): CloudObject =>
     ...fields,
   });
 const later = (fields: Partial<CloudObject>, now: StateExport = state()): string | undefined =>
-  evidenceOfNewerState(now, none, [marked(fields)]);
+  findNewerStateEvidence(now, none, [marked(fields)]);
 
 /** Returns an update in the history that ran between these minutes. */
 const update = (from: number, to: number, more: Partial<StackHistory[number]> = {}) => ({
@@ -49,7 +49,7 @@ const update = (from: number, to: number, more: Partial<StackHistory[number]> = 
 describe("a state of a run that was killed", () => {
   const minute = (one: number): number => Date.parse(at(one));
   const by = (runs: Partial<StackRuns>, now: StateExport = state()): string | undefined =>
-    evidenceOfNewerState(now, { ...none, ...runs }, []);
+    findNewerStateEvidence(now, { ...none, ...runs }, []);
 
   it("is the newest for all that is known where nothing came after it", () => {
     assert.equal(by({}), undefined);
@@ -124,7 +124,7 @@ describe("a state of a run that was killed", () => {
       created: at(-30),
     };
     const of = (fields: Partial<CloudObject>, history: StackHistory = [], more: object[] = []) =>
-      evidenceOfNewerState(state([stack, ...more]), { history }, [
+      findNewerStateEvidence(state([stack, ...more]), { history }, [
         object({ id: "new", ...fields }),
       ]);
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { partialCreatesIn } from "../../../../automation/repair/partial-creates.js";
+import { findPartialCreates } from "../../../../automation/repair/partial-creates.js";
 import { urnOf } from "../../../support/engine/fake-engine.js";
 
 describe("what could not be read after it was made", () => {
@@ -24,9 +24,9 @@ describe("what could not be read after it was made", () => {
       [one(server, errors), []],
     ] as const)
       assert.deepEqual(
-        partialCreatesIn({ version: 3, deployment: { resources: [{ ...resource }] } }),
+        findPartialCreates({ version: 3, deployment: { resources: [{ ...resource }] } }),
         found,
       );
-    assert.deepEqual(partialCreatesIn({ version: 3, deployment: {} }), []);
+    assert.deepEqual(findPartialCreates({ version: 3, deployment: {} }), []);
   });
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { withoutRefusedPowerStates } from "../../../../automation/repair/remove-refused-power-states.js";
+import { omitRefusedPowerStates } from "../../../../automation/repair/remove-refused-power-states.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import { urnOf } from "../../../support/engine/fake-engine.js";
 
@@ -18,7 +18,7 @@ describe("a power state that OpenStack's provider refuses", () => {
   });
 
   it("is no input of a server any more; what was read stays", () => {
-    const { deployment } = withoutRefusedPowerStates(
+    const { deployment } = omitRefusedPowerStates(
       stateOf(of(server, "active"), of(server, "error")),
     );
     const [running, failed] = deployment.resources ?? [];
@@ -34,6 +34,6 @@ describe("a power state that OpenStack's provider refuses", () => {
       { version: 3, deployment: { ...deployment, pending_operations: [operation] } },
       { version: 3, deployment: {} },
     ])
-      assert.equal(withoutRefusedPowerStates(state), state);
+      assert.equal(omitRefusedPowerStates(state), state);
   });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
-  foreignBalancers,
-  balancersWithoutService,
+  findForeignBalancers,
+  findBalancersWithoutService,
 } from "../../../../automation/repair/service-load-balancers.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
 import { object } from "../../../support/cloud/cloud-object.js";
@@ -14,7 +14,7 @@ describe("load balancers of Services that are gone", () => {
   const balancer = (fields: Partial<CloudObject>): CloudObject =>
     object({ kind: "load balancer", id: "one", network: "net", ...fields });
   const found = (one: CloudObject): boolean =>
-    balancersWithoutService([one], identities, new Set(["shop/web", "other/cart"])).length > 0;
+    findBalancersWithoutService([one], identities, new Set(["shop/web", "other/cart"])).length > 0;
 
   it("are those of the cluster's own that no Service has or shares", () => {
     assert.equal(found(balancer({ name: nameOf("cart") })), true);
@@ -32,7 +32,7 @@ describe("load balancers of Services that are gone", () => {
   it("are told from those that somebody put into the cluster's network", () => {
     const sets = { networks: new Set(["net"]), ours: new Set(["api"]), identities };
     const foreign = (fields: Partial<CloudObject>): boolean =>
-      foreignBalancers([balancer(fields)], sets).length > 0;
+      findForeignBalancers([balancer(fields)], sets).length > 0;
     assert.equal(foreign({ name: "theirs" }), true);
     assert.equal(foreign({ name: nameOf("web", theirs) }), true);
     assert.equal(foreign({ name: nameOf("web") }), false);

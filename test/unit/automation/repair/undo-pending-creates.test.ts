@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { lastUpPath } from "../../../../automation/pulumi/last-up.js";
+import { getLastUpPath } from "../../../../automation/pulumi/last-up.js";
 import {
   hasInterruptedRun,
   undoPendingCreates,
@@ -67,7 +67,7 @@ describe("recovery", () => {
     emptyProject(cloud);
     notes.length = 0;
     putHistory([]);
-    writeFileSync(lastUpPath({ directory }), String(Date.parse("2026-01-02T10:00:00Z")));
+    writeFileSync(getLastUpPath({ directory }), String(Date.parse("2026-01-02T10:00:00Z")));
   });
   afterEach(async () => {
     rmSync(directory, { recursive: true });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { RunPeriod } from "../../../../automation/pulumi/run-history.js";
 import {
-  failedRunPeriodsBefore,
-  portsWithoutScripts,
+  findFailedRunPeriods,
+  findPortsWithoutScripts,
   attributeUnrecordedServer,
 } from "../../../../automation/repair/unrecorded-server-attribution.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
@@ -52,7 +52,7 @@ describe("a server without a record", () => {
     const during = "2026-01-02T08:05:00Z";
     const whole = state("2026-01-02T08:30:00Z", during);
     const of = (one: StateExport, how: object = { ended: true }): number =>
-      failedRunPeriodsBefore(one, [{ from, to, ...how }]).length;
+      findFailedRunPeriods(one, [{ from, to, ...how }]).length;
     assert.equal(of(whole), 1);
     for (const how of [{}, { atMost: true }, { destroyed: true }]) assert.equal(of(whole, how), 0);
     assert.equal(of(state("2026-01-02T08:20:00Z", during)), 0, "written while it was at work");
@@ -84,10 +84,13 @@ describe("a server without a record", () => {
     ] as const;
     const both = ["id of dev-a-1-port", "id of dev-a-1-admin-port"];
     const all = [...both, "id of dev-a-10-port"];
-    assert.deepEqual([...portsWithoutScripts(state(...ports))], all);
-    assert.deepEqual([...portsWithoutScripts(state(...ports, [script, "dev-a-10-prepare"]))], both);
+    assert.deepEqual([...findPortsWithoutScripts(state(...ports))], all);
     assert.deepEqual(
-      [...portsWithoutScripts(state(...ports, [script, "dev-a-1-join"]))],
+      [...findPortsWithoutScripts(state(...ports, [script, "dev-a-10-prepare"]))],
+      both,
+    );
+    assert.deepEqual(
+      [...findPortsWithoutScripts(state(...ports, [script, "dev-a-1-join"]))],
       ["id of dev-a-10-port"],
     );
   });

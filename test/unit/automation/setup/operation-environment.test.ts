@@ -13,8 +13,8 @@ import { join } from "node:path";
 import { Failure } from "../../../../base/failures/failure.js";
 import { ensurePassphraseFile } from "../../../../automation/setup/create-passphrase-file.js";
 import {
-  backendUrl,
-  cloudEnvironment,
+  resolveBackendUrl,
+  getCloudEnvironment,
   namesCloud,
   isLabRunning,
   usesStandInsByDefault,
@@ -43,7 +43,7 @@ describe("the environment of an operation", () => {
     for (const env of [{ OS_CLOUD: "mine" }, { OS_AUTH_URL: "http://k" }]) {
       assert.equal(namesCloud(env), true);
       assert.equal(usesLab(env), false);
-      assert.deepEqual(cloudEnvironment(env), {});
+      assert.deepEqual(getCloudEnvironment(env), {});
     }
   });
 
@@ -60,7 +60,7 @@ describe("the environment of an operation", () => {
     startLab();
     assert.equal(isLabRunning(), true);
     for (const env of [{}, { OS_CLOUD: "" }, { OS_CLOUD: "stackadm-lab" }])
-      assert.deepEqual(cloudEnvironment(env), {
+      assert.deepEqual(getCloudEnvironment(env), {
         OS_CLOUD: "stackadm-lab",
         OS_CLIENT_CONFIG_FILE: join(state, "stackadm", "lab", "clouds.yaml"),
         STACKADM_SITE: join(state, "stackadm", "lab", "site.yaml"),
@@ -73,13 +73,13 @@ describe("the environment of an operation", () => {
       startLab();
       assert.equal(isLabRunning(), false);
       startLab("two");
-      assert.deepEqual(cloudEnvironment({}), {
+      assert.deepEqual(getCloudEnvironment({}), {
         OS_CLOUD: "two",
         OS_CLIENT_CONFIG_FILE: join(state, "stackadm", "two", "clouds.yaml"),
         STACKADM_SITE: join(state, "stackadm", "two", "site.yaml"),
       });
       assert.equal(usesLab({ OS_CLOUD: "two-tls" }), true);
-      assert.equal(backendUrl({}), `file://${join(state, "stackadm", "two", "pulumi")}`);
+      assert.equal(resolveBackendUrl({}), `file://${join(state, "stackadm", "two", "pulumi")}`);
     } finally {
       Reflect.deleteProperty(process.env, "STACKADM_LAB_NAME");
     }
@@ -88,33 +88,36 @@ describe("the environment of an operation", () => {
   it("use the lab over TLS when that is named, with all that is the lab's", () => {
     startLab();
     const env = { OS_CLOUD: "stackadm-lab-tls" };
-    assert.deepEqual(cloudEnvironment(env), { ...cloudEnvironment({}), ...env });
+    assert.deepEqual(getCloudEnvironment(env), { ...getCloudEnvironment({}), ...env });
     assert.equal(usesStandInsByDefault(env), true);
-    assert.equal(backendUrl(env), backendUrl({}));
+    assert.equal(resolveBackendUrl(env), resolveBackendUrl({}));
   });
 
   it("keep a site that was named", () => {
     startLab();
-    assert.equal(cloudEnvironment({ STACKADM_SITE: "/mine" })["STACKADM_SITE"], "/mine");
+    assert.equal(getCloudEnvironment({ STACKADM_SITE: "/mine" })["STACKADM_SITE"], "/mine");
   });
 
   it("are refused in one sentence when there is no cloud at all", () => {
     assert.throws(
-      () => cloudEnvironment({}),
+      () => getCloudEnvironment({}),
       (error: unknown) =>
         error instanceof Failure && error.code === "CLOUD_NOT_CONFIGURED" && error.exitCode === 2,
     );
   });
 
   it("keep the stacks in a directory of the user's own, those of a lab inside the lab", () => {
-    assert.equal(backendUrl({ OS_CLOUD: "mine" }), `file://${join(state, "stackadm", "pulumi")}`);
+    assert.equal(
+      resolveBackendUrl({ OS_CLOUD: "mine" }),
+      `file://${join(state, "stackadm", "pulumi")}`,
+    );
     startLab();
-    assert.equal(backendUrl({}), `file://${join(state, "stackadm", "lab", "pulumi")}`);
+    assert.equal(resolveBackendUrl({}), `file://${join(state, "stackadm", "lab", "pulumi")}`);
     assert.ok(existsSync(join(state, "stackadm", "lab", "pulumi")));
-    assert.equal(backendUrl({}, "s3://a"), "s3://a");
-    assert.equal(backendUrl({ PULUMI_BACKEND_URL: "s3://b" }, "s3://a"), "s3://b");
+    assert.equal(resolveBackendUrl({}, "s3://a"), "s3://a");
+    assert.equal(resolveBackendUrl({ PULUMI_BACKEND_URL: "s3://b" }, "s3://a"), "s3://b");
     assert.throws(
-      () => backendUrl({}, "stacks"),
+      () => resolveBackendUrl({}, "stacks"),
       /^Failure: Pulumi\.yaml: backend\.url: 'stacks' is/,
     );
   });

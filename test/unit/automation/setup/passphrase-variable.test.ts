@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { passphraseEnvironment } from "../../../../automation/setup/passphrase-variable.js";
+import { preparePassphraseEnvironment } from "../../../../automation/setup/passphrase-variable.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
 describe("the passphrase of an operation", () => {
@@ -23,7 +23,7 @@ describe("the passphrase of an operation", () => {
   const own = (): string => join(state, "stackadm", "passphrase");
   const local = (): string => pathToFileURL(state).href;
   const ask = (backend: string, env: NodeJS.ProcessEnv = {}, needed: boolean | "optional" = true) =>
-    passphraseEnvironment(env, { backend, needed, note: (text) => void notes.push(text) });
+    preparePassphraseEnvironment(env, { backend, needed, note: (text) => void notes.push(text) });
   const shared = ["s3://bucket", "gs://b", "azblob://c", "postgres://me:SECRET@db.example/stacks"];
 
   it("is made once where the backend is a directory, with one note of where it is and that it is to be kept", () => {

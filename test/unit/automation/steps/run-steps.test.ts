@@ -2,20 +2,20 @@ import assert from "node:assert/strict";
 import type { StackOperation } from "../../../../automation/engine/operation-context.js";
 import { describeSteps, runSteps } from "../../../../automation/steps/run-steps.js";
 import {
-  guardsWhen,
-  stepsWhen,
-  type Facts,
+  makeGuardsConditional,
+  makeStepsConditional,
+  type OperationFacts,
   type Operation,
-  type Step,
+  type OperationStep,
 } from "../../../../automation/steps/step.js";
 
 describe("the steps of an operation", () => {
   let log: string[];
-  let facts: Facts;
+  let facts: OperationFacts;
   beforeEach(() => {
     log = [];
     const run = {
-      step: ({ title }: Step, work: () => unknown) => {
+      step: ({ title }: OperationStep, work: () => unknown) => {
         log.push(`begin ${title}`);
         return work();
       },
@@ -24,7 +24,7 @@ describe("the steps of an operation", () => {
   });
 
   /** Returns a step that logs what the runner calls. */
-  const step = (title: string, found?: string): Step<Facts, string, string> => ({
+  const step = (title: string, found?: string): OperationStep<OperationFacts, string, string> => ({
     title,
     detect: () => {
       log.push(`detect ${title}`);
@@ -33,12 +33,14 @@ describe("the steps of an operation", () => {
     describe: (_, what) => `${title} ${what}`,
     apply: (_, what) => void log.push(`apply ${title} ${what}`),
   });
-  const silent: Step = {
+  const silent: OperationStep = {
     title: "silent",
     silent: true,
     apply: () => void log.push("apply silent"),
   };
-  const operation = (...steps: readonly Step<Facts, string>[]): Operation<Facts, string> => ({
+  const operation = (
+    ...steps: readonly OperationStep<OperationFacts, string>[]
+  ): Operation<OperationFacts, string> => ({
     guards: [() => void log.push("guard")],
     steps: [...steps, silent],
   });
@@ -57,10 +59,10 @@ describe("the steps of an operation", () => {
 
   it("are not asked where their condition does not hold, nor are such guards", async () => {
     const steps = [
-      ...stepsWhen(() => false, [step("one", "x")]),
-      ...stepsWhen(() => true, [step("two", "y")]),
+      ...makeStepsConditional(() => false, [step("one", "x")]),
+      ...makeStepsConditional(() => true, [step("two", "y")]),
     ];
-    const guards = guardsWhen(() => false, [() => assert.fail("refused")]);
+    const guards = makeGuardsConditional(() => false, [() => assert.fail("refused")]);
     const { steps: all } = operation(...steps);
     await runSteps({ guards, steps: all }, facts);
     await describeSteps(all, facts);
@@ -96,9 +98,9 @@ describe("the steps of an operation", () => {
 
   it("read the newest state, which an earlier step wrote", async () => {
     const state = { version: 3, deployment: {} };
-    const writes: Step = { title: "write", apply: (all) => void (all.state = state) };
-    let seen: Facts["state"];
-    const reads: Step = { title: "read", apply: (all) => void (seen = all.state) };
+    const writes: OperationStep = { title: "write", apply: (all) => void (all.state = state) };
+    let seen: OperationFacts["state"];
+    const reads: OperationStep = { title: "read", apply: (all) => void (seen = all.state) };
     await runSteps({ guards: [], steps: [writes, reads] }, facts);
     assert.equal(seen, state);
   });

@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import {
-  criticalPath,
+  findCriticalPath,
   Spans,
-  timelineOf,
+  createTimelineRows,
   type Span,
 } from "../../../../automation/timeline/critical-path.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
@@ -46,20 +46,20 @@ describe("the critical path of a run", () => {
       join: ["server", "volume"],
       label: ["server"],
     });
-    assert.deepEqual(names(criticalPath(spans, state)), ["net", "server", "join"]);
-    const critical = timelineOf(spans, state).filter((row) => row.critical);
+    assert.deepEqual(names(findCriticalPath(spans, state)), ["net", "server", "join"]);
+    const critical = createTimelineRows(spans, state).filter((row) => row.critical);
     assert.deepEqual(names(critical), ["net", "server", "join"]);
   });
 
   it("leads through what stood still, and through the provider", () => {
     const spans = [span("init", 0, 40), span("pod", 41, 60)];
     const still = stateOf({ init: [], same: ["init"], pod: ["same"] });
-    assert.deepEqual(names(criticalPath(spans, still)), ["init", "pod"]);
+    assert.deepEqual(names(findCriticalPath(spans, still)), ["init", "pod"]);
     const by = stateOf({ init: [], kubernetes: ["init"], pod: [] });
     const resources = by.deployment.resources?.map((one) =>
       one.urn === urn("pod") ? { ...one, provider: `${urn("kubernetes")}::0b1c` } : one,
     );
-    assert.deepEqual(names(criticalPath(spans, { ...by, deployment: { resources } })), [
+    assert.deepEqual(names(findCriticalPath(spans, { ...by, deployment: { resources } })), [
       "init",
       "pod",
     ]);
@@ -68,12 +68,12 @@ describe("the critical path of a run", () => {
   it("has no link that was still at work when the next one began", () => {
     const spans = [span("early", 0, 10), span("late", 0, 90), span("end", 20, 100)];
     const state = stateOf({ early: [], late: [], end: ["early", "late"] });
-    assert.deepEqual(names(criticalPath(spans, state)), ["early", "end"]);
+    assert.deepEqual(names(findCriticalPath(spans, state)), ["early", "end"]);
   });
 
   it("is nothing of nothing, and one link where nothing is known of what waits", () => {
-    assert.deepEqual(criticalPath([], undefined), []);
-    assert.deepEqual(names(criticalPath([span("a", 0, 1), span("b", 0, 2)], undefined)), ["b"]);
+    assert.deepEqual(findCriticalPath([], undefined), []);
+    assert.deepEqual(names(findCriticalPath([span("a", 0, 1), span("b", 0, 2)], undefined)), ["b"]);
   });
 
   it("ends, with links in the order of time, whatever waits for whatever", () => {
@@ -84,7 +84,7 @@ describe("the critical path of a run", () => {
         const waiting: Record<string, string[]> = {};
         for (const [one, other] of drawn) (waiting[`r${one}`] ??= []).push(`r${other}`);
         const spans = drawn.map(([one, , at, took]) => span(`r${one}`, at, at + took));
-        const path = criticalPath(spans, stateOf(waiting));
+        const path = findCriticalPath(spans, stateOf(waiting));
         assert.equal(new Set(path).size, path.length);
         for (const [at, link] of path.slice(1).entries())
           assert.ok((path[at]?.endedAt ?? 0) <= link.startedAt + 50);

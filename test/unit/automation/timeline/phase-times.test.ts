@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ResourceEvent } from "../../../../automation/engine/operation-events.js";
-import { Timeline } from "../../../../automation/timeline/phase-times.js";
+import { PhaseTracker } from "../../../../automation/timeline/phase-times.js";
 
 /** Component of the resources of each phase. */
 const components = {
@@ -29,7 +29,7 @@ const unchanged = eventOf("unchanged");
 
 describe("the timeline of an operation", () => {
   it("measures a phase from its first resource's start to its last one's end", () => {
-    const timeline = new Timeline();
+    const timeline = new PhaseTracker();
     timeline.take(started("a", "network"), 1000);
     timeline.take(started("b", "network"), 2000);
     timeline.take(finished("a", "network"), 5000);
@@ -43,7 +43,7 @@ describe("the timeline of an operation", () => {
   });
 
   it("knows what runs, the longest first", () => {
-    const timeline = new Timeline();
+    const timeline = new PhaseTracker();
     timeline.take(started("late", "control plane"), 20);
     timeline.take(started("early", "control plane"), 10);
     const names = (): string[] =>
@@ -56,7 +56,7 @@ describe("the timeline of an operation", () => {
   });
 
   it("remembers that something failed", () => {
-    const timeline = new Timeline();
+    const timeline = new PhaseTracker();
     timeline.take(started("a", "workers"), 1);
     timeline.take(failed("a", "workers"), 2);
     assert.equal(timeline.times()[0]?.failed, true);
@@ -64,7 +64,7 @@ describe("the timeline of an operation", () => {
   });
 
   it("passes over what has no phase and what changes nothing", () => {
-    const timeline = new Timeline();
+    const timeline = new PhaseTracker();
     assert.equal(timeline.take(started("stack"), 1), undefined);
     assert.equal(timeline.take(unchanged("a", "network"), 1), undefined);
     assert.deepEqual(timeline.times(), []);
@@ -73,7 +73,7 @@ describe("the timeline of an operation", () => {
   });
 
   it("takes the end of something whose start it did not see", () => {
-    const timeline = new Timeline();
+    const timeline = new PhaseTracker();
     assert.equal(timeline.take(finished("a", "storage"), 7), "storage");
     assert.deepEqual(timeline.times(), [
       { phase: "storage", startedAt: 7, endedAt: 7, resources: 1, failed: false },

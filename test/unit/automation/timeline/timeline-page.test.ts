@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { TimelineRow } from "../../../../automation/timeline/critical-path.js";
-import { timelinePage } from "../../../../automation/timeline/timeline-page.js";
+import { renderTimelinePage } from "../../../../automation/timeline/timeline-page.js";
 
 const row = (name: string, startedAt: number, endedAt: number, critical: boolean): TimelineRow => ({
   urn: `urn:pulumi:dev::p::t:i:T::${name}`,
@@ -18,7 +18,7 @@ describe("the page of a timeline", () => {
     ...[row("net", 1_000, 3_000, true), row("key", 1_000, 1_500, false)],
     row('<server> & "co"', 3_500, 11_000, true),
   ];
-  const page = timelinePage("dev", rows);
+  const page = renderTimelinePage("dev", rows);
 
   it("says of the critical path when each link began, how long it waited and how long it took", () => {
     const table = /<table>([\s\S]*)<\/table>/.exec(page)?.[1] ?? "";

@@ -6,7 +6,7 @@ import {
   findExecutable,
   findEngine as find,
   findPlugin,
-  searchPlaces,
+  getSearchPlaces,
 } from "../../../../automation/toolchain/find-programs.js";
 import { isAcceptableVersion, pluginVersions } from "../../../../base/versions/pulumi-versions.js";
 
@@ -26,7 +26,7 @@ describe("toolchain/find", () => {
     return file;
   };
   const where = (...path: string[]) =>
-    searchPlaces(
+    getSearchPlaces(
       { PATH: path.join(delimiter), PULUMI_HOME: join(home, "pulumi") },
       join(home, "own"),
     );

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  asProductFailure,
-  toolchainPackage,
+  convertPackageFailure,
+  loadToolchainPackage,
 } from "../../../../automation/toolchain/toolchain-package.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
@@ -27,16 +27,16 @@ describe("the package of the toolchain", () => {
 
   it("is loaded if it is installed next to the program", () => {
     install("exports.substitute = 7;");
-    assert.deepEqual({ ...toolchainPackage(from) }, { substitute: 7 });
+    assert.deepEqual({ ...loadToolchainPackage(from) }, { substitute: 7 });
   });
 
   it("is undefined if it is not installed", () => {
-    assert.equal(toolchainPackage(from), undefined);
+    assert.equal(loadToolchainPackage(from), undefined);
   });
 
   it("reports its own errors: a package that throws while it is loaded is not missing", () => {
     install("throw new RangeError('broken');");
-    assert.throws(() => toolchainPackage(from), /broken/);
+    assert.throws(() => loadToolchainPackage(from), /broken/);
   });
 });
 
@@ -44,7 +44,7 @@ describe("the error of the package of the toolchain", () => {
   const copy = (fields: object): Error => Object.assign(new Error("It failed."), fields);
 
   it("keeps code, sentence and hint of the package's own failures", () => {
-    const error = asProductFailure(copy({ code: "NOT_READY", hint: "Wait." }));
+    const error = convertPackageFailure(copy({ code: "NOT_READY", hint: "Wait." }));
     assert.ok(error instanceof Failure);
     assert.deepEqual(
       [error.code, error.sentence, error.hint, error.exitCode],
@@ -58,7 +58,7 @@ describe("the error of the package of the toolchain", () => {
       copy({ code: "NOT_READY" }),
       new Failure("FAILED", "a"),
     ])
-      assert.equal(asProductFailure(error), error);
-    assert.equal(asProductFailure("text"), "text");
+      assert.equal(convertPackageFailure(error), error);
+    assert.equal(convertPackageFailure("text"), "text");
   });
 });

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { silentProgress, type Progress } from "../../../../base/progress.js";
-import { openstackPlugins } from "../../../../base/versions/openstack-plugin-versions.js";
+import { openstackPluginVersions } from "../../../../base/versions/openstack-plugin-versions.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import {
   ensureToolchain,
@@ -172,7 +172,7 @@ describe("toolchain on a machine with Pulumi", () => {
     engine(engineVersion);
     tool("bin", "pulumi-language-nodejs");
     install();
-    for (const openstackPlugin of nonEmpty(openstackPlugins)) {
+    for (const openstackPlugin of nonEmpty(openstackPluginVersions)) {
       const directory = `home/plugins/resource-openstack-v${openstackPlugin}`;
       const file = tool(directory, "pulumi-resource-openstack");
       const { pieces } = await ensure(silentProgress, {}, { openstackPlugin });

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Failure } from "../../../../base/failures/failure.js";
 import {
-  entrySshTarget,
-  hostKeyOf,
-  machinesOf,
+  findEntrySshTarget,
+  findHostKey,
+  getMachines,
   parseOutputs,
-  sshTargetOf,
+  findSshRoute,
   outputValues,
 } from "../../../../automation/verify/cluster-outputs.js";
 
@@ -68,22 +68,22 @@ describe("the outputs of a stack", () => {
 describe("a machine's host key", () => {
   it("is that of the very host, also among several names of a line", () => {
     const lines = ["dev-0,10.0.0.1 ssh-ed25519 AAAA1 comment", "10.0.0.10 ssh-ed25519 AAAA2"];
-    assert.equal(hostKeyOf(lines, "10.0.0.1"), "ssh-ed25519 AAAA1");
-    assert.equal(hostKeyOf(lines, "dev-0"), "ssh-ed25519 AAAA1");
-    assert.equal(hostKeyOf(lines, "10.0.0.10"), "ssh-ed25519 AAAA2");
+    assert.equal(findHostKey(lines, "10.0.0.1"), "ssh-ed25519 AAAA1");
+    assert.equal(findHostKey(lines, "dev-0"), "ssh-ed25519 AAAA1");
+    assert.equal(findHostKey(lines, "10.0.0.10"), "ssh-ed25519 AAAA2");
   });
 
   it("is none for a host that only begins like a known one", () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.ipV4(), (known, asked) => {
-        const found = hostKeyOf([`${known} ssh-ed25519 KEY`], asked);
+        const found = findHostKey([`${known} ssh-ed25519 KEY`], asked);
         return (found !== undefined) === (known === asked);
       }),
     );
   });
 
   it("is found in lines that people have edited", () => {
-    assert.equal(hostKeyOf(["", "  h \t ssh-ed25519   K  "], "h"), "ssh-ed25519 K");
+    assert.equal(findHostKey(["", "  h \t ssh-ed25519   K  "], "h"), "ssh-ed25519 K");
   });
 });
 
@@ -91,7 +91,7 @@ describe("the way into the cluster", () => {
   const login = { user: "debian", agentSocket: "/agent" };
 
   it("is the first machine with an address for SSH, pinned to its key", () => {
-    assert.deepEqual(entrySshTarget(parseOutputs(outputs), login), {
+    assert.deepEqual(findEntrySshTarget(parseOutputs(outputs), login), {
       host: "203.0.113.7",
       hostKey: "ssh-ed25519 AAAA1",
       ...login,
@@ -100,7 +100,7 @@ describe("the way into the cluster", () => {
 
   it("is entered as the user that the machine names", () => {
     const own = { ...node, sshHost: "203.0.113.7", sshUser: "ubuntu" };
-    const target = entrySshTarget(parseOutputs({ ...outputs, nodes: [own] }), login);
+    const target = findEntrySshTarget(parseOutputs({ ...outputs, nodes: [own] }), login);
     assert.equal(target?.user, "ubuntu");
   });
 
@@ -108,16 +108,16 @@ describe("the way into the cluster", () => {
     const bastion = { ...node, name: "b", role: "bastion", sshHost: "203.0.113.7" };
     const etcd = [{ ...node, name: "e", role: "etcd" }];
     const behind = parseOutputs({ ...outputs, nodes: [node], bastion: [bastion], etcd });
-    assert.equal(entrySshTarget(behind, login)?.host, "203.0.113.7");
+    assert.equal(findEntrySshTarget(behind, login)?.host, "203.0.113.7");
     assert.deepEqual(
-      machinesOf(behind).map(({ name }) => name),
+      getMachines(behind).map(({ name }) => name),
       ["c", "b", "e"],
     );
   });
 
   it("is none without an address, and none without a known key: nothing is trusted at first sight", () => {
-    assert.equal(entrySshTarget(parseOutputs({ ...outputs, nodes: [node] }), login), undefined);
-    assert.equal(entrySshTarget(parseOutputs({ ...outputs, hostKeys: [] }), login), undefined);
+    assert.equal(findEntrySshTarget(parseOutputs({ ...outputs, nodes: [node] }), login), undefined);
+    assert.equal(findEntrySshTarget(parseOutputs({ ...outputs, hostKeys: [] }), login), undefined);
   });
 });
 
@@ -139,7 +139,7 @@ describe("the way to a machine", () => {
       hostKeys: keys,
       nodes: [...machines, { ...worker, ...more }],
     });
-    return sshTargetOf(known.nodes.at(-1) ?? assert.fail(), known, login);
+    return findSshRoute(known.nodes.at(-1) ?? assert.fail(), known, login);
   };
 
   it("leads through the machine that the outputs name, whichever is the first with an address", () => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
 import { checkRoles } from "../../../../automation/verify/role-checks.js";
-import { entrySshTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
+import { findEntrySshTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
 import { SshSessions } from "../../../../automation/verify/ssh-sessions.js";
 import { SshServer } from "../../../engine/support/ssh-server.js";
 
@@ -95,7 +95,7 @@ describe("what machines say of themselves", () => {
       hostKeys,
       ...machines,
     });
-    const found = entrySshTarget(outputs, { user: "debian", agentSocket: agent.socket });
+    const found = findEntrySshTarget(outputs, { user: "debian", agentSocket: agent.socket });
     const entry = found && { ...found, port: serverAt(0).port };
     const sessions = new SshSessions();
     const checks = await checkRoles({

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import ssh2, { type Connection } from "ssh2";
 import { ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import {
-  entrySshTarget,
-  hostKeyOf,
+  findEntrySshTarget,
+  findHostKey,
   parseOutputs,
 } from "../../../../automation/verify/cluster-outputs.js";
 import { SshSessions, type FetchOptions } from "../../../../automation/verify/ssh-sessions.js";
@@ -177,7 +177,7 @@ describe("the way to the control plane", () => {
   const login = { user: "debian", agentSocket: "/s" };
 
   it("is the machine with an address for SSH, with its pinned key", () => {
-    assert.deepEqual(entrySshTarget(outputs, login), {
+    assert.deepEqual(findEntrySshTarget(outputs, login), {
       host: "192.0.2.7",
       hostKey: key,
       ...login,
@@ -187,12 +187,12 @@ describe("the way to the control plane", () => {
   it("is none without an address or without a key: never unverified", () => {
     const [worker] = outputs.nodes;
     assert.ok(worker);
-    assert.equal(entrySshTarget({ ...outputs, nodes: [worker] }, login), undefined);
-    assert.equal(entrySshTarget({ ...outputs, hostKeys: [] }, login), undefined);
+    assert.equal(findEntrySshTarget({ ...outputs, nodes: [worker] }, login), undefined);
+    assert.equal(findEntrySshTarget({ ...outputs, hostKeys: [] }, login), undefined);
   });
 
   it("takes the whole name of a host, not a part", () => {
-    assert.equal(hostKeyOf([`192.0.2.77 ${key}`], "192.0.2.7"), undefined);
-    assert.equal(hostKeyOf(["", `a,b ${key}`], "b"), key);
+    assert.equal(findHostKey([`192.0.2.77 ${key}`], "192.0.2.7"), undefined);
+    assert.equal(findHostKey(["", `a,b ${key}`], "b"), key);
   });
 });

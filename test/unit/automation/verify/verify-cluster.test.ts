@@ -3,7 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { stringify } from "yaml";
 import type { ClusterOutputs } from "../../../../automation/verify/cluster-outputs.js";
-import { failedChecks, verifyCluster } from "../../../../automation/verify/verify-cluster.js";
+import {
+  describeFailedChecks,
+  verifyCluster,
+} from "../../../../automation/verify/verify-cluster.js";
 
 const node = (name: string, ready = true, message = "waiting") => ({
   metadata: { name, labels: {} },
@@ -171,12 +174,14 @@ describe("the look at a finished cluster", () => {
     answers["/api/v1/nodes"] = { items: [node("c", false, unplugged), node("w")] };
     const accepted = await verifyCluster(own);
     assert.equal(accepted.ok, true);
-    assert.deepEqual(failedChecks(accepted, outputs(false)), []);
+    assert.deepEqual(describeFailedChecks(accepted, outputs(false)), []);
     assert.equal((await look(false)).ok, false);
     answers["/api/v1/nodes"] = { items: [node("c", false, "kubelet stopped"), node("w")] };
     const refused = await verifyCluster(own);
     assert.equal(refused.ok, false);
-    assert.deepEqual(failedChecks(refused, outputs(false)), ["node c: not Ready: kubelet stopped"]);
+    assert.deepEqual(describeFailedChecks(refused, outputs(false)), [
+      "node c: not Ready: kubelet stopped",
+    ]);
   });
 
   it("is not content with a member of etcd that could not be asked, and names it", async () => {
@@ -184,13 +189,16 @@ describe("the look at a finished cluster", () => {
     const apart = { ...outputs(false), etcd: [member] };
     const seen = await verifyCluster({ outputs: apart, timeout: 50 });
     assert.equal(seen.ok, false);
-    assert.match(failedChecks(seen, apart).join(), /^etcd member e: it cannot be reached by SSH/);
+    assert.match(
+      describeFailedChecks(seen, apart).join(),
+      /^etcd member e: it cannot be reached by SSH/,
+    );
   });
 
   it("names each thing that does not work, and nothing when all is well", async () => {
-    assert.deepEqual(failedChecks(await look(false), outputs(false)), []);
+    assert.deepEqual(describeFailedChecks(await look(false), outputs(false)), []);
     answers["/api/v1/nodes"] = { items: [node("w", false)] };
-    assert.deepEqual(failedChecks(await look(), outputs()), [
+    assert.deepEqual(describeFailedChecks(await look(), outputs()), [
       "node c: has not joined",
       "node w: not Ready: waiting",
       `external service http://${origin()}/: HTTP 404: {}`,

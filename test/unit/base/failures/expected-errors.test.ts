@@ -2,8 +2,8 @@ import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import {
-  isMissingFile,
-  isOtherFormat,
+  isMissingFileError,
+  isInvalidFormatError,
   isSystemError,
 } from "../../../../base/failures/expected-errors.js";
 
@@ -29,11 +29,11 @@ describe("expected errors", () => {
   });
 
   it("of a missing file are no other errors of the file", () => {
-    assert.deepEqual([missing, directory, defect].map(isMissingFile), [true, false, false]);
+    assert.deepEqual([missing, directory, defect].map(isMissingFileError), [true, false, false]);
   });
 
   it("of a format are those of JSON and of its shape", () => {
     const all = [json, shape, missing, defect];
-    assert.deepEqual(all.map(isOtherFormat), [true, true, false, false]);
+    assert.deepEqual(all.map(isInvalidFormatError), [true, true, false, false]);
   });
 });

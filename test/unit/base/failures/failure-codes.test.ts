@@ -4,9 +4,9 @@ import { recogniseError } from "../../../../base/failures/failure.js";
 import {
   failureCodes,
   isFailureCode,
-  failureRowOf,
+  getFailureRow,
 } from "../../../../base/failures/failure-codes.js";
-import { openstackPlugins } from "../../../../base/versions/openstack-plugin-versions.js";
+import { openstackPluginVersions } from "../../../../base/versions/openstack-plugin-versions.js";
 import { refusals } from "../../../support/cloud/cloud-error-texts.js";
 import { nonEmpty } from "../../../support/non-empty.js";
 
@@ -26,29 +26,33 @@ describe("the table of failures", () => {
   it("has sentences that can stand within others", () => {
     for (const code of nonEmpty(failureCodes)) {
       assert.match(code, /^[A-Z]+(_[A-Z]+)*$/);
-      assert.match(failureRowOf(code).sentence, /^([a-z]|Nova\b|Kubernetes\b|SSH\b).*[^.:]$/, code);
+      assert.match(
+        getFailureRow(code).sentence,
+        /^([a-z]|Nova\b|Kubernetes\b|SSH\b).*[^.:]$/,
+        code,
+      );
     }
   });
 
   it("has hints that are sentences", () => {
     for (const code of nonEmpty(failureCodes))
-      assert.match(failureRowOf(code).hint, /^([A-Z]|`).{10,}\.$/, code);
+      assert.match(getFailureRow(code).hint, /^([A-Z]|`).{10,}\.$/, code);
   });
 
   it("says every thing once", () => {
-    const sentences = failureCodes.map((code) => failureRowOf(code).sentence);
+    const sentences = failureCodes.map((code) => getFailureRow(code).sentence);
     assert.equal(new Set(sentences).size, sentences.length);
   });
 
   it("ends the command line with the codes that its help explains", () => {
     for (const [exitCode, codes] of Object.entries(exitCodes))
       assert.deepEqual(
-        failureCodes.filter((code) => failureRowOf(code).exitCode === Number(exitCode)),
+        failureCodes.filter((code) => getFailureRow(code).exitCode === Number(exitCode)),
         codes,
       );
     const listed = Object.values(exitCodes).flat();
     for (const code of failureCodes.filter((one) => !listed.includes(one)))
-      assert.equal(failureRowOf(code).exitCode, 1, code);
+      assert.equal(getFailureRow(code).exitCode, 1, code);
   });
 
   it("ends with what has no row of its own", () => {
@@ -85,7 +89,7 @@ const type = fc.constantFrom(
 );
 
 describe("what a cloud refuses", () => {
-  for (const version of openstackPlugins)
+  for (const version of openstackPluginVersions)
     for (const { status, code, words } of refusals)
       it(`is ${code} in the words of OpenStack plugin ${version}: ${String(status)}`, () => {
         const listed = `1 error occurred:\n\t* ${words[version]}\n\n\n`;

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
   Failure,
-  textWithCode,
+  prependFailureCode,
   recogniseError,
-  reasonLine,
+  findReasonLine,
   splitFailureCode,
 } from "../../../../base/failures/failure.js";
-import { failureCodes, failureRowOf } from "../../../../base/failures/failure-codes.js";
+import { failureCodes, getFailureRow } from "../../../../base/failures/failure-codes.js";
 
 const code = fc.constantFrom(...failureCodes);
 const anything = fc.string({ unit: "grapheme", maxLength: 200 });
@@ -16,7 +16,7 @@ describe("a failure", () => {
   it("has the exit code of its row, and its hint unless a better one is given", () => {
     for (const one of failureCodes) {
       const { hint, exitCode, message, sentence } = new Failure(one, "It is late.");
-      assert.deepEqual([hint, exitCode], [failureRowOf(one).hint, failureRowOf(one).exitCode]);
+      assert.deepEqual([hint, exitCode], [getFailureRow(one).hint, getFailureRow(one).exitCode]);
       assert.deepEqual([message, sentence], ["It is late.", "It is late."]);
     }
     assert.equal(new Failure("NOT_READY", "It is late.", "Wait.").hint, "Wait.");
@@ -31,13 +31,13 @@ describe("a failure", () => {
 
 describe("the mark by which a failure passes through the engine", () => {
   it("stands before the sentence", () => {
-    assert.equal(textWithCode("NOT_READY", "It is late."), "[NOT_READY] It is late.");
+    assert.equal(prependFailureCode("NOT_READY", "It is late."), "[NOT_READY] It is late.");
   });
 
   it("is taken off again, whatever the sentence holds", () => {
     fc.assert(
       fc.property(code, anything, (one, text) => {
-        assert.deepEqual(splitFailureCode(textWithCode(one, text)), { code: one, text });
+        assert.deepEqual(splitFailureCode(prependFailureCode(one, text)), { code: one, text });
       }),
     );
   });
@@ -78,7 +78,7 @@ describe("the mark by which a failure passes through the engine", () => {
           before !== "" &&
             !/occurred: $|^(Preview failed: )?before hook|^\[[A-Z_]+\] /.test(before),
         );
-        const text = `${before}${textWithCode(one, after)}`;
+        const text = `${before}${prependFailureCode(one, after)}`;
         assert.deepEqual(splitFailureCode(text), { text });
       }),
     );
@@ -96,7 +96,7 @@ describe("the line that says what an error is", () => {
   ];
   for (const [what, text, line] of table)
     it(`is ${what}`, () => {
-      assert.equal(reasonLine(text), line);
+      assert.equal(findReasonLine(text), line);
     });
 
   it("is all that counts: what stands below changes nothing", () => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { jsonProgress } from "../../../../base/terminal/json-progress.js";
+import { createJsonProgress } from "../../../../base/terminal/json-progress.js";
 
 describe("progress for programs", () => {
   it("is one JSON object a line, in the form of events", () => {
     const lines: string[] = [];
     let now = Date.parse("2026-01-01T00:00:00Z");
-    const progress = jsonProgress(
+    const progress = createJsonProgress(
       (line) => lines.push(line),
       () => now,
     );

@@ -4,7 +4,7 @@ import {
   createScreen,
   formatDuration,
   formatStepTime,
-  liveLines,
+  renderOpenSteps,
   type ProgressScreen,
 } from "../../../../base/terminal/progress-screen.js";
 
@@ -28,12 +28,12 @@ describe("a live line", () => {
 
   it("says what, how long of how long, and the newest detail", () => {
     assert.equal(formatStepTime(step, 12_000), "12 s of about 30 s");
-    const [line = ""] = liveLines([step], 12_000, 80);
+    const [line = ""] = renderOpenSteps([step], 12_000, 80);
     assert.match(line, /^\S Servers {2}12 s of about 30 s {2}dev-0$/);
   });
 
   it("fits the terminal", () => {
-    const [line = ""] = liveLines([{ ...step, detail: "x".repeat(200) }], 0, 40);
+    const [line = ""] = renderOpenSteps([{ ...step, detail: "x".repeat(200) }], 0, 40);
     assert.equal(line.length, 39);
   });
 

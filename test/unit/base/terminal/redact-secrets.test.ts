@@ -4,8 +4,8 @@ import { Failure } from "../../../../base/failures/failure.js";
 import {
   addKubeconfigSecrets,
   Redactor,
-  redactorFor,
-  withoutSecrets,
+  createRedactor,
+  redactError,
 } from "../../../../base/terminal/redact-secrets.js";
 import { nonEmpty } from "../../../support/non-empty.js";
 
@@ -50,7 +50,7 @@ describe("the redactor", () => {
   });
 
   it("knows the passwords of the environment, not the names", () => {
-    const redactor = redactorFor({
+    const redactor = createRedactor({
       OS_PASSWORD: "correct horse",
       OS_APPLICATION_CREDENTIAL_SECRET: "application-secret",
       PULUMI_CONFIG_PASSPHRASE: "passphrase-value",
@@ -84,7 +84,7 @@ describe("the redactor", () => {
     const env = {
       PULUMI_BACKEND_URL: "postgres://stacks:database-secret@host.example.org/stacks",
     };
-    assert.equal(withoutSecrets(error, env), error);
+    assert.equal(redactError(error, env), error);
     assert.deepEqual(
       [error.code, error.sentence, error.message, error.hint],
       [
@@ -95,6 +95,6 @@ describe("the redactor", () => {
       ],
     );
     assert.doesNotMatch(error.stack ?? "", /database-secret/);
-    assert.equal(withoutSecrets("text", env), "text");
+    assert.equal(redactError("text", env), "text");
   });
 });

@@ -4,8 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { run } from "../../../../base/run-command.js";
-import { agentLines, exportLines, shellWord } from "../../../../automation/cli/commands/env.js";
-import { asClusterError, failureText } from "../../../../base/terminal/session.js";
+import {
+  renderSshAgentLines,
+  renderExportLines,
+  quoteShellWord,
+} from "../../../../automation/cli/commands/env.js";
+import { toFailure, formatFailure } from "../../../../base/terminal/session.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 
@@ -29,13 +33,13 @@ describe("an error that ends a command", () => {
   ];
   for (const [what, error, code, exitCode] of table)
     it(what, () => {
-      const known = asClusterError(error);
+      const known = toFailure(error);
       assert.equal(known.code, code);
       assert.equal(known.exitCode, exitCode);
     });
 
   it("after Ctrl-C is that it was stopped, whatever broke because of it", () => {
-    const known = asClusterError(new Error("aborted"), AbortSignal.abort());
+    const known = toFailure(new Error("aborted"), AbortSignal.abort());
     assert.equal(known.code, "CANCELLED");
     assert.equal(known.exitCode, 130);
     assert.match(known.hint, /same command again/);
@@ -43,9 +47,9 @@ describe("an error that ends a command", () => {
 
   it("after Ctrl-C stays what it is when a stop cannot be why", () => {
     for (const code of ["SERVER_STOPPED", "VERIFY_FAILED", "AUTH_FAILED"] as const)
-      assert.equal(asClusterError(new Failure(code, "x"), AbortSignal.abort()).code, code);
+      assert.equal(toFailure(new Failure(code, "x"), AbortSignal.abort()).code, code);
     const brokenOff = new CloudError("unreachable", "x");
-    assert.equal(asClusterError(brokenOff, AbortSignal.abort()).code, "CANCELLED");
+    assert.equal(toFailure(brokenOff, AbortSignal.abort()).code, "CANCELLED");
   });
 
   const sentences: [string, unknown, string][] = [
@@ -60,23 +64,23 @@ describe("an error that ends a command", () => {
   ];
   for (const [what, error, said] of sentences)
     it(`that nobody foresaw is a sentence with ${what}, and says how to learn more`, () => {
-      const { sentence, hint } = asClusterError(error);
+      const { sentence, hint } = toFailure(error);
       assert.equal(sentence, `Unexpected failure: ${said}.`);
       assert.match(hint, /^Run the same command again.* STACKADM_DEBUG=1 .*report/);
     });
 
   it("shows where it happened when it was not foreseen and somebody asks", () => {
     const error = new TypeError("x is undefined");
-    const shown = failureText(error, asClusterError(error), {});
+    const shown = formatFailure(error, toFailure(error), {});
     assert.equal(shown.split("\n").length, 2, shown);
     const debug = { STACKADM_DEBUG: "1" };
-    assert.match(failureText(error, asClusterError(error), debug), /\n {4}at .*session\.test\.ts/);
+    assert.match(formatFailure(error, toFailure(error), debug), /\n {4}at .*session\.test\.ts/);
     const known = new Failure("FAILED", "x", "y");
-    assert.equal(failureText(known, asClusterError(known), debug), "error: x\n  y");
+    assert.equal(formatFailure(known, toFailure(known), debug), "error: x\n  y");
   });
 
   it("keeps sentence and hint", () => {
-    const known = asClusterError(new CloudError("conflict", "in use", "wait"));
+    const known = toFailure(new CloudError("conflict", "in use", "wait"));
     assert.equal(known.sentence, "in use");
     assert.equal(known.hint, "wait");
   });
@@ -85,7 +89,7 @@ describe("an error that ends a command", () => {
 describe("variables for a shell", () => {
   it("are lines to evaluate", () => {
     assert.equal(
-      exportLines({ OS_CLOUD: "lab", PATH: "/a:/b c" }),
+      renderExportLines({ OS_CLOUD: "lab", PATH: "/a:/b c" }),
       "export OS_CLOUD=lab\nexport PATH='/a:/b c'",
     );
   });
@@ -95,7 +99,7 @@ describe("variables for a shell", () => {
     try {
       const key = join(directory, "id");
       await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "ours", "-f", key]);
-      const script = `unset SSH_AUTH_SOCK\n${agentLines(key)}\nssh-add -L\nssh-agent -k`;
+      const script = `unset SSH_AUTH_SOCK\n${renderSshAgentLines(key)}\nssh-add -L\nssh-agent -k`;
       const { stdout } = await run("sh", ["-ec", script]);
       assert.match(stdout, /^ssh-ed25519 \S+ ours$/m);
     } finally {
@@ -105,7 +109,7 @@ describe("variables for a shell", () => {
 
   it("survive the shell unchanged", async () => {
     for (const value of ["plain", "a b", "it's", "$HOME `id` $(id)", "a\nb", '"', "\\", ""]) {
-      const { stdout } = await run("sh", ["-c", `printf %s ${shellWord(value)}`]);
+      const { stdout } = await run("sh", ["-c", `printf %s ${quoteShellWord(value)}`]);
       assert.equal(stdout.replace(/\n$/, ""), value.replace(/\n$/, ""));
     }
   });
@@ -113,7 +117,7 @@ describe("variables for a shell", () => {
   it("are quoted whenever a shell could see more in them than a word", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (value) => {
-        const word = shellWord(value);
+        const word = quoteShellWord(value);
         assert.ok(word.startsWith("'") || /^[A-Za-z0-9_./:=@%+,-]+$/.test(word));
       }),
     );

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
-  checksTable,
-  nextCommands,
-  nodesTable,
-  timedPhases,
-  phaseTimesTable,
+  renderSampleChecksTable,
+  renderNextCommands,
+  renderNodesTable,
+  convertPhaseTimes,
+  renderPhaseTimesTable,
 } from "../../../../automation/render/cluster-report.js";
 import { formatTable } from "../../../../base/terminal/table.js";
 
@@ -73,7 +73,7 @@ describe("the report", () => {
 
   it("shows nodes with what is wrong with them", () => {
     assert.equal(
-      nodesTable(verification),
+      renderNodesTable(verification),
       [
         "NODE                 ROLE           VERSION  ADDRESS   EXTERNAL   ZONE    READY",
         "dev-control-plane-0  control plane  v1.36.3  10.0.0.5  192.0.2.5  zone-a  yes",
@@ -84,7 +84,7 @@ describe("the report", () => {
 
   it("shows what was really fetched", () => {
     assert.equal(
-      checksTable(verification),
+      renderSampleChecksTable(verification),
       [
         "SAMPLE            WHERE              ANSWER",
         "external service  http://192.0.2.9/  HTTP 200: web-1",
@@ -95,11 +95,11 @@ describe("the report", () => {
   });
 
   it("shows how long each phase took, and all together", () => {
-    const times = timedPhases([
+    const times = convertPhaseTimes([
       { phase: "servers", startedAt: 1_000, endedAt: 31_000, resources: 6, failed: false },
     ]);
     assert.equal(
-      phaseTimesTable([{ title: "Lab", milliseconds: 61_000 }, ...times], 95_000),
+      renderPhaseTimesTable([{ title: "Lab", milliseconds: 61_000 }, ...times], 95_000),
       [
         "PHASE    TOOK        RESOURCES",
         "Lab      1 min 01 s",
@@ -110,12 +110,12 @@ describe("the report", () => {
   });
 
   it("ends with the three next commands", () => {
-    const lines = nextCommands("dev", "/state/kubeconfig-dev", { onLab: true }).split("\n");
+    const lines = renderNextCommands("dev", "/state/kubeconfig-dev", { onLab: true }).split("\n");
     assert.equal(lines.length, 4);
     assert.match(lines[1] ?? "", /^KUBECONFIG=\/state\/kubeconfig-dev kubectl/);
     assert.match(lines[2] ?? "", /^npx stackadm destroy /);
     assert.match(lines[3] ?? "", /^npx stackadm-lab down/);
-    const other = nextCommands("prod", "/k", { onLab: false });
+    const other = renderNextCommands("prod", "/k", { onLab: false });
     assert.match(other, /destroy --stack prod/);
     assert.match(other, /status --stack prod/);
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { imageReference, imageTable } from "../../../../base/versions/container-images.js";
+import { getMirroredImage, createImageTable } from "../../../../base/versions/container-images.js";
 import { supportedMinors } from "../../../../base/versions/pinned-versions.js";
 import { containersOf } from "../../../support/kubernetes-objects.js";
 import { podSpecs as addons } from "../../components/addons/objects.js";
@@ -10,25 +10,25 @@ import { nonEmpty } from "../../../support/non-empty.js";
 describe("base/versions/container-images", () => {
   it("takes the cloud provider's release of the same minor", () => {
     assert.equal(
-      imageTable("1.36.3").cloudControllerManager,
+      createImageTable("1.36.3").cloudControllerManager,
       "registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.36.0",
     );
     assert.equal(
-      imageTable("v1.35.4").cinderCsi,
+      createImageTable("v1.35.4").cinderCsi,
       "registry.k8s.io/provider-os/cinder-csi-plugin:v1.35.0",
     );
   });
 
   it("has one fixed version for every image of every minor", () => {
     for (const minor of nonEmpty(supportedMinors)) {
-      for (const reference of nonEmpty(Object.values(imageTable(`${minor}.0`)))) {
+      for (const reference of nonEmpty(Object.values(createImageTable(`${minor}.0`)))) {
         assert.match(reference, /^[a-z0-9.]+\/[a-z0-9./-]+:v?\d+(\.\d+)+(-flannel\d)?$/);
       }
     }
   });
 
   it("is where every container of every add-on has its image from", () => {
-    const known = new Set(Object.values(imageTable("1.36.3")));
+    const known = new Set(Object.values(createImageTable("1.36.3")));
     const used = new Set(
       [...addons().values(), ...podNetworks().values()].flatMap((pod) =>
         containersOf(pod).map(({ image = "" }) => image),
@@ -53,24 +53,27 @@ describe("base/versions/container-images", () => {
       ],
     ] as const;
     for (const [upstream, expected] of rows) {
-      assert.equal(imageReference(upstream, { prefix: "172.29.0.2:5001" }), expected);
+      assert.equal(getMirroredImage(upstream, { prefix: "172.29.0.2:5001" }), expected);
     }
     assert.equal(
-      imageReference("docker.io/a/b:v1.0", { prefix: "registry.example/mirror/k8s" }),
+      getMirroredImage("docker.io/a/b:v1.0", { prefix: "registry.example/mirror/k8s" }),
       "registry.example/mirror/k8s/a/b:v1.0",
     );
   });
 
   it("leaves images where they are published without a registry, or with the default one", () => {
-    assert.deepEqual(imageTable("1.36.3", { prefix: "registry.k8s.io" }), imageTable("1.36.3"));
+    assert.deepEqual(
+      createImageTable("1.36.3", { prefix: "registry.k8s.io" }),
+      createImageTable("1.36.3"),
+    );
   });
 
   it("moves the registry and nothing else, for every image and prefix", () => {
     const prefix = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}(:[0-9]{2,4})?(\/[a-z0-9]{1,8})?$/);
     fc.assert(
       fc.property(prefix, fc.constantFrom(...supportedMinors), (registry, minor) => {
-        const upstream = imageTable(`${minor}.1`);
-        const moved = imageTable(`${minor}.1`, { prefix: registry });
+        const upstream = createImageTable(`${minor}.1`);
+        const moved = createImageTable(`${minor}.1`, { prefix: registry });
         for (const [name, reference] of nonEmpty(Object.entries(moved))) {
           const original = upstream[name as keyof typeof upstream];
           assert.equal(reference, registry + original.slice(original.indexOf("/")));
@@ -82,7 +85,7 @@ describe("base/versions/container-images", () => {
   it("refuses a version without add-ons in a sentence that says which there are", () => {
     for (const version of ["1.34.1", "2.0.0", "latest", "", "1.360.1"]) {
       assert.throws(
-        () => imageTable(version),
+        () => createImageTable(version),
         new RegExp(`no add-ons for ${version}; choose one of ${supportedMinors.join(", ")}`),
       );
     }

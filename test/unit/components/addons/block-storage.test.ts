@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   cinderDriverName,
-  storageClass,
+  buildStorageClass,
 } from "../../../../components/addons/manifests/storage-class.js";
 import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { argsOf, containerOf, podOf } from "./objects.js";
@@ -119,7 +119,7 @@ describe("addons/manifests/block-storage", () => {
 
 describe("addons/manifests/storage-class", () => {
   it("binds where the pod lands, grows, and goes with the claim", () => {
-    const gold = unwrapped(storageClass({ name: "gold", default: true }));
+    const gold = unwrapped(buildStorageClass({ name: "gold", default: true }));
     assert.equal(gold.provisioner, cinderDriverName);
     assert.equal(gold.volumeBindingMode, "WaitForFirstConsumer");
     assert.equal(gold.allowVolumeExpansion, true);
@@ -129,7 +129,7 @@ describe("addons/manifests/storage-class", () => {
 
   it("is what was written otherwise", () => {
     const { allowedTopologies, ...other } = unwrapped(
-      storageClass({
+      buildStorageClass({
         name: "kept",
         default: false,
         zones: ["a", "b"],
@@ -155,12 +155,12 @@ describe("addons/manifests/storage-class", () => {
   it("is the default exactly when asked", () => {
     const key = "storageclass.kubernetes.io/is-default-class";
     const marked = (isDefault: boolean) =>
-      unwrapped(storageClass({ name: "a", default: isDefault })).metadata.annotations?.[key];
+      unwrapped(buildStorageClass({ name: "a", default: isDefault })).metadata.annotations?.[key];
     assert.deepEqual([marked(true), marked(false)], ["true", "false"]);
   });
 
   it("passes type and zone on when they are given", () => {
-    const { parameters } = storageClass({
+    const { parameters } = buildStorageClass({
       name: "fast",
       default: false,
       type: "nvme",

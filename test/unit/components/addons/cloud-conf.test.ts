@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
-  loadBalancerMethod,
+  getLoadBalancerMethod,
   quoteValue,
   renderCloudConf,
   type CloudConf,
@@ -105,9 +105,9 @@ describe("addons/cloud-conf", () => {
   });
 
   it("spreads by source on OVN, which knows nothing else, and takes turns elsewhere", () => {
-    assert.equal(loadBalancerMethod("ovn"), "SOURCE_IP_PORT");
+    assert.equal(getLoadBalancerMethod("ovn"), "SOURCE_IP_PORT");
     for (const provider of ["amphora", "octavia", "lab"]) {
-      assert.equal(loadBalancerMethod(provider), "ROUND_ROBIN");
+      assert.equal(getLoadBalancerMethod(provider), "ROUND_ROBIN");
     }
     const parsed = parseGcfg(renderCloudConf({ ...exampleCloud, loadBalancerProvider: "ovn" }));
     assert.equal(parsed["LoadBalancer"]?.["lb-method"], "SOURCE_IP_PORT");

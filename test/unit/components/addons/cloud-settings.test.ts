@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  cloudConfSettings,
+  getCloudConfSettings,
   renderCloudConf,
   renderNodeConf,
   type CloudConf,
@@ -14,7 +14,7 @@ import { exampleCloud } from "./objects.js";
 const conf = (written: object): CloudConf => {
   const result = parseClusterSpec({ ...smallest, ...written });
   assert.ok("spec" in result, JSON.stringify(result));
-  return { ...exampleCloud, settings: cloudConfSettings(result.spec) };
+  return { ...exampleCloud, settings: getCloudConfSettings(result.spec) };
 };
 const sectionsOf = (written: object) => parseGcfg(renderCloudConf(conf(written)));
 const problems = (written: object): readonly string[] => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
-  metricsServer,
-  metricsServerSettingsOf,
+  buildMetricsServerDeployment,
+  getMetricsServerSettings,
 } from "../../../../components/addons/manifests/metrics-server.js";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -12,7 +12,7 @@ const workload = "Deployment metrics-server";
 const settingsOf = (written: object) => {
   const result = parseClusterSpec({ ...smallest, ...written });
   assert.ok("spec" in result);
-  return metricsServerSettingsOf(result.spec);
+  return getMetricsServerSettings(result.spec);
 };
 
 describe("addons/manifests/metrics-server", () => {
@@ -25,7 +25,7 @@ describe("addons/manifests/metrics-server", () => {
     });
     const flags = [false, true].map((signedKubelets) =>
       unwrapped(
-        metricsServer({ image: "i", signedKubelets }),
+        buildMetricsServerDeployment({ image: "i", signedKubelets }),
       ).spec.template.spec?.containers[0]?.args?.filter((arg) => /tls|authority/.test(arg)),
     );
     assert.deepEqual(flags, [
@@ -63,7 +63,9 @@ describe("addons/manifests/metrics-server", () => {
   it("asks kubelets from the nodes' network, which no pod may, and gives its port to its successor", () => {
     assert.equal(podOf(workload).hostNetwork, true);
     assert.notEqual(containerOf(workload, "metrics-server").ports?.[0]?.containerPort, 10250);
-    const { strategy } = unwrapped(metricsServer({ image: "i", signedKubelets: false })).spec;
+    const { strategy } = unwrapped(
+      buildMetricsServerDeployment({ image: "i", signedKubelets: false }),
+    ).spec;
     assert.deepEqual(strategy?.rollingUpdate, { maxSurge: 0, maxUnavailable: 1 });
   });
 });

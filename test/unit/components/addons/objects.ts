@@ -1,59 +1,59 @@
 /** Objects of all add-ons for an example cluster, by add-on. */
 import { renderCloudConf } from "../../../../components/addons/cloud-conf.js";
-import { imageTable } from "../../../../base/versions/container-images.js";
+import { createImageTable } from "../../../../base/versions/container-images.js";
 import {
-  blockStorageAccess,
-  blockStorageController,
+  buildBlockStorageRbac,
+  buildBlockStorageController,
 } from "../../../../components/addons/manifests/block-storage.js";
 import {
-  blockStorageNode,
-  blockStorageNodeAccount,
+  buildNodeDriverDaemonSet,
+  buildNodeDriverAccount,
 } from "../../../../components/addons/manifests/block-storage-node.js";
 import {
   caCertificateFile,
-  cloudConfigSecretObject,
-  cloudControllerAccess,
-  cloudControllerDaemonSet,
+  buildCloudConfigSecret,
+  buildCloudControllerRbac,
+  buildCloudControllerDaemonSet,
 } from "../../../../components/addons/manifests/cloud-controller.js";
 import {
-  dataClaim,
-  samplesNamespaceObject,
-  webDeployment,
-  webIngress,
-  webService,
-  writerConfigMap,
-  writerStatefulSet,
+  buildDataClaim,
+  buildSamplesNamespace,
+  buildWebDeployment,
+  buildWebIngress,
+  buildWebService,
+  buildWriterConfigMap,
+  buildWriterStatefulSet,
 } from "../../../../components/addons/manifests/samples.js";
 import {
-  keystoneDaemonSet,
-  keystoneSecret,
+  buildKeystoneDaemonSet,
+  buildKeystoneSecret,
 } from "../../../../components/addons/manifests/keystone-auth.js";
 import {
-  metricsApiService,
-  metricsReaderRole,
-  metricsServer,
-  metricsServerAccess,
-  metricsService,
+  buildMetricsApiService,
+  buildMetricsReaderRole,
+  buildMetricsServerDeployment,
+  buildMetricsServerRbac,
+  buildMetricsService,
 } from "../../../../components/addons/manifests/metrics-server.js";
 import {
-  ingressClass,
+  buildIngressClass,
   fixedIngressAddressFlag,
   publishedServiceFlag,
-  traefikDeployment,
-  traefikAccess,
-  traefikDisruptionBudget,
-  traefikNamespaceObject,
-  traefikService,
+  buildTraefikDeployment,
+  buildTraefikRbac,
+  buildTraefikDisruptionBudget,
+  buildTraefikNamespace,
+  buildTraefikService,
 } from "../../../../components/addons/manifests/traefik.js";
 import {
-  snapshotClass,
-  snapshotController,
-  snapshotControllerAccess,
-  snapshotCrds,
+  buildSnapshotClass,
+  buildSnapshotController,
+  buildSnapshotControllerRbac,
+  buildSnapshotCrds,
 } from "../../../../components/addons/manifests/snapshots.js";
 import {
-  cinderCsiDriverObject,
-  storageClass,
+  buildCinderCsiDriver,
+  buildStorageClass,
 } from "../../../../components/addons/manifests/storage-class.js";
 import type { CloudConf } from "../../../../components/addons/cloud-conf.js";
 import type { IngressSpec } from "../../../../components/config/load-balancing/ingress.js";
@@ -73,7 +73,7 @@ export const exampleCloud: CloudConf = {
   caFile: caCertificateFile,
 };
 
-const images = imageTable("1.36.3");
+const images = createImageTable("1.36.3");
 const clusterName = "example-0123456789ab";
 const configChecksum = "0".repeat(64);
 
@@ -94,7 +94,7 @@ export const balanced = {
   public: false,
   annotations: { "loadbalancer.openstack.org/flavor-id": "small" },
 } satisfies IngressSpec;
-export const anywhere = traefikDeployment({
+export const anywhere = buildTraefikDeployment({
   image: images.traefik,
   spec: balanced,
   shown: publishedServiceFlag,
@@ -102,46 +102,46 @@ export const anywhere = traefikDeployment({
 
 const made: Readonly<Record<string, readonly object[]>> = {
   "cloud-controller": [
-    ...accessObjects(cloudControllerAccess()),
-    cloudConfigSecretObject(renderCloudConf(exampleCloud), {
+    ...accessObjects(buildCloudControllerRbac()),
+    buildCloudConfigSecret(renderCloudConf(exampleCloud), {
       caCertificate: "-----BEGIN CERTIFICATE-----\n",
     }),
-    cloudControllerDaemonSet({
+    buildCloudControllerDaemonSet({
       image: images.cloudControllerManager,
       clusterName: `--cluster-name=${clusterName}`,
       configChecksum,
     }),
   ],
   "block-storage": [
-    ...accessObjects(blockStorageAccess(true)),
-    blockStorageNodeAccount(),
-    cinderCsiDriverObject(),
-    blockStorageController({
+    ...accessObjects(buildBlockStorageRbac(true)),
+    buildNodeDriverAccount(),
+    buildCinderCsiDriver(),
+    buildBlockStorageController({
       images,
       clusterName: `--cluster=${clusterName}`,
       configChecksum,
       snapshots: true,
     }),
-    blockStorageNode({ images }),
-    storageClass({ name: "gold", default: true }),
-    storageClass({ name: "zone-a", default: false, type: "fast", availability: "zone-a" }),
-    storageClass({ name: "kept", default: false, reclaimPolicy: "Retain", zones: ["zone-b"] }),
+    buildNodeDriverDaemonSet({ images }),
+    buildStorageClass({ name: "gold", default: true }),
+    buildStorageClass({ name: "zone-a", default: false, type: "fast", availability: "zone-a" }),
+    buildStorageClass({ name: "kept", default: false, reclaimPolicy: "Retain", zones: ["zone-b"] }),
   ],
   snapshots: [
-    ...snapshotCrds().map(([, definition]) => definition),
-    ...accessObjects(snapshotControllerAccess()),
-    snapshotController(images.snapshotController),
-    snapshotClass(),
+    ...buildSnapshotCrds().map(([, definition]) => definition),
+    ...accessObjects(buildSnapshotControllerRbac()),
+    buildSnapshotController(images.snapshotController),
+    buildSnapshotClass(),
   ],
   "metrics-server": [
-    ...accessObjects(metricsServerAccess()),
-    metricsReaderRole(),
-    metricsService(),
-    metricsApiService(),
-    metricsServer({ image: images.metricsServer, signedKubelets: false }),
+    ...accessObjects(buildMetricsServerRbac()),
+    buildMetricsReaderRole(),
+    buildMetricsService(),
+    buildMetricsApiService(),
+    buildMetricsServerDeployment({ image: images.metricsServer, signedKubelets: false }),
   ],
   "keystone-auth": [
-    keystoneSecret({
+    buildKeystoneSecret({
       certificate: "-----BEGIN CERTIFICATE-----\n",
       privateKey: "example",
       caCertificate: "CA",
@@ -150,7 +150,7 @@ const made: Readonly<Record<string, readonly object[]>> = {
         { projects: ["ops"], roles: [], resources: {}, paths: { "/version": ["get"] } },
       ],
     }),
-    keystoneDaemonSet({
+    buildKeystoneDaemonSet({
       image: images.keystoneAuth,
       url: exampleCloud.authUrl,
       caCertificate: true,
@@ -159,27 +159,27 @@ const made: Readonly<Record<string, readonly object[]>> = {
     }),
   ],
   traefik: [
-    traefikNamespaceObject(),
-    ...accessObjects(traefikAccess()),
-    ingressClass(pinned),
-    traefikDeployment({
+    buildTraefikNamespace(),
+    ...accessObjects(buildTraefikRbac()),
+    buildIngressClass(pinned),
+    buildTraefikDeployment({
       image: images.traefik,
       spec: pinned,
       taints,
       shown: `${fixedIngressAddressFlag}203.0.113.8`,
     }),
-    traefikService(pinned),
-    traefikDisruptionBudget(),
+    buildTraefikService(pinned),
+    buildTraefikDisruptionBudget(),
   ],
   samples: [
-    samplesNamespaceObject(),
-    webDeployment(images.agnhost),
-    webService("external"),
-    webService("internal"),
-    webIngress(),
-    dataClaim(),
-    writerConfigMap("#!/bin/sh\necho example\n"),
-    writerStatefulSet(images.agnhost),
+    buildSamplesNamespace(),
+    buildWebDeployment(images.agnhost),
+    buildWebService("external"),
+    buildWebService("internal"),
+    buildWebIngress(),
+    buildDataClaim(),
+    buildWriterConfigMap("#!/bin/sh\necho example\n"),
+    buildWriterStatefulSet(images.agnhost),
   ],
 };
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import {
   samplesNamespace,
   sampleWriterPodName,
-  webService,
+  buildWebService,
 } from "../../../../components/addons/manifests/samples.js";
 import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { containerOf, find, objects, podSpecs } from "./objects.js";
@@ -59,11 +59,11 @@ describe("addons/manifests/samples", () => {
     const ready = { "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}" };
     const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
     const annotations = (reach: "internal" | "external") =>
-      unwrapped(webService(reach)).metadata.annotations;
+      unwrapped(buildWebService(reach)).metadata.annotations;
     assert.deepEqual(annotations("internal"), { ...ready, [internal]: "true" });
     assert.deepEqual(annotations("external"), ready);
     for (const reach of ["internal", "external"] as const) {
-      const { spec, metadata } = unwrapped(webService(reach));
+      const { spec, metadata } = unwrapped(buildWebService(reach));
       assert.equal(metadata.name, `web-${reach}`);
       assert.equal(spec?.type, "LoadBalancer");
       assert.deepEqual(spec.selector, { "app.kubernetes.io/name": "web" });

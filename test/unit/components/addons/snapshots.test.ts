@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import {
-  blockStorageAccess,
-  blockStorageController,
+  buildBlockStorageRbac,
+  buildBlockStorageController,
 } from "../../../../components/addons/manifests/block-storage.js";
-import { snapshotCrds } from "../../../../components/addons/manifests/snapshots.js";
+import { buildSnapshotCrds } from "../../../../components/addons/manifests/snapshots.js";
 import { cinderDriverName } from "../../../../components/addons/manifests/storage-class.js";
-import { imageTable } from "../../../../base/versions/container-images.js";
+import { createImageTable } from "../../../../base/versions/container-images.js";
 import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { argsOf, find, podOf } from "./objects.js";
 
@@ -13,20 +13,20 @@ const controller = "Deployment snapshot-controller";
 
 describe("addons/manifests/snapshots", () => {
   it("are not there unless they are asked for", () => {
-    const settings = { images: imageTable("1.36.3"), clusterName: "c", configChecksum: "0" };
-    const { spec } = unwrapped(blockStorageController(settings));
+    const settings = { images: createImageTable("1.36.3"), clusterName: "c", configChecksum: "0" };
+    const { spec } = unwrapped(buildBlockStorageController(settings));
     const names = spec.template.spec?.containers.map(({ name }) => name) ?? [];
     assert.ok(names.includes("csi-provisioner"));
     assert.ok(!names.includes("csi-snapshotter"));
-    assert.doesNotMatch(JSON.stringify(blockStorageAccess()), /snapshot/);
+    assert.doesNotMatch(JSON.stringify(buildBlockStorageRbac()), /snapshot/);
   });
 
   it("define the three kinds in their names' order, each as the API server wants it", () => {
     assert.deepEqual(
-      snapshotCrds().map(([plural]) => plural),
+      buildSnapshotCrds().map(([plural]) => plural),
       ["volumesnapshotclasses", "volumesnapshots", "volumesnapshotcontents"],
     );
-    for (const [plural, definition] of snapshotCrds()) {
+    for (const [plural, definition] of buildSnapshotCrds()) {
       const { metadata, spec } = unwrapped(definition);
       assert.equal(metadata.name, `${plural}.snapshot.storage.k8s.io`);
       // Kubernetes requires this annotation for its own API groups.

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cloudControllerDaemonSet } from "../../../../components/addons/manifests/cloud-controller.js";
+import { buildCloudControllerDaemonSet } from "../../../../components/addons/manifests/cloud-controller.js";
 import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { argsOf, containerOf, find, podOf, podSpecs } from "./objects.js";
 
@@ -73,7 +73,7 @@ describe("addons/manifests/cloud-controller", () => {
     const argument = "--concurrent-service-syncs=5";
     assert.ok(argsOf(controller, "openstack-cloud-controller-manager").includes(argument));
     const { spec } = unwrapped(
-      cloudControllerDaemonSet({
+      buildCloudControllerDaemonSet({
         image: "image",
         clusterName: "--cluster-name=a",
         configChecksum: "b",
@@ -86,7 +86,7 @@ describe("addons/manifests/cloud-controller", () => {
 
   it("keeps routes where the pod network has them from the cloud", () => {
     const { spec } = unwrapped(
-      cloudControllerDaemonSet({
+      buildCloudControllerDaemonSet({
         image: "image",
         clusterName: "--cluster-name=a",
         configChecksum: "b",
@@ -129,8 +129,8 @@ describe("addons/manifests/cloud-controller", () => {
 
   it("restarts when its configuration changes and not otherwise", () => {
     const render = (configChecksum: string) =>
-      unwrapped(cloudControllerDaemonSet({ image: "i", clusterName: "c", configChecksum })).spec
-        .template;
+      unwrapped(buildCloudControllerDaemonSet({ image: "i", clusterName: "c", configChecksum }))
+        .spec.template;
     assert.deepEqual(render("a"), render("a"));
     assert.notDeepEqual(render("a"), render("b"));
   });

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
-import { plainTextSecretErrors } from "../../../../components/config/plain-text-secrets.js";
+import { findPlainTextSecrets } from "../../../../components/config/plain-text-secrets.js";
 import { smallest } from "../../../support/config/spec.js";
 
 const problems = (over: object): string[] => {
@@ -15,7 +15,7 @@ const proxy = (of: object): string[] => problems({ network: { proxy: of } });
 const open = (over: object): string[] => {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result, JSON.stringify(result));
-  return plainTextSecretErrors(result.spec, "stackadm").map(({ path }) => path);
+  return findPlainTextSecrets(result.spec, "stackadm").map(({ path }) => path);
 };
 
 describe("kubernetes.registries", () => {

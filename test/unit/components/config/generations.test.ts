@@ -1,16 +1,16 @@
 import { strict as assert } from "node:assert";
 import { planCluster } from "../../../../components/plan/cluster-plan.js";
-import { recordedGenerations } from "../../../../components/plan/replacements.js";
+import { getGenerationsToRecord } from "../../../../components/plan/replacements.js";
 import {
-  compareFrozen,
-  frozenLines,
+  findFrozenValueChanges,
+  renderFrozenValues,
   hasChangedGeneration,
 } from "../../../../components/config/immutable-fields.js";
 import { specOf } from "../../../support/config/spec.js";
 
 describe("generations that a living cluster remembers", () => {
   const keptOf = (over: Parameters<typeof specOf>[0]) =>
-    recordedGenerations(planCluster(specOf(over)));
+    getGenerationsToRecord(planCluster(specOf(over)));
   const kept = (generation: number | undefined, over: object = {}) =>
     keptOf({ controlPlane: { flavor: "medium", generation, ...over } });
 
@@ -40,7 +40,7 @@ describe("generations that a living cluster remembers", () => {
 
   it("are no frozen values, and the machines are not told: no script runs again for them", () => {
     const [before, now] = [kept(1, { count: 3 }), kept(2, { count: 3 })];
-    assert.deepEqual(compareFrozen(before, now), []);
-    assert.equal(frozenLines({ ...now, a: "1" }), "a 1");
+    assert.deepEqual(findFrozenValueChanges(before, now), []);
+    assert.equal(renderFrozenValues({ ...now, a: "1" }), "a 1");
   });
 });

@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import {
-  compareFrozen,
-  frozenLines,
-  frozenValues,
+  findFrozenValueChanges,
+  renderFrozenValues,
+  collectFrozenValues,
 } from "../../../../components/config/immutable-fields.js";
 import { smallest, specOf } from "../../../support/config/spec.js";
 
@@ -12,7 +12,7 @@ describe("comparing what a living cluster keeps", () => {
 
   it("names every difference, with both values and what to write", () => {
     const now = { "network.pods": "10.250.0.0/16", podNetwork: "flannel" };
-    assert.deepEqual(compareFrozen(kept, now), [
+    assert.deepEqual(findFrozenValueChanges(kept, now), [
       {
         path: "cluster.network.pods",
         message:
@@ -27,28 +27,35 @@ describe("comparing what a living cluster keeps", () => {
   });
 
   it("minds that etcd moves to machines of its own, or back, or gets another number of them", () => {
-    const stacked = frozenValues(specOf());
-    const three = frozenValues(specOf({ etcd: { kind: "dedicated", flavor: "medium" } }));
-    const five = frozenValues(specOf({ etcd: { kind: "dedicated", flavor: "medium", count: 5 } }));
-    const paths = [compareFrozen(stacked, three), compareFrozen(three, stacked)].map((found) =>
-      found.map(({ path }) => path),
+    const stacked = collectFrozenValues(specOf());
+    const three = collectFrozenValues(specOf({ etcd: { kind: "dedicated", flavor: "medium" } }));
+    const five = collectFrozenValues(
+      specOf({ etcd: { kind: "dedicated", flavor: "medium", count: 5 } }),
     );
+    const paths = [
+      findFrozenValueChanges(stacked, three),
+      findFrozenValueChanges(three, stacked),
+    ].map((found) => found.map(({ path }) => path));
     assert.deepEqual(paths, [["cluster.etcd.kind"], ["cluster.etcd.kind"]]);
     assert.deepEqual(
-      compareFrozen(three, five).map(({ path }) => path),
+      findFrozenValueChanges(three, five).map(({ path }) => path),
       ["cluster.etcd.count"],
     );
   });
 
   it("minds another login name, by which no living machine is reached, where a release wrote the former down", () => {
-    const now = frozenValues(specOf({ ssh: { ...smallest.ssh, user: "ubuntu" } }));
-    const { "ssh.user": before, ...earlier } = frozenValues(specOf());
+    const now = collectFrozenValues(specOf({ ssh: { ...smallest.ssh, user: "ubuntu" } }));
+    const { "ssh.user": before, ...earlier } = collectFrozenValues(specOf());
     assert.equal(before, "debian");
-    assert.deepEqual(compareFrozen(earlier, now), []);
-    const [other] = compareFrozen(frozenValues(specOf()), now);
+    assert.deepEqual(findFrozenValueChanges(earlier, now), []);
+    const [other] = findFrozenValueChanges(collectFrozenValues(specOf()), now);
     assert.equal(other?.path, "cluster.ssh.user");
     assert.match(other.message, /^debian cannot become ubuntu .*; write debian again, or/);
-    assert.equal(frozenLines(now), frozenLines(earlier), "no script runs again for it");
+    assert.equal(
+      renderFrozenValues(now),
+      renderFrozenValues(earlier),
+      "no script runs again for it",
+    );
   });
 
   it("never minds a key that only one side has", () => {
@@ -57,8 +64,8 @@ describe("comparing what a living cluster keeps", () => {
       fc.property(values, values, (before, others) => {
         const unknown = Object.entries(others).filter(([key]) => !Object.hasOwn(before, key));
         const more = { ...before, ...Object.fromEntries(unknown) };
-        assert.deepEqual(compareFrozen(before, more), []);
-        assert.deepEqual(compareFrozen(more, before), []);
+        assert.deepEqual(findFrozenValueChanges(before, more), []);
+        assert.deepEqual(findFrozenValueChanges(more, before), []);
       }),
     );
   });

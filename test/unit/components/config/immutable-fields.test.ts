@@ -2,9 +2,9 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import {
-  compareFrozen,
-  frozenLines,
-  frozenValues,
+  findFrozenValueChanges,
+  renderFrozenValues,
+  collectFrozenValues,
 } from "../../../../components/config/immutable-fields.js";
 import { jsonSchema, leaves } from "../../../../docs/generate.js";
 import { smallest, specOf } from "../../../support/config/spec.js";
@@ -12,8 +12,8 @@ import { smallest, specOf } from "../../../support/config/spec.js";
 /** Compares with a cluster of defaults in both directions; returns the messages by path. */
 const compared = (other: Readonly<Record<string, string>>): Record<string, string> => {
   const [there, back] = [
-    compareFrozen(frozenValues(specOf()), other),
-    compareFrozen(other, frozenValues(specOf())),
+    findFrozenValueChanges(collectFrozenValues(specOf()), other),
+    findFrozenValueChanges(other, collectFrozenValues(specOf())),
   ].map((found) => Object.fromEntries(found.map(({ path, message }) => [path, message])));
   assert.deepEqual(Object.keys(there ?? {}), Object.keys(back ?? {}));
   return there ?? {};
@@ -70,7 +70,9 @@ describe("what a living cluster keeps", () => {
       ingress: { kind: "workers", pool: "general" },
     });
     assert.deepEqual(
-      [...new Set([said, services].flatMap((spec) => Object.keys(frozenValues(spec))))].sort(),
+      [
+        ...new Set([said, services].flatMap((spec) => Object.keys(collectFrozenValues(spec)))),
+      ].sort(),
       // A pod network and its options are one value.
       [
         ...new Set([
@@ -88,7 +90,7 @@ describe("what a living cluster keeps", () => {
 
   it("is of a pod network its word alone, as earlier releases had it, and what is frozen of its options", () => {
     const kept = (podNetwork: ClusterArgs["podNetwork"]) =>
-      frozenValues(specOf({ podNetwork })).podNetwork;
+      collectFrozenValues(specOf({ podNetwork })).podNetwork;
     assert.equal(kept(undefined), "kube-router");
     assert.equal(kept("flannel"), "flannel");
     assert.equal(kept({ kind: "flannel" }), "flannel");
@@ -107,39 +109,40 @@ describe("what a living cluster keeps", () => {
   });
 
   it("is not written down where it is what every cluster has", () => {
-    const written = (enabled: boolean) => frozenValues(specOf({ cloudController: { enabled } }));
-    assert.deepEqual(written(true), frozenValues(specOf()));
+    const written = (enabled: boolean) =>
+      collectFrozenValues(specOf({ cloudController: { enabled } }));
+    assert.deepEqual(written(true), collectFrozenValues(specOf()));
     assert.deepEqual(Object.keys(compared(written(false))), ["cluster.cloudController.enabled"]);
   });
 
   it("includes every range, since the machines' addresses and certificates are made of them", () => {
     const { network } = specOf();
     for (const key of ["nodes", "pods", "services"] as const)
-      assert.equal(frozenValues(specOf())[`network.${key}`], network[key]);
+      assert.equal(collectFrozenValues(specOf())[`network.${key}`], network[key]);
   });
 
   it("includes that its network was made for it, or not: a value that comes or goes is another one", () => {
     const path = "network.existing.network";
     const [made, existing] = [{ a: "1" }, { a: "1", [path]: "n" }];
-    assert.deepEqual(compareFrozen(made, { ...made, b: "2" }), []);
-    assert.deepEqual(compareFrozen(existing, existing), []);
-    const [taken] = compareFrozen(made, existing);
+    assert.deepEqual(findFrozenValueChanges(made, { ...made, b: "2" }), []);
+    assert.deepEqual(findFrozenValueChanges(existing, existing), []);
+    const [taken] = findFrozenValueChanges(made, existing);
     assert.match(taken?.message ?? "", /^nothing cannot become n .*; leave it out again, or/);
-    const [left] = compareFrozen(existing, made);
+    const [left] = findFrozenValueChanges(existing, made);
     assert.equal(left?.path, `cluster.${path}`);
     assert.match(left.message, /^n cannot become nothing .*; write n again, or/);
   });
 
   it("includes a floating IP that exists: what is put there does not become what is made", () => {
     const of = (floatingIp?: string) =>
-      frozenValues(specOf({ endpoint: { kind: "floating-ip", floatingIp } }));
-    assert.deepEqual(of(), frozenValues(specOf()));
+      collectFrozenValues(specOf({ endpoint: { kind: "floating-ip", floatingIp } }));
+    assert.deepEqual(of(), collectFrozenValues(specOf()));
     for (const [before, now] of [
       [of(), of("203.0.113.9")],
       [of("203.0.113.9"), of()],
       [of("203.0.113.9"), of("203.0.113.10")],
     ] as const)
-      assert.equal(compareFrozen(before, now)[0]?.path, "cluster.endpoint.floatingIp");
+      assert.equal(findFrozenValueChanges(before, now)[0]?.path, "cluster.endpoint.floatingIp");
   });
 
   it("includes those of other ways in while they are there; they may go and come again", () => {
@@ -147,10 +150,11 @@ describe("what a living cluster keeps", () => {
     const edge = { kind: "workers", pool: "general" } as const;
     const ways = {
       ssh: (floatingIp?: string) =>
-        frozenValues(specOf({ ...balanced, ssh: { ...smallest.ssh, floatingIp } })),
-      ingress: (floatingIp?: string) => frozenValues(specOf({ ingress: { ...edge, floatingIp } })),
+        collectFrozenValues(specOf({ ...balanced, ssh: { ...smallest.ssh, floatingIp } })),
+      ingress: (floatingIp?: string) =>
+        collectFrozenValues(specOf({ ingress: { ...edge, floatingIp } })),
     };
-    const without = frozenValues(specOf());
+    const without = collectFrozenValues(specOf());
     for (const [way, of] of Object.entries(ways)) {
       const [one, other, none] = [of("203.0.113.9"), of("203.0.113.10"), of()];
       for (const [before, now] of [
@@ -158,17 +162,24 @@ describe("what a living cluster keeps", () => {
         [one, none],
         [none, one],
       ] as const)
-        assert.equal(compareFrozen(before, now)[0]?.path, `cluster.${way}.floatingIp`);
+        assert.equal(findFrozenValueChanges(before, now)[0]?.path, `cluster.${way}.floatingIp`);
       for (const some of [one, none])
-        assert.deepEqual([compareFrozen(some, without), compareFrozen(without, some)], [[], []]);
-      assert.equal(frozenLines(one), frozenLines(without), "a machine would remember it");
+        assert.deepEqual(
+          [findFrozenValueChanges(some, without), findFrozenValueChanges(without, some)],
+          [[], []],
+        );
+      assert.equal(
+        renderFrozenValues(one),
+        renderFrozenValues(without),
+        "a machine would remember it",
+      );
     }
   });
 
   it("includes what a cluster can get and not lose", () => {
     const [without, having] = [{ a: "1" }, { a: "1", "blockStorage.snapshots": "true" }];
-    assert.deepEqual(compareFrozen(without, having), []);
-    const [lost] = compareFrozen(having, without);
+    assert.deepEqual(findFrozenValueChanges(without, having), []);
+    const [lost] = findFrozenValueChanges(having, without);
     assert.match(lost?.message ?? "", /^true cannot become false .*; write true again, or/);
   });
 
@@ -184,23 +195,23 @@ describe("what a living cluster keeps", () => {
   ] as const)
     it(`includes that there is one, which is not lost by a run that has none: ${path}`, () => {
       const [without, having] = [{ a: "1" }, { a: "1", [path]: "own" }];
-      assert.deepEqual(compareFrozen(without, having), []);
-      assert.deepEqual(compareFrozen(having, having), []);
-      const [lost, ...more] = compareFrozen(having, without);
+      assert.deepEqual(findFrozenValueChanges(without, having), []);
+      assert.deepEqual(findFrozenValueChanges(having, having), []);
+      const [lost, ...more] = findFrozenValueChanges(having, without);
       assert.deepEqual([lost?.path, more], [`cluster.${path}`, []]);
       assert.match(lost?.message ?? "", sentence);
-      assert.equal(frozenLines(having), "a 1");
+      assert.equal(renderFrozenValues(having), "a 1");
     });
 
   it("includes the network of the services' addresses, which can be got and then neither lost nor changed", () => {
     const path = "loadBalancer.network.range";
     const [without, having] = [{ a: "1" }, { a: "1", [path]: "10.1.0.0/24" }];
-    assert.deepEqual(compareFrozen(without, having), []);
+    assert.deepEqual(findFrozenValueChanges(without, having), []);
     for (const [now, became] of [
       [without, "nothing"],
       [{ ...having, [path]: "10.2.0.0/24" }, "10.2.0.0/24"],
     ] as const) {
-      const [lost, ...more] = compareFrozen(having, now);
+      const [lost, ...more] = findFrozenValueChanges(having, now);
       assert.deepEqual([lost?.path, more], [`cluster.${path}`, []]);
       assert.ok(lost?.message.startsWith(`10.1.0.0/24 cannot become ${became} while`));
     }
@@ -212,7 +223,7 @@ describe("what a living cluster keeps", () => {
       [inside, outside],
       [outside, inside],
     ] as const)
-      assert.equal(compareFrozen(before, now)[0]?.path, "cluster.externalNetwork");
+      assert.equal(findFrozenValueChanges(before, now)[0]?.path, "cluster.externalNetwork");
   });
 
   it("does not include what another value leaves alone", () => {
@@ -224,13 +235,14 @@ describe("what a living cluster keeps", () => {
       storageClasses: [],
       samples: true,
     };
-    assert.deepEqual(frozenValues(specOf(more)), frozenValues(specOf()));
+    assert.deepEqual(collectFrozenValues(specOf(more)), collectFrozenValues(specOf()));
   });
 
   it("includes of kubelet's and kube-proxy's fields those that pods were started by; the others may change", () => {
-    const having = (kubernetes: ClusterArgs["kubernetes"]) => frozenValues(specOf({ kubernetes }));
+    const having = (kubernetes: ClusterArgs["kubernetes"]) =>
+      collectFrozenValues(specOf({ kubernetes }));
     const loose = having({ kubelet: { maxPods: 50, cgroupDriver: "systemd" }, kubeProxy: {} });
-    assert.deepEqual(loose, frozenValues(specOf()));
+    assert.deepEqual(loose, collectFrozenValues(specOf()));
     const tight = having({
       kubelet: { maxPods: 50, cgroupDriver: "cgroupfs", clusterDNS: ["10.96.0.9"] },
       kubeProxy: { mode: "nftables" },
@@ -249,10 +261,10 @@ describe("what a living cluster keeps", () => {
     const kubelet = { maxPods: 50, cgroupDriver: "cgroupfs" };
     const before = { "kubernetes.kubelet": JSON.stringify(kubelet), "kubernetes.kubeProxy": "{}" };
     const now = (fields: object) =>
-      frozenValues(specOf({ kubernetes: { kubelet: fields as never } }));
+      collectFrozenValues(specOf({ kubernetes: { kubelet: fields as never } }));
     const was = { ...now({}), ...before };
-    assert.deepEqual(compareFrozen(was, now({ ...kubelet, maxPods: 60 })), []);
-    const [found] = compareFrozen(was, now({}));
+    assert.deepEqual(findFrozenValueChanges(was, now({ ...kubelet, maxPods: 60 })), []);
+    const [found] = findFrozenValueChanges(was, now({}));
     assert.equal(found?.path, "cluster.kubernetes.kubelet.cgroupDriver");
   });
 
@@ -260,29 +272,29 @@ describe("what a living cluster keeps", () => {
     const certificates = { authorityValidity: "43800h" };
     const path = "cluster.kubernetes.certificates.authorityValidity";
     assert.deepEqual(
-      Object.keys(compared(frozenValues(specOf({ kubernetes: { certificates } })))),
+      Object.keys(compared(collectFrozenValues(specOf({ kubernetes: { certificates } })))),
       [path],
     );
     const validity = { certificates: { validity: "720h" } };
-    assert.deepEqual(compared(frozenValues(specOf({ kubernetes: validity }))), {});
+    assert.deepEqual(compared(collectFrozenValues(specOf({ kubernetes: validity }))), {});
   });
 
   it("includes etcd's image, which one that was made without does not get", () => {
     const images = { etcd: "r.example/etcd:1" };
     const path = "cluster.kubernetes.images.etcd";
-    const found = compared(frozenValues(specOf({ kubernetes: { images } })));
+    const found = compared(collectFrozenValues(specOf({ kubernetes: { images } })));
     assert.deepEqual(Object.keys(found), [path]);
     const others = { coreDns: "r.example/coredns:1", pause: "r.example/pause:1" };
-    assert.deepEqual(compared(frozenValues(specOf({ kubernetes: { images: others } }))), {});
+    assert.deepEqual(compared(collectFrozenValues(specOf({ kubernetes: { images: others } }))), {});
   });
 
   it("includes etcd's patches and no others: nothing brings them to an etcd that lives", () => {
-    const having = (patches: object) => frozenValues(specOf({ kubernetes: { patches } }));
+    const having = (patches: object) => collectFrozenValues(specOf({ kubernetes: { patches } }));
     const patch = [{ patch: { metadata: { annotations: { a: "b" } } } }];
     const found = compared(having({ etcd: patch }))["cluster.kubernetes.patches.etcd"];
     assert.match(found ?? "", /^nothing cannot become \[\{"patch":.* leave it out again/);
     assert.deepEqual(having({ "kube-scheduler": patch }), having({}));
-    assert.deepEqual(having({}), frozenValues(specOf()));
+    assert.deepEqual(having({}), collectFrozenValues(specOf()));
   });
 
   it("has one text, in whatever order fields were written", () => {
@@ -291,7 +303,7 @@ describe("what a living cluster keeps", () => {
       fc.property(fields, (written) => {
         const turned = Object.fromEntries(Object.entries(written).reverse());
         const [one, other] = [written, turned].map((kubelet) =>
-          frozenValues({
+          collectFrozenValues({
             ...specOf(),
             kubernetes: { ...specOf().kubernetes, kubelet: { clusterDNS: kubelet } } as never,
           }),
@@ -303,7 +315,7 @@ describe("what a living cluster keeps", () => {
   });
 
   it("fits on lines, as earlier releases wrote them", () => {
-    const lines = frozenLines(frozenValues(specOf())).split("\n");
+    const lines = renderFrozenValues(collectFrozenValues(specOf())).split("\n");
     assert.ok(lines.includes("network.pods 10.244.0.0/16"));
     assert.ok(lines.includes("podNetwork kube-router"));
   });

@@ -4,18 +4,18 @@ import { checkRoles } from "../../../../automation/verify/role-checks.js";
 import { parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
 import type { SshSessions } from "../../../../automation/verify/ssh-sessions.js";
 import { readNodes } from "../../../../automation/verify/read-nodes.js";
-import { earlyImages } from "../../../../components/machine/early-images.js";
-import { preparation } from "../../../../components/machine/preparation.js";
-import { firewallRulesOfSpec } from "../../../../components/network/firewall-plan.js";
-import { planCluster, securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
-import { roleTable, type Role, type RoleRow } from "../../../../components/config/roles.js";
-import { imageTable } from "../../../../base/versions/container-images.js";
+import { getEarlyImages } from "../../../../components/machine/early-images.js";
+import { getPreparationValues } from "../../../../components/machine/preparation.js";
+import { getFirewallRules } from "../../../../components/network/firewall-plan.js";
+import { planCluster, listSecurityGroupKeys } from "../../../../components/plan/cluster-plan.js";
+import { roleTable, type MachineRole, type RoleRow } from "../../../../components/config/roles.js";
+import { createImageTable } from "../../../../base/versions/container-images.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { conditionsIn, shellConditionsIn } from "../../../support/role-conditions.js";
 import { sourcesIn } from "../../../support/sources.js";
 import { specOf } from "../../../support/config/spec.js";
 
-const invented = "gateway" as Role;
+const invented = "gateway" as MachineRole;
 const label = "example.org/gateway";
 const row: RoleRow = {
   ...roleTable.worker,
@@ -46,13 +46,13 @@ describe("a role that is added to the table", () => {
         what: "Machines with the role gateway of the tests",
       },
     ]);
-    assert.deepEqual(securityGroupsOf(invented), ["node", invented]);
+    assert.deepEqual(listSecurityGroupKeys(invented), ["node", invented]);
   });
 
   it("is opened by its row: SSH through the way in, from outside where each machine is reached so, etcd where it runs", () => {
     const opened = (over: Partial<ClusterArgs> = {}): string[] => [
       ...new Set(
-        firewallRulesOfSpec(specOf(over))
+        getFirewallRules(specOf(over))
           .filter(
             ({ group, from }) => group === invented || ("group" in from && from.group === invented),
           )
@@ -72,11 +72,11 @@ describe("a role that is added to the table", () => {
   });
 
   it("is prepared by its row alone", () => {
-    const values = preparation(spec, invented);
+    const values = getPreparationValues(spec, invented);
     assert.equal(values.KUBEADM_IMAGES, "/(pause):");
-    const images = imageTable(spec.kubernetes.version, spec.kubernetes.registry);
-    const more = earlyImages(spec, "worker").filter((one) => one !== images.livenessProbe);
-    assert.deepEqual(earlyImages(spec, invented), more);
+    const images = createImageTable(spec.kubernetes.version, spec.kubernetes.registry);
+    const more = getEarlyImages(spec, "worker").filter((one) => one !== images.livenessProbe);
+    assert.deepEqual(getEarlyImages(spec, invented), more);
   });
 
   it("is asked what its row has to be proved", async () => {

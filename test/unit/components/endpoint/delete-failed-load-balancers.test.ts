@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
-import { clusterTags } from "../../../../openstack/inventory/ownership.js";
+import { getClusterTags } from "../../../../openstack/inventory/ownership.js";
 import { deleteFailedLoadBalancers } from "../../../../components/endpoint/delete-failed-load-balancers.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 
@@ -32,7 +32,7 @@ describe("a load balancer that Octavia could not make", () => {
 
   it("is deleted with its parts, and told of", async () => {
     left = [
-      { id: "failed", name: "dev-api", tags: clusterTags(mark), provisioning_status: "ERROR" },
+      { id: "failed", name: "dev-api", tags: getClusterTags(mark), provisioning_status: "ERROR" },
     ];
     cloud.on("DELETE /load-balancer/lbaas/loadbalancers/failed", () => {
       left = [];
@@ -46,14 +46,14 @@ describe("a load balancer that Octavia could not make", () => {
 
   it("is none that has listeners: it is at work, and the state an old one", async () => {
     const listeners = [{ id: "listener" }];
-    left = [{ id: "failed", name: "dev-api", tags: clusterTags(mark), listeners }];
+    left = [{ id: "failed", name: "dev-api", tags: getClusterTags(mark), listeners }];
     await assert.rejects(clear(), /dev-api.*has listeners, but the state does not hold it/);
     assert.deepEqual(deleted(), []);
   });
 
   it("is nobody else's: another cluster of that name and the cluster's own services keep theirs", async () => {
     left = [
-      { id: "other", name: "dev-api", tags: clusterTags({ ...mark, identity: "ba9876543210" }) },
+      { id: "other", name: "dev-api", tags: getClusterTags({ ...mark, identity: "ba9876543210" }) },
       { id: "foreign", name: "dev-api" },
       { id: "service", name: "kube_service_dev-0123456789ab_default_web" },
     ];

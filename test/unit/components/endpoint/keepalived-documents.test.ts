@@ -1,13 +1,13 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { keepalivedConfig } from "../../../../components/endpoint/keepalived-documents.js";
+import { renderKeepalivedConfig } from "../../../../components/endpoint/keepalived-documents.js";
 import { golden } from "../../../support/golden.js";
 import { nonEmpty } from "../../../support/non-empty.js";
 
 const address = "10.0.0.100";
 const addresses = ["10.0.0.11", "10.0.0.12", "10.0.0.13"];
 const config = (position: number, of = addresses): string =>
-  keepalivedConfig({ address, addresses: of, position });
+  renderKeepalivedConfig({ address, addresses: of, position });
 
 /** Returns the words of a block. */
 const block = (text: string, name: string): string[] =>

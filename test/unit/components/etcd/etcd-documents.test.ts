@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { parse } from "yaml";
 import {
-  externalEtcdBlock,
-  etcdKubeletDocument,
-  memberDocuments,
+  buildExternalEtcdBlock,
+  renderEtcdKubeletDocument,
+  renderEtcdMemberDocuments,
 } from "../../../../components/etcd/etcd-documents.js";
 import { golden } from "../../../support/golden.js";
 
@@ -14,14 +14,20 @@ describe("etcd's documents", () => {
     golden(
       "etcd-member.yaml",
       [
-        memberDocuments(member, { version: "1.36.3", imageRepository: "registry.example/k8s" }),
-        etcdKubeletDocument({}),
+        renderEtcdMemberDocuments(member, {
+          version: "1.36.3",
+          imageRepository: "registry.example/k8s",
+        }),
+        renderEtcdKubeletDocument({}),
       ].join("---\n"),
     );
   });
 
   it("leave kubeadm's own registry unsaid", () => {
-    const said = memberDocuments(member, { version: "1.36.3", imageRepository: "registry.k8s.io" });
+    const said = renderEtcdMemberDocuments(member, {
+      version: "1.36.3",
+      imageRepository: "registry.k8s.io",
+    });
     assert.doesNotMatch(said, /imageRepository/);
   });
 
@@ -29,14 +35,14 @@ describe("etcd's documents", () => {
     const image = "own.example/k8s/etcd:3.6.8-0";
     const settings = { version: "1.36.3", imageRepository: "registry.k8s.io", image };
     assert.match(
-      memberDocuments(member, settings),
+      renderEtcdMemberDocuments(member, settings),
       /local:\n {4}dataDir: \S+\n {4}imageRepository: own\.example\/k8s\n {4}imageTag: 3\.6\.8-0\n/,
     );
   });
 
   it("let the user's fields of a kubelet through, but nobody in", () => {
     const own = { cgroupDriver: "cgroupfs", maxPods: 3, address: "0.0.0.0", authentication: {} };
-    const fields = parse(etcdKubeletDocument(own)) as Record<string, unknown>;
+    const fields = parse(renderEtcdKubeletDocument(own)) as Record<string, unknown>;
     assert.deepEqual([fields["cgroupDriver"], fields["maxPods"]], ["cgroupfs", 3]);
     assert.equal(fields["address"], "127.0.0.1");
     assert.deepEqual(fields["authentication"], {
@@ -46,7 +52,7 @@ describe("etcd's documents", () => {
   });
 
   it("name every member to a control plane, over TLS", () => {
-    assert.deepEqual(externalEtcdBlock(["10.0.0.7", "10.0.0.8"])["external"], {
+    assert.deepEqual(buildExternalEtcdBlock(["10.0.0.7", "10.0.0.8"])["external"], {
       endpoints: ["https://10.0.0.7:2379", "https://10.0.0.8:2379"],
       caFile: "/etc/kubernetes/etcd/ca.crt",
       certFile: "/etc/kubernetes/etcd/client.crt",

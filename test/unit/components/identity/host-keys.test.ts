@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import ssh2 from "ssh2";
-import { deriveSshKey, hostKeyPurpose } from "../../../../components/identity/host-keys.js";
+import { deriveSshKey, getHostKeyPurpose } from "../../../../components/identity/host-keys.js";
 
 const seed = Buffer.alloc(32, 7).toString("base64");
 const seeds = fc
@@ -24,7 +24,7 @@ describe("host keys", () => {
   it("are read by an SSH library as the ed25519 key whose public half is given", () => {
     fc.assert(
       fc.property(seeds, names, (any, machine) => {
-        const key = deriveSshKey(any, hostKeyPurpose(machine, 0));
+        const key = deriveSshKey(any, getHostKeyPurpose(machine, 0));
         const own = parsed(key.privateKey);
         assert.equal(own.type, "ssh-ed25519");
         assert.ok(own.isPrivateKey());
@@ -69,7 +69,7 @@ describe("host keys", () => {
 
   it("never change between releases: machines carry them", () => {
     assert.equal(
-      deriveSshKey(seed, hostKeyPurpose("dev-control-plane-0", 0)).publicKey,
+      deriveSshKey(seed, getHostKeyPurpose("dev-control-plane-0", 0)).publicKey,
       "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILtAmK/SJo7PmfOIOUV1iPit7AVqCJFBhJ9duZ+X1Mjr",
     );
   });
@@ -77,10 +77,10 @@ describe("host keys", () => {
   it("differ between machines, generations, purposes and seeds", () => {
     const other = Buffer.alloc(32, 8).toString("base64");
     const keys = [
-      deriveSshKey(seed, hostKeyPurpose("a", 0)),
-      deriveSshKey(seed, hostKeyPurpose("a", 1)),
-      deriveSshKey(seed, hostKeyPurpose("b", 0)),
-      deriveSshKey(other, hostKeyPurpose("a", 0)),
+      deriveSshKey(seed, getHostKeyPurpose("a", 0)),
+      deriveSshKey(seed, getHostKeyPurpose("a", 1)),
+      deriveSshKey(seed, getHostKeyPurpose("b", 0)),
+      deriveSshKey(other, getHostKeyPurpose("a", 0)),
     ].map(({ publicKey }) => publicKey);
     assert.equal(new Set(keys).size, keys.length);
   });

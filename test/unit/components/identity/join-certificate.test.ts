@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   deriveJoinKey,
-  joinSignerPublicKey,
+  deriveSignerPublicKey,
   type JoinCertificateSubject,
 } from "../../../../components/identity/join-certificate.js";
 
@@ -60,7 +60,7 @@ describe("a join certificate", () => {
 
   it("is signed by the key that control planes trust, whose private half it does not hold", () => {
     const { certificate, privateKey } = deriveJoinKey(seed, joiner);
-    const signer = blobOf(joinSignerPublicKey(seed));
+    const signer = blobOf(deriveSignerPublicKey(seed));
     assert.ok(blobOf(certificate).includes(signer));
     const own = Buffer.from(privateKey.split("\n").slice(1, -2).join(""), "base64");
     assert.ok(!own.includes(signer));

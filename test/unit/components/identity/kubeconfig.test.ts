@@ -1,10 +1,10 @@
 import { strict as assert } from "node:assert";
 import { parse, stringify } from "yaml";
 import {
-  kubeconfigFor,
-  clientCertificateValidity,
+  renderKubeconfig,
+  parseClientCertificateValidity,
 } from "../../../../components/identity/kubeconfig.js";
-import { serverCertificate } from "../../../../components/identity/webhook-certificate.js";
+import { deriveServerCertificate } from "../../../../components/identity/webhook-certificate.js";
 
 const admin = stringify({
   apiVersion: "v1",
@@ -32,7 +32,7 @@ const admin = stringify({
 
 describe("kubeconfig", () => {
   const made = parse(
-    kubeconfigFor(admin, { cluster: "dev", endpoint: "203.0.113.7:6443" }),
+    renderKubeconfig(admin, { cluster: "dev", endpoint: "203.0.113.7:6443" }),
   ) as Record<string, unknown>;
 
   it("leads to the address from outside and keeps the authority that signed for it", () => {
@@ -61,29 +61,29 @@ describe("kubeconfig", () => {
   });
 
   it("names a cluster whose name YAML 1.1 takes for a boolean", () => {
-    const text = kubeconfigFor(admin, { cluster: "off", endpoint: "203.0.113.7:6443" });
+    const text = renderKubeconfig(admin, { cluster: "off", endpoint: "203.0.113.7:6443" });
     const { clusters } = parse(text, { version: "1.1" }) as { clusters: { name: unknown }[] };
     assert.equal(clusters[0]?.name, "off");
   });
 
   it("is the same text for the same input", () => {
     const names = { cluster: "dev", endpoint: "203.0.113.7:6443" };
-    assert.equal(kubeconfigFor(admin, names), kubeconfigFor(admin, names));
+    assert.equal(renderKubeconfig(admin, names), renderKubeconfig(admin, names));
   });
 
   it("is good as long as the administrator's certificate; what is none says nothing", () => {
-    const { certificate } = serverCertificate("seed", { purpose: "x", address: "192.0.2.1" });
+    const { certificate } = deriveServerCertificate("seed", { purpose: "x", address: "192.0.2.1" });
     const data = Buffer.from(certificate).toString("base64");
-    assert.deepEqual(clientCertificateValidity(admin.replace("Q0VSVA==", data)), {
+    assert.deepEqual(parseClientCertificateValidity(admin.replace("Q0VSVA==", data)), {
       from: "2020-01-01T00:00:00.000Z",
       to: "9999-12-31T23:59:59.000Z",
     });
     for (const other of [admin, "{}", ""])
-      assert.equal(clientCertificateValidity(other), undefined);
+      assert.equal(parseClientCertificateValidity(other), undefined);
   });
 
   it("is not made from something else than kubeadm's file", () => {
-    assert.throws(() => kubeconfigFor("{}", { cluster: "dev", endpoint: "x:1" }));
-    assert.throws(() => kubeconfigFor("", { cluster: "dev", endpoint: "x:1" }));
+    assert.throws(() => renderKubeconfig("{}", { cluster: "dev", endpoint: "x:1" }));
+    assert.throws(() => renderKubeconfig("", { cluster: "dev", endpoint: "x:1" }));
   });
 });

@@ -3,7 +3,7 @@ import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
 import { request, createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import { serverCertificate } from "../../../../components/identity/webhook-certificate.js";
+import { deriveServerCertificate } from "../../../../components/identity/webhook-certificate.js";
 
 const seed = Buffer.alloc(32, 7).toString("base64");
 const local = { purpose: "webhook", address: "127.0.0.1" };
@@ -12,7 +12,10 @@ const local = { purpose: "webhook", address: "127.0.0.1" };
  * Returns the answer that a client that only trusts `ca` gets from a server with that certificate,
  * or the TLS error.
  */
-async function asked(server: ReturnType<typeof serverCertificate>, ca: string): Promise<string> {
+async function asked(
+  server: ReturnType<typeof deriveServerCertificate>,
+  ca: string,
+): Promise<string> {
   const listening = createServer(
     { key: server.privateKey, cert: server.certificate },
     (_request, response) => response.end("here"),
@@ -38,14 +41,14 @@ async function asked(server: ReturnType<typeof serverCertificate>, ca: string): 
 
 describe("the certificate of a server on a cluster's machines", () => {
   it("is one that a client takes who knows it, and no other's", async () => {
-    const own = serverCertificate(seed, local);
-    const others = serverCertificate(randomBytes(32).toString("base64"), local);
+    const own = deriveServerCertificate(seed, local);
+    const others = deriveServerCertificate(randomBytes(32).toString("base64"), local);
     assert.equal(await asked(own, own.certificate), "here");
     assert.match(await asked(others, own.certificate), /self.signed|unable to verify/);
   });
 
   it("holds for its address alone", async () => {
-    const elsewhere = serverCertificate(seed, { ...local, address: "10.0.0.5" });
+    const elsewhere = deriveServerCertificate(seed, { ...local, address: "10.0.0.5" });
     assert.match(await asked(elsewhere, elsewhere.certificate), /IP: 127\.0\.0\.1 is not in/);
   });
 
@@ -53,9 +56,9 @@ describe("the certificate of a server on a cluster's machines", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 40 }), fc.ipV4(), (bytes, address) => {
         const text = Buffer.from(bytes).toString("base64");
-        const made = serverCertificate(text, { ...local, address });
-        assert.deepEqual(serverCertificate(text, { ...local, address }), made);
-        const other = serverCertificate(text, { purpose: "other", address });
+        const made = deriveServerCertificate(text, { ...local, address });
+        assert.deepEqual(deriveServerCertificate(text, { ...local, address }), made);
+        const other = deriveServerCertificate(text, { purpose: "other", address });
         assert.notEqual(other.privateKey, made.privateKey);
         const read = new X509Certificate(made.certificate);
         assert.equal(read.checkIP(address), address);

@@ -3,18 +3,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { parse } from "yaml";
-import { packageRoot } from "../../../../base/paths.js";
+import { getPackageRoot } from "../../../../base/paths.js";
 import { toYaml } from "../../../../base/yaml.js";
 import { parseClusterSpec, type ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import {
-  apiServerFilesText,
-  clusterConfigurationText,
-  clusterConfigurationBlocks,
-  kubeletConfiguration,
-  kubeletConfigurationText,
-  kubeProxyConfigurationText,
+  renderApiServerFiles,
+  renderClusterConfiguration,
+  buildClusterConfigurationBlocks,
+  buildKubeletConfiguration,
+  renderKubeletConfiguration,
+  renderKubeProxyConfiguration,
 } from "../../../../components/kubeadm/component-configuration.js";
-import { kubeletFields } from "../../../../components/kubeadm/hardening.js";
+import { mergeKubeletFields } from "../../../../components/kubeadm/hardening.js";
 import { smallest } from "../../../support/config/spec.js";
 
 type Written = NonNullable<ClusterArgs["kubernetes"]>;
@@ -28,7 +28,7 @@ const kubernetes = (written: Written = {}) => {
 type Component = "apiServer" | "controllerManager" | "scheduler";
 
 const flagsOf = (written: Written, component: Component = "apiServer") => {
-  const { extraArgs } = clusterConfigurationBlocks(kubernetes(written))[component] as {
+  const { extraArgs } = buildClusterConfigurationBlocks(kubernetes(written))[component] as {
     extraArgs: { name: string; value: string }[];
   };
   const flags: Record<string, string[]> = {};
@@ -38,7 +38,7 @@ const flagsOf = (written: Written, component: Component = "apiServer") => {
 
 const filesOf = (written: Written): Record<string, unknown> =>
   Object.fromEntries(
-    apiServerFilesText(kubernetes(written))
+    renderApiServerFiles(kubernetes(written))
       .split("\n")
       .map((line) => {
         const [name = "", data = ""] = line.split(" ");
@@ -51,19 +51,19 @@ const oidc = { issuerUrl: "https://id.example.org", clientId: "kubernetes" };
 
 describe("Kubernetes' own configuration", () => {
   it("asks kubelet and kube-proxy for nothing where nothing is written, so that nothing runs for it", () => {
-    assert.equal(kubeletConfigurationText(kubeletFields(kubernetes())), "");
-    assert.equal(kubeProxyConfigurationText({}), "");
+    assert.equal(renderKubeletConfiguration(mergeKubeletFields(kubernetes())), "");
+    assert.equal(renderKubeProxyConfiguration({}), "");
   });
 
   it("tells kubelets the same where nothing is written any more as where nothing ever was", () => {
-    const scripts = join(packageRoot(), "components", "kubeadm", "scripts");
+    const scripts = join(getPackageRoot(), "components", "kubeadm", "scripts");
     const script = readFileSync(join(scripts, "kubelet-configuration.sh"), "utf8");
     const [, plain] = /^readonly plain_kubelet='([^']*)'$/m.exec(script) ?? [];
-    assert.equal(plain, toYaml(kubeletConfiguration({})));
+    assert.equal(plain, toYaml(buildKubeletConfiguration({})));
   });
 
   it("leaves it to whoever says how often kubelets look at themselves how often they report", () => {
-    const own = kubeletConfiguration({ nodeStatusUpdateFrequency: "20s" });
+    const own = buildKubeletConfiguration({ nodeStatusUpdateFrequency: "20s" });
     assert.equal(own["nodeStatusUpdateFrequency"], "20s");
     assert.ok(!("nodeStatusReportFrequency" in own));
   });
@@ -71,7 +71,7 @@ describe("Kubernetes' own configuration", () => {
   it("has flags as kubeadm lists them, in an order of its own, one for each value", () => {
     const extraArgs = { "event-ttl": "2h", "api-audiences": ["a", "b"], profiling: true, v: 2 };
     const turned = Object.fromEntries(Object.entries(extraArgs).reverse());
-    const blocks = clusterConfigurationBlocks(kubernetes({ scheduler: { extraArgs } }));
+    const blocks = buildClusterConfigurationBlocks(kubernetes({ scheduler: { extraArgs } }));
     assert.deepEqual(blocks["scheduler"], {
       extraArgs: [
         { name: "api-audiences", value: "a" },
@@ -82,7 +82,7 @@ describe("Kubernetes' own configuration", () => {
       ],
     });
     assert.deepEqual(
-      clusterConfigurationBlocks(kubernetes({ scheduler: { extraArgs: turned } })),
+      buildClusterConfigurationBlocks(kubernetes({ scheduler: { extraArgs: turned } })),
       blocks,
     );
   });
@@ -93,7 +93,7 @@ describe("Kubernetes' own configuration", () => {
         fc.constantFrom<Component>("apiServer", "controllerManager", "scheduler"),
         fc.oneof(fc.string(), fc.constantFrom("off", "0x1f", "1_000", "1:30", "~", "=", "no")),
         (component, value) => {
-          const text = clusterConfigurationText(
+          const text = renderClusterConfiguration(
             kubernetes({ [component]: { extraArgs: { v: value } } }),
           );
           for (const version of ["1.1", "1.2"] as const)
@@ -111,7 +111,7 @@ describe("Kubernetes' own configuration", () => {
   it("lets no text of a flag leave its block: scripts replace whole blocks by their first column", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("a", "\n", " ", ":", "-") }), (value) => {
-        const text = clusterConfigurationText(
+        const text = renderClusterConfiguration(
           kubernetes({ scheduler: { extraArgs: { v: value } } }),
         );
         const first = text.split("\n").filter((line) => /^[^ ]/.test(line));
@@ -122,7 +122,7 @@ describe("Kubernetes' own configuration", () => {
 
   it("lets certificates last as long as is asked for, as Go writes it", () => {
     const certificates = { validity: "720h", authorityValidity: "43800h" };
-    const blocks = clusterConfigurationBlocks(kubernetes({ certificates }));
+    const blocks = buildClusterConfigurationBlocks(kubernetes({ certificates }));
     assert.equal(blocks["certificateValidityPeriod"], "720h0m0s");
     assert.equal(blocks["caCertificateValidityPeriod"], "43800h0m0s");
   });
@@ -136,7 +136,7 @@ describe("Kubernetes' own configuration", () => {
     assert.equal(filesOf(written)["oidc-ca.crt"], `${certificate}\n`);
     const [path = ""] = flags["oidc-ca-file"] ?? [];
     assert.match(path, /^\/etc\/kubernetes\/stackadm\/oidc-ca-/);
-    assert.match(apiServerFilesText(kubernetes(written)), new RegExp(`^${path.slice(25)} `, "m"));
+    assert.match(renderApiServerFiles(kubernetes(written)), new RegExp(`^${path.slice(25)} `, "m"));
   });
 
   it("mounts only what is there: without a file of its own the API server sees no more than before", () => {
@@ -145,9 +145,9 @@ describe("Kubernetes' own configuration", () => {
       audit: { enabled: false },
       apiServer: { extraArgs: { "admission-control-config-file": "/etc/mine.yaml" } },
     };
-    assert.doesNotMatch(clusterConfigurationText(kubernetes(none)), /extraVolumes/);
+    assert.doesNotMatch(renderClusterConfiguration(kubernetes(none)), /extraVolumes/);
     const volumes = (written: Written): unknown[] => {
-      const { apiServer } = clusterConfigurationBlocks(kubernetes(written)) as {
+      const { apiServer } = buildClusterConfigurationBlocks(kubernetes(written)) as {
         apiServer: { extraVolumes: { name: string }[] };
       };
       return apiServer.extraVolumes.map(({ name }) => name);
@@ -172,7 +172,7 @@ describe("Kubernetes' own configuration", () => {
     const webhook = { ...kubernetes(written), webhookCertificate: certificate };
     const flags = new Map(
       (
-        clusterConfigurationBlocks(webhook) as {
+        buildClusterConfigurationBlocks(webhook) as {
           apiServer: { extraArgs: { name: string; value: string }[] };
         }
       ).apiServer.extraArgs.map(({ name, value }) => [name, value]),
@@ -188,8 +188,8 @@ describe("Kubernetes' own configuration", () => {
       ],
     );
     assert.equal(flags.get("authorization-mode"), "Node,RBAC");
-    assert.match(clusterConfigurationText(webhook), /name: stackadm-files/);
-    const [name = "", data = ""] = apiServerFilesText(webhook).split(" ");
+    assert.match(renderClusterConfiguration(webhook), /name: stackadm-files/);
+    const [name = "", data = ""] = renderApiServerFiles(webhook).split(" ");
     const path = flags.get("authentication-token-webhook-config-file");
     assert.equal(path, `/etc/kubernetes/stackadm/${name}`);
     const { clusters } = parse(Buffer.from(data, "base64").toString()) as {
@@ -202,9 +202,9 @@ describe("Kubernetes' own configuration", () => {
 
     const policy = [{ projects: ["demo"] }];
     const ruled = { ...kubernetes({ keystone: { policy } }), webhookCertificate: certificate };
-    assert.match(clusterConfigurationText(ruled), /value: Node,RBAC,Webhook/);
+    assert.match(renderClusterConfiguration(ruled), /value: Node,RBAC,Webhook/);
     assert.match(
-      clusterConfigurationText(ruled),
+      renderClusterConfiguration(ruled),
       new RegExp(`webhook-config-file\n +value: ${path}`),
     );
   });

@@ -1,12 +1,12 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec, type ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import {
-  admissionPluginSettings,
-  apiServerFlags,
-  controllerManagerFlags,
-  kubeletFields,
-  schedulerFlags,
-  signsKubeletCertificates,
+  getAdmissionPluginSettings,
+  getApiServerFlags,
+  getControllerManagerFlags,
+  mergeKubeletFields,
+  getSchedulerFlags,
+  hasSignedKubeletCertificates,
 } from "../../../../components/kubeadm/hardening.js";
 import { smallest } from "../../../support/config/spec.js";
 
@@ -19,7 +19,7 @@ const kubernetes = (written: NonNullable<ClusterArgs["kubernetes"]> = {}) => {
 const hardened = { hardened: true };
 
 const podSecurity = (written: NonNullable<ClusterArgs["kubernetes"]>) => {
-  const { plugins = [] } = (admissionPluginSettings(kubernetes(written)) ?? {}) as {
+  const { plugins = [] } = (getAdmissionPluginSettings(kubernetes(written)) ?? {}) as {
     plugins?: {
       name: string;
       configuration: {
@@ -33,17 +33,17 @@ const podSecurity = (written: NonNullable<ClusterArgs["kubernetes"]>) => {
 
 describe("what hardens a cluster", () => {
   it("profiles no component, unless it is asked to", () => {
-    for (const flags of [apiServerFlags, schedulerFlags])
+    for (const flags of [getApiServerFlags, getSchedulerFlags])
       assert.deepEqual(flags(kubernetes()), { profiling: false });
     const requests = { "kube-api-qps": 100, "kube-api-burst": 200 };
-    assert.deepEqual(controllerManagerFlags(kubernetes()), { profiling: false, ...requests });
+    assert.deepEqual(getControllerManagerFlags(kubernetes()), { profiling: false, ...requests });
     const scheduler = { extraArgs: { profiling: true } };
-    assert.deepEqual(schedulerFlags(kubernetes({ scheduler })), { profiling: true });
+    assert.deepEqual(getSchedulerFlags(kubernetes({ scheduler })), { profiling: true });
   });
 
   it("lets controllers ask as often as the user says", () => {
     const controllerManager = { extraArgs: { "kube-api-qps": 30 } };
-    assert.equal(controllerManagerFlags(kubernetes({ controllerManager }))["kube-api-qps"], 30);
+    assert.equal(getControllerManagerFlags(kubernetes({ controllerManager }))["kube-api-qps"], 30);
   });
 
   it("keeps leaders as many times as long as a slow machine needs, unless the user sets one of the times", () => {
@@ -53,8 +53,8 @@ describe("what hardens a cluster", () => {
       "leader-elect-retry-period": "8s",
     };
     for (const [flags, more] of [
-      [controllerManagerFlags, { "node-monitor-grace-period": "200s" }],
-      [schedulerFlags, {}],
+      [getControllerManagerFlags, { "node-monitor-grace-period": "200s" }],
+      [getSchedulerFlags, {}],
     ] as const) {
       const usual = flags({ ...kubernetes(), timeoutFactor: 1 });
       assert.deepEqual(usual, flags(kubernetes()));
@@ -67,30 +67,30 @@ describe("what hardens a cluster", () => {
     // The lease must be longer than the renew deadline of 40 s, or the component refuses to start.
     const extraArgs = { "leader-elect-lease-duration": "30s" };
     const written = kubernetes({ scheduler: { extraArgs }, controllerManager: { extraArgs } });
-    for (const flags of [controllerManagerFlags, schedulerFlags]) {
+    for (const flags of [getControllerManagerFlags, getSchedulerFlags]) {
       const { "node-monitor-grace-period": grace, ...rest } = flags({
         ...written,
         timeoutFactor: 4,
       });
-      assert.equal(grace, flags === controllerManagerFlags ? "200s" : undefined);
+      assert.equal(grace, flags === getControllerManagerFlags ? "200s" : undefined);
       assert.deepEqual(rest, flags(written));
     }
   });
 
   it("gives a slow machine time to renew the lease of its node, and its API server to hear of etcd, unless the user says how much", () => {
     const slow = { ...kubernetes(), timeoutFactor: 4 };
-    assert.deepEqual(kubeletFields(slow), {
+    assert.deepEqual(mergeKubeletFields(slow), {
       nodeLeaseDurationSeconds: 160,
       nodeStatusUpdateFrequency: "8s",
       nodeStatusReportFrequency: "5m0s",
     });
     const kubelet = { nodeLeaseDurationSeconds: 60, nodeStatusUpdateFrequency: "10s" };
-    assert.deepEqual(kubeletFields({ ...kubernetes({ kubelet }), timeoutFactor: 4 }), kubelet);
-    assert.equal(apiServerFlags(slow)["etcd-readycheck-timeout"], "8s");
-    assert.equal(apiServerFlags(kubernetes())["etcd-readycheck-timeout"], undefined);
+    assert.deepEqual(mergeKubeletFields({ ...kubernetes({ kubelet }), timeoutFactor: 4 }), kubelet);
+    assert.equal(getApiServerFlags(slow)["etcd-readycheck-timeout"], "8s");
+    assert.equal(getApiServerFlags(kubernetes())["etcd-readycheck-timeout"], undefined);
     const apiServer = { extraArgs: { "etcd-readycheck-timeout": "3s" } };
     const written = { ...kubernetes({ apiServer }), timeoutFactor: 4 };
-    assert.equal(apiServerFlags(written)["etcd-readycheck-timeout"], "3s");
+    assert.equal(getApiServerFlags(written)["etcd-readycheck-timeout"], "3s");
   });
 
   it("only warns by default of pods above the baseline, and refuses them when hardened", () => {
@@ -104,9 +104,9 @@ describe("what hardens a cluster", () => {
   it("leaves pods to the file that the user names, and asks for no plugin that needs ours", () => {
     const extraArgs = { "admission-control-config-file": "/etc/mine.yaml" };
     const own = kubernetes({ ...hardened, apiServer: { extraArgs } });
-    assert.equal(admissionPluginSettings(own), undefined);
+    assert.equal(getAdmissionPluginSettings(own), undefined);
     assert.equal(
-      apiServerFlags(own)["enable-admission-plugins"],
+      getApiServerFlags(own)["enable-admission-plugins"],
       "NodeRestriction,AlwaysPullImages,DenyServiceExternalIPs",
     );
   });
@@ -115,12 +115,12 @@ describe("what hardens a cluster", () => {
     const extraArgs = { "enable-admission-plugins": "PodNodeSelector,NodeRestriction" };
     const own = kubernetes({ ...hardened, apiServer: { extraArgs } });
     assert.equal(
-      apiServerFlags(own)["enable-admission-plugins"],
+      getApiServerFlags(own)["enable-admission-plugins"],
       "NodeRestriction,AlwaysPullImages,DenyServiceExternalIPs,EventRateLimit,PodNodeSelector",
     );
     const soft = kubernetes({ apiServer: { extraArgs } });
     assert.equal(
-      apiServerFlags(soft)["enable-admission-plugins"],
+      getApiServerFlags(soft)["enable-admission-plugins"],
       extraArgs["enable-admission-plugins"],
     );
   });
@@ -129,14 +129,14 @@ describe("what hardens a cluster", () => {
     const extraArgs = {
       "disable-admission-plugins": ["AlwaysPullImages", "PodSecurity,EventRateLimit"],
     };
-    const flags = apiServerFlags(kubernetes({ ...hardened, apiServer: { extraArgs } }));
+    const flags = getApiServerFlags(kubernetes({ ...hardened, apiServer: { extraArgs } }));
     assert.equal(flags["enable-admission-plugins"], "NodeRestriction,DenyServiceExternalIPs");
     assert.deepEqual(flags["disable-admission-plugins"], extraArgs["disable-admission-plugins"]);
   });
 
   it("asks kubelet for more only when hardened, and the user's fields win", () => {
-    assert.deepEqual(kubeletFields(kubernetes()), {});
-    const fields = kubeletFields(kubernetes({ ...hardened, kubelet: { podPidsLimit: 100 } }));
+    assert.deepEqual(mergeKubeletFields(kubernetes()), {});
+    const fields = mergeKubeletFields(kubernetes({ ...hardened, kubelet: { podPidsLimit: 100 } }));
     assert.equal(fields["podPidsLimit"], 100);
     assert.equal(fields["seccompDefault"], true);
   });
@@ -144,15 +144,15 @@ describe("what hardens a cluster", () => {
   it("has the API server check kubelets' certificates when hardened, unless kubelets sign their own", () => {
     const flag = "kubelet-certificate-authority";
     const authority = "/etc/kubernetes/pki/ca.crt";
-    assert.equal(kubeletFields(kubernetes(hardened))["serverTLSBootstrap"], true);
-    assert.equal(apiServerFlags(kubernetes(hardened))[flag], authority);
-    assert.ok(!(flag in apiServerFlags(kubernetes())));
+    assert.equal(mergeKubeletFields(kubernetes(hardened))["serverTLSBootstrap"], true);
+    assert.equal(getApiServerFlags(kubernetes(hardened))[flag], authority);
+    assert.ok(!(flag in getApiServerFlags(kubernetes())));
     const selfSigned = kubernetes({ ...hardened, kubelet: { serverTLSBootstrap: false } });
-    assert.ok(!(flag in apiServerFlags(selfSigned)));
+    assert.ok(!(flag in getApiServerFlags(selfSigned)));
     // Existing kubelets that request certificates may have requests that are not approved yet.
     const asking = kubernetes({ kubelet: { serverTLSBootstrap: true } });
-    assert.ok(!(flag in apiServerFlags(asking)));
-    assert.deepEqual([kubernetes(), selfSigned, asking].map(signsKubeletCertificates), [
+    assert.ok(!(flag in getApiServerFlags(asking)));
+    assert.deepEqual([kubernetes(), selfSigned, asking].map(hasSignedKubeletCertificates), [
       false,
       false,
       true,

@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { parse, parseAllDocuments } from "yaml";
-import { clusterConfigurationBlocks } from "../../../../components/kubeadm/component-configuration.js";
+import { buildClusterConfigurationBlocks } from "../../../../components/kubeadm/component-configuration.js";
 import {
-  initDocuments,
-  joinDocument,
+  renderInitDocuments,
+  renderJoinDocument,
   joinDocumentPlaceholders,
   type InitSettings,
   type JoinSettings,
@@ -43,7 +43,7 @@ const join: JoinSettings = {
 type Fields = Record<string, unknown>;
 
 const document = (kind: string, over: Partial<InitSettings> = {}): Fields => {
-  const found = parseAllDocuments(initDocuments(node, { ...settings, ...over }))
+  const found = parseAllDocuments(renderInitDocuments(node, { ...settings, ...over }))
     .map((each) => each.toJS() as Fields)
     .find((each) => each["kind"] === kind);
   assert.ok(found, kind);
@@ -61,7 +61,7 @@ describe("kubeadm documents", () => {
   it("give kubeadm the prefix of images alone, so that kubeadm decides the path of CoreDNS", () => {
     const { imageRepository, dns } = document("ClusterConfiguration", {
       imageRepository: "r.example/k8s",
-      blocks: clusterConfigurationBlocks(specOf().kubernetes),
+      blocks: buildClusterConfigurationBlocks(specOf().kubernetes),
     });
     // kubeadm then pulls r.example/k8s/coredns, as docs/operations.md says.
     assert.deepEqual([imageRepository, dns], ["r.example/k8s", undefined]);
@@ -77,19 +77,19 @@ describe("kubeadm documents", () => {
       serviceSubnet: "10.96.0.0/12,fd00:10:96::/112",
     });
     const dual = { ...node, ipv6Address: "fd00:10::f816:3eff:fe00:1" };
-    const made = parse(joinDocument(dual, join)) as Fields;
+    const made = parse(renderJoinDocument(dual, join)) as Fields;
     assert.equal(kubeletArguments(made)["node-ip"], "10.0.0.7,fd00:10::f816:3eff:fe00:1");
     assert.equal(
-      kubeletArguments(parse(joinDocument(node, join)) as Fields)["node-ip"],
+      kubeletArguments(parse(renderJoinDocument(node, join)) as Fields)["node-ip"],
       "10.0.0.7",
     );
   });
 
   it("are the texts that a person reviewed", () => {
-    golden("kubeadm-init.yaml", initDocuments(node, settings));
+    golden("kubeadm-init.yaml", renderInitDocuments(node, settings));
     golden(
       "kubeadm-join.yaml",
-      joinDocument({ ...node, name: "dev-general-0", pool: "general" }, join),
+      renderJoinDocument({ ...node, name: "dev-general-0", pool: "general" }, join),
     );
   });
 
@@ -97,7 +97,7 @@ describe("kubeadm documents", () => {
     for (const kind of ["InitConfiguration", "ClusterConfiguration"])
       assert.equal(document(kind)["apiVersion"], "kubeadm.k8s.io/v1beta4");
     assert.equal(
-      (parse(joinDocument(node, join)) as Fields)["apiVersion"],
+      (parse(renderJoinDocument(node, join)) as Fields)["apiVersion"],
       "kubeadm.k8s.io/v1beta4",
     );
   });
@@ -109,14 +109,14 @@ describe("kubeadm documents", () => {
       "node-ip": "10.0.0.7",
     };
     assert.deepEqual(kubeletArguments(document("InitConfiguration")), expected);
-    assert.deepEqual(kubeletArguments(parse(joinDocument(node, join)) as Fields), expected);
+    assert.deepEqual(kubeletArguments(parse(renderJoinDocument(node, join)) as Fields), expected);
   });
 
   it("leave nodes without a cloud controller free of the taint that it would take away", () => {
     const alone = { cloudController: false };
     for (const fields of [
       document("InitConfiguration", alone),
-      parse(joinDocument(node, { ...join, ...alone })) as Fields,
+      parse(renderJoinDocument(node, { ...join, ...alone })) as Fields,
     ]) {
       assert.equal(kubeletArguments(fields)["cloud-provider"], undefined);
       assert.equal(kubeletArguments(fields)["provider-id"], `openstack:///${node.serverId}`);
@@ -125,15 +125,18 @@ describe("kubeadm documents", () => {
 
   it("name a cluster whose name YAML 1.1, which kubeadm reads, takes for something else", () => {
     for (const clusterName of ["off", "on", "yes", "no", "y", "n", "null", "0x1f", "1e3", "010"]) {
-      const [, cluster] = parseAllDocuments(initDocuments(node, { ...settings, clusterName }), {
-        version: "1.1",
-      }).map((each) => each.toJS() as Fields);
+      const [, cluster] = parseAllDocuments(
+        renderInitDocuments(node, { ...settings, clusterName }),
+        {
+          version: "1.1",
+        },
+      ).map((each) => each.toJS() as Fields);
       assert.equal(cluster?.["clusterName"], clusterName);
     }
   });
 
   it("label the nodes of a pool", () => {
-    const fields = parse(joinDocument({ ...node, pool: "general" }, join)) as Fields;
+    const fields = parse(renderJoinDocument({ ...node, pool: "general" }, join)) as Fields;
     assert.equal(kubeletArguments(fields)["node-labels"], "stackadm.io/pool=general");
   });
 
@@ -162,11 +165,11 @@ describe("kubeadm documents", () => {
     const joined = { ...join, grant: "certificates" } as const;
     assert.deepEqual(document("InitConfiguration", { patches })["patches"], patches);
     assert.deepEqual(
-      (parse(joinDocument(node, { ...joined, patches })) as Fields)["patches"],
+      (parse(renderJoinDocument(node, { ...joined, patches })) as Fields)["patches"],
       patches,
     );
     assert.equal(document("InitConfiguration")["patches"], undefined);
-    assert.equal((parse(joinDocument(node, joined)) as Fields)["patches"], undefined);
+    assert.equal((parse(renderJoinDocument(node, joined)) as Fields)["patches"], undefined);
   });
 
   it("leave no token behind that lives longer than a minute, and print none", () => {
@@ -176,7 +179,7 @@ describe("kubeadm documents", () => {
   });
 
   it("give no flag to the API server that it no longer knows", () => {
-    assert.doesNotMatch(initDocuments(node, settings), /apiServer:[\s\S]*cloud-provider/);
+    assert.doesNotMatch(renderInitDocuments(node, settings), /apiServer:[\s\S]*cloud-provider/);
   });
 
   it("name an image repository only where the site has one", () => {
@@ -197,18 +200,18 @@ describe("kubeadm documents", () => {
   });
 
   it("leave open what a control plane gives for one join: token and the cluster's authority", () => {
-    assert.deepEqual((parse(joinDocument(node, join)) as Fields)["discovery"], {
+    assert.deepEqual((parse(renderJoinDocument(node, join)) as Fields)["discovery"], {
       bootstrapToken: {
         apiServerEndpoint: "api.dev.internal:6443",
         token: joinDocumentPlaceholders.token,
         caCertHashes: [joinDocumentPlaceholders.caCertHash],
       },
     });
-    assert.equal((parse(joinDocument(node, join)) as Fields)["controlPlane"], undefined);
+    assert.equal((parse(renderJoinDocument(node, join)) as Fields)["controlPlane"], undefined);
   });
 
   it("say at which address another control plane serves, and leave the key to the certificates open", () => {
-    const fields = parse(joinDocument(node, { ...join, grant: "certificates" })) as Fields;
+    const fields = parse(renderJoinDocument(node, { ...join, grant: "certificates" })) as Fields;
     assert.deepEqual(fields["controlPlane"], {
       localAPIEndpoint: { advertiseAddress: "10.0.0.7", bindPort: 6443 },
       certificateKey: joinDocumentPlaceholders.certificateKey,
@@ -216,7 +219,9 @@ describe("kubeadm documents", () => {
   });
 
   it("pass on which preflight checks may fail, and only those", () => {
-    const registration = (parse(joinDocument(node, join)) as Fields)["nodeRegistration"] as Fields;
+    const registration = (parse(renderJoinDocument(node, join)) as Fields)[
+      "nodeRegistration"
+    ] as Fields;
     assert.deepEqual(registration["ignorePreflightErrors"], ["Swap"]);
     const init = document("InitConfiguration")["nodeRegistration"] as Fields;
     assert.deepEqual(init["ignorePreflightErrors"], []);

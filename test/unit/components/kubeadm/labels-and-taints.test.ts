@@ -1,17 +1,17 @@
 import { strict as assert } from "node:assert";
-import { groupLabelsAndTaintsText } from "../../../../components/kubeadm/labels-and-taints.js";
+import { renderLabelsAndTaints } from "../../../../components/kubeadm/labels-and-taints.js";
 
 const none = { labels: {}, taints: [] };
 
 describe("the marks of nodes", () => {
   it("are nothing where no group has labels or taints", () => {
-    assert.equal(groupLabelsAndTaintsText([{ name: "dev-control-plane", ...none }]), "");
+    assert.equal(renderLabelsAndTaints([{ name: "dev-control-plane", ...none }]), "");
   });
 
   it("are a line for each group that has some, the same in whatever order they are written", () => {
     const gpu = { key: "example.org/gpu", value: "a100", effect: "NoSchedule" };
     const batch = { key: "batch", value: "", effect: "NoExecute" };
-    const rows = groupLabelsAndTaintsText([
+    const rows = renderLabelsAndTaints([
       { name: "dev-control-plane", ...none },
       { name: "dev-gpu", labels: { b: "2", a: "" }, taints: [gpu, batch] },
       { name: "dev-edge", labels: { "example.org/edge": "yes" }, taints: [] },

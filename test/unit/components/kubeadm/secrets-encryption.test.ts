@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import { parse } from "yaml";
 import {
-  encryptionFilesText,
-  encryptionFlags,
+  renderEncryptionFiles,
+  getEncryptionFlags,
 } from "../../../../components/kubeadm/secrets-encryption.js";
 import { deriveEncryptionKey } from "../../../../components/identity/derive-encryption-key.js";
 
@@ -27,11 +27,11 @@ describe("encryption of Secrets", () => {
   });
 
   it("has two files of one name that read the same: one writes encrypted, one plain", () => {
-    const [digest = "", encrypts = "", plain = ""] = encryptionFilesText(kubernetes).split(" ");
+    const [digest = "", encrypts = "", plain = ""] = renderEncryptionFiles(kubernetes).split(" ");
     assert.match(digest, /^[0-9a-f]{12}$/);
     assert.deepEqual(providers(encrypts), ["secretbox", "identity"]);
     assert.deepEqual(providers(plain), ["identity", "secretbox"]);
-    assert.deepEqual(encryptionFlags(kubernetes), {
+    assert.deepEqual(getEncryptionFlags(kubernetes), {
       "encryption-provider-config": `/etc/kubernetes/stackadm-encryption/${digest}.yaml`,
       "encryption-provider-config-automatic-reload": true,
     });
@@ -39,8 +39,8 @@ describe("encryption of Secrets", () => {
 
   it("is another file, with which the API server starts again, for another key; its name does not tell the key", () => {
     const other = { ...kubernetes, encryptionKey: Buffer.alloc(32, 9).toString("base64") };
-    assert.notDeepEqual(encryptionFlags(other), encryptionFlags(kubernetes));
-    assert.ok(!JSON.stringify(encryptionFlags(kubernetes)).includes(key));
+    assert.notDeepEqual(getEncryptionFlags(other), getEncryptionFlags(kubernetes));
+    assert.ok(!JSON.stringify(getEncryptionFlags(kubernetes)).includes(key));
   });
 
   it("is the user's where he names a file of his own, and none without a key", () => {
@@ -49,8 +49,8 @@ describe("encryption of Secrets", () => {
       { ...kubernetes, apiServer: { extraArgs } },
       { apiServer: { extraArgs: {} } },
     ]) {
-      assert.equal(encryptionFlags(none), undefined);
-      assert.equal(encryptionFilesText(none), "");
+      assert.equal(getEncryptionFlags(none), undefined);
+      assert.equal(renderEncryptionFiles(none), "");
     }
   });
 });

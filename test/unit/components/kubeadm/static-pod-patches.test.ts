@@ -1,9 +1,12 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
-import { patchesBlock, patchFiles } from "../../../../components/kubeadm/static-pod-patches.js";
+import {
+  buildPatchesBlock,
+  renderPatchFiles,
+} from "../../../../components/kubeadm/static-pod-patches.js";
 import { smallest } from "../../../support/config/spec.js";
 
-type Patches = Parameters<typeof patchFiles>[0];
+type Patches = Parameters<typeof renderPatchFiles>[0];
 
 const written = (patches: unknown): Patches => {
   const result = parseClusterSpec({ ...smallest, kubernetes: { patches } });
@@ -12,7 +15,7 @@ const written = (patches: unknown): Patches => {
 };
 const filesOf = (patches: unknown, timeoutFactor = 1): Record<string, unknown> =>
   Object.fromEntries(
-    patchFiles(written(patches), timeoutFactor)
+    renderPatchFiles(written(patches), timeoutFactor)
       .split("\n")
       .map((line) => line.split(" "))
       .map(([name = "", data = ""]) => [name, JSON.parse(Buffer.from(data, "base64").toString())]),
@@ -22,8 +25,8 @@ const annotated = (value: string): object => ({ metadata: { annotations: { a: va
 
 describe("kubeadm's patches", () => {
   it("are nothing where none is written, so that nothing runs for them", () => {
-    assert.equal(patchFiles(written({}), 1), "");
-    assert.deepEqual(patchesBlock(written({}), 1), {});
+    assert.equal(renderPatchFiles(written({}), 1), "");
+    assert.deepEqual(buildPatchesBlock(written({}), 1), {});
   });
 
   it("are files whose names say target and type, as kubeadm reads them", () => {
@@ -37,7 +40,7 @@ describe("kubeadm's patches", () => {
       "kube-scheduler0001+json.json": operations,
       "etcd0000+merge.json": annotated("e"),
     });
-    assert.deepEqual(patchesBlock(written(patches), 1), {
+    assert.deepEqual(buildPatchesBlock(written(patches), 1), {
       patches: { directory: "/etc/kubernetes/stackadm-patches" },
     });
   });
@@ -66,6 +69,6 @@ describe("kubeadm's patches", () => {
     });
     const ofApi = Object.keys(files).filter((name) => name.startsWith("kube-apiserver"));
     assert.deepEqual(ofApi.sort().at(-1), "kube-apiserver0000+strategic.json");
-    assert.notDeepEqual(patchesBlock(written({}), 3), {});
+    assert.notDeepEqual(buildPatchesBlock(written({}), 3), {});
   });
 });

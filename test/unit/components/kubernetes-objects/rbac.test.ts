@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { rbacObjects, rbacRule } from "../../../../components/kubernetes-objects/rbac.js";
-import { blockStorageAccess } from "../../../../components/addons/manifests/block-storage.js";
-import { cloudControllerAccess } from "../../../../components/addons/manifests/cloud-controller.js";
+import { buildRbacObjects, buildRbacRule } from "../../../../components/kubernetes-objects/rbac.js";
+import { buildBlockStorageRbac } from "../../../../components/addons/manifests/block-storage.js";
+import { buildCloudControllerRbac } from "../../../../components/addons/manifests/cloud-controller.js";
 import { describeAccess } from "../../../support/kubernetes-objects.js";
 import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { find } from "../addons/objects.js";
@@ -36,8 +36,8 @@ const expected = {
   ],
 };
 const all = {
-  "cloud-controller-manager": cloudControllerAccess(),
-  "csi-cinder-controllerplugin": blockStorageAccess(),
+  "cloud-controller-manager": buildCloudControllerRbac(),
+  "csi-cinder-controllerplugin": buildBlockStorageRbac(),
 };
 
 describe("addons/manifests/access", () => {
@@ -45,13 +45,13 @@ describe("addons/manifests/access", () => {
     describeAccess(account, all[account as keyof typeof all], rights);
 
   it("keeps the cloud controller able to delete nodes whose server is gone", () => {
-    const { rules = [] } = unwrapped(cloudControllerAccess()).clusterRole;
+    const { rules = [] } = unwrapped(buildCloudControllerRbac()).clusterRole;
     const verbs = rules.find(({ resources }) => resources?.includes("nodes"))?.verbs;
     assert.ok(verbs?.includes("delete"));
   });
 
   it("lets the cloud controller read one ConfigMap by name, and leases only at home", () => {
-    const { namespaced, clusterRole } = unwrapped(cloudControllerAccess());
+    const { namespaced, clusterRole } = unwrapped(buildCloudControllerRbac());
     const configMaps = namespaced?.role.rules?.find(({ resources }) =>
       resources?.includes("configmaps"),
     );
@@ -62,7 +62,7 @@ describe("addons/manifests/access", () => {
 
   it("leaves out the namespaced role when none is needed", () => {
     const needs = unwrapped(
-      rbacObjects({ account: "reader", cluster: [rbacRule("", ["nodes"], ["get"])] }),
+      buildRbacObjects({ account: "reader", cluster: [buildRbacRule("", ["nodes"], ["get"])] }),
     );
     assert.equal(needs.namespaced, undefined);
     assert.equal(needs.clusterRole.metadata.name, "reader");

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { FailedMachines } from "../../../../components/lifecycle/unreachable-servers.js";
+import { UnreachableServers } from "../../../../components/lifecycle/unreachable-servers.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { graph } from "../../../support/graph/graph.js";
@@ -9,8 +9,8 @@ import { replace } from "../../../support/replace-property.js";
 describe("a script whose machine fails", () => {
   let cloud: FakeCloud;
   const server = { machine: "dev-general-0", serverId: "5ee5a1c4-0000-4000-8000-000000000001" };
-  const machines = (): FailedMachines =>
-    new FailedMachines(localContextOf(cloud.environment()), {}, { pauseSeconds: 0 });
+  const machines = (): UnreachableServers =>
+    new UnreachableServers(localContextOf(cloud.environment()), {}, { pauseSeconds: 0 });
   beforeEach(async () => {
     cloud = await startFakeCloud();
   });
@@ -93,7 +93,7 @@ describe("a script whose machine fails", () => {
       const connection = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
       const reached = { ...server, serverId: pulumi.output(server.serverId), connection };
       const patience = { bootMinutes: 10, pauseSeconds: 0 };
-      const { callback } = new FailedMachines(undefined, undefined, patience).examine(
+      const { callback } = new UnreachableServers(undefined, undefined, patience).examine(
         reached,
         "scripts",
       );

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { sshFailureOf } from "../../../../components/lifecycle/ssh-failures.js";
+import { parseSshFailure } from "../../../../components/lifecycle/ssh-failures.js";
 
 describe("an error of a script", () => {
   const verdicts = [
@@ -63,7 +63,7 @@ describe("an error of a script", () => {
   ] as const;
   for (const [verdict, message] of verdicts) {
     it(`takes "${message.slice(0, 70)}" for ${verdict}`, () => {
-      assert.equal(sshFailureOf(message), verdict);
+      assert.equal(parseSshFailure(message), verdict);
     });
   }
 
@@ -72,7 +72,7 @@ describe("an error of a script", () => {
     fc.assert(
       fc.property(said, (output) => {
         const status = 'Process exited with status 1: running "sudo -n bash -s":';
-        assert.equal(sshFailureOf(`${status}\n${output}\nreason: x`), "other");
+        assert.equal(parseSshFailure(`${status}\n${output}\nreason: x`), "other");
       }),
     );
   });

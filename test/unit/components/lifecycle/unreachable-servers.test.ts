@@ -1,5 +1,8 @@
 import { strict as assert } from "node:assert";
-import { FailedMachines, serverIdInError } from "../../../../components/lifecycle/unreachable-servers.js";
+import {
+  UnreachableServers,
+  parseServerId,
+} from "../../../../components/lifecycle/unreachable-servers.js";
 import { isFirstRunOnServer } from "../../../../components/lifecycle/server-never-reached.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import * as pulumi from "@pulumi/pulumi";
@@ -23,8 +26,8 @@ describe("failed machines", () => {
   it("are found in what the provider says about a server in ERROR", () => {
     const id = "5ee5a1c4-0b1c-4d2e-8f30-0123456789ab";
     const said = `Error waiting for instance (${id}) to become ready: unexpected state 'ERROR'`;
-    assert.equal(serverIdInError(said), id);
-    assert.equal(serverIdInError("No suitable endpoint could be found"), undefined);
+    assert.equal(parseServerId(said), id);
+    assert.equal(parseServerId("No suitable endpoint could be found"), undefined);
   });
 
   describe("that do not answer", () => {
@@ -37,8 +40,8 @@ describe("failed machines", () => {
       });
       return machines().judge(server, first);
     };
-    const machines = (): FailedMachines =>
-      new FailedMachines(localContextOf(cloud.environment()), {});
+    const machines = (): UnreachableServers =>
+      new UnreachableServers(localContextOf(cloud.environment()), {});
     const path = `/servers/${server.serverId}/metadata`;
     /** Returns the metadata that was written to the server. */
     const marked = (): unknown =>
@@ -73,7 +76,7 @@ describe("failed machines", () => {
     it("are not marked when no run would read it: what is known of the cloud comes too late", async () => {
       await judge("ACTIVE", false);
       const never = new Promise<never>(() => undefined);
-      const late = FailedMachines.of(localContextOf(cloud.environment()), never);
+      const late = UnreachableServers.of(localContextOf(cloud.environment()), never);
       const { sentence } = await late.judge(server, true);
       assert.match(sentence, /raise its generation to have it replaced/);
       assert.equal(marked(), undefined);
@@ -95,7 +98,7 @@ describe("failed machines", () => {
           cloud.on(`GET /compute/servers/${id}`, {
             body: { server: { id, name: "m", status: statuses[index] ?? "ACTIVE" } },
           });
-        const patient = new FailedMachines(
+        const patient = new UnreachableServers(
           localContextOf(cloud.environment()),
           {},
           { bootMinutes: 10 },
@@ -121,7 +124,7 @@ describe("failed machines", () => {
         const tried: boolean[] = [];
         await graph(async () => {
           const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
-          const { callback } = new FailedMachines(undefined, undefined, {
+          const { callback } = new UnreachableServers(undefined, undefined, {
             bootMinutes: 10,
           }).examine(known, "scripts");
           for (const [failedOperation, error] of [
@@ -147,12 +150,12 @@ describe("failed machines", () => {
       const tries = async (
         script: string,
         failure: Partial<pulumi.ErrorHookArgs>,
-        before: (failed: FailedMachines) => void = () => undefined,
+        before: (failed: UnreachableServers) => void = () => undefined,
       ): Promise<boolean> => {
         let answer = false;
         await graph(async () => {
           const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
-          const failed = new FailedMachines(undefined, undefined, { bootMinutes });
+          const failed = new UnreachableServers(undefined, undefined, { bootMinutes });
           before(failed);
           answer = await failed.examine(known, script).callback({
             failedOperation: "create",
@@ -174,7 +177,7 @@ describe("failed machines", () => {
 
       it("are new until a step came to its end on them: a copy alone leaves a machine to be replaced", async () => {
         assert.equal(await tries("prepare", {}), true);
-        const ran = (failed: FailedMachines): void => {
+        const ran = (failed: UnreachableServers): void => {
           failed.ran(pulumi.output("a"), pulumi.output("id"));
         };
         for (const script of ["scripts", "prepare", "join"])
@@ -193,7 +196,7 @@ describe("failed machines", () => {
           await graph(async () => {
             const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
             const patience = { bootMinutes: 10, timeoutFactor };
-            const failed = new FailedMachines(undefined, undefined, patience);
+            const failed = new UnreachableServers(undefined, undefined, patience);
             answer = await failed.examine(known, "join").callback({
               failedOperation: "update",
               errors: [silent],
@@ -211,7 +214,7 @@ describe("failed machines", () => {
 
       it("are when Nova cannot be asked", async () => {
         assert.equal(
-          await new FailedMachines(undefined, undefined, { bootMinutes: 10 }).mayBoot(
+          await new UnreachableServers(undefined, undefined, { bootMinutes: 10 }).mayBoot(
             ["a", undefined],
             0,
           ),
@@ -257,7 +260,7 @@ describe("failed machines", () => {
     });
 
     it("are not said to be replaced when nothing remembers them", async () => {
-      const { code, sentence } = await new FailedMachines().judge(server, true);
+      const { code, sentence } = await new UnreachableServers().judge(server, true);
       assert.equal(code, "SERVER_NEVER_BOOTED");
       assert.equal(
         sentence,
@@ -270,13 +273,13 @@ describe("failed machines", () => {
 
   it("are known by the server that did not answer", () => {
     const server = { id: "a", generation: "0" };
-    const failed = new FailedMachines(localContextOf({}), {
+    const failed = new UnreachableServers(localContextOf({}), {
       "dev-general-0": { ...server, failed: true },
       "dev-general-1": { ...server, failed: false },
     });
     assert.equal(failed.serverOf("dev-general-0"), "a");
     assert.equal(failed.serverOf("dev-general-1"), undefined);
     assert.equal(failed.serverOf("dev-general-2"), undefined);
-    assert.equal(new FailedMachines().serverOf("dev-general-0"), undefined);
+    assert.equal(new UnreachableServers().serverOf("dev-general-0"), undefined);
   });
 });

@@ -1,11 +1,14 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
-import { findServers, serverHistoryOf } from "../../../../components/lookup/existing-servers.js";
+import {
+  findServers,
+  classifyRecordedServer,
+} from "../../../../components/lookup/existing-servers.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import {
   listServers,
-  existingServersOf,
+  selectClusterServers,
   type ExistingServers,
   type OwnCluster,
 } from "../../../../components/lookup/server-metadata.js";
@@ -33,7 +36,7 @@ describe("the servers that exist", () => {
   ): Promise<ExistingServers> => {
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     const client = await connectCloud({ env: cloud.environment() });
-    return existingServersOf(await listServers(client, "dev"), { cluster: "dev", held });
+    return selectClusterServers(await listServers(client, "dev"), { cluster: "dev", held });
   };
   const holding = (...owned: readonly string[]) => ({
     owned: new Set(owned),
@@ -204,25 +207,25 @@ describe("what the state says of a server", () => {
   });
 
   it("is nothing for one that another state holds: it is left alone", () => {
-    assert.equal(serverHistoryOf("b", [instance("dev-a-0", "a")]), "not ours");
+    assert.equal(classifyRecordedServer("b", [instance("dev-a-0", "a")]), "not ours");
   });
 
   it("is that it is new, also when a script ran on the server before", () => {
     const before = [script("dev-a-0-prepare", "a"), script("dev-a-01-prepare", "b")];
-    assert.equal(serverHistoryOf("b", [instance("dev-a-0", "b")]), "new");
-    assert.equal(serverHistoryOf("b", [instance("dev-a-0", "b"), ...before]), "new");
+    assert.equal(classifyRecordedServer("b", [instance("dev-a-0", "b")]), "new");
+    assert.equal(classifyRecordedServer("b", [instance("dev-a-0", "b"), ...before]), "new");
   });
 
   it("is that it was part of the cluster as soon as any script came to its end on it", () => {
     for (const step of ["prepare", "init", "join"]) {
       const state = [instance("dev-a-0", "b"), script(`dev-a-0-${step}`, "b")];
-      assert.equal(serverHistoryOf("b", state), "part of the cluster", step);
+      assert.equal(classifyRecordedServer("b", state), "part of the cluster", step);
     }
   });
 
   it("is that it is new where a log-in alone succeeded, which leaves nothing on a machine", () => {
     const state = [instance("dev-a-0", "b"), script("dev-a-0-login", "b")];
-    assert.equal(serverHistoryOf("b", state), "new");
+    assert.equal(classifyRecordedServer("b", state), "new");
   });
 
   it("is that it was part of the cluster where nobody can read on which server a script ran", () => {
@@ -230,8 +233,12 @@ describe("what the state says of a server", () => {
     for (const stdin of [undefined, { ...sealed, value: "SERVER_ID='b'" }, "[secret]", ""]) {
       const unread = { ...script("dev-a-0-prepare", "b"), outputs: { stdin } };
       const state = [instance("dev-a-0", "b"), instance("dev-c-0", "c"), unread];
-      assert.equal(serverHistoryOf("b", state), "part of the cluster", JSON.stringify(stdin));
-      assert.equal(serverHistoryOf("c", state), "new", "it is of another machine");
+      assert.equal(
+        classifyRecordedServer("b", state),
+        "part of the cluster",
+        JSON.stringify(stdin),
+      );
+      assert.equal(classifyRecordedServer("c", state), "new", "it is of another machine");
     }
   });
 });

@@ -1,10 +1,10 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import {
-  replacementProblems,
+  findReplacementProblems,
   type ExistingGenerations,
 } from "../../../../components/plan/replacements.js";
-import { upgradeProblems } from "../../../../components/plan/upgrades.js";
+import { findUpgradeProblems } from "../../../../components/plan/upgrades.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { findServers } from "../../../../components/lookup/existing-servers.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
@@ -107,16 +107,16 @@ describe("servers of another cluster of the same name", () => {
     assert.deepEqual(Object.keys(servers), ["dev-control-plane-0"]);
     const before = { written: "1.36.2", reached: "1.36.2", existing: existing(servers) };
     const wanted = { ...specWith(1), kubernetes: { ...specWith(1).kubernetes, version: "1.36.3" } };
-    assert.deepEqual(upgradeProblems(wanted, before), []);
+    assert.deepEqual(findUpgradeProblems(wanted, before), []);
   });
 
   it("do not leave: three control planes beside five, and a bastion, get another generation", async () => {
     const mine = [...controlPlanes(own, 0, 1, 2), server("b", "bastion-0", own)];
     const all = [...mine, ...controlPlanes(another, 0, 1, 2, 3, 4)];
     const servers = existing(await found(state(mine), ...all));
-    assert.deepEqual(replacementProblems(specWith(3, 1), servers), []);
+    assert.deepEqual(findReplacementProblems(specWith(3, 1), servers), []);
     const bastion = { access: "bastion", bastion: { flavor: "tiny", generation: 1 } } as const;
-    assert.deepEqual(replacementProblems(specWith(3, 0, bastion), servers), []);
+    assert.deepEqual(findReplacementProblems(specWith(3, 0, bastion), servers), []);
   });
 
   it("do not hide that the machine of their name never answered", async () => {
@@ -138,14 +138,14 @@ describe("servers of another cluster of the same name", () => {
   it("do not hide that a control plane or a machine of etcd is missing", async () => {
     const mine = controlPlanes(own, 0, 1);
     const beside = await found(state(mine), ...mine, ...controlPlanes(another, 0, 1, 2));
-    const [problem] = replacementProblems(specWith(3, 1), existing(beside));
+    const [problem] = findReplacementProblems(specWith(3, 1), existing(beside));
     assert.match(problem?.message ?? "", /while there is no dev-control-plane-2; write 0 again/);
     const etcd = (identity: string, ...positions: readonly number[]) =>
       positions.map((n) => server(`${identity}-${String(n)}`, `etcd-${String(n)}`, identity));
     const members = [...controlPlanes(own, 0), ...etcd(own, 0, 1)];
     const servers = await found(state(members), ...members, ...etcd(another, 0, 1, 2));
     const dedicated = { etcd: { kind: "dedicated", flavor: "medium", generation: 1 } } as const;
-    const [missing] = replacementProblems(specWith(1, 0, dedicated), existing(servers));
+    const [missing] = findReplacementProblems(specWith(1, 0, dedicated), existing(servers));
     assert.match(missing?.message ?? "", /while there is no dev-etcd-2; write 0 again/);
   });
 

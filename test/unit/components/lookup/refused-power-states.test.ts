@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import {
   mustNotIgnorePowerState,
-  isRefusedAsInput,
+  isRefusedPowerState,
 } from "../../../../components/lookup/refused-power-states.js";
 
 describe("the power state of a server", () => {
   it("is refused where nobody can ask for it", () => {
     for (const state of ["active", "shutoff", "shelved_offloaded", "paused", "ACTIVE"])
-      assert.equal(isRefusedAsInput(state), false, state);
+      assert.equal(isRefusedPowerState(state), false, state);
     for (const state of ["error", "migrating", "shelved", "build"])
-      assert.equal(isRefusedAsInput(state), true, state);
+      assert.equal(isRefusedPowerState(state), true, state);
   });
 
   it("is not ignored where it is or would become refused, and nobody has the server as a stopped one", () => {

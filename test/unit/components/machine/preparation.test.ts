@@ -1,15 +1,15 @@
 import { strict as assert } from "node:assert";
-import { imageTable } from "../../../../base/versions/container-images.js";
-import { blockStorageController } from "../../../../components/addons/manifests/block-storage.js";
+import { createImageTable } from "../../../../base/versions/container-images.js";
+import { buildBlockStorageController } from "../../../../components/addons/manifests/block-storage.js";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
 import {
-  containerdConfig,
+  renderContainerdConfig,
   pausePlaceholder,
 } from "../../../../components/machine/containerd-documents.js";
 import {
-  cgroupDriver,
-  preparation,
-  prepareVariables,
+  getCgroupDriver,
+  getPreparationValues,
+  preparationVariables,
 } from "../../../../components/machine/preparation.js";
 import { podNetworkOf } from "../../../support/config/pod-networks.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -24,18 +24,18 @@ const spec = (kubernetes: object = {}) => {
 describe("preparation", () => {
   it("gives the script every value that it reads", () => {
     const late = ["VOLUMES", "ADMIN_ADDRESS", "CLOUD_AUTHORITY", "REGISTRY_AUTH", "PROXY"];
-    const given = [...Object.keys(preparation(spec(), "worker")), ...late];
-    assert.deepEqual(given.sort(), [...prepareVariables].sort());
+    const given = [...Object.keys(getPreparationValues(spec(), "worker")), ...late];
+    assert.deepEqual(given.sort(), [...preparationVariables].sort());
   });
 
   it("puts the minor version into the repository's address", () => {
-    const { PACKAGES_URL } = preparation(spec({ version: "1.35.4" }), "worker");
+    const { PACKAGES_URL } = getPreparationValues(spec({ version: "1.35.4" }), "worker");
     assert.equal(PACKAGES_URL, "https://pkgs.k8s.io/core:/stable:/v1.35/deb/");
   });
 
   it("names the newest minor's repository only where it is another one", () => {
     const of = (kubernetes: object): string =>
-      preparation(spec(kubernetes), "worker").NEWEST_PACKAGES_URL;
+      getPreparationValues(spec(kubernetes), "worker").NEWEST_PACKAGES_URL;
     assert.match(of({ version: "1.35.4" }), /\/v1\.36\/deb\/$/);
     assert.equal(of({}), "");
     assert.equal(of({ version: "1.35.4", packages: { url: "https://mirror.example.org/" } }), "");
@@ -44,24 +44,24 @@ describe("preparation", () => {
   it("says where containerd comes from, with the places that the machine fills", () => {
     const source = "https://mirror.example.org/{distribution} {codename} main";
     const containerd = { source, key: "https://mirror.example.org/{distribution}/key.asc" };
-    const values = preparation(spec({ packages: { containerd } }), "worker");
+    const values = getPreparationValues(spec({ packages: { containerd } }), "worker");
     assert.deepEqual([values.CONTAINERD_SOURCE, values.CONTAINERD_KEY], Object.values(containerd));
     assert.match(values.CONTAINERD_KEY_FINGERPRINT, /^9DC8/);
   });
 
   it("takes crictl of the Kubernetes minor, or an earlier one", () => {
-    const { CRI_TOOLS_SERIES } = preparation(spec({ version: "1.35.4" }), "worker");
+    const { CRI_TOOLS_SERIES } = getPreparationValues(spec({ version: "1.35.4" }), "worker");
     assert.equal(CRI_TOOLS_SERIES, "<=1.35");
   });
 
   it("names the ranges between which the machine's own ports are closed", () => {
-    const { POD_RANGE, NODE_RANGE } = preparation(spec(), "worker");
+    const { POD_RANGE, NODE_RANGE } = getPreparationValues(spec(), "worker");
     assert.deepEqual([POD_RANGE, NODE_RANGE], ["10.244.0.0/16", "10.0.0.0/24"]);
   });
 
   it("takes every image from the site's registry when there is one", () => {
     const registry = { prefix: "mirror.example:5000/k8s", plainHttp: true };
-    const values = preparation(spec({ registry }), "worker");
+    const values = getPreparationValues(spec({ registry }), "worker");
     for (const image of values.EXTRA_IMAGES.split("\n"))
       assert.ok(image.startsWith("mirror.example:5000/k8s/"), image);
     assert.match(values.REGISTRIES, /^mirror\.example:5000\/hosts\.toml \S+$/);
@@ -69,17 +69,17 @@ describe("preparation", () => {
 
   it("pulls the cloud controller's image on control planes only", () => {
     const has = (role: "worker" | "control-plane"): boolean =>
-      preparation(spec(), role).EXTRA_IMAGES.includes("cloud-controller-manager");
+      getPreparationValues(spec(), role).EXTRA_IMAGES.includes("cloud-controller-manager");
     assert.deepEqual([has("control-plane"), has("worker")], [true, false]);
   });
 
   it("pulls all that the storage controller's pod runs on control planes, after what makes nodes Ready", () => {
-    const names = preparation(spec(), "control-plane")
+    const names = getPreparationValues(spec(), "control-plane")
       .EXTRA_IMAGES.split("\n")
       .map((image) => image.replace(/.*\/(.*):.*/, "$1"));
     assert.deepEqual(names.slice(0, 2), ["kube-router", "openstack-cloud-controller-manager"]);
-    const settings = { images: imageTable("1.36.3"), clusterName: "", configChecksum: "" };
-    const { spec: workload } = unwrapped(blockStorageController(settings));
+    const settings = { images: createImageTable("1.36.3"), clusterName: "", configChecksum: "" };
+    const { spec: workload } = unwrapped(buildBlockStorageController(settings));
     for (const { image = "" } of workload.template.spec?.containers ?? [])
       assert.ok(names.includes(image.replace(/.*\/(.*):.*/, "$1")), image);
   });
@@ -87,7 +87,7 @@ describe("preparation", () => {
   it("pulls the images and loads the modules of the pod network that was chosen, of no other", () => {
     const needs = (written: unknown) => {
       const podNetwork = podNetworkOf(written);
-      const values = preparation({ ...spec(), podNetwork }, "worker");
+      const values = getPreparationValues({ ...spec(), podNetwork }, "worker");
       const images = values.EXTRA_IMAGES.split("\n").filter((one) => /router|flannel/.test(one));
       return [...images.map((one) => one.replace(/.*\/(.*):.*/, "$1")), values.KERNEL_MODULES];
     };
@@ -101,7 +101,7 @@ describe("preparation", () => {
   it("registers a node with the taints of its group beside those of its role, or leaves it to kubeadm", () => {
     const taints = [{ key: "gpu", value: "", effect: "NoSchedule" }];
     const of = (role: "worker" | "control-plane", more: object) =>
-      preparation(spec(), role, more).REGISTER_TAINTS;
+      getPreparationValues(spec(), role, more).REGISTER_TAINTS;
     assert.equal(of("worker", { taints }), "gpu=:NoSchedule");
     assert.equal(
       of("control-plane", { taints }),
@@ -111,20 +111,24 @@ describe("preparation", () => {
   });
 
   it("tells containerd the cgroup driver of kubelet", () => {
-    assert.equal(cgroupDriver(spec().kubernetes), "systemd");
+    assert.equal(getCgroupDriver(spec().kubernetes), "systemd");
     const other = spec({ kubelet: { cgroupDriver: "cgroupfs" } });
-    assert.match(preparation(other, "worker").CONTAINERD_CONFIG, /SystemdCgroup = false/);
-    assert.match(preparation(spec(), "worker").CONTAINERD_CONFIG, /SystemdCgroup = true/);
+    assert.match(getPreparationValues(other, "worker").CONTAINERD_CONFIG, /SystemdCgroup = false/);
+    assert.match(getPreparationValues(spec(), "worker").CONTAINERD_CONFIG, /SystemdCgroup = true/);
   });
 });
 
 describe("containerd's documents", () => {
   it("leave the pause image to kubeadm's list", () => {
-    assert.ok(containerdConfig({ cgroupDriver: "systemd" }).includes(`"${pausePlaceholder}"`));
+    assert.ok(
+      renderContainerdConfig({ cgroupDriver: "systemd" }).includes(`"${pausePlaceholder}"`),
+    );
   });
 
   it("name, before any table of TOML, where parts of the user's own are", () => {
-    const [version, imports, ...others] = containerdConfig({ cgroupDriver: "systemd" }).split("\n");
+    const [version, imports, ...others] = renderContainerdConfig({ cgroupDriver: "systemd" }).split(
+      "\n",
+    );
     assert.equal(version, "version = 3");
     assert.equal(imports, 'imports = ["/etc/containerd/conf.d/*.toml"]');
     assert.ok(others.find((line) => line !== "")?.startsWith("["));

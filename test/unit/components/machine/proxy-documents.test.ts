@@ -4,9 +4,9 @@ import { Address4 } from "ip-address";
 import fc from "fast-check";
 import { parseClusterSpec, type ClusterSpec } from "../../../../components/config/cluster-spec.js";
 import {
-  proxyExceptions,
+  getProxyExceptions,
   isProxyException,
-  proxyFiles,
+  renderProxyFiles,
 } from "../../../../components/machine/proxy-documents.js";
 import { smallest } from "../../../support/config/spec.js";
 
@@ -20,10 +20,10 @@ const specOf = (noProxy: readonly string[] = [], over: object = {}): ClusterSpec
 };
 const files = (
   spec: ClusterSpec,
-  proxies = { http: url, https: url } as Parameters<typeof proxyFiles>[1],
+  proxies = { http: url, https: url } as Parameters<typeof renderProxyFiles>[1],
 ) =>
   Object.fromEntries(
-    proxyFiles(spec, proxies)
+    renderProxyFiles(spec, proxies)
       .split("\n")
       .map((line) => line.split(" "))
       .map(([name = "", data = ""]) => [name, Buffer.from(data, "base64").toString()]),
@@ -31,7 +31,7 @@ const files = (
 
 describe("what is reached without the proxy", () => {
   it("is the machine, its metadata, the cluster's ranges and names, and what the user says", () => {
-    assert.deepEqual(proxyExceptions(specOf([".example.org"])), [
+    assert.deepEqual(getProxyExceptions(specOf([".example.org"])), [
       ...["localhost", "127.0.0.1", "::1", "169.254.169.254"],
       ...["10.0.0.0/24", "10.244.0.0/16", "10.96.0.0/12"],
       ...[".svc", ".cluster.local", specOf().apiName, ".example.org"],
@@ -39,7 +39,7 @@ describe("what is reached without the proxy", () => {
   });
 
   it("is the cluster's domain where it has another, and the API where it is written", () => {
-    const found = proxyExceptions(
+    const found = getProxyExceptions(
       specOf([], {
         kubernetes: { kubelet: { clusterDomain: "k8s.example" } },
         endpoint: { kind: "existing", host: "203.0.113.7" },
@@ -47,7 +47,7 @@ describe("what is reached without the proxy", () => {
     );
     assert.ok(found.includes(".k8s.example") && found.includes("203.0.113.7"));
     assert.ok(!found.includes(".cluster.local"));
-    const shared = proxyExceptions(
+    const shared = getProxyExceptions(
       specOf([], { endpoint: { kind: "virtual-ip", address: "10.0.0.9" } }),
     );
     assert.ok(shared.includes("10.0.0.9"));
@@ -60,7 +60,7 @@ describe("what is reached without the proxy", () => {
         const range = new Address4(`172.20.${String(a)}.${String(b)}/${String(bits)}`);
         const nodes = `${range.startAddress().address}/${String(bits)}`;
         const spec = specOf([], { network: { nodes } });
-        const found = proxyExceptions(spec);
+        const found = getProxyExceptions(spec);
         const ends = [range.startAddress(), range.endAddress()].map(({ address }) => address);
         const inside = [...ends, `10.244.${String(a)}.${String(host)}`, `10.96.${String(b)}.1`];
         for (const one of [...inside, "169.254.169.254", "127.0.0.1"])
@@ -78,7 +78,7 @@ describe("what is reached without the proxy", () => {
     const entry = fc.stringMatching(/^\.?[a-z]{1,5}(\.[a-z]{1,5}){0,2}$/);
     fc.assert(
       fc.property(fc.array(entry), (written) => {
-        const found = proxyExceptions(specOf(written));
+        const found = getProxyExceptions(specOf(written));
         assert.equal(new Set(found).size, found.length);
         for (const one of written) assert.ok(found.includes(one));
       }),
@@ -87,16 +87,16 @@ describe("what is reached without the proxy", () => {
 
   it("names the package repository where a range or a domain means it, for those who know none", () => {
     const packages = (address: string) => ({ kubernetes: { packages: { url: address } } });
-    const found = proxyExceptions(
+    const found = getProxyExceptions(
       specOf(["172.29.0.0/16"], packages("http://172.29.0.2:8081/deb/")),
     );
     assert.ok(found.includes("172.29.0.2"));
     assert.ok(
-      proxyExceptions(specOf([".example.org"], packages("https://apt.example.org/x/"))).includes(
+      getProxyExceptions(specOf([".example.org"], packages("https://apt.example.org/x/"))).includes(
         "apt.example.org",
       ),
     );
-    assert.ok(!proxyExceptions(specOf()).includes("pkgs.k8s.io"));
+    assert.ok(!getProxyExceptions(specOf()).includes("pkgs.k8s.io"));
   });
 });
 
@@ -110,7 +110,7 @@ describe("the files of a proxy", () => {
       });
     for (const name of ["HTTP_PROXY", "https_proxy"]) assert.equal(read(name), url);
     for (const name of ["NO_PROXY", "no_proxy"])
-      assert.equal(read(name), proxyExceptions(specOf([".example.org"])).join(","));
+      assert.equal(read(name), getProxyExceptions(specOf([".example.org"])).join(","));
   });
 
   it("tell apt of a proxy for each scheme, and of exceptions that are hosts", () => {

@@ -2,9 +2,9 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
 import {
-  registryFiles,
-  hostOfImagePrefix,
-  registryLoginsText,
+  renderRegistryFiles,
+  parseImagePrefixHost,
+  renderRegistryLogins,
 } from "../../../../components/machine/registry-documents.js";
 import { smallest } from "../../../support/config/spec.js";
 
@@ -12,7 +12,7 @@ const ca = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
 const files = (registries: object, registry: object = {}): Record<string, string> => {
   const result = parseClusterSpec({ ...smallest, kubernetes: { registries, registry } });
   assert.ok("spec" in result, JSON.stringify(result));
-  const lines = registryFiles(result.spec.kubernetes).split("\n");
+  const lines = renderRegistryFiles(result.spec.kubernetes).split("\n");
   return Object.fromEntries(
     lines.flatMap((line) => {
       const [name = "", data = ""] = line.split(" ");
@@ -29,7 +29,7 @@ describe("containerd's files of registries", () => {
 
   it("speak HTTP to the host of the prefix, without its path", () => {
     const registry = { prefix: "mirror.example:5000/k8s", plainHttp: true };
-    assert.equal(hostOfImagePrefix(registry.prefix), "mirror.example:5000");
+    assert.equal(parseImagePrefixHost(registry.prefix), "mirror.example:5000");
     assert.deepEqual(files({}, registry), {
       "mirror.example:5000/hosts.toml":
         'server = "http://mirror.example:5000"\n\n[host."http://mirror.example:5000"]\n  capabilities = ["pull", "resolve"]\n',
@@ -86,7 +86,7 @@ describe("containerd's files of registries", () => {
 
 describe("who signs in to registries", () => {
   it("is said by the host that answers", () => {
-    const text = registryLoginsText([
+    const text = renderRegistryLogins([
       { host: "docker.io", user: "me", password: "x" },
       { host: "r.example:5000", user: "you", password: "y" },
     ]);
@@ -98,7 +98,7 @@ describe("who signs in to registries", () => {
     const password = fc.string({ unit: "grapheme", minLength: 1 });
     fc.assert(
       fc.property(password, password, (user, secret) => {
-        const lines = registryLoginsText([{ host: "r.example", user, password: secret }]).split(
+        const lines = renderRegistryLogins([{ host: "r.example", user, password: secret }]).split(
           "\n",
         );
         assert.equal(lines.length, 4);

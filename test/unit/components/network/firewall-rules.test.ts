@@ -1,14 +1,14 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { firewallRulesOfSpec } from "../../../../components/network/firewall-plan.js";
+import { getFirewallRules } from "../../../../components/network/firewall-plan.js";
 import {
-  firewallRules,
+  buildFirewallRules,
   type FirewallPlan,
   type FirewallRule,
 } from "../../../../components/network/firewall-rules.js";
-import { securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
-import type { Role } from "../../../../components/config/roles.js";
-import { endpointTraits } from "../../../../components/config/load-balancing/endpoint-traits.js";
+import { listSecurityGroupKeys } from "../../../../components/plan/cluster-plan.js";
+import type { MachineRole } from "../../../../components/config/roles.js";
+import { getEndpointTraits } from "../../../../components/config/load-balancing/endpoint-traits.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { specOf } from "../../../support/config/spec.js";
 import { podNetworkOf } from "../../../support/config/pod-networks.js";
@@ -34,7 +34,7 @@ const plan: FirewallPlan = {
 
 /** Returns the firewall plan of a whole cluster: nodes and endpoint. */
 const withEndpoint = (of: FirewallPlan, kind: "floating-ip" | "virtual-ip"): FirewallPlan => {
-  const { firewall } = endpointTraits({
+  const { firewall } = getEndpointTraits({
     endpoint: kind === "floating-ip" ? { kind } : { kind, public: true },
     allowedCidrs: [...of.sshCidrs],
     network: of,
@@ -48,9 +48,9 @@ const opens = (rule: FirewallRule, port: number): boolean =>
   rule.ports === undefined || (rule.ports[0] <= port && port <= rule.ports[1]);
 
 /** Returns the sources that may reach a TCP port of a role. */
-const reachable = (role: Role, port: number, from = plan): string[] =>
-  firewallRules(from)
-    .filter((rule) => securityGroupsOf(role).includes(rule.group) && opens(rule, port))
+const reachable = (role: MachineRole, port: number, from = plan): string[] =>
+  buildFirewallRules(from)
+    .filter((rule) => listSecurityGroupKeys(role).includes(rule.group) && opens(rule, port))
     .filter(({ protocol }) => protocol === undefined || protocol === "tcp")
     .map(sourceOf)
     .filter((source, index, all) => all.indexOf(source) === index)
@@ -58,7 +58,7 @@ const reachable = (role: Role, port: number, from = plan): string[] =>
 
 describe("firewall rules", () => {
   it("are the table that a person reviewed", () => {
-    const lines = firewallRules(withEndpoint(plan, "virtual-ip")).map((rule) =>
+    const lines = buildFirewallRules(withEndpoint(plan, "virtual-ip")).map((rule) =>
       [
         rule.group.padEnd(13),
         rule.ethertype,
@@ -72,14 +72,14 @@ describe("firewall rules", () => {
   });
 
   it("have a key each, and a reason each", () => {
-    const rules = firewallRules(plan);
+    const rules = buildFirewallRules(plan);
     assert.equal(new Set(rules.map(({ key }) => key)).size, rules.length);
     assert.ok(rules.every(({ reason }) => reason.length > 5));
   });
 
   it("let SSH in from its own ranges where they are named, and the API from the others", () => {
     const from = (over: object, port: number): string[] =>
-      firewallRulesOfSpec(specOf(over))
+      getFirewallRules(specOf(over))
         .filter(({ ports, from: source }) => "range" in source && ports?.[0] === port)
         .map(sourceOf);
     const [api, ssh] = ["203.0.113.0/24", "198.51.100.0/24"];
@@ -92,7 +92,7 @@ describe("firewall rules", () => {
   it("never open anything to everybody", () => {
     const everywhere = ["0.0.0.0/0", "::/0"];
     assert.deepEqual(
-      firewallRules(plan).filter((rule) => everywhere.includes(sourceOf(rule))),
+      buildFirewallRules(plan).filter((rule) => everywhere.includes(sourceOf(rule))),
       [],
     );
   });
@@ -152,7 +152,7 @@ describe("firewall rules", () => {
 
   it("are no more when a range is named twice", () => {
     const twice = { ...plan, sshCidrs: [...plan.sshCidrs, ...plan.sshCidrs] };
-    assert.deepEqual(firewallRules(twice), firewallRules(plan));
+    assert.deepEqual(buildFirewallRules(twice), buildFirewallRules(plan));
   });
 
   it("open node ports to the load balancers' subnet and the machines only", () => {
@@ -171,8 +171,8 @@ describe("firewall rules", () => {
       "192.0.2.0/24",
       "node",
     ]);
-    const gone = new Set(firewallRules(alone).map(({ key }) => key));
-    const rest = firewallRules(plan).filter(({ key }) => !gone.has(key));
+    const gone = new Set(buildFirewallRules(alone).map(({ key }) => key));
+    const rest = buildFirewallRules(plan).filter(({ key }) => !gone.has(key));
     assert.deepEqual(
       rest.map(({ key }) => key.replace("-from-10.0.0.0-24-v4", "")),
       ["node-node-ports-tcp", "node-node-ports-udp", "node-service-health"],
@@ -181,7 +181,7 @@ describe("firewall rules", () => {
 
   it("open them where something balances: Services, or an ingress controller on machines of a pool", () => {
     const balanced = (over: Partial<ClusterArgs>): boolean =>
-      firewallRulesOfSpec(specOf(over)).some(({ key }) => key.startsWith("node-service-health"));
+      getFirewallRules(specOf(over)).some(({ key }) => key.startsWith("node-service-health"));
     assert.ok(balanced({}));
     assert.ok(balanced({ cloudController: { enabled: false } }), "there may be another one");
     const off = { loadBalancer: { enabled: false } };
@@ -197,7 +197,7 @@ describe("firewall rules", () => {
 
   it("let pods' packets in as the pod network sends them: with pods' addresses, or in VXLAN", () => {
     const passing = (written: unknown): string[] =>
-      firewallRules({ ...plan, podNetwork: podNetworkOf(written) })
+      buildFirewallRules({ ...plan, podNetwork: podNetworkOf(written) })
         .filter(({ key }) => /-(pods|vxlan)-/.test(key))
         .map(({ key, protocol = "any", ports = [] }) => [key, protocol, ...ports].join(" "));
     assert.deepEqual(passing("kube-router"), ["node-pods-from-10.244.0.0-16-v4 any"]);
@@ -207,13 +207,15 @@ describe("firewall rules", () => {
     ]);
     for (const routed of [{ kind: "flannel", backend: "host-gw" }, "none"])
       assert.deepEqual(passing(routed), passing("kube-router"));
-    const wrapped = firewallRules({ ...plan, podNetwork: podNetworkOf("flannel") });
+    const wrapped = buildFirewallRules({ ...plan, podNetwork: podNetworkOf("flannel") });
     assert.ok(!wrapped.map(sourceOf).includes("10.244.0.0/16"));
   });
 
   it("let pods' packets of both families pass, each by its own rule", () => {
     const pods = ["10.244.0.0/16", "fd00:10:244::/56"];
-    const rules = firewallRules({ ...plan, pods }).filter(({ key }) => key.startsWith("node-pods"));
+    const rules = buildFirewallRules({ ...plan, pods }).filter(({ key }) =>
+      key.startsWith("node-pods"),
+    );
     assert.deepEqual(
       rules.map(({ key, ethertype, from }) => [key, ethertype, from]),
       [
@@ -238,27 +240,27 @@ describe("firewall rules", () => {
     // Neutron refuses duplicate rules, and rules of existing clusters keep their description.
     const both = { ...other, nodePorts: other.serviceCidrs };
     assert.deepEqual(
-      firewallRules(both)
+      buildFirewallRules(both)
         .map((rule) => JSON.stringify(rule))
         .sort(),
-      firewallRules(other)
+      buildFirewallRules(other)
         .map((rule) => JSON.stringify(rule))
         .sort(),
     );
   });
 
   it("refer to machines by group in both IP versions", () => {
-    for (const rule of nonEmpty(firewallRules(plan).filter(({ from }) => "group" in from))) {
+    for (const rule of nonEmpty(buildFirewallRules(plan).filter(({ from }) => "group" in from))) {
       const twin = rule.key.replace(/v[46]$/, rule.ethertype === "IPv4" ? "v6" : "v4");
       assert.ok(
-        firewallRules(plan).some(({ key }) => key === twin),
+        buildFirewallRules(plan).some(({ key }) => key === twin),
         twin,
       );
     }
   });
 
   it("give every range the ethertype of its addresses", () => {
-    const ofRanges = firewallRules(plan).flatMap(({ from, ethertype }) =>
+    const ofRanges = buildFirewallRules(plan).flatMap(({ from, ethertype }) =>
       "range" in from ? [{ range: from.range, ethertype }] : [],
     );
     for (const { range, ethertype } of nonEmpty(ofRanges))
@@ -266,7 +268,7 @@ describe("firewall rules", () => {
   });
 
   it("use the right ICMP in each IP version", () => {
-    const pings = firewallRules(plan).filter(({ key }) => key.includes("ping"));
+    const pings = buildFirewallRules(plan).filter(({ key }) => key.includes("ping"));
     assert.ok(pings.length > 0);
     for (const { ethertype, protocol } of pings)
       assert.equal(protocol, ethertype === "IPv6" ? "ipv6-icmp" : "icmp");
@@ -277,8 +279,10 @@ describe("firewall rules", () => {
     fc.assert(
       fc.property(ranges, (octets) => {
         const cidrs = octets.map((octet) => `198.51.${String(octet)}.0/24`);
-        const all = firewallRules({ ...plan, sshCidrs: cidrs }).map(({ key }) => key);
-        const fewer = firewallRules({ ...plan, sshCidrs: cidrs.slice(1) }).map(({ key }) => key);
+        const all = buildFirewallRules({ ...plan, sshCidrs: cidrs }).map(({ key }) => key);
+        const fewer = buildFirewallRules({ ...plan, sshCidrs: cidrs.slice(1) }).map(
+          ({ key }) => key,
+        );
         assert.deepEqual(
           fewer.filter((key) => !all.includes(key)),
           [],

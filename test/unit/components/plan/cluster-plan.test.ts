@@ -1,11 +1,11 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import {
-  controlPlanesOf,
-  entryRole,
-  machinesOf,
+  listPlannedControlPlanes,
+  getSshEntryRole,
+  listPlannedMachines,
   planCluster,
-  securityGroupsOf,
+  listSecurityGroupKeys,
 } from "../../../../components/plan/cluster-plan.js";
 import { plainGroup, plainMachine } from "../../../support/config/spec.js";
 
@@ -67,7 +67,7 @@ const specs = fc.record({
 describe("the plan of a cluster", () => {
   it("names every machine after cluster, group and position, the control planes first", () => {
     assert.deepEqual(
-      machinesOf(planCluster(spec)).map(({ name, role, zone }) => [name, role, zone]),
+      listPlannedMachines(planCluster(spec)).map(({ name, role, zone }) => [name, role, zone]),
       [
         ["dev-control-plane-0", "control-plane", "zone-a"],
         ["dev-control-plane-1", "control-plane", "zone-b"],
@@ -91,14 +91,14 @@ describe("the plan of a cluster", () => {
   });
 
   it("leaves the zone to Nova when none is named", () => {
-    const [first] = controlPlanesOf(planCluster({ ...spec, zones: [] }));
+    const [first] = listPlannedControlPlanes(planCluster({ ...spec, zones: [] }));
     assert.ok(first && !("zone" in first));
   });
 
   it("never gives two machines one name, nor one machine another name when others come or go", () => {
     fc.assert(
       fc.property(specs, (one) => {
-        const names = machinesOf(planCluster(one)).map(({ name }) => name);
+        const names = listPlannedMachines(planCluster(one)).map(({ name }) => name);
         assert.equal(new Set(names).size, names.length);
         const more = {
           ...one,
@@ -109,7 +109,7 @@ describe("the plan of a cluster", () => {
             ]),
           ),
         };
-        const grown = new Set(machinesOf(planCluster(more)).map(({ name }) => name));
+        const grown = new Set(listPlannedMachines(planCluster(more)).map(({ name }) => name));
         assert.ok(names.every((name) => grown.has(name)));
       }),
     );
@@ -185,7 +185,7 @@ describe("the plan of a cluster", () => {
             },
           },
         ].map((each) =>
-          machinesOf(planCluster(each)).filter(
+          listPlannedMachines(planCluster(each)).filter(
             ({ name }) => name !== `dev-control-plane-${String(position)}`,
           ),
         );
@@ -203,7 +203,7 @@ describe("the plan of a cluster", () => {
   });
 
   it("puts every machine into the group of all and that of its role", () => {
-    assert.deepEqual(securityGroupsOf("worker"), ["node", "worker"]);
+    assert.deepEqual(listSecurityGroupKeys("worker"), ["node", "worker"]);
     assert.deepEqual(
       planCluster(spec).securityGroups.map(({ name }) => name),
       ["dev-node", "dev-control-plane", "dev-worker"],
@@ -230,11 +230,14 @@ describe("the plan of a cluster", () => {
         cloudInit: [],
       },
     ]);
-    assert.equal(machinesOf(plan).at(-1)?.name, "dev-bastion-0");
+    assert.equal(listPlannedMachines(plan).at(-1)?.name, "dev-bastion-0");
     assert.deepEqual(plan.groups, planCluster(spec).groups);
-    assert.deepEqual([entryRole(plan), entryRole(planCluster(spec))], ["bastion", "control-plane"]);
+    assert.deepEqual(
+      [getSshEntryRole(plan), getSshEntryRole(planCluster(spec))],
+      ["bastion", "control-plane"],
+    );
     assert.equal(plan.securityGroups.at(-1)?.name, "dev-bastion");
-    assert.deepEqual(securityGroupsOf("bastion"), ["bastion"]);
+    assert.deepEqual(listSecurityGroupKeys("bastion"), ["bastion"]);
   });
 
   it("gives a bastion an image, a volume to boot from and what else is written for it", () => {
@@ -271,9 +274,9 @@ describe("the plan of a cluster", () => {
       ],
     );
     assert.deepEqual(plan.groups, planCluster(spec).groups);
-    assert.equal(machinesOf(plan).length, 8);
+    assert.equal(listPlannedMachines(plan).length, 8);
     assert.equal(plan.securityGroups.at(-1)?.name, "dev-etcd");
-    assert.deepEqual(securityGroupsOf("etcd"), ["etcd"]);
+    assert.deepEqual(listSecurityGroupKeys("etcd"), ["etcd"]);
   });
 
   it("gives etcd's machines what any group has, and one of them what is written for it alone", () => {

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec, type ClusterArgs } from "../../../../components/config/cluster-spec.js";
-import { replacementProblems } from "../../../../components/plan/replacements.js";
+import { findReplacementProblems } from "../../../../components/plan/replacements.js";
 import { smallest } from "../../../support/config/spec.js";
 
 type Group = Partial<ClusterArgs["controlPlane"]>;
@@ -27,7 +27,7 @@ const said = (
     generation === undefined ? [] : [[`dev-control-plane-${String(position)}`, generation]],
   );
   const existing = new Map([...servers, ...Object.entries(others)]);
-  return replacementProblems(result.spec, existing).map(
+  return findReplacementProblems(result.spec, existing).map(
     ({ path, message }) => `${path}: ${message}`,
   );
 };

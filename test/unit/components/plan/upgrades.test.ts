@@ -3,10 +3,10 @@ import fc from "fast-check";
 import {
   compareVersions,
   kubernetesMinors,
-  minorOf,
+  getMinorVersion,
 } from "../../../../base/versions/pinned-versions.js";
 import {
-  upgradeProblems,
+  findUpgradeProblems,
   type ClusterBeforeUpgrade,
 } from "../../../../components/plan/upgrades.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
@@ -17,7 +17,7 @@ const said = (
   before: Partial<ClusterBeforeUpgrade>,
   over: ClusterArgs | object = {},
 ): string[] =>
-  upgradeProblems(specOf({ kubernetes: { version }, ...over }), {
+  findUpgradeProblems(specOf({ kubernetes: { version }, ...over }), {
     written: before.reached,
     reached: undefined,
     existing: new Map(),
@@ -33,7 +33,9 @@ describe("another version of Kubernetes", () => {
   it("is one that is not earlier, of the same minor or the next", () => {
     fc.assert(
       fc.property(versions, versions, (version, reached) => {
-        const [wanted, had] = [version, reached].map((one) => Number(minorOf(one).split(".")[1]));
+        const [wanted, had] = [version, reached].map((one) =>
+          Number(getMinorVersion(one).split(".")[1]),
+        );
         assert.ok(wanted !== undefined && had !== undefined);
         const possible = compareVersions(version, reached) >= 0 && wanted - had <= 1;
         assert.equal(said(version, { reached }).length, possible ? 0 : 1);

@@ -1,25 +1,25 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { addonArguments } from "../../../../components/addons/addon-arguments.js";
-import { attachableVolumes, volumesOf } from "../../../../components/plan/volumes.js";
+import { getAddonArguments } from "../../../../components/addons/addon-arguments.js";
+import { countAttachableVolumes, planMachineVolumes } from "../../../../components/plan/volumes.js";
 import { specOf } from "../../../support/config/spec.js";
 
 const disk = fc.option(fc.constant({ size: 5 }), { nil: undefined });
 const written = fc.record({ rootVolume: disk, runtimeVolume: disk, etcdVolume: disk });
 const machine = written.map((group) => ({
-  volumes: volumesOf({ name: "m", zone: undefined }, {}, group),
+  volumes: planMachineVolumes({ name: "m", zone: undefined }, {}, group),
 }));
 
 describe("the volumes that a node takes besides its own", () => {
   it("are what is left of 25 slots on the machine that has least", () => {
     fc.assert(
       fc.property(fc.array(machine, { maxLength: 6 }), fc.constantFrom(1, 2), (all, interfaces) => {
-        const left = attachableVolumes(all, interfaces);
+        const left = countAttachableVolumes(all, interfaces);
         for (const { volumes } of all) {
           const own = volumes.some(({ purpose }) => purpose === "root") ? 0 : 1;
           assert.ok(left + volumes.length + own + interfaces - 1 <= 25);
         }
-        const most = attachableVolumes([], interfaces);
+        const most = countAttachableVolumes([], interfaces);
         assert.ok(left <= most && left >= most - 2);
       }),
     );
@@ -27,7 +27,7 @@ describe("the volumes that a node takes besides its own", () => {
 
   it("are counted without machines that are no nodes", () => {
     const of = (over: object): number | undefined =>
-      addonArguments(specOf({ name: "dev", ...over })).blockStorage.attachable;
+      getAddonArguments(specOf({ name: "dev", ...over })).blockStorage.attachable;
     const volume = { size: 5 };
     assert.equal(of({}), 24);
     assert.equal(of({ controlPlane: { flavor: "m", rootVolume: volume } }), 24);

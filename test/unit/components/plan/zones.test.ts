@@ -1,11 +1,11 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { zoneAtPosition } from "../../../../components/plan/cluster-plan.js";
-import { volumesOf } from "../../../../components/plan/volumes.js";
+import { getZoneAtPosition } from "../../../../components/plan/cluster-plan.js";
+import { planMachineVolumes } from "../../../../components/plan/volumes.js";
 
 describe("the zones of machines", () => {
   it("leaves the zone to Nova when none is named", () => {
-    assert.equal(zoneAtPosition([], 3), undefined);
+    assert.equal(getZoneAtPosition([], 3), undefined);
   });
 
   it("spreads machines so that no zone has two more than another", () => {
@@ -13,7 +13,7 @@ describe("the zones of machines", () => {
     fc.assert(
       fc.property(zones, fc.integer({ min: 1, max: 30 }), (names, count) => {
         const used = Array.from({ length: count }, (_, position) =>
-          zoneAtPosition(names, position),
+          getZoneAtPosition(names, position),
         );
         const sizes = names.map((name) => used.filter((zone) => zone === name).length);
         assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 1);
@@ -25,7 +25,8 @@ describe("the zones of machines", () => {
 describe("the zones of volumes", () => {
   const names = fc.stringMatching(/^[a-z-]{1,8}$/);
   const zoneOf = (written: string | undefined, zone: string | undefined) =>
-    volumesOf({ name: "m", zone }, {}, { etcdVolume: { size: 1, zone: written } })[0]?.zone;
+    planMachineVolumes({ name: "m", zone }, {}, { etcdVolume: { size: 1, zone: written } })[0]
+      ?.zone;
 
   it("are what is written, with the machine's zone in place of what stands for it", () => {
     fc.assert(
@@ -47,7 +48,7 @@ describe("the zones of volumes", () => {
 
   it("are those of the group for a machine that has none of its own", () => {
     const disk = { size: 1, zone: "{zone}" };
-    const volumes = volumesOf(
+    const volumes = planMachineVolumes(
       { name: "m", zone: "a" },
       { rootVolume: { size: 2, zone: "b" } },
       { rootVolume: disk, etcdVolume: disk },

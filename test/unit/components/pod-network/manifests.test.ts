@@ -4,16 +4,19 @@ import fc from "fast-check";
 import { stringify } from "yaml";
 import { publishedManifests } from "../../../../base/versions/pod-network-manifests.js";
 import {
-  calicoAnchors,
-  calicoAnchorsOf,
-  calicoObjects,
+  calicoRequiredParts,
+  getCalicoRequiredParts,
+  buildCalicoObjects,
   type CalicoSettings,
 } from "../../../../components/pod-network/calico/manifests.js";
-import { canalAnchors, canalObjects } from "../../../../components/pod-network/canal/manifests.js";
-import { networkConfiguration } from "../../../../components/pod-network/flannel/manifests.js";
+import {
+  canalRequiredParts,
+  buildCanalObjects,
+} from "../../../../components/pod-network/canal/manifests.js";
+import { renderFlannelConfiguration } from "../../../../components/pod-network/flannel/manifests.js";
 import {
   readManifest,
-  type ManifestAnchors,
+  type RequiredManifestParts,
   type ManifestContainer,
   type ManifestObject,
 } from "../../../../components/pod-network/manifest-objects.js";
@@ -22,17 +25,17 @@ import { smallManifest } from "../../../support/manifests.js";
 
 const published = (
   kind: "calico" | "canal",
-  anchors: ManifestAnchors,
+  anchors: RequiredManifestParts,
 ): readonly ManifestObject[] => {
   const manifest = readManifest(readFileSync(smallManifest(kind).source, "utf8"), anchors);
   assert.ok("objects" in manifest, JSON.stringify(manifest));
   return manifest.objects;
 };
-const calico = published("calico", calicoAnchors);
-const canal = published("canal", canalAnchors);
+const calico = published("calico", calicoRequiredParts);
+const canal = published("canal", canalRequiredParts);
 
 const forCalico = (over: Partial<CalicoSettings> = {}): readonly ManifestObject[] =>
-  calicoObjects(calico, {
+  buildCalicoObjects(calico, {
     encapsulation: "vxlan",
     podCidr: "10.60.0.0/16",
     podMtu: "1300",
@@ -40,9 +43,9 @@ const forCalico = (over: Partial<CalicoSettings> = {}): readonly ManifestObject[
     configChecksum: "0".repeat(64),
     ...over,
   });
-const forCanal = canalObjects(canal, {
+const forCanal = buildCanalObjects(canal, {
   podMtu: "1300",
-  networkConfig: networkConfiguration("10.60.0.0/16", "vxlan", 1300),
+  networkConfig: renderFlannelConfiguration("10.60.0.0/16", "vxlan", 1300),
   registry: undefined,
   configChecksum: "0".repeat(64),
 });
@@ -131,8 +134,8 @@ describe("pod networks by a manifest", () => {
       .map((one) => stringify(one))
       .join("---\n")
       .replace("calico-ipam", "host-local");
-    assert.ok("objects" in readManifest(text, calicoAnchorsOf({})));
-    assert.deepEqual(readManifest(text, calicoAnchorsOf({ ipv6: {} })), {
+    assert.ok("objects" in readManifest(text, getCalicoRequiredParts({})));
+    assert.deepEqual(readManifest(text, getCalicoRequiredParts({ ipv6: {} })), {
       problem: "it has no calico-ipam in cni_network_config of calico-config",
     });
   });
@@ -161,7 +164,7 @@ describe("pod networks by a manifest", () => {
       "registry.example/mirror/calico/kube-controllers:v0.0.1",
     ]);
     const settings = { podMtu: "1300", networkConfig: "{}", configChecksum: "0" };
-    const made = canalObjects(canal, { ...settings, registry, ownImages });
+    const made = buildCanalObjects(canal, { ...settings, registry, ownImages });
     assert.deepEqual(
       containersOf(find(made, "DaemonSet")).map(({ image }) => image),
       ["registry.example/mirror/calico/cni:v0.0.1", "own.example/n:1", "own.example/f:1"],
@@ -245,7 +248,7 @@ describe("pod networks by a manifest", () => {
     ],
   ] as const)
     it(`say in a sentence that a manifest is ${what}`, () => {
-      const found = readManifest(text, calicoAnchors);
+      const found = readManifest(text, calicoRequiredParts);
       assert.ok("problem" in found);
       assert.match(found.problem, sentence);
       assert.doesNotMatch(found.problem, /\n/);

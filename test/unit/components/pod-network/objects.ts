@@ -1,22 +1,22 @@
 /** Objects of each pod network for an example cluster, by kind. */
-import { imageTable } from "../../../../base/versions/container-images.js";
+import { createImageTable } from "../../../../base/versions/container-images.js";
 import {
-  flannelAccess,
-  flannelConfigMap,
-  flannelDaemonSet,
-  flannelNamespace,
-  networkConfiguration,
+  buildFlannelRbac,
+  buildFlannelConfigMap,
+  buildFlannelDaemonSet,
+  buildFlannelNamespace,
+  renderFlannelConfiguration,
 } from "../../../../components/pod-network/flannel/manifests.js";
 import type { DeployedPodNetworkKind } from "../../../../components/pod-network/pod-network.js";
 import {
-  cniConfiguration,
-  kubeRouterAccess,
-  kubeRouterConfigMap,
-  kubeRouterDaemonSet,
+  renderCniConfiguration,
+  buildKubeRouterRbac,
+  buildKubeRouterConfigMap,
+  buildKubeRouterDaemonSet,
 } from "../../../../components/pod-network/kube-router/manifests.js";
 import { accessObjects, lookups, type AnyObject } from "../../../support/kubernetes-objects.js";
 
-const images = imageTable("1.36.3");
+const images = createImageTable("1.36.3");
 const configChecksum = "0".repeat(64);
 /** Name of the API in the example cluster. */
 export const apiName = "api.dev.internal";
@@ -25,9 +25,9 @@ export const apiName = "api.dev.internal";
 type OwnKind = Exclude<DeployedPodNetworkKind, "calico" | "canal" | "cloud-routes">;
 
 const router = (exchangesRoutes: boolean): readonly object[] => [
-  ...accessObjects(kubeRouterAccess()),
-  kubeRouterConfigMap(cniConfiguration(1350)),
-  kubeRouterDaemonSet({
+  ...accessObjects(buildKubeRouterRbac()),
+  buildKubeRouterConfigMap(renderCniConfiguration(1350)),
+  buildKubeRouterDaemonSet({
     image: images.kubeRouter,
     apiName,
     serviceCidrs: ["10.96.0.0/12"],
@@ -39,10 +39,10 @@ const router = (exchangesRoutes: boolean): readonly object[] => [
 const made: Readonly<Record<OwnKind, readonly object[]>> = {
   "kube-router": router(true),
   flannel: [
-    flannelNamespace(),
-    ...accessObjects(flannelAccess()),
-    flannelConfigMap(networkConfiguration("10.244.0.0/16", "vxlan", 1300)),
-    flannelDaemonSet({ images, configChecksum, apiName }),
+    buildFlannelNamespace(),
+    ...accessObjects(buildFlannelRbac()),
+    buildFlannelConfigMap(renderFlannelConfiguration("10.244.0.0/16", "vxlan", 1300)),
+    buildFlannelDaemonSet({ images, configChecksum, apiName }),
   ],
 };
 

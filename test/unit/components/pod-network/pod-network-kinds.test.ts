@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { imageTable } from "../../../../base/versions/container-images.js";
+import { createImageTable } from "../../../../base/versions/container-images.js";
 import {
   podNetworkKinds,
   podNetworkTable,
-  podNetworkTraitsOf,
+  getPodNetworkTraits,
   isRoutedByCloud,
 } from "../../../../components/pod-network/pod-network-kinds.js";
 import { containersOf } from "../../../support/kubernetes-objects.js";
@@ -15,12 +15,12 @@ import { nonEmpty } from "../../../support/non-empty.js";
 describe("what a pod network means for the rest", () => {
   for (const spec of podNetworkExamples) {
     const kind = titleOf(spec);
-    const traits = podNetworkTraitsOf(spec);
+    const traits = getPodNetworkTraits(spec);
 
     // The other kinds use the images of their manifest.
     if (traits.images.length > 0)
       it(`${kind}: names the images that its pods run, so that machines pull them early`, () => {
-        const images = imageTable("1.36.3");
+        const images = createImageTable("1.36.3");
         const all: typeof objects = { ...objects, "cloud-routes": cloudRoutes };
         const names = (all[spec.kind] ?? []).map(({ metadata }) => `DaemonSet ${metadata.name}`);
         const run = [...podSpecs()]
@@ -67,7 +67,7 @@ describe("what a pod network means for the rest", () => {
     });
 
   it("brings none of its own where the user does, and lets packets of any kind pass", () => {
-    const { images, passages, routedRanges } = podNetworkTraitsOf(podNetworkOf("none"));
+    const { images, passages, routedRanges } = getPodNetworkTraits(podNetworkOf("none"));
     assert.deepEqual(images, []);
     assert.ok(passages.some(({ from, protocol }) => from === "pods" && protocol === undefined));
     assert.deepEqual(routedRanges, ["pods", "services"]);

@@ -12,7 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { writeCachedFile } from "../../../../components/remote-scripts/script-cache.js";
-import { bundleOf, stepOf } from "../../../../components/remote-scripts/script-steps.js";
+import {
+  createScriptBundle,
+  createScriptStep,
+} from "../../../../components/remote-scripts/script-steps.js";
 
 describe("the file with the steps of a role", () => {
   const before = process.env["XDG_CACHE_HOME"];
@@ -26,7 +29,7 @@ describe("the file with the steps of a role", () => {
     else process.env["XDG_CACHE_HOME"] = before;
     rmSync(cache, { recursive: true });
   });
-  const bundle = bundleOf([stepOf("a", { scripts: ["true"] })]);
+  const bundle = createScriptBundle([createScriptStep("a", { scripts: ["true"] })]);
   const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
   it("is in the user's cache, where only the user reads it", () => {
@@ -72,7 +75,7 @@ describe("the file with the steps of a role", () => {
       const { mtimeMs } = statSync(file);
       assert.ok(Date.now() - mtimeMs < 86_400_000);
       age(file, 40);
-      writeCachedFile(bundleOf([stepOf("a", { scripts: ["false"] })]));
+      writeCachedFile(createScriptBundle([createScriptStep("a", { scripts: ["false"] })]));
       assert.equal(existsSync(file), false);
     });
   });

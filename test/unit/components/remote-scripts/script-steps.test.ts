@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import {
-  bundleOf,
-  commandOf,
-  standardInputOf,
+  createScriptBundle,
+  renderStepCommand,
+  renderStandardInput,
   isLongValue,
-  serverOfScript,
-  shownValueOf,
-  stepOf,
+  findScriptServerId,
+  getShownValue,
+  createScriptStep,
   type ScriptStep,
 } from "../../../../components/remote-scripts/script-steps.js";
 
@@ -25,14 +25,14 @@ class Home {
     writeFileSync(join(this.folder, "bin/sudo"), sudo, { mode: 0o755 });
   }
 
-  put(server: string, text: string, name = bundleOf([]).digest): void {
+  put(server: string, text: string, name = createScriptBundle([]).digest): void {
     mkdirSync(join(this.folder, ".stackadm", server), { recursive: true });
     writeFileSync(join(this.folder, ".stackadm", server, `${name}.sh`), text);
   }
 
   run(
     command: string,
-    input = standardInputOf({}),
+    input = renderStandardInput({}),
   ): { code: number | null; said: string; failed: string } {
     const path = `${join(this.folder, "bin")}:${process.env["PATH"] ?? ""}`;
     const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
@@ -45,7 +45,8 @@ class Home {
   }
 }
 
-const step = (script: string, name = "prepare"): ScriptStep => stepOf(name, { scripts: [script] });
+const step = (script: string, name = "prepare"): ScriptStep =>
+  createScriptStep(name, { scripts: [script] });
 
 describe("a step on a machine", () => {
   let home: Home;
@@ -58,29 +59,29 @@ describe("a step on a machine", () => {
 
   it("runs its own text with its argument and its values, and ends like it", () => {
     const one = step('set -e\nprintf "%s %s %s" "$1" "$A" "$B"\nfalse\necho not\n');
-    home.put("s", bundleOf([step("echo first"), one, step("echo last")]).text);
+    home.put("s", createScriptBundle([step("echo first"), one, step("echo last")]).text);
     const ran = home.run(
-      commandOf(one, "create", { A: "it's\n$x" }),
-      standardInputOf({ B: "secret" }),
+      renderStepCommand(one, "create", { A: "it's\n$x" }),
+      renderStandardInput({ B: "secret" }),
     );
     assert.deepEqual(ran, { code: 1, said: "create it's\n$x secret", failed: "" });
   });
 
   it("gets its programs in variables", () => {
     const programs = { MINT_SCRIPT: "#!/bin/bash\necho 'hi'\n" };
-    const one = stepOf("x", { scripts: ['printf %s "$MINT_SCRIPT"'], programs });
-    home.put("s", bundleOf([one]).text);
-    assert.equal(home.run(commandOf(one, "up", {})).said, programs.MINT_SCRIPT);
+    const one = createScriptStep("x", { scripts: ['printf %s "$MINT_SCRIPT"'], programs });
+    home.put("s", createScriptBundle([one]).text);
+    assert.equal(home.run(renderStepCommand(one, "up", {})).said, programs.MINT_SCRIPT);
   });
 
   it("has any value that a variable can have", () => {
     const one = step('printf %s "$A"');
-    home.put("s", bundleOf([one]).text);
+    home.put("s", createScriptBundle([one]).text);
     const printable = fc.string({ unit: "grapheme-ascii" });
     fc.assert(
       fc.property(fc.array(printable), (lines) => {
         const value = lines.join("\n");
-        assert.equal(home.run(commandOf(one, "up", { A: value })).said, value);
+        assert.equal(home.run(renderStepCommand(one, "up", { A: value })).said, value);
       }),
       { numRuns: 20 },
     );
@@ -89,8 +90,8 @@ describe("a step on a machine", () => {
   it("that brings its text needs no file, and runs nothing that arrives in part or damaged", () => {
     const one = step('printf "%s %s %s" "$1" "$A" "$B"');
     const [command, input] = [
-      commandOf(one, "delete", { A: "a" }),
-      standardInputOf({ B: "b" }, one),
+      renderStepCommand(one, "delete", { A: "a" }),
+      renderStandardInput({ B: "b" }, one),
     ];
     assert.deepEqual(home.run(command, input), { code: 0, said: "delete a b", failed: "" });
     const damaged = input.replace(/H4sI.{20}/, "");
@@ -104,30 +105,30 @@ describe("a step on a machine", () => {
 
   it("is found in the files of several releases and servers", () => {
     const [one, other] = [step("echo one"), step("echo other")];
-    home.put("a", bundleOf([one]).text, "1");
-    home.put("a", bundleOf([other, one]).text, "2");
-    home.put("b", bundleOf([one, other]).text);
-    assert.equal(home.run(commandOf(one, "up", {})).said, "one\n");
-    assert.equal(home.run(commandOf(other, "up", {})).said, "other\n");
+    home.put("a", createScriptBundle([one]).text, "1");
+    home.put("a", createScriptBundle([other, one]).text, "2");
+    home.put("b", createScriptBundle([one, other]).text);
+    assert.equal(home.run(renderStepCommand(one, "up", {})).said, "one\n");
+    assert.equal(home.run(renderStepCommand(other, "up", {})).said, "other\n");
   });
 
   it("is found behind a file that is damaged or was copied only in part", () => {
     const one = step("echo ran\necho more");
-    const { text } = bundleOf([step("echo first"), one]);
+    const { text } = createScriptBundle([step("echo first"), one]);
     home.put("b", text);
     for (const damaged of ["", text.slice(0, -6), text.replace("ran", "evil"), text.slice(0, -1)]) {
       home.put("a", damaged);
-      const ran = home.run(commandOf(one, "up", {}));
+      const ran = home.run(renderStepCommand(one, "up", {}));
       assert.deepEqual(ran, { code: 0, said: "ran\nmore\n", failed: "" });
     }
   });
 
   it("does not run if its text is missing, incomplete or another one", () => {
     const one = step("echo ran\necho more");
-    const { text } = bundleOf([one]);
+    const { text } = createScriptBundle([one]);
     for (const there of [undefined, "", text.slice(0, -6), text.replace("ran", "evil")]) {
       if (there !== undefined) home.put("s", there);
-      const { code, said, failed } = home.run(commandOf(one, "up", {}));
+      const { code, said, failed } = home.run(renderStepCommand(one, "up", {}));
       assert.deepEqual([code, said], [1, ""]);
       assert.match(
         failed,
@@ -138,24 +139,27 @@ describe("a step on a machine", () => {
 
   it("does not run if its standard input arrives only in part, or not at all, and shows no part", () => {
     const one = step("echo ran");
-    home.put("s", bundleOf([one]).text);
+    home.put("s", createScriptBundle([one]).text);
     const failed = `reason: prepare@${one.digest} did not get its standard input\n`;
-    for (const input of [standardInputOf({ A: "x", B: "(y" }), standardInputOf({})])
+    for (const input of [renderStandardInput({ A: "x", B: "(y" }), renderStandardInput({})])
       for (let length = 0; length < input.length - 1; length += 1) {
-        const ran = home.run(commandOf(one, "up", {}), input.slice(0, length));
+        const ran = home.run(renderStepCommand(one, "up", {}), input.slice(0, length));
         assert.deepEqual(ran, { code: 1, said: "", failed }, input.slice(0, length));
       }
   });
 
   it("does not take a digest for a long value", () => {
     const one = step('printf %s "${LONG-unset}"');
-    home.put("s", bundleOf([one]).text);
-    const [name, digest] = shownValueOf("LONG", "x".repeat(2000));
-    assert.equal(home.run(commandOf(one, "up", { [name]: digest })).said, "unset");
+    home.put("s", createScriptBundle([one]).text);
+    const [name, digest] = getShownValue("LONG", "x".repeat(2000));
+    assert.equal(home.run(renderStepCommand(one, "up", { [name]: digest })).said, "unset");
   });
 
   it("keeps its digest while only another step changes", () => {
-    const [before, after] = [bundleOf([step("a"), step("b")]), bundleOf([step("a"), step("c")])];
+    const [before, after] = [
+      createScriptBundle([step("a"), step("b")]),
+      createScriptBundle([step("a"), step("c")]),
+    ];
     assert.notEqual(before.digest, after.digest);
     assert.equal(step("a").digest, step("a\n").digest);
   });
@@ -168,7 +172,7 @@ describe("a step on a machine", () => {
 describe("a command of a step", () => {
   it("has a line for each value, in quotes where they are needed", () => {
     const values = { NODE_NAME: "dev-0", VERSION: "1.36.3", EMPTY: "", TEXT: "a: b\nc: d" };
-    const [, called, ...lines] = commandOf(step("true"), "up", values).split(" \\\n");
+    const [, called, ...lines] = renderStepCommand(step("true"), "up", values).split(" \\\n");
     assert.equal(called, `  prepare@${step("true").digest} up`);
     assert.deepEqual(lines, [
       "  EMPTY=",
@@ -179,18 +183,21 @@ describe("a command of a step", () => {
   });
 
   it("names its server, as the standard input did in earlier releases", () => {
-    const command = commandOf(step("true"), "up", { SERVER_ID: "a-b", SERVER_PATH: "a-b,c" });
-    assert.equal(serverOfScript({ create: command, stdin: "" }), "a-b");
-    assert.equal(serverOfScript({ delete: command }), "a-b");
+    const command = renderStepCommand(step("true"), "up", {
+      SERVER_ID: "a-b",
+      SERVER_PATH: "a-b,c",
+    });
+    assert.equal(findScriptServerId({ create: command, stdin: "" }), "a-b");
+    assert.equal(findScriptServerId({ delete: command }), "a-b");
     const stdin = "A='x'\nSERVER_ID='a-b'\nSERVER_PATH='a-b'\n";
-    assert.equal(serverOfScript({ create: "sudo -n bash -s create", stdin }), "a-b");
-    assert.equal(serverOfScript({ create: "of a release that did not say" }), undefined);
+    assert.equal(findScriptServerId({ create: "sudo -n bash -s create", stdin }), "a-b");
+    assert.equal(findScriptServerId({ create: "of a release that did not say" }), undefined);
   });
 
   it("shows a digest of a long value", () => {
     const text = "x".repeat(2000);
     assert.ok(isLongValue(text) && !isLongValue("x".repeat(1999)));
-    assert.match(shownValueOf("A", text).join("="), /^A_SHA256=[0-9a-f]{16}$/);
-    assert.deepEqual(shownValueOf("A", "short"), ["A", "short"]);
+    assert.match(getShownValue("A", text).join("="), /^A_SHA256=[0-9a-f]{16}$/);
+    assert.deepEqual(getShownValue("A", "short"), ["A", "short"]);
   });
 });

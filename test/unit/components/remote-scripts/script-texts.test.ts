@@ -2,14 +2,14 @@ import { strict as assert } from "node:assert";
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../../base/paths.js";
+import { getPackageRoot } from "../../../../base/paths.js";
 import {
-  programOf,
-  scriptsBeside,
-  withoutComments,
+  createProgramReader,
+  createScriptReader,
+  removeComments,
 } from "../../../../components/remote-scripts/script-texts.js";
 
-const root = packageRoot();
+const root = getPackageRoot();
 const components = join(root, "components");
 const scripts = execFileSync("git", ["ls-files", "components/*.sh"], { cwd: root })
   .toString()
@@ -29,23 +29,25 @@ describe("a script without its comments", () => {
   for (const file of scripts)
     it(`means the same: ${file}`, () => {
       const script = readFileSync(join(root, file), "utf8");
-      const code = withoutComments(script);
+      const code = removeComments(script);
       assert.ok(code.length < script.length);
       assert.equal(understood(code), understood(script));
     });
 
   it("keeps what is in a line with code, and ends as it did", () => {
-    assert.equal(withoutComments("# a\n\t# b\necho '#' # c\n"), "echo '#' # c\n");
+    assert.equal(removeComments("# a\n\t# b\necho '#' # c\n"), "echo '#' # c\n");
   });
 
   it("is what runs once; what is installed keeps them", () => {
     const path = "kubeadm/scripts/programs/set-labels-and-taints.sh";
-    assert.match(programOf(components)(path), /^#!\/bin\/bash\n# /);
-    assert.doesNotMatch(scriptsBeside(components)(path), /^#/m);
+    assert.match(createProgramReader(components)(path), /^#!\/bin\/bash\n# /);
+    assert.doesNotMatch(createScriptReader(components)(path), /^#/m);
   });
 
   it("reads the machine's factor first where it is installed", () => {
-    const text = programOf(components)("kubeadm/scripts/programs/set-labels-and-taints.sh");
+    const text = createProgramReader(components)(
+      "kubeadm/scripts/programs/set-labels-and-taints.sh",
+    );
     assert.ok(text.indexOf("read -r factor") < text.indexOf("* factor"));
   });
 });

@@ -2,8 +2,8 @@ import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import {
-  shellAssignments,
-  shellQuote,
+  renderShellAssignments,
+  quoteForShell,
 } from "../../../../components/remote-scripts/shell-quoting.js";
 
 /** Any text that a shell variable can hold. */
@@ -17,7 +17,7 @@ describe("shell quoting", () => {
     it(`brings every text through ${shell} unharmed`, () => {
       fc.assert(
         fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {
-          const printed = texts.map((any) => `printf '%s|' ${shellQuote(any)}\n`).join("");
+          const printed = texts.map((any) => `printf '%s|' ${quoteForShell(any)}\n`).join("");
           assert.equal(inShell(shell, printed), texts.map((any) => `${any}|`).join(""));
         }),
         { numRuns: 25 },
@@ -37,12 +37,12 @@ describe("shell quoting", () => {
     "",
   ]) {
     it(`does nothing but carry ${JSON.stringify(dangerous)}`, () => {
-      assert.equal(inShell("bash", `printf '%s' ${shellQuote(dangerous)}`), dangerous);
+      assert.equal(inShell("bash", `printf '%s' ${quoteForShell(dangerous)}`), dangerous);
     });
   }
 
   it("refuses what a shell cannot hold", () => {
-    assert.throws(() => shellQuote("a\0b"), RangeError);
+    assert.throws(() => quoteForShell("a\0b"), RangeError);
   });
 
   it("assigns every value to its name", () => {
@@ -52,7 +52,7 @@ describe("shell quoting", () => {
         // The prefix avoids names that have a meaning for the shell.
         const own = Object.entries(given).map(([name, value]) => [`V_${name}`, value] as const);
         const print = own.map(([name]) => `printf '%s|' "$${name}"\n`).join("");
-        const script = shellAssignments(Object.fromEntries(own)) + print;
+        const script = renderShellAssignments(Object.fromEntries(own)) + print;
         assert.equal(inShell("bash", script), own.map(([, value]) => `${value}|`).join(""));
       }),
       { numRuns: 25 },
@@ -60,11 +60,14 @@ describe("shell quoting", () => {
   });
 
   it("gives the same text whatever the order of the values", () => {
-    assert.equal(shellAssignments({ B: "2", A: "1" }), shellAssignments({ A: "1", B: "2" }));
+    assert.equal(
+      renderShellAssignments({ B: "2", A: "1" }),
+      renderShellAssignments({ A: "1", B: "2" }),
+    );
   });
 
   it("refuses a name that is not one", () => {
     for (const name of ["a", "A-B", "A=B", "1A", "A;rm", ""])
-      assert.throws(() => shellAssignments({ [name]: "x" }), RangeError);
+      assert.throws(() => renderShellAssignments({ [name]: "x" }), RangeError);
   });
 });

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { accessRulesOf, type AccessRule } from "../../../../openstack/auth/access-rules.js";
+import { listAccessRules, type AccessRule } from "../../../../openstack/auth/access-rules.js";
 
 /** Matches a path like the services: `*` is one path segment, `**` is any number of segments. */
 const matches = (pattern: string, path: string): boolean =>
@@ -105,7 +105,7 @@ const certifying = [
 const neither = { routes: false, certificates: false };
 
 describe("the access rules of the controllers' credential", () => {
-  const rules = accessRulesOf(["controllers"], neither);
+  const rules = listAccessRules(["controllers"], neither);
 
   it("allow what the controllers ask", () => {
     for (const call of asked) assert.ok(allows(rules, call), call);
@@ -119,7 +119,7 @@ describe("the access rules of the controllers' credential", () => {
   it("allow routes where the cloud's router knows the pods, and certificates where the stack names one", () => {
     const more = { routes: routing, certificates: certifying };
     for (const [what, calls] of Object.entries(more)) {
-      const wider = accessRulesOf(["controllers"], { ...neither, [what]: true });
+      const wider = listAccessRules(["controllers"], { ...neither, [what]: true });
       for (const call of [...asked, ...calls]) assert.ok(allows(wider, call), call);
       for (const call of refused) assert.ok(!allows(wider, call), call);
     }
@@ -127,9 +127,9 @@ describe("the access rules of the controllers' credential", () => {
 
   it("are what Keystone takes, each once and in one order", () => {
     const own = { service: "image", method: "GET", path: "/v2/images" } as const;
-    const twice = accessRulesOf(["controllers", own, own, "controllers"], neither);
+    const twice = listAccessRules(["controllers", own, own, "controllers"], neither);
     assert.equal(twice.length, rules.length + 1);
-    assert.deepEqual(twice, accessRulesOf([own, "controllers"], neither));
+    assert.deepEqual(twice, listAccessRules([own, "controllers"], neither));
     for (const { path, service } of twice) {
       assert.match(path, /^\/.{0,127}$/);
       assert.match(service, /^[a-zA-Z0-9-]{1,64}$/);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { settingsFromFile } from "../../../../openstack/auth/clouds-file.js";
+import { readCloudsFileSettings } from "../../../../openstack/auth/clouds-file.js";
 import { CloudsFolder, password, refusal } from "../support/clouds-folder.js";
 
 describe("an entry of clouds.yaml", () => {
@@ -16,14 +16,14 @@ describe("an entry of clouds.yaml", () => {
 
   it("names the clouds that there are when the one asked for is none of them", () => {
     const path = put("clouds.yaml", { one: password, two: password });
-    const error = refusal(() => settingsFromFile("three", [path]));
+    const error = refusal(() => readCloudsFileSettings("three", [path]));
     assert.match(error.message, /no cloud 'three' in .*clouds\.yaml/);
     assert.match(error.hint, /one, two/);
   });
 
   it("names the folders when there is no file", () => {
     const error = refusal(() =>
-      settingsFromFile("one", ["/nowhere/a/clouds.yaml", "/b/clouds.yaml"]),
+      readCloudsFileSettings("one", ["/nowhere/a/clouds.yaml", "/b/clouds.yaml"]),
     );
     assert.match(error.message, /\/nowhere\/a, \/b/);
     assert.match(error.hint, /OS_CLIENT_CONFIG_FILE/);
@@ -31,12 +31,15 @@ describe("an entry of clouds.yaml", () => {
 
   it("refuses a file that is no clouds.yaml", () => {
     const path = folder.file("clouds.yaml", "clouds: [a, b]\n");
-    assert.match(refusal(() => settingsFromFile("a", [path])).message, /is not a clouds\.yaml/);
+    assert.match(
+      refusal(() => readCloudsFileSettings("a", [path])).message,
+      /is not a clouds\.yaml/,
+    );
   });
 
   it("does not show what is in a file that is no YAML", () => {
     const path = folder.file("clouds.yaml", "clouds:\n  one: {password: hunter2\n");
-    const { message } = refusal(() => settingsFromFile("one", [path]));
+    const { message } = refusal(() => readCloudsFileSettings("one", [path]));
     assert.match(message, /clouds\.yaml cannot be read: .*line 3.*\.$/);
     assert.doesNotMatch(message, /hunter2/);
   });

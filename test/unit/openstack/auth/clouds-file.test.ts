@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { Failure } from "../../../../base/failures/failure.js";
 import {
-  cloudsFileCandidates,
+  listCloudsFileCandidates,
   findCloud,
-  settingsFromEnvironment,
-  settingsFromFile,
+  readEnvironmentSettings,
+  readCloudsFileSettings,
 } from "../../../../openstack/auth/clouds-file.js";
 import { CloudsFolder, password, refusal } from "../support/clouds-folder.js";
 
@@ -24,7 +24,7 @@ describe("clouds.yaml", () => {
 
   it("is looked for where openstacksdk looks, the named file first", () => {
     assert.deepEqual(
-      cloudsFileCandidates({ OS_CLIENT_CONFIG_FILE: "/x/c.yaml" }, "/here", "/home/me"),
+      listCloudsFileCandidates({ OS_CLIENT_CONFIG_FILE: "/x/c.yaml" }, "/here", "/home/me"),
       [
         "/x/c.yaml",
         "/here/clouds.yaml",
@@ -35,7 +35,7 @@ describe("clouds.yaml", () => {
   });
 
   it("gives a password credential with the default domain and the public interface", () => {
-    const settings = settingsFromFile("one", [put("clouds.yaml", { one: password })]);
+    const settings = readCloudsFileSettings("one", [put("clouds.yaml", { one: password })]);
     assert.deepEqual(settings, {
       name: "one",
       authUrl: "http://k:5000",
@@ -66,7 +66,7 @@ describe("clouds.yaml", () => {
     const open = { auth_url: "http://k:5000", username: "u", project_name: "x" };
     const path = put("clouds.yaml", { one: { auth: open } });
     put("secure.yaml", { one: { auth: { password: "hidden" } } });
-    const { credential } = settingsFromFile("one", [path]);
+    const { credential } = readCloudsFileSettings("one", [path]);
     assert.ok(credential.kind === "password");
     assert.equal(credential.password, "hidden");
   });
@@ -76,7 +76,7 @@ describe("clouds.yaml", () => {
     const auth =
       "{auth_url: http://k, username: 0123, password: 1e5, project_id: 00000000000000000000000000000012}";
     writeFileSync(path, `clouds: {one: {auth: ${auth}, region_name: 010, verify: false}}\n`);
-    const { credential, region, verify } = settingsFromFile("one", [path]);
+    const { credential, region, verify } = readCloudsFileSettings("one", [path]);
     assert.ok(credential.kind === "password");
     const { username, password: written, scope } = credential;
     assert.deepEqual([username, written, region, verify], ["0123", "1e5", "010", false]);
@@ -87,7 +87,7 @@ describe("clouds.yaml", () => {
     const ca = join(folder.path, "ca.pem");
     writeFileSync(ca, "PEM");
     const more = { region_name: "r", interface: "internal", verify: false, cacert: ca };
-    const settings = settingsFromFile("one", [
+    const settings = readCloudsFileSettings("one", [
       put("clouds.yaml", { one: { ...password, ...more } }),
     ]);
     assert.equal(settings.region, "r");
@@ -108,18 +108,18 @@ describe("clouds.yaml", () => {
       },
       token: { auth_type: "v3token", auth: { auth_url: "http://k", token: "t", project_id: "p" } },
     });
-    const application = settingsFromFile("application", [path]).credential;
+    const application = readCloudsFileSettings("application", [path]).credential;
     assert.ok(application.kind === "application");
     assert.equal(application.id, "id");
     assert.equal(application.secret, "s");
-    const token = settingsFromFile("token", [path]).credential;
+    const token = readCloudsFileSettings("token", [path]).credential;
     assert.ok(token.kind === "token");
     assert.equal(token.scope.projectId, "p");
   });
 
   it("takes numbers where people forget the quotes", () => {
     const auth = { ...password.auth, project_name: 12, password: 34 };
-    const { credential } = settingsFromFile("one", [put("clouds.yaml", { one: { auth } })]);
+    const { credential } = readCloudsFileSettings("one", [put("clouds.yaml", { one: { auth } })]);
     assert.ok(credential.kind === "password");
     assert.equal(credential.password, "34");
     assert.equal(credential.scope.projectName, "12");
@@ -128,11 +128,11 @@ describe("clouds.yaml", () => {
   it("names the key that is missing", () => {
     const path = put("clouds.yaml", { one: { auth: { username: "u", password: "p" } }, two: {} });
     assert.match(
-      refusal(() => settingsFromFile("one", [path])).message,
+      refusal(() => readCloudsFileSettings("one", [path])).message,
       /one in .*: auth_url is missing/,
     );
     assert.match(
-      refusal(() => settingsFromFile("two", [path])).message,
+      refusal(() => readCloudsFileSettings("two", [path])).message,
       /auth_url, username or user_id, password are missing/,
     );
   });
@@ -229,7 +229,7 @@ describe("clouds.yaml", () => {
   it("says what it does not see of a secure.yaml that lies in no standard folder, and refuses what it sees otherwise", () => {
     put("secure.yaml", { one: { auth: { password: "hidden", user_domain_name: "people" } } });
     const unseen = (auth: object) =>
-      settingsFromFile("one", [put("clouds.yaml", { one: { auth } })]).unseen;
+      readCloudsFileSettings("one", [put("clouds.yaml", { one: { auth } })]).unseen;
     const { auth_url, username, project_name } = password.auth;
     const open = { auth_url, username, project_name };
     assert.deepEqual(unseen(open), {
@@ -244,7 +244,7 @@ describe("clouds.yaml", () => {
   });
 
   it("is replaced by the variables of an openrc file", () => {
-    const settings = settingsFromEnvironment({
+    const settings = readEnvironmentSettings({
       OS_AUTH_URL: "http://k",
       OS_USERNAME: "u",
       OS_PASSWORD: "p",

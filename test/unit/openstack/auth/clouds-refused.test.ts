@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import {
-  settingsFromEnvironment,
-  settingsFromFile,
+  readEnvironmentSettings,
+  readCloudsFileSettings,
 } from "../../../../openstack/auth/clouds-file.js";
 import { golden } from "../../../support/golden.js";
 
@@ -102,7 +102,7 @@ describe("what is no cloud", () => {
     const file = join(folder, "clouds.yaml");
     const said = files.map((text) => {
       writeFileSync(file, text);
-      return `${text}\n${refusal(() => settingsFromFile("c", [file], { env: {} }))}\n`;
+      return `${text}\n${refusal(() => readCloudsFileSettings("c", [file], { env: {} }))}\n`;
     });
     golden("clouds-refused.txt", said.join("\n"));
   });
@@ -110,7 +110,7 @@ describe("what is no cloud", () => {
   it("is refused in one sentence without a secret, before the cloud is asked: variables", () => {
     const said = variables.map((env) => {
       const words = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-      return `${words.join(" ")}\n${refusal(() => settingsFromEnvironment(env))}\n`;
+      return `${words.join(" ")}\n${refusal(() => readEnvironmentSettings(env))}\n`;
     });
     golden("variables-refused.txt", said.join("\n"));
   });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { stringify } from "yaml";
-import { providerEnvironment } from "../../../../openstack/auth/provider-environment.js";
+import { getProviderEnvironment } from "../../../../openstack/auth/provider-environment.js";
 
 describe("the environment of OpenStack's provider", () => {
   let folder: string;
@@ -21,7 +21,7 @@ describe("the environment of OpenStack's provider", () => {
   it("leads it to the same file from whatever directory, and has what it does not read there", () => {
     const near = relative(process.cwd(), path());
     const env = { OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: near, HOME: "/root" };
-    assert.deepEqual(providerEnvironment(env), {
+    assert.deepEqual(getProviderEnvironment(env), {
       OS_CLOUD: "prod",
       OS_CLIENT_CONFIG_FILE: path(),
       HOME: "/root",
@@ -40,10 +40,10 @@ describe("the environment of OpenStack's provider", () => {
       OS_APPLICATION_CREDENTIAL_SECRET: "s",
       OS_SYSTEM_SCOPE: "all",
     };
-    assert.deepEqual(providerEnvironment({ ...env, ...left }), providerEnvironment(env));
+    assert.deepEqual(getProviderEnvironment({ ...env, ...left }), getProviderEnvironment(env));
     const kept = { OS_REGION_NAME: "r", OS_DEBUG: "1", OS_PROJECT_IDS: "mine" };
     const unseen = { OS_ENDPOINT_TYPE: "internal" };
-    assert.deepEqual(providerEnvironment({ ...env, ...kept }), { ...env, ...kept, ...unseen });
+    assert.deepEqual(getProviderEnvironment({ ...env, ...kept }), { ...env, ...kept, ...unseen });
   });
 
   it("is as it is where an openrc file alone says which cloud, or nothing does", () => {
@@ -53,6 +53,6 @@ describe("the environment of OpenStack's provider", () => {
       {},
       { OS_CLOUD: "none", OS_CLIENT_CONFIG_FILE: path(), OS_TOKEN: "t" },
     ])
-      assert.deepEqual(providerEnvironment(env), env);
+      assert.deepEqual(getProviderEnvironment(env), env);
   });
 });

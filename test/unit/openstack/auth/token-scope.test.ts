@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { scopeOfToken, type TokenScope } from "../../../../openstack/auth/token-scope.js";
+import { getCloudScope, type TokenScope } from "../../../../openstack/auth/token-scope.js";
 
 describe("where a credential leads", () => {
   const at = (region: string, kind = "public"): TokenScope["endpoints"][number] => ({
@@ -8,7 +8,7 @@ describe("where a credential leads", () => {
     url: `https://${region}.example.org/identity/v3/`,
   });
   const leads = (endpoints: readonly TokenScope["endpoints"][number][], region = ""): unknown => {
-    const found = scopeOfToken({ endpoints, region, projectId: "p", roles: ["reader", "member"] });
+    const found = getCloudScope({ endpoints, region, projectId: "p", roles: ["reader", "member"] });
     return found && [found.authUrl, found.region];
   };
 
@@ -27,7 +27,7 @@ describe("where a credential leads", () => {
   });
 
   it("has the roles in an order of their own", () => {
-    const scope = scopeOfToken({
+    const scope = getCloudScope({
       endpoints: [at("one")],
       region: "",
       projectId: "p",

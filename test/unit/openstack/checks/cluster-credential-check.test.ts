@@ -1,37 +1,37 @@
 import assert from "node:assert/strict";
-import { CloudError, errorForStatus } from "../../../../openstack/http/cloud-error.js";
+import { CloudError, createStatusError } from "../../../../openstack/http/cloud-error.js";
 import type { CloudClient } from "../../../../openstack/client/cloud-client.js";
 import {
-  credentialFindings,
-  expiryWarning,
+  checkClusterCredential,
+  getExpiryWarning,
   isOwnedByAnotherUser,
-  controllerRolesOf,
+  getControllerRoles,
 } from "../../../../openstack/checks/cluster-credential-check.js";
 
 const now = Date.parse("2027-01-01T00:00:00Z");
 
 describe("the credential of a cluster's controllers", () => {
   it("has roles that are known to be enough, or those that are named; never all", () => {
-    assert.deepEqual(controllerRolesOf(["admin", "Member", "reader"]), ["Member"]);
-    assert.deepEqual(controllerRolesOf(["admin", "tenant"]), []);
-    assert.deepEqual(controllerRolesOf(["admin", "tenant"], { credentialRoles: ["tenant"] }), [
+    assert.deepEqual(getControllerRoles(["admin", "Member", "reader"]), ["Member"]);
+    assert.deepEqual(getControllerRoles(["admin", "tenant"]), []);
+    assert.deepEqual(getControllerRoles(["admin", "tenant"], { credentialRoles: ["tenant"] }), [
       "tenant",
     ]);
   });
 
   it("is spoken of when it has ended or ends within 30 days", () => {
-    assert.equal(expiryWarning("2027-02-01T00:00:00Z", now), undefined);
+    assert.equal(getExpiryWarning("2027-02-01T00:00:00Z", now), undefined);
     assert.match(
-      expiryWarning("2027-01-11T00:00:00Z", now) ?? "",
+      getExpiryWarning("2027-01-11T00:00:00Z", now) ?? "",
       /in 10 days: without it, the cluster can/,
     );
-    assert.match(expiryWarning("2026-12-31T00:00:00Z", now) ?? "", / ended at 2026-12-31/);
+    assert.match(getExpiryWarning("2026-12-31T00:00:00Z", now) ?? "", / ended at 2026-12-31/);
   });
 
   it("is not to be had for a new cluster where roles or rights are missing, or it has ended", () => {
     const free = { restricted: false, roles: ["member"] };
     const asked = (facts: object, needs: object, lives = false): string[] =>
-      credentialFindings(
+      checkClusterCredential(
         { ...free, ...facts },
         { makesCredential: true, ...needs },
         { lives, now },
@@ -59,7 +59,7 @@ describe("the credential of a cluster's controllers", () => {
         assert.equal(path, "/users/me/application_credentials/one");
         return status === 200
           ? Promise.resolve({})
-          : Promise.reject(errorForStatus("GET", status, ""));
+          : Promise.reject(createStatusError("GET", status, ""));
       };
       return { userId: "me", request } as unknown as CloudClient;
     };

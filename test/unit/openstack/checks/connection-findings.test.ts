@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import type { Connection } from "../../../../openstack/auth/connection.js";
-import { connectionFindings } from "../../../../openstack/checks/connection-findings.js";
+import type { ConnectionProperties } from "../../../../openstack/auth/connection.js";
+import { checkConnection } from "../../../../openstack/checks/connection-findings.js";
 
-const plain: Connection = { verify: true, certified: false, certificateEnd: undefined };
+const plain: ConnectionProperties = { verify: true, certified: false, certificateEnd: undefined };
 const now = Date.parse("2027-01-01T00:00:00Z");
 const texts = (
-  connection: Partial<Connection>,
+  connection: Partial<ConnectionProperties>,
   { controllersVerify = true, asksKeystone = false, authUrl = "https://k/v3" } = {},
 ): string[] =>
-  connectionFindings(
+  checkConnection(
     { authUrl, connection: { ...plain, ...connection } },
     { controllersVerify, asksKeystone },
     now,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { cloudRequirementsOf } from "../../../../components/cloud-requirements.js";
+import { getClusterRequirements } from "../../../../components/cloud-requirements.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
-import type { ClusterNeeds } from "../../../../openstack/checks/cluster-requirements.js";
+import type { ClusterRequirements } from "../../../../openstack/checks/cluster-requirements.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { smallest, specOf } from "../../../support/config/spec.js";
 import { findingsOf, image, wellEquipped } from "../../../support/cloud/equipped-cloud.js";
@@ -15,12 +15,12 @@ describe("what a machine would stumble over at its first boot", () => {
   afterEach(async () => {
     await cloud.close();
   });
-  const ask = (changes: Partial<ClusterNeeds> = {}): Promise<string[]> =>
+  const ask = (changes: Partial<ClusterRequirements> = {}): Promise<string[]> =>
     findingsOf(cloud, changes);
 
   describe("pulls from Docker Hub", () => {
-    const pulls = (over: Partial<ClusterArgs> = {}): ClusterNeeds["dockerHub"] =>
-      cloudRequirementsOf(specOf(over)).dockerHub;
+    const pulls = (over: Partial<ClusterArgs> = {}): ClusterRequirements["dockerHub"] =>
+      getClusterRequirements(specOf(over)).dockerHub;
     const workers = { general: { flavor: "medium", count: 80 } };
     const router = "docker.io/cloudnativelabs/kube-router:v2.10.0";
 
@@ -96,7 +96,7 @@ describe("what a machine would stumble over at its first boot", () => {
 
   describe("a subnet that exists", () => {
     const existing = { network: { nodes: "10.0.0.0/24", existing: { network: "home" } } };
-    const { network, subnet } = cloudRequirementsOf(specOf({ ...smallest, ...existing }));
+    const { network, subnet } = getClusterRequirements(specOf({ ...smallest, ...existing }));
     const without = (...subnets: readonly object[]): void => {
       cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "home" }] } });
       cloud.on("GET /network/networks?router:external=true", {

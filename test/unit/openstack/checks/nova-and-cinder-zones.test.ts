@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ClusterNeeds } from "../../../../openstack/checks/cluster-requirements.js";
+import type { ClusterRequirements } from "../../../../openstack/checks/cluster-requirements.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { findingsOf, wellEquipped } from "../../../support/cloud/equipped-cloud.js";
 
@@ -12,7 +12,7 @@ describe("the questions about zones", () => {
   afterEach(async () => {
     await cloud.close();
   });
-  const ask = (changes: Partial<ClusterNeeds> = {}, owned: readonly string[] = []) =>
+  const ask = (changes: Partial<ClusterRequirements> = {}, owned: readonly string[] = []) =>
     findingsOf(cloud, changes, owned);
 
   it("miss a zone of Nova that only a class of volumes names", async () => {

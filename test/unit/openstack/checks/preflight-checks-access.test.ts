@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
-import { preflight } from "../../../../openstack/checks/preflight-checks.js";
+import { runPreflightChecks } from "../../../../openstack/checks/preflight-checks.js";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
-import { cloudRequirementsOf } from "../../../../components/cloud-requirements.js";
+import { getClusterRequirements } from "../../../../components/cloud-requirements.js";
 import { fakeProject, fakeUser, startFakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { equip } from "../../../support/cloud/ready-cluster.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -12,7 +12,7 @@ const needs = (over: object) => {
   const workers = { general: { flavor, count: 1 } };
   const result = parseClusterSpec({ ...smallest, controlPlane, workers, ...over });
   assert.ok("spec" in result, JSON.stringify(result));
-  return cloudRequirementsOf(result.spec);
+  return getClusterRequirements(result.spec);
 };
 
 describe("the questions before the first write, about who asks and what for", () => {
@@ -22,7 +22,7 @@ describe("the questions before the first write, about who asks and what for", ()
     const ask = async (over: object, owned: readonly string[], hasCredential = false) => {
       const client = await connectCloud({ env: cloud.environment() });
       const held = { owned: new Set(owned), hasCredential };
-      const findings = await preflight(client, needs(over), held);
+      const findings = await runPreflightChecks(client, needs(over), held);
       return findings.map(({ text }) => text);
     };
     try {
@@ -50,7 +50,7 @@ describe("the questions before the first write, about who asks and what for", ()
       cloud.on(`GET ${path}`, { status, body: {} });
       const ask = async (over: object) => {
         const client = await connectCloud({ env: cloud.environment() });
-        const findings = await preflight(client, needs(over));
+        const findings = await runPreflightChecks(client, needs(over));
         return findings.map(({ severity, text }) => `${severity}: ${text}`);
       };
       try {
@@ -76,7 +76,7 @@ describe("the questions before the first write, about who asks and what for", ()
       cloud.on("GET /network/networks", { body: { networks } });
       const wanted = needs({ network: { existing: { network: "office" } }, podNetwork });
       const client = await connectCloud({ env: cloud.environment() });
-      const findings = await preflight(client, { ...wanted, externalNetworks: {} });
+      const findings = await runPreflightChecks(client, { ...wanted, externalNetworks: {} });
       return findings.map(({ severity, text }) => `${severity}: ${text}`);
     };
     try {
@@ -99,7 +99,7 @@ describe("the questions before the first write, about who asks and what for", ()
     });
     const ask = async (over: object) => {
       const client = await connectCloud({ env: cloud.environment() });
-      const findings = await preflight(client, needs(over));
+      const findings = await runPreflightChecks(client, needs(over));
       return findings.map(({ severity, text }) => `${severity}: ${text}`);
     };
     try {
@@ -125,8 +125,14 @@ describe("the questions before the first write, about who asks and what for", ()
     equip(cloud);
     try {
       const client = await connectCloud({ env: cloud.environment() });
-      assert.deepEqual(await preflight(client, needs({ loadBalancer: { enabled: false } })), []);
-      const [found] = await preflight(client, needs({ endpoint: { kind: "load-balancer" } }));
+      assert.deepEqual(
+        await runPreflightChecks(client, needs({ loadBalancer: { enabled: false } })),
+        [],
+      );
+      const [found] = await runPreflightChecks(
+        client,
+        needs({ endpoint: { kind: "load-balancer" } }),
+      );
       assert.match(found?.text ?? "", /^load balancers: the cloud offers no load-balancer service/);
     } finally {
       await cloud.close();
@@ -143,7 +149,7 @@ describe("the questions before the first write, about who asks and what for", ()
     };
     const ask = async (over: object) => {
       const client = await connectCloud({ env: cloud.environment() });
-      return (await preflight(client, needs(over))).map(({ text }) => text);
+      return (await runPreflightChecks(client, needs(over))).map(({ text }) => text);
     };
     try {
       assert.match(

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
-import type { ClusterNeeds } from "../../../../openstack/checks/cluster-requirements.js";
-import { clusterTags } from "../../../../openstack/inventory/ownership.js";
-import { namedObjects, nameProblems } from "../../../../openstack/checks/preflight-checks.js";
+import type { ClusterRequirements } from "../../../../openstack/checks/cluster-requirements.js";
+import { getClusterTags } from "../../../../openstack/inventory/ownership.js";
+import {
+  listNamedObjects,
+  checkObjectNames,
+} from "../../../../openstack/checks/preflight-checks.js";
 import {
   emptyProject,
   fakeProject,
@@ -19,7 +22,7 @@ describe("names that are taken", () => {
     cloud = await startFakeCloud();
     emptyProject(cloud);
     going = new Set();
-    const tags = clusterTags({ name: "dev", identity });
+    const tags = getClusterTags({ name: "dev", identity });
     cloud.on(`GET /network/networks?project_id=${fakeProject}`, {
       body: { networks: [{ id: "n", name: "dev", tags }] },
     });
@@ -27,11 +30,11 @@ describe("names that are taken", () => {
   afterEach(async () => {
     await cloud.close();
   });
-  const ask = async (names: ClusterNeeds["names"], ...identities: readonly string[]) => {
+  const ask = async (names: ClusterRequirements["names"], ...identities: readonly string[]) => {
     const client = await connectCloud({ env: cloud.environment() });
-    const needs = { names } as ClusterNeeds;
+    const needs = { names } as ClusterRequirements;
     const held = { owned: new Set<string>(), identities: new Set(identities), going };
-    const found = nameProblems(await namedObjects(client, needs), needs, held);
+    const found = checkObjectNames(await listNamedObjects(client, needs), needs, held);
     return found.map(({ text }) => text);
   };
 

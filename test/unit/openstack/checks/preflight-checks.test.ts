@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
-import type { ClusterNeeds } from "../../../../openstack/checks/cluster-requirements.js";
+import type { ClusterRequirements } from "../../../../openstack/checks/cluster-requirements.js";
 import { readQuotas } from "../../../../openstack/checks/quotas.js";
-import { clusterTags } from "../../../../openstack/inventory/ownership.js";
+import { getClusterTags } from "../../../../openstack/inventory/ownership.js";
 import {
   fakeProject,
   startFakeCloud,
@@ -30,7 +30,7 @@ describe("the questions before the first write", () => {
   afterEach(async () => {
     await cloud.close();
   });
-  const ask = (changes: Partial<ClusterNeeds> = {}, owned: readonly string[] = []) =>
+  const ask = (changes: Partial<ClusterRequirements> = {}, owned: readonly string[] = []) =>
     findingsOf(cloud, changes, owned);
 
   it("find nothing where everything is there", async () => {
@@ -205,7 +205,7 @@ describe("the questions before the first write", () => {
   });
 
   it("tell another cluster of the same name, alive or dead, from something foreign", async () => {
-    const tags = clusterTags({ name: "dev", identity: "0123456789ab" });
+    const tags = getClusterTags({ name: "dev", identity: "0123456789ab" });
     cloud.on(`GET /network/networks?project_id=${fakeProject}`, {
       body: { networks: [{ id: "n", name: "dev", tags }] },
     });

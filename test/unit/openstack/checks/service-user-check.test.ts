@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import {
-  credentialOfUser,
-  userFindings,
+  buildUserCredential,
+  checkServiceUser,
   type ServiceUser,
-  type LoginTrial,
+  type ServiceUserCheckOptions,
 } from "../../../../openstack/checks/service-user-check.js";
 import {
   fakeProject,
@@ -38,12 +38,14 @@ describe("a user as whom a cluster's controllers sign in", () => {
     };
     cloud.on(tokens, { status: 201, headers: { "x-subject-token": "t" }, body: { token } });
   };
-  const ask = async (over: Partial<LoginTrial> = {}): Promise<string[]> => {
+  const ask = async (over: Partial<ServiceUserCheckOptions> = {}): Promise<string[]> => {
     const trial = { user, projectId: fakeProject, roles: [...both, "reader"], now, ...over };
-    const credential = credentialOfUser(trial.user, { password: "p", projectId: fakeProject });
+    const credential = buildUserCredential(trial.user, { password: "p", projectId: fakeProject });
     const connect = () =>
       connectCloud({ env: cloud.environment(), credential, patience: inNoTime });
-    return (await userFindings(connect, trial)).map(({ severity, text }) => `${severity} ${text}`);
+    return (await checkServiceUser(connect, trial)).map(
+      ({ severity, text }) => `${severity} ${text}`,
+    );
   };
 
   it("signs in to the cluster's own project, by a name in a domain or by an ID", async () => {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import {
-  credentialWith,
-  suppliedFindings,
+  buildApplicationCredential,
+  checkSuppliedCredential,
   tryCredential,
   type SuppliedCredential,
 } from "../../../../openstack/checks/supplied-credential.js";
@@ -53,12 +53,14 @@ describe("an application credential that is supplied for a cluster's controllers
     over: Partial<SuppliedCredential> = {},
     roles: readonly string[] = [...both, "reader"],
   ): Promise<string[]> => {
-    const credential = credentialWith("5d6a", "CANARY");
+    const credential = buildApplicationCredential("5d6a", "CANARY");
     const connect = () =>
       connectCloud({ env: cloud.environment(), credential, patience: inNoTime });
     const tried = await tryCredential(connect, "5d6a");
     const supplied = { id: "5d6a", projectId: fakeProject, roles, now, ...over };
-    return suppliedFindings(tried, supplied).map(({ severity, text }) => `${severity} ${text}`);
+    return checkSuppliedCredential(tried, supplied).map(
+      ({ severity, text }) => `${severity} ${text}`,
+    );
   };
 
   it("signs in by its ID and secret alone, and costs two questions", async () => {

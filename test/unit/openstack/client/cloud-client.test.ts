@@ -4,9 +4,12 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { authenticationRequest, connectCloud } from "../../../../openstack/client/cloud-client.js";
+import {
+  buildAuthenticationRequest,
+  connectCloud,
+} from "../../../../openstack/client/cloud-client.js";
 import type { CloudError } from "../../../../openstack/http/cloud-error.js";
-import { newServerTls, type ServerTls } from "../../../../packages/lab/certificates.js";
+import { createServerTls, type ServerTls } from "../../../../packages/lab/certificates.js";
 import {
   fakeProject,
   fakeUser,
@@ -121,8 +124,8 @@ describe("the OpenStack client", () => {
 
   it("says that a cloud's certificate cannot be verified, and what to name in clouds.yaml", async () => {
     const address = "127.0.0.1";
-    const [own, other] = [await newServerTls(address), await newServerTls(address)];
-    const elsewhere = await newServerTls("10.0.0.5");
+    const [own, other] = [await createServerTls(address), await createServerTls(address)];
+    const elsewhere = await createServerTls("10.0.0.5");
     for (const [server, authority] of [
       [own, undefined],
       [own, other.authority],
@@ -192,7 +195,7 @@ describe("an authentication request", () => {
   const scope = { projectName: "p", projectDomain: { name: "d" } };
 
   it("carries user, domain and project of a password", () => {
-    const request = authenticationRequest({
+    const request = buildAuthenticationRequest({
       kind: "password",
       username: "u",
       userDomain: { id: "default" },
@@ -211,7 +214,7 @@ describe("an authentication request", () => {
   });
 
   it("carries no scope for an application credential: it has its own", () => {
-    const request = authenticationRequest({
+    const request = buildAuthenticationRequest({
       kind: "application",
       id: "i",
       secret: "s",
@@ -228,7 +231,7 @@ describe("an authentication request", () => {
   });
 
   it("names an application credential by its user when it has no id", () => {
-    const request = authenticationRequest({
+    const request = buildAuthenticationRequest({
       kind: "application",
       name: "n",
       username: "u",
@@ -242,7 +245,7 @@ describe("an authentication request", () => {
   });
 
   it("prefers ids", () => {
-    const request = authenticationRequest({
+    const request = buildAuthenticationRequest({
       kind: "token",
       token: "t",
       scope: { projectId: "1", projectName: "p", projectDomain: { id: "default" } },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { errorForStatus, messageInBody } from "../../../../openstack/http/cloud-error.js";
+import { createStatusError, parseErrorMessage } from "../../../../openstack/http/cloud-error.js";
 
 describe("the sentence in a service's error", () => {
   const shapes: Readonly<Record<string, [unknown, string]>> = {
@@ -22,16 +22,16 @@ describe("the sentence in a service's error", () => {
   };
   for (const [service, [body, sentence]] of Object.entries(shapes))
     it(`is found in ${service}'s`, () => {
-      assert.equal(messageInBody(JSON.stringify(body)), sentence);
+      assert.equal(parseErrorMessage(JSON.stringify(body)), sentence);
     });
 
   it("is the text itself when it is no JSON, cut to a length", () => {
-    assert.equal(messageInBody(" 503 Service Unavailable\n"), "503 Service Unavailable");
-    assert.equal(messageInBody("x".repeat(1000)).length, 300);
+    assert.equal(parseErrorMessage(" 503 Service Unavailable\n"), "503 Service Unavailable");
+    assert.equal(parseErrorMessage("x".repeat(1000)).length, 300);
   });
 
   it("is the JSON when no sentence is in it", () => {
-    assert.equal(messageInBody("[1]"), "[1]");
+    assert.equal(parseErrorMessage("[1]"), "[1]");
   });
 });
 
@@ -50,7 +50,7 @@ describe("the error for a status", () => {
   ];
   for (const [status, body, kind] of table)
     it(`is '${kind}' for ${status} ${body}`, () => {
-      const error = errorForStatus("GET x", status, body);
+      const error = createStatusError("GET x", status, body);
       assert.equal(error.kind, kind);
       assert.equal(error.status, status);
       assert.match(error.message, new RegExp(`^GET x: the cloud answered ${status}`));

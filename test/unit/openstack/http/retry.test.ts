@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { HttpAnswer } from "../../../../openstack/http/http-exchange.js";
 import {
-  retryAfterMilliseconds,
+  parseRetryAfter,
   maximumTries,
   retryRequest,
-  type Outcome,
+  type RequestOutcome,
 } from "../../../../openstack/http/retry.js";
 
 const answer = (status: number, headers: Readonly<Record<string, string>> = {}): HttpAnswer => ({
@@ -18,7 +18,7 @@ const broken = (code: string): Error => Object.assign(new Error(code), { code })
 async function ask(
   answers: readonly (HttpAnswer | Error)[],
   { repeatable = true, random = 1 } = {},
-): Promise<{ outcome: Outcome; times: number; waits: number[]; said: string[] }> {
+): Promise<{ outcome: RequestOutcome; times: number; waits: number[]; said: string[] }> {
   const [waits, said]: [number[], string[]] = [[], []];
   let asked = 0;
   const send = (): Promise<HttpAnswer> => {
@@ -80,7 +80,7 @@ describe("a request that the cloud could not take", () => {
   it("does not wait for a cloud that asks for more than a minute", async () => {
     const { waits, times } = await ask([answer(429, { "retry-after": "61" })]);
     assert.deepEqual([waits, times], [[], 1]);
-    assert.equal(retryAfterMilliseconds(answer(429, { "retry-after": "61" }), 0), 61_000);
+    assert.equal(parseRetryAfter(answer(429, { "retry-after": "61" }), 0), 61_000);
   });
 
   /** Answer, and the number of attempts for repeatable and for other requests. */

@@ -3,13 +3,13 @@ import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import {
   deleteObject,
   deleteOrphans,
-  findOrphans,
+  findOwnedObjects,
 } from "../../../../openstack/inventory/marked-objects.js";
 import {
-  clusterDescription,
-  clusterMetadata,
-  clusterTags,
-  serverGroupName,
+  getClusterDescription,
+  getClusterMetadata,
+  getClusterTags,
+  getServerGroupName,
 } from "../../../../openstack/inventory/ownership.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 import { projectOfEach } from "../../../support/cloud/empty-project.js";
@@ -18,7 +18,7 @@ import { fakeUser } from "../../../support/cloud/fake-openstack.js";
 const fast = { interval: 1, timeout: 10_000 };
 const mark = { name: "dev", identity: "0123456789ab" };
 const other = { name: "dev", identity: "ba9876543210" };
-const tags = clusterTags(mark);
+const tags = getClusterTags(mark);
 const identities = new Set([mark.identity]);
 
 describe("what a cluster left", () => {
@@ -34,7 +34,7 @@ describe("what a cluster left", () => {
         networks: [
           { id: "n", name: "dev", tags },
           { id: "f", name: "dev" },
-          { id: "o", name: "dev", tags: clusterTags(other) },
+          { id: "o", name: "dev", tags: getClusterTags(other) },
         ],
       },
     });
@@ -45,11 +45,11 @@ describe("what a cluster left", () => {
           { id: "m", name: "kube_service_dev-ba9876543210_a_b" },
           { id: "k", name: "kube_service_dev_a_b" },
           { id: "a", name: "dev-api", tags },
-          { id: "b", name: "dev-api", tags: clusterTags(other) },
+          { id: "b", name: "dev-api", tags: getClusterTags(other) },
         ],
       },
     });
-    const found = await findOrphans(await cloud.connect(), identities);
+    const found = await findOwnedObjects(await cloud.connect(), identities);
     assert.deepEqual(
       found.map(({ id, claim }) => `${id}: ${claim}`),
       ["l: load balancer of a Service", "a: marked by stackadm", "n: marked by stackadm"],
@@ -57,12 +57,12 @@ describe("what a cluster left", () => {
   });
 
   it("holds what has no tags yet: a run may end before they come", async () => {
-    const description = clusterDescription(mark, "Kubernetes API");
+    const description = getClusterDescription(mark, "Kubernetes API");
     cloud.on("GET /network/floatingips", {
       body: {
         floatingips: [
           { id: "f", description },
-          { id: "o", description: clusterDescription(other, "Kubernetes API") },
+          { id: "o", description: getClusterDescription(other, "Kubernetes API") },
           { id: "n", description: "Kubernetes API of cluster dev" },
         ],
       },
@@ -70,12 +70,12 @@ describe("what a cluster left", () => {
     cloud.on("GET /compute/os-server-groups", {
       body: {
         server_groups: [
-          { id: "g", name: serverGroupName(mark, "general"), members: [] },
-          { id: "o", name: serverGroupName(other, "general"), members: [] },
+          { id: "g", name: getServerGroupName(mark, "general"), members: [] },
+          { id: "o", name: getServerGroupName(other, "general"), members: [] },
         ],
       },
     });
-    const found = await findOrphans(await cloud.connect(), identities);
+    const found = await findOwnedObjects(await cloud.connect(), identities);
     assert.deepEqual(
       found.map(({ kind, id }) => `${kind} ${id}`),
       ["floating IP f", "server group g"],
@@ -86,9 +86,9 @@ describe("what a cluster left", () => {
     cloud.on("GET /compute/servers/detail", {
       body: {
         servers: [
-          { id: "s", name: "dev-general-0", metadata: clusterMetadata(mark) },
+          { id: "s", name: "dev-general-0", metadata: getClusterMetadata(mark) },
           { id: "t", name: "foreign" },
-          { id: "u", name: "dev-general-0", metadata: clusterMetadata(other) },
+          { id: "u", name: "dev-general-0", metadata: getClusterMetadata(other) },
         ],
       },
     });
@@ -103,7 +103,7 @@ describe("what a cluster left", () => {
         ],
       },
     });
-    const found = await findOrphans(await cloud.connect(), identities);
+    const found = await findOwnedObjects(await cloud.connect(), identities);
     assert.deepEqual(
       found.map(({ id, claim }) => `${id}: ${claim}`),
       ["s: marked by stackadm", "mine: server group of marked servers"],

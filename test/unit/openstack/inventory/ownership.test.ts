@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { inventoryKinds } from "../../../../openstack/inventory/inventory.js";
 import {
-  clusterDescription,
-  clusterMetadata,
-  clusterTags,
-  credentialDescription,
-  nameInCloud,
-  ownershipOf,
-  serverGroupName,
+  getClusterDescription,
+  getClusterMetadata,
+  getClusterTags,
+  getCredentialDescription,
+  getNameInCloud,
+  getOwnership,
+  getServerGroupName,
 } from "../../../../openstack/inventory/ownership.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 
@@ -23,26 +23,26 @@ const neutrons = [
 describe("whose an object is", () => {
   it("stands in tags, metadata or description", () => {
     const marked = { mark, claim: "marked by stackadm" };
-    const tags = ["x", ...clusterTags(mark)];
-    assert.deepEqual(ownershipOf(object({ kind: "network", tags })), marked);
-    assert.deepEqual(ownershipOf(object({ metadata: clusterMetadata(mark) })), marked);
+    const tags = ["x", ...getClusterTags(mark)];
+    assert.deepEqual(getOwnership(object({ kind: "network", tags })), marked);
+    assert.deepEqual(getOwnership(object({ metadata: getClusterMetadata(mark) })), marked);
     for (const kind of neutrons)
       for (const what of [undefined, "Kubernetes API"])
         assert.deepEqual(
-          ownershipOf(object({ kind, description: clusterDescription(mark, what) })),
+          getOwnership(object({ kind, description: getClusterDescription(mark, what) })),
           marked,
           kind,
         );
-    const group = object({ kind: "server group", name: serverGroupName(mark, "general") });
-    assert.deepEqual(ownershipOf(group), marked);
+    const group = object({ kind: "server group", name: getServerGroupName(mark, "general") });
+    assert.deepEqual(getOwnership(group), marked);
     const credential = object({
       kind: "application credential",
-      description: credentialDescription(mark),
+      description: getCredentialDescription(mark),
     });
-    assert.deepEqual(ownershipOf(credential), marked);
+    assert.deepEqual(getOwnership(credential), marked);
     // The API's load balancer belongs to no Service, so that its claim is the mark.
-    const balancer = object({ kind: "load balancer", name: "dev-api", tags: clusterTags(mark) });
-    assert.deepEqual(ownershipOf(balancer), marked);
+    const balancer = object({ kind: "load balancer", name: "dev-api", tags: getClusterTags(mark) });
+    assert.deepEqual(getOwnership(balancer), marked);
   });
 
   it("is told by the cloud controller's names and descriptions", () => {
@@ -60,7 +60,7 @@ describe("whose an object is", () => {
       ...(["volume", "volume snapshot"] as const).map((kind) =>
         object({ kind, metadata: { "cinder.csi.openstack.org/cluster": inCloud } }),
       ),
-    ].map((one) => ownershipOf(one));
+    ].map((one) => getOwnership(one));
     assert.deepEqual(claims, [
       { mark, claim: "load balancer of a Service" },
       { mark, claim: "floating IP of a Service" },
@@ -71,20 +71,20 @@ describe("whose an object is", () => {
   });
 
   it("is nobody's by its name alone: a foreign machine may be called like ours", () => {
-    assert.equal(ownershipOf(object({ name: "dev-control-plane-0" })), undefined);
-    assert.equal(ownershipOf(object({ kind: "network", name: "dev" })), undefined);
+    assert.equal(getOwnership(object({ name: "dev-control-plane-0" })), undefined);
+    assert.equal(getOwnership(object({ kind: "network", name: "dev" })), undefined);
     for (const description of ["Part of cluster dev", `DNS of cluster ${inCloud}`, inCloud])
       for (const kind of neutrons)
-        assert.equal(ownershipOf(object({ kind, description })), undefined);
+        assert.equal(getOwnership(object({ kind, description })), undefined);
     for (const name of ["dev-general", inCloud, `general.${inCloud}`])
-      assert.equal(ownershipOf(object({ kind: "server group", name })), undefined);
+      assert.equal(getOwnership(object({ kind: "server group", name })), undefined);
     const another = object({ kind: "load balancer", name: "kube_service_dev_default_web" });
-    assert.equal(ownershipOf(another), undefined);
+    assert.equal(getOwnership(another), undefined);
   });
 
   it("is known of a release without identities, as an object of no state", () => {
     const old = object({ kind: "network", tags: ["stackadm-cluster=dev"] });
-    assert.equal(ownershipOf(old)?.mark.identity, "");
+    assert.equal(getOwnership(old)?.mark.identity, "");
   });
 
   it("comes back from everything that it was written into, whatever the cluster is called", () => {
@@ -95,20 +95,20 @@ describe("whose an object is", () => {
         const one = { name, identity };
         const marked = object({
           kind,
-          name: `kube_service_${nameInCloud(one)}_ns_web`,
+          name: `kube_service_${getNameInCloud(one)}_ns_web`,
           description:
             kind === "application credential"
-              ? credentialDescription(one)
-              : `Floating IP for Kubernetes external service ns/web from cluster ${nameInCloud(one)}`,
-          metadata: { "cinder.csi.openstack.org/cluster": nameInCloud(one) },
+              ? getCredentialDescription(one)
+              : `Floating IP for Kubernetes external service ns/web from cluster ${getNameInCloud(one)}`,
+          metadata: { "cinder.csi.openstack.org/cluster": getNameInCloud(one) },
         });
-        const own = object({ kind, tags: clusterTags(one) });
+        const own = object({ kind, tags: getClusterTags(one) });
         const first = object({
           kind,
-          name: serverGroupName(one, "general"),
-          description: clusterDescription(one, "What it is"),
+          name: getServerGroupName(one, "general"),
+          description: getClusterDescription(one, "What it is"),
         });
-        const said = [marked, own, first].map(ownershipOf).filter((known) => known);
+        const said = [marked, own, first].map(getOwnership).filter((known) => known);
         assert.ok(said.length > 0 || kind === "application credential");
         for (const ownership of said) assert.deepEqual(ownership?.mark, one);
       }),

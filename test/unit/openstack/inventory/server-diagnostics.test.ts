@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import {
-  consoleTail,
+  readConsoleTail,
   describeServer,
-  serverState,
-  needsIntervention,
+  readServerState,
+  isInterventionNeeded,
 } from "../../../../openstack/inventory/server-diagnostics.js";
 import { inNoTime, startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 
@@ -54,17 +54,17 @@ describe("what the cloud knows about a machine", () => {
 
   it("shows a console without colours, control characters and cut ones", async () => {
     consoleSays("[\u001b[0;32m  OK  \u001b[0m] Started ssh\uFFFD\uFFFD.\r\nlogin:\u0007\n");
-    assert.equal(await consoleTail(await connect(), id), "[  OK  ] Started ssh.\nlogin:");
+    assert.equal(await readConsoleTail(await connect(), id), "[  OK  ] Started ssh.\nlogin:");
   });
 
   it("says that the console is empty, or that there is none", async () => {
     consoleSays(null);
-    assert.equal(await consoleTail(await connect(), id), "(the console is empty)");
+    assert.equal(await readConsoleTail(await connect(), id), "(the console is empty)");
     cloud.on(`POST /compute/servers/${id}/action`, {
       status: 409,
       body: { conflictingRequest: { message: "Instance s is not ready" } },
     });
-    assert.match(await consoleTail(await connect(), id), /no console: .*not ready/);
+    assert.match(await readConsoleTail(await connect(), id), /no console: .*not ready/);
   });
 
   it("is that it does not exist any more", async () => {
@@ -83,7 +83,7 @@ describe("what the cloud knows about a machine", () => {
     const still = ["SHUTOFF", "PAUSED", "SUSPENDED", "RESCUE", "SHELVED", "ERROR", "DELETED"];
     const runs = ["ACTIVE", "REBOOT", "HARD_REBOOT", "PASSWORD", "VERIFY_RESIZE", "BUILD", "NEW"];
     assert.deepEqual(
-      [...still, ...runs].filter((status) => needsIntervention({ status })),
+      [...still, ...runs].filter((status) => isInterventionNeeded({ status })),
       still,
     );
   });
@@ -95,11 +95,14 @@ describe("what the cloud knows about a machine", () => {
       });
     };
     answers("dev-0");
-    assert.equal((await serverState(await connect(), "dev-0")).status, "SHUTOFF");
+    assert.equal((await readServerState(await connect(), "dev-0")).status, "SHUTOFF");
     assert.match(cloud.seen.at(-1)?.path ?? "", /name=%5Edev-0%24/);
     answers();
-    assert.equal((await serverState(await connect(), "dev-0")).status, "DELETED");
+    assert.equal((await readServerState(await connect(), "dev-0")).status, "DELETED");
     answers("dev-0", "dev-0");
-    await assert.rejects(serverState(await connect(), "dev-0"), /Several servers are called dev-0/);
+    await assert.rejects(
+      readServerState(await connect(), "dev-0"),
+      /Several servers are called dev-0/,
+    );
   });
 });

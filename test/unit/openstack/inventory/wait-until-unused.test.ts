@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import {
-  wasGone,
-  WaitOptions,
+  isAlreadyGone,
+  TimedWait,
   retryWhileInUse,
 } from "../../../../openstack/inventory/wait-until-unused.js";
 
@@ -26,7 +26,7 @@ describe("what may still be in use", () => {
     const never = (): Promise<boolean> => Promise.reject(refusal("conflict"));
     const brief = { ...waited, bound: 20 };
     await assert.rejects(retryWhileInUse(never, brief, { interval: 1 }), /said conflict/);
-    assert.equal(new WaitOptions(waited, {}).isOver, false);
+    assert.equal(new TimedWait(waited, {}).isOver, false);
   });
 
   it("is told from time to time to whoever waits, with what is still so", async () => {
@@ -70,8 +70,8 @@ describe("what may still be in use", () => {
   });
 
   it("may be gone", async () => {
-    assert.equal(await wasGone(Promise.reject(refusal("not-found"))), true);
-    assert.equal(await wasGone(Promise.resolve()), false);
-    await assert.rejects(wasGone(Promise.reject(refusal("conflict"))), /said conflict/);
+    assert.equal(await isAlreadyGone(Promise.reject(refusal("not-found"))), true);
+    assert.equal(await isAlreadyGone(Promise.resolve()), false);
+    await assert.rejects(isAlreadyGone(Promise.reject(refusal("conflict"))), /said conflict/);
   });
 });

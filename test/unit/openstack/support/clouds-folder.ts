@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
-import { settingsFromFile, type CloudSettings } from "../../../../openstack/auth/clouds-file.js";
+import {
+  readCloudsFileSettings,
+  type CloudSettings,
+} from "../../../../openstack/auth/clouds-file.js";
 
 /** Smallest valid entry of a cloud. */
 export const password = {
@@ -28,7 +31,10 @@ export class CloudsFolder {
   /** Returns the settings of the cloud `one`, with this folder as a standard folder. */
   settingsOf(entry: object, env: NodeJS.ProcessEnv = {}): CloudSettings {
     const standard = [this.path];
-    return settingsFromFile("one", [this.put("clouds.yaml", { one: entry })], { env, standard });
+    return readCloudsFileSettings("one", [this.put("clouds.yaml", { one: entry })], {
+      env,
+      standard,
+    });
   }
 
   remove(): void {

@@ -4,15 +4,15 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Mocha from "mocha";
-import { packageRoot } from "../../../../base/paths.js";
+import { getPackageRoot } from "../../../../base/paths.js";
 import {
-  evidenceFile,
+  getEvidenceFile,
   readEvidence,
-  type Setup,
+  type TestRunSetup,
 } from "../../../../packages/tools/evidence/record.js";
 import { noteSetup, recordRowsOf } from "../../../support/evidence.js";
 
-const setup: Setup = {
+const setup: TestRunSetup = {
   machine: "container",
   image: "debian-12",
   overrides: [],
@@ -45,7 +45,7 @@ describe("a run of tests that records", () => {
     const suite = Mocha.Suite.create(mocha.suite, "a suite");
     for (const [title, body] of Object.entries(tests)) {
       const test = new Mocha.Test(title, body);
-      test.file = join(packageRoot(), file);
+      test.file = join(getPackageRoot(), file);
       suite.addTest(test);
     }
     mocha.suite.afterEach(async function () {
@@ -53,7 +53,7 @@ describe("a run of tests that records", () => {
         await recordRowsOf(this.currentTest, { root, env: { STACKADM_EVIDENCE: "1" } });
     });
     await new Promise<number>((done) => mocha.run(done));
-    return readEvidence(evidenceFile(root)).map(({ row, machine }) => `${row}: ${machine}`);
+    return readEvidence(getEvidenceFile(root)).map(({ row, machine }) => `${row}: ${machine}`);
   };
   const pass = (): void => undefined;
   const fail = (): never => assert.fail("as it should");

@@ -12,13 +12,18 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../base/progress.js";
-import { configure, ensureGolden, goldenKey, keptGolden } from "../../../cloud/golden-cloud.js";
-import { cloudFiles, cloudLinks, removedFiles } from "../../../cloud/files.js";
-import { imageId } from "../../../cloud/offering.js";
-import { newSecrets, placeholderSecrets } from "../../../cloud/secrets.js";
-import { frontCertificate } from "../../../front/authority.js";
+import {
+  writeCloudConfiguration,
+  ensureGoldenCloud,
+  computeGoldenCloudKey,
+  findGoldenCloud,
+} from "../../../cloud/golden-cloud.js";
+import { listCloudFiles, listCloudLinks, removedFiles } from "../../../cloud/files.js";
+import { serverImageId } from "../../../cloud/offering.js";
+import { generateLabSecrets, placeholderSecrets } from "../../../cloud/secrets.js";
+import { readFrontAuthorityCertificate } from "../../../front/authority.js";
 import { openStore } from "../../../host/store.js";
-import { imageFile } from "../../../image/image.js";
+import { getServerImageFile } from "../../../image/image.js";
 import { goldenStubs } from "../../../../../test/support/machine/golden-stubs.js";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
@@ -36,14 +41,14 @@ const useHost = (): void => {
 };
 const inStore = (...parts: string[]): string => join(host.paths.store, ...parts);
 const ensure = (progress: Progress = silentProgress, signal?: AbortSignal) =>
-  ensureGolden({
+  ensureGoldenCloud({
     settings: host.settings,
     paths: host.paths,
     drivers: "/drivers",
     progress,
     ...(signal && { signal }),
   });
-const key = () => goldenKey(host.settings, host.paths);
+const key = () => computeGoldenCloudKey(host.settings, host.paths);
 
 describe("lab/cloud/golden-cloud: configuring a tree of packages", () => {
   useHost();
@@ -52,9 +57,9 @@ describe("lab/cloud/golden-cloud: configuring a tree of packages", () => {
 
   it("writes every file with its mode, whatever Debian had put there", async () => {
     write("/etc/nova/nova.conf");
-    await configure(tree(), host.settings, placeholderSecrets);
+    await writeCloudConfiguration(tree(), host.settings, placeholderSecrets);
     for (const { path, content, mode } of nonEmpty(
-      cloudFiles({
+      listCloudFiles({
         settings: host.settings,
         secrets: placeholderSecrets,
       }),
@@ -65,12 +70,12 @@ describe("lab/cloud/golden-cloud: configuring a tree of packages", () => {
   });
 
   it("makes every link, also where a file or a folder was", async () => {
-    const [first, second] = cloudLinks();
+    const [first, second] = listCloudLinks();
     assert.ok(first && second);
     write(first.path);
     write(join(second.path, "inside"));
-    await configure(tree(), host.settings, placeholderSecrets);
-    for (const { path, target } of cloudLinks()) {
+    await writeCloudConfiguration(tree(), host.settings, placeholderSecrets);
+    for (const { path, target } of listCloudLinks()) {
       assert.equal(readlinkSync(join(tree(), path)), target);
     }
   });
@@ -78,20 +83,20 @@ describe("lab/cloud/golden-cloud: configuring a tree of packages", () => {
   it("removes what must not run, and the identity of the host that built it", async () => {
     removedFiles.forEach(write);
     write("/etc/machine-id");
-    await configure(tree(), host.settings, placeholderSecrets);
+    await writeCloudConfiguration(tree(), host.settings, placeholderSecrets);
     for (const path of removedFiles) assert.ok(!existsSync(join(tree(), path)), path);
     assert.equal(readFileSync(join(tree(), "etc/machine-id"), "utf8"), "");
   });
 
   it("leaves nothing of the first passwords when done again", async () => {
     mkdirSync(join(tree(), "etc"), { recursive: true });
-    const first = await newSecrets(host.settings, host.paths);
+    const first = await generateLabSecrets(host.settings, host.paths);
     const { tls, front, ...passwords } = first;
     const words = [passwords, { ...tls }, { ...front }].flatMap((some) =>
       Object.values<string>(some),
     );
-    await configure(tree(), host.settings, first);
-    await configure(tree(), host.settings, placeholderSecrets);
+    await writeCloudConfiguration(tree(), host.settings, first);
+    await writeCloudConfiguration(tree(), host.settings, placeholderSecrets);
     const files = readdirSync(tree(), { recursive: true, encoding: "utf8" }).filter((name) =>
       lstatSync(join(tree(), name)).isFile(),
     );
@@ -142,7 +147,7 @@ describe("lab/cloud/golden-cloud: the first time", () => {
     );
     const started = calls[at(" run --detach ")] ?? "";
     assert.ok(started.includes("--volume /drivers:/opt/lab:ro"));
-    assert.ok(started.includes(`--volume ${imageFile(host.paths)}:/srv/image.tar.zst:ro`));
+    assert.ok(started.includes(`--volume ${getServerImageFile(host.paths)}:/srv/image.tar.zst:ro`));
     assert.match(started, /--rootfs \S+\/golden-[0-9a-f]+\.part \/sbin\/init$/);
   });
 
@@ -158,7 +163,7 @@ describe("lab/cloud/golden-cloud: the first time", () => {
 
   it("unpacks the server image where Nova looks for it, without the builder's identity", async () => {
     const { root } = await ensure();
-    const image = join(root, "srv/lab/nova/base", imageId);
+    const image = join(root, "srv/lab/nova/base", serverImageId);
     assert.equal(readlinkSync(join(image, "sbin/init")), "/lib/systemd/systemd");
     assert.deepEqual(readdirSync(join(image, "etc/ssh")), []);
     assert.ok(!existsSync(join(image, "etc/hostname")));
@@ -168,8 +173,11 @@ describe("lab/cloud/golden-cloud: the first time", () => {
 
   it("unpacks a server image that trusts the front and has Debian's own sources", async () => {
     const { root } = await ensure();
-    const image = join(root, "srv/lab/nova/base", imageId);
-    assert.equal(readFileSync(join(image, "etc/trusted"), "utf8"), frontCertificate(host.paths));
+    const image = join(root, "srv/lab/nova/base", serverImageId);
+    assert.equal(
+      readFileSync(join(image, "etc/trusted"), "utf8"),
+      readFrontAuthorityCertificate(host.paths),
+    );
     const sources = join(image, "etc/apt/sources.list.d/debian.sources");
     assert.match(readFileSync(sources, "utf8"), /^Suites: bookworm bookworm-updates$/m);
     const mirrors = join(image, "etc/apt/mirrors/debian.list");
@@ -178,7 +186,7 @@ describe("lab/cloud/golden-cloud: the first time", () => {
 
   it("unpacks a server image whose network is netplan's, networkd's and resolved's", async () => {
     const { root } = await ensure();
-    const image = join(root, "srv/lab/nova/base", imageId);
+    const image = join(root, "srv/lab/nova/base", serverImageId);
     const stub = "../run/systemd/resolve/stub-resolv.conf";
     assert.equal(readlinkSync(join(image, "etc/resolv.conf")), stub);
     const network = statSync(join(image, "etc/netplan/90-default.yaml"));
@@ -231,17 +239,17 @@ describe("lab/cloud/golden-cloud: the second time", () => {
     const settings = { ...host.settings, mtu: 1300 };
     const { paths } = host;
     const progress = { ...silentProgress, step };
-    const second = await ensureGolden({ settings, paths, drivers: "/drivers", progress });
+    const second = await ensureGoldenCloud({ settings, paths, drivers: "/drivers", progress });
     assert.deepEqual(titles, ["Cloud: first boot"]);
     assert.notDeepEqual(second.secrets, first.secrets);
-    assert.equal(await keptGolden(host.settings, host.paths), undefined);
+    assert.equal(await findGoldenCloud(host.settings, host.paths), undefined);
   });
 
   it("is none when its passwords are gone: nobody could log in", async () => {
     await ensure();
     writeFileSync(join(host.paths.goldens, "stray"), "");
     rmSync(join(host.paths.goldens, key()), { recursive: true });
-    assert.equal(await keptGolden(host.settings, host.paths), undefined);
+    assert.equal(await findGoldenCloud(host.settings, host.paths), undefined);
   });
 });
 
@@ -251,7 +259,7 @@ describe("lab/cloud/golden-cloud: when it fails", () => {
   it("says what a mirror said and keeps no half tree; the next call builds it", async () => {
     host.put("fail", "mmdebstrap");
     await assert.rejects(ensure(), /no mirror/);
-    assert.equal(await keptGolden(host.settings, host.paths), undefined);
+    assert.equal(await findGoldenCloud(host.settings, host.paths), undefined);
     host.put("fail", "nothing");
     await ensure();
     assert.ok(!readdirSync(host.paths.store).some((name) => name.endsWith(".part")));
@@ -262,7 +270,7 @@ describe("lab/cloud/golden-cloud: when it fails", () => {
     await assert.rejects(ensure(), /first boot failed/);
     assert.equal(host.read("container"), undefined);
     assert.ok(!existsSync(host.paths.kernelSettings), "the kernel's settings are put back");
-    assert.equal(await keptGolden(host.settings, host.paths), undefined);
+    assert.equal(await findGoldenCloud(host.settings, host.paths), undefined);
     host.put("inside", "true");
     host.calls();
     await ensure();
@@ -280,7 +288,7 @@ describe("lab/cloud/golden-cloud: when it fails", () => {
     });
     await assert.rejects(ensure({ ...silentProgress, step }, stop.signal), /abort|called off/);
     assert.equal(host.read("container"), undefined);
-    assert.equal(await keptGolden(host.settings, host.paths), undefined);
+    assert.equal(await findGoldenCloud(host.settings, host.paths), undefined);
   });
 
   it("leaves nothing running or half made when the network cannot be set up", async () => {
@@ -296,6 +304,6 @@ describe("lab/cloud/golden-cloud: when it fails", () => {
   it("does not count a golden cloud whose image cannot be unpacked", async () => {
     host.stub("zstd", 'case "$*" in *-d*) echo "corrupt" >&2; exit 1 ;; *) cat ;; esac');
     await assert.rejects(ensure(), /tar/);
-    assert.equal(await keptGolden(host.settings, host.paths), undefined);
+    assert.equal(await findGoldenCloud(host.settings, host.paths), undefined);
   });
 });

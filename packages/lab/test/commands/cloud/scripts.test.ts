@@ -6,13 +6,13 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cloudFiles } from "../../../cloud/files.js";
-import { environment, offering } from "../../../cloud/offering.js";
+import { listCloudFiles } from "../../../cloud/files.js";
+import { getBootstrapEnvironment, getCloudOffering } from "../../../cloud/offering.js";
 import { placeholderSecrets } from "../../../cloud/secrets.js";
-import { labSettings } from "../../../settings.js";
+import { readLabSettings } from "../../../settings.js";
 import { Sandbox, type Outcome } from "../../../../../test/support/machine/sandbox.js";
 
-const settings = labSettings({});
+const settings = readLabSettings({});
 
 describe("lab/cloud/wait-for-ports.sh", () => {
   let folder: string;
@@ -73,7 +73,7 @@ describe("lab/cloud/first-boot.sh", () => {
     const stubs = Object.fromEntries(programs.map((name) => [name, "true"]));
     sandbox = new Sandbox({ ...stubs, python3: "true", mysql: 'cat >>"$root/sql"' });
     const values = Object.entries(
-      environment(settings, { ...placeholderSecrets, database: "db-word" }),
+      getBootstrapEnvironment(settings, { ...placeholderSecrets, database: "db-word" }),
     );
     const lines = values.map(([name, value]) => `export ${name}=${value}\n`);
     sandbox.put("etc/lab/cloud.env", lines.join(""));
@@ -137,7 +137,7 @@ describe("lab/cloud/first-boot.sh", () => {
   it("creates a database for every service that has one in its configuration", () => {
     boot();
     const sql = sandbox.file("sql") ?? "";
-    const files = cloudFiles({ settings, secrets: placeholderSecrets }).map(
+    const files = listCloudFiles({ settings, secrets: placeholderSecrets }).map(
       ({ content }) => content,
     );
     const names = new Set(
@@ -148,7 +148,7 @@ describe("lab/cloud/first-boot.sh", () => {
   });
 
   it("keeps the administrator's password out of every command's arguments", () => {
-    const env = environment(settings, { ...placeholderSecrets, admin: "admin-word" });
+    const env = getBootstrapEnvironment(settings, { ...placeholderSecrets, admin: "admin-word" });
     const lines = Object.entries(env).map(([name, value]) => `export ${name}=${value}\n`);
     sandbox.put("etc/lab/cloud.env", lines.join(""));
     assert.ok(!boot().calls.join("\n").includes("admin-word"));
@@ -210,11 +210,11 @@ type Call = readonly [path: string, args: readonly string[], named: Record<strin
 describe("lab/cloud/bootstrap.py", () => {
   const calls = (part: "offer" | "identities"): Call[] => {
     const done = spawnSync("python3", ["-B", "-c", recorder, part], {
-      input: JSON.stringify(offering(settings)),
+      input: JSON.stringify(getCloudOffering(settings)),
       encoding: "utf8",
       env: {
         ...process.env,
-        ...environment(settings, { ...placeholderSecrets, demo: "demo-word" }),
+        ...getBootstrapEnvironment(settings, { ...placeholderSecrets, demo: "demo-word" }),
       },
     });
     assert.equal(done.status, 0, done.stderr);
@@ -225,7 +225,7 @@ describe("lab/cloud/bootstrap.py", () => {
 
   it("makes everything that is offered, as it is offered", () => {
     const all = calls("offer");
-    const { flavors, volumeTypes, externalNetworks, quotas } = offering(settings);
+    const { flavors, volumeTypes, externalNetworks, quotas } = getCloudOffering(settings);
     assert.deepEqual(named(all, "compute.create_flavor"), flavors);
     assert.deepEqual(
       named(all, "block_storage.create_type").map(({ name }) => name),
@@ -282,7 +282,7 @@ describe("lab/cloud/bootstrap.py", () => {
   it("publishes every service of the catalog on all three interfaces in both regions", () => {
     const all = calls("identities");
     const endpoints = named(all, "identity.create_endpoint");
-    const wanted = offering(settings).catalog.flatMap(({ urls }) =>
+    const wanted = getCloudOffering(settings).catalog.flatMap(({ urls }) =>
       Object.entries(urls).flatMap(([region, url]) =>
         ["public", "internal", "admin"].map((kind) => [url, kind, region]),
       ),
@@ -302,7 +302,7 @@ describe("lab/cloud/bootstrap.py", () => {
     const made = named(calls("identities"), "identity.create_service").map(({ type }) => type);
     assert.deepEqual(
       made,
-      offering(settings)
+      getCloudOffering(settings)
         .catalog.map(({ type }) => type)
         .filter((type) => type !== "identity"),
     );

@@ -2,23 +2,28 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { silentProgress } from "../../../../../base/progress.js";
-import { remains, removeCloud, runningRoot, startCloud } from "../../../cloud/start-and-remove-cloud.js";
-import { frontFolders } from "../../../front/debian-mirror-proxy.js";
+import {
+  listLabRemains,
+  removeCloud,
+  getRunningCloudRoot,
+  startCloud,
+} from "../../../cloud/start-and-remove-cloud.js";
+import { getFrontFolders } from "../../../front/debian-mirror-proxy.js";
 import { createSubvolume, openStore } from "../../../host/store.js";
 import { readState } from "../../../state.js";
 import { labStatus } from "../../../status.js";
 import { startFakeLabCloud, type FakeLabCloud } from "../support/fake-lab-cloud.js";
 import { hostStubs, StubHost } from "../../../../../test/support/machine/stub-host.js";
 import { placeholderSecrets } from "../../../cloud/secrets.js";
-import { goldenKey } from "../../../cloud/golden-cloud.js";
-import { ports } from "../../../cloud/configuration/common.js";
-import { services, unitName } from "../../../cloud/units.js";
+import { computeGoldenCloudKey } from "../../../cloud/golden-cloud.js";
+import { managementPorts } from "../../../cloud/configuration/common.js";
+import { listOpenStackServices, getUnitName } from "../../../cloud/units.js";
 
 describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
   let host: StubHost;
   let cloud: FakeLabCloud;
   const golden = () => ({
-    key: goldenKey(host.settings, host.paths),
+    key: computeGoldenCloudKey(host.settings, host.paths),
     root: join(host.paths.store, "golden-1"),
     secrets: { ...placeholderSecrets, admin: "admin-word" },
   });
@@ -33,7 +38,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     });
   /** Returns a command that prints the state of each unit in the container. */
   const units = (state: (name: string) => string) =>
-    `printf '${services(host.settings).map(unitName).map(state).join("\\n")}\\n'`;
+    `printf '${listOpenStackServices(host.settings).map(getUnitName).map(state).join("\\n")}\\n'`;
 
   beforeEach(async () => {
     host = new StubHost({ ...hostStubs });
@@ -57,12 +62,12 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     const calls = host.calls();
     assert.ok(calls.some((call) => call.startsWith(`btrfs subvolume snapshot ${golden().root}`)));
     const started = calls.find((call) => call.includes(" run --detach ")) ?? "";
-    assert.ok(started.endsWith(`--rootfs ${runningRoot(host.paths)} /sbin/init`));
-    const containers = join(runningRoot(host.paths), "opt/lab/labdriver/containers");
+    assert.ok(started.endsWith(`--rootfs ${getRunningCloudRoot(host.paths)} /sbin/init`));
+    const containers = join(getRunningCloudRoot(host.paths), "opt/lab/labdriver/containers");
     assert.equal(readFileSync(join(containers, "console.py"), "utf8"), "pass");
     assert.ok(started.includes(`--volume ${host.paths.site}:/srv/site:ro`));
     assert.ok(existsSync(host.paths.site), "podman mounts no folder that is not there");
-    const { configuration, mirrored } = frontFolders(host.paths);
+    const { configuration, mirrored } = getFrontFolders(host.paths);
     assert.ok(started.includes(`--volume ${configuration}:/srv/front:ro`));
     assert.ok(started.includes(`--volume ${mirrored}:/var/cache/lab-front --rootfs`));
     assert.ok(existsSync(join(configuration, "mirrors.conf")) && existsSync(mirrored));
@@ -80,7 +85,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
   });
 
   it("ends when it is called off while the services start", async () => {
-    await cloud.stop(ports.compute);
+    await cloud.stop(managementPorts.compute);
     await assert.rejects(start(AbortSignal.timeout(700)), /abort|timeout/i);
   });
 
@@ -99,7 +104,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
       "inside",
       units((name) => (name.includes("glance") ? "failed" : "active")) + "; exit 3",
     );
-    await cloud.stop(ports.image);
+    await cloud.stop(managementPorts.image);
     const status = await labStatus();
     assert.equal(status.state, "broken");
     assert.deepEqual(status.problems, [
@@ -122,7 +127,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     assert.equal(host.read("container"), undefined);
     assert.ok(!existsSync(host.paths.kernelSettings));
     assert.ok(existsSync(host.paths.storeFile));
-    const left = await remains(host.settings, host.paths);
+    const left = await listLabRemains(host.settings, host.paths);
     assert.deepEqual(left, [`folder ${host.paths.state}`]);
   });
 
@@ -132,13 +137,13 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     // The code accepts only a real mount point, so /proc replaces the mounted store, and umount is
     // a stub.
     host.put("mounted", JSON.stringify({ store: "/proc", storeFile }));
-    assert.ok((await remains(host.settings, host.paths)).includes("mount /proc"));
+    assert.ok((await listLabRemains(host.settings, host.paths)).includes("mount /proc"));
     host.calls();
     await removeCloud(host.settings, host.paths);
     assert.deepEqual([...new Set(host.called("umount"))].at(-1), "umount /proc");
     assert.ok(existsSync(storeFile));
     assert.equal(host.read("mounted"), undefined);
-    assert.equal((await remains(host.settings, host.paths)).includes("mount /proc"), false);
+    assert.equal((await listLabRemains(host.settings, host.paths)).includes("mount /proc"), false);
     assert.ok(existsSync(store));
   });
 

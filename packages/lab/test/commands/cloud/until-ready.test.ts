@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { silentProgress } from "../../../../../base/progress.js";
-import { ports } from "../../../cloud/configuration/common.js";
-import { expectedWorkers, silentApis, untilReady } from "../../../cloud/readiness.js";
+import { managementPorts } from "../../../cloud/configuration/common.js";
+import {
+  listExpectedWorkers,
+  findUnreachableApis,
+  waitUntilCloudReady,
+} from "../../../cloud/readiness.js";
 import { startFakeLabCloud, type FakeLabCloud } from "../support/fake-lab-cloud.js";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 
@@ -23,7 +27,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     const update = (missing: string) => {
       then(missing, stop);
     };
-    return untilReady({
+    return waitUntilCloudReady({
       settings: host.settings,
       password: "admin-word",
       step: { ...silentProgress.step(""), update },
@@ -52,23 +56,23 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     const asked = new Set<string>();
     cloud.onRequest = (request) => asked.add(request.split(" ")[0] ?? "");
     await wait();
-    const { identity, compute, network, volume, image, loadBalancer } = ports;
+    const { identity, compute, network, volume, image, loadBalancer } = managementPorts;
     for (const port of [identity, compute, network, volume, image, loadBalancer]) {
       assert.ok(asked.has(String(port)), String(port));
     }
   });
 
   it("names APIs that accept no connection, before it logs in", async () => {
-    await cloud.stop(ports.image);
-    await cloud.stop(ports.registry);
+    await cloud.stop(managementPorts.image);
+    await cloud.stop(managementPorts.registry);
     cloud.onRequest = () => assert.fail("it asked an API");
-    assert.deepEqual(await silentApis(host.settings), ["glance", "registry"]);
+    assert.deepEqual(await findUnreachableApis(host.settings), ["glance", "registry"]);
     assert.equal(await firstLook(), "waiting for glance, registry");
   });
 
   for (const worker of ["nova-conductor", "neutron-l3-agent", "cinder-volume", "backend"]) {
     it(`waits for a ${worker} that has not reported, by its name, and goes on when it has`, async () => {
-      const name = expectedWorkers(host.settings).find((one) => one.startsWith(`${worker} `));
+      const name = listExpectedWorkers(host.settings).find((one) => one.startsWith(`${worker} `));
       assert.ok(name);
       cloud.silent.add(name);
       let looks = 0;
@@ -87,7 +91,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
   });
 
   it("takes an API that fails for one that is not ready, and tries again", async () => {
-    cloud.broken.add(ports.loadBalancer);
+    cloud.broken.add(managementPorts.loadBalancer);
     await wait((missing) => {
       assert.match(missing, /:9876\/v2\/lbaas\/providers answers 500/);
       cloud.broken.clear();
@@ -106,7 +110,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     cloud.onRequest = () => assert.fail("it asked an API");
     const signal = AbortSignal.abort(new Error("called off"));
     const step = silentProgress.step("");
-    const waiting = untilReady({ settings: host.settings, password: "", step, signal });
+    const waiting = waitUntilCloudReady({ settings: host.settings, password: "", step, signal });
     await assert.rejects(waiting, /called off/);
   });
 });

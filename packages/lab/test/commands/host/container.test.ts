@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Failure } from "../../../../../base/failures/failure.js";
 import {
-  containerPid,
-  containerState,
-  inContainer,
+  getContainerPid,
+  getContainerState,
+  runInContainer,
   removeContainer,
   startContainer,
 } from "../../../host/container.js";
@@ -27,23 +27,23 @@ describe("lab/host/container at work", () => {
 
   it("is unknown before it is started, runs then, and is gone after its removal", async () => {
     const { name } = host.settings;
-    assert.equal(await containerState(name), undefined);
+    assert.equal(await getContainerState(name), undefined);
     await start();
-    assert.equal(await containerState(name), "running");
+    assert.equal(await getContainerState(name), "running");
     await removeContainer(name);
-    assert.equal(await containerState(name), undefined);
+    assert.equal(await getContainerState(name), undefined);
   });
 
   it("is stopped when its processes were killed, although podman's monitor could not say so", async () => {
     await start();
     host.put("killed");
-    assert.equal(await containerState(host.settings.name), "stopped");
+    assert.equal(await getContainerState(host.settings.name), "stopped");
   });
 
   it("is stopped when the runtime does not know it any more", async () => {
     await start();
     host.stub("runc", "echo 'container does not exist' >&2; exit 1");
-    assert.equal(await containerState(host.settings.name), "stopped");
+    assert.equal(await getContainerState(host.settings.name), "stopped");
   });
 
   it("removes nothing where there is nothing", async () => {
@@ -55,7 +55,7 @@ describe("lab/host/container at work", () => {
     await start();
     host.stub("podman", `case "$*" in *" rm "*) ${busyAtFirst} ;; esac\n${podman}`);
     await removeContainer(host.settings.name);
-    assert.equal(await containerState(host.settings.name), undefined);
+    assert.equal(await getContainerState(host.settings.name), undefined);
   });
 
   it("says why a container stays", async () => {
@@ -77,22 +77,22 @@ describe("lab/host/container at work", () => {
     await start();
     host.put("inside", 'case "$*" in *" -i "*) cat ;; *) echo no input ;; esac');
     const { name } = host.settings;
-    const echoed = await inContainer(name, ["cat"], { input: "secret word" });
+    const echoed = await runInContainer(name, ["cat"], { input: "secret word" });
     assert.equal(echoed.stdout, "secret word\n");
-    assert.equal((await inContainer(name, ["true"])).stdout, "no input\n");
+    assert.equal((await runInContainer(name, ["true"])).stdout, "no input\n");
     assert.ok(!host.calls().join().includes("secret word"));
   });
 
   it("fails with what the command inside said, and accepts codes that are no failure", async () => {
     host.put("inside", "echo no such unit >&2; exit 3");
     const command = ["systemctl", "is-active", "x"];
-    await assert.rejects(inContainer(host.settings.name, command), /code 3: no such unit/);
-    const { code } = await inContainer(host.settings.name, command, { accept: [0, 3] });
+    await assert.rejects(runInContainer(host.settings.name, command), /code 3: no such unit/);
+    const { code } = await runInContainer(host.settings.name, command, { accept: [0, 3] });
     assert.equal(code, 3);
   });
 
   it("knows the process of its init on the host", async () => {
     host.stub("podman", "echo 4711");
-    assert.equal(await containerPid(host.settings.name), 4711);
+    assert.equal(await getContainerPid(host.settings.name), 4711);
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { silentProgress } from "../../../../../base/progress.js";
-import { debianTree } from "../../../host/debian-tree.js";
+import { buildDebianTree } from "../../../host/debian-tree.js";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 
 /** Stub of setpriv: runs the inner command without namespaces. */
@@ -29,7 +29,7 @@ describe("lab/host/debian-tree at work", () => {
     signal?: AbortSignal,
     backports?: string[],
   ) =>
-    debianTree({
+    buildDebianTree({
       folder: join(host.root, "tree"),
       packages: ["systemd", "sudo"],
       step: { ...silentProgress.step(""), update },

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { Failure } from "../../../../../base/failures/failure.js";
 import {
   checkCollisions,
-  networkRemains,
+  listNetworkRemains,
   setUpNetwork,
   tearDownNetwork,
 } from "../../../host/set-up-network.js";
-import { filterCommands, linkCommands } from "../../../host/network-plan.js";
-import { neededSettings } from "../../../host/kernel-settings.js";
+import { listFirewallCommands, listLinkCommands } from "../../../host/network-plan.js";
+import { requiredKernelSettings } from "../../../host/kernel-settings.js";
 import {
   busyAtFirst,
   hostStubs,
@@ -80,12 +80,12 @@ describe("lab/host/set-up-network: setting up and taking away", () => {
 
   it("raises the kernel's settings first, then makes links and rules in their order", async () => {
     await setUpNetwork(host.settings, host.paths);
-    const planned = [...linkCommands(host.settings), ...filterCommands(host.settings)];
+    const planned = [...listLinkCommands(host.settings), ...listFirewallCommands(host.settings)];
     assert.deepEqual(
       host.calls(),
       planned.map((command) => command.join(" ")),
     );
-    for (const [name, value] of Object.entries(neededSettings)) {
+    for (const [name, value] of Object.entries(requiredKernelSettings)) {
       assert.ok(Number(host.read(`sys/${name}`)) >= value, name);
     }
   });
@@ -123,13 +123,13 @@ describe("lab/host/set-up-network: setting up and taking away", () => {
   it("waits until the kernel lets go of interfaces and the namespace", async () => {
     await setUpNetwork(host.settings, host.paths);
     const made = Object.values(host.settings.devices).sort();
-    assert.deepEqual((await networkRemains(host.settings, host.paths)).sort(), [
+    assert.deepEqual((await listNetworkRemains(host.settings, host.paths)).sort(), [
       ...made.map((device) => `interface ${device}`),
       `network namespace ${host.settings.name}`,
     ]);
     host.stub("ip", `case $2 in del) ${busyAtFirst} ;; esac\n${ip}`);
     await tearDownNetwork(host.settings, host.paths);
-    assert.deepEqual(await networkRemains(host.settings, host.paths), []);
+    assert.deepEqual(await listNetworkRemains(host.settings, host.paths), []);
   });
 
   it("tears down where nothing was set up", async () => {
@@ -139,13 +139,13 @@ describe("lab/host/set-up-network: setting up and taking away", () => {
 
   it("takes a packet filter that cannot be read for one without our rules", async () => {
     host.stub("iptables", "echo no such table >&2; exit 3");
-    assert.deepEqual(await networkRemains(host.settings, host.paths), []);
+    assert.deepEqual(await listNetworkRemains(host.settings, host.paths), []);
     await tearDownNetwork(host.settings, host.paths);
   });
 
   it("counts the rules that are left", async () => {
     const rule = `-A FORWARD -i x -m comment --comment ${host.settings.name} -j ACCEPT`;
     host.stub("iptables", `case "$*" in *filter*) echo '${rule}'; echo '${rule}' ;; esac`);
-    assert.deepEqual(await networkRemains(host.settings, host.paths), ["2 iptables rules"]);
+    assert.deepEqual(await listNetworkRemains(host.settings, host.paths), ["2 iptables rules"]);
   });
 });

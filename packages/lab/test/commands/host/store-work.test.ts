@@ -4,13 +4,13 @@ import { join } from "node:path";
 import {
   createSubvolume,
   deleteSubvolume,
-  listTop,
-  loopsIn,
+  listTopSubvolumes,
+  listLoopDevices,
   openStore,
-  releaseLoops,
+  releaseLoopDevices,
   snapshotSubvolume,
 } from "../../../host/store.js";
-import { deviceNumber } from "../../../host/parse-mounts-and-devices.js";
+import { formatDeviceNumber } from "../../../host/parse-mounts-and-devices.js";
 import {
   btrfs,
   busyAtFirst,
@@ -128,7 +128,7 @@ describe("lab/host/store: subvolumes", () => {
     for (const path of ["golden-1", "golden-1/base", "packages-2"]) {
       await createSubvolume(inStore(path));
     }
-    assert.deepEqual((await listTop(host.paths)).sort(), ["golden-1", "packages-2"]);
+    assert.deepEqual((await listTopSubvolumes(host.paths)).sort(), ["golden-1", "packages-2"]);
   });
 });
 
@@ -138,7 +138,7 @@ describe("lab/host/store: loop devices", () => {
   it("are released when their file lies in the subvolume, and only then", async () => {
     const running = inStore("running");
     mkdirSync(running);
-    const here = deviceNumber(statSync(running, { bigint: true }).dev);
+    const here = formatDeviceNumber(statSync(running, { bigint: true }).dev);
     const devices = [
       { name: "/dev/loop5", "back-file": "/srv/lab/volumes/a", "back-maj:min": ` ${here} ` },
       { name: "/dev/loop6", "back-file": "/somebody/elses", "back-maj:min": "250:99" },
@@ -146,12 +146,12 @@ describe("lab/host/store: loop devices", () => {
     ];
     const list = `[ "$1" = --detach ] || echo '${JSON.stringify({ loopdevices: devices })}'`;
     host.stub("losetup", list);
-    assert.deepEqual(await loopsIn(running), ["/dev/loop5"]);
+    assert.deepEqual(await listLoopDevices(running), ["/dev/loop5"]);
     host.calls();
-    await releaseLoops(running);
+    await releaseLoopDevices(running);
     assert.deepEqual(host.called("losetup", "--detach"), ["losetup --detach /dev/loop5"]);
     host.stub("losetup", `[ "$1" != --detach ] || { ${busyAtFirst}; }; ${list}`);
-    await releaseLoops(running);
+    await releaseLoopDevices(running);
     assert.equal(host.called("losetup", "--detach").length, 3, "in use twice, then free");
   });
 });

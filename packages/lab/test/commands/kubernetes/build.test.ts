@@ -13,12 +13,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../base/progress.js";
 import { ensureOptionalAddon } from "../../../kubernetes/optional-addon-images.js";
-import { digestOf } from "../../../kubernetes/digest.js";
+import { computeDigest } from "../../../kubernetes/digest.js";
 import { optionalAddons } from "../../../kubernetes/catalog/optional-addons.js";
-import { ensureKubernetes } from "../../../kubernetes/build.js";
+import { ensureKubernetesSite } from "../../../kubernetes/build.js";
 import { RegistryStore } from "../../../kubernetes/registry/registry-store.js";
-import { blobsInUse, readSiteManifest } from "../../../kubernetes/site/site-manifest.js";
-import { release } from "../../../kubernetes/catalog/versions.js";
+import { listBlobsInUse, readSiteManifest } from "../../../kubernetes/site/site-manifest.js";
+import { getKubernetesRelease } from "../../../kubernetes/catalog/versions.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 
 const fingerprint = "AB".repeat(20);
@@ -105,7 +105,9 @@ describe("ensureKubernetes", function () {
     const file = join(folder, "builds");
     return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n").length : 0;
   };
-  const goComponents = release(version).components.filter(({ source }) => source.kind !== "c");
+  const goComponents = getKubernetesRelease(version).components.filter(
+    ({ source }) => source.kind !== "c",
+  );
   const store = () => new RegistryStore(join(site(), "registry"));
 
   it("can be stopped between two components and keeps what is built", async () => {
@@ -118,7 +120,10 @@ describe("ensureKubernetes", function () {
         return silentProgress.step(title);
       },
     };
-    await assert.rejects(ensureKubernetes({ version, progress, signal: stop.signal }), /abort/i);
+    await assert.rejects(
+      ensureKubernetesSite({ version, progress, signal: stop.signal }),
+      /abort/i,
+    );
     const done = readdirSync(join(cache(), "components")).filter((name) => !name.endsWith(".part"));
     assert.ok(done.length >= 1 && done.length < goComponents.length);
     assert.equal(readSiteManifest(site(), version), undefined);
@@ -126,7 +131,7 @@ describe("ensureKubernetes", function () {
   });
 
   it("builds the rest at the next call and says where the site is", async () => {
-    const facts = await ensureKubernetes({ version, progress: silentProgress });
+    const facts = await ensureKubernetesSite({ version, progress: silentProgress });
     assert.deepEqual(facts, {
       version,
       directory: site(),
@@ -138,7 +143,9 @@ describe("ensureKubernetes", function () {
   });
 
   it("fills the registry with every image under every name and tag", () => {
-    for (const { repository, aliases = [], tags } of nonEmpty(release(version).images)) {
+    for (const { repository, aliases = [], tags } of nonEmpty(
+      getKubernetesRelease(version).images,
+    )) {
       for (const name of [repository, ...aliases]) {
         for (const tag of nonEmpty(tags)) {
           const digest = store().tagged(name, tag);
@@ -151,7 +158,7 @@ describe("ensureKubernetes", function () {
   it("lists in the site's manifest what it is made of and in what it differs", () => {
     const manifest = readSiteManifest(site(), version);
     assert.ok(manifest);
-    assert.equal(manifest.components.length, release(version).components.length);
+    assert.equal(manifest.components.length, getKubernetesRelease(version).components.length);
     const own = manifest.components.find(({ name }) => name === "livenessprobe");
     assert.match(own?.differs ?? "", /own program/);
     const agnhost = manifest.images.find(({ upstream }) => upstream.includes("agnhost"));
@@ -162,7 +169,7 @@ describe("ensureKubernetes", function () {
   it("does nothing when all is there", async () => {
     const before = builds();
     const progress: Progress = { ...silentProgress, step: () => assert.fail("a step began") };
-    await ensureKubernetes({ version, progress });
+    await ensureKubernetesSite({ version, progress });
     assert.equal(builds(), before);
   });
 
@@ -181,7 +188,7 @@ describe("ensureKubernetes", function () {
     const before = builds();
     const titles: string[] = [];
     const step = (title: string) => (titles.push(title), silentProgress.step(title));
-    await ensureKubernetes({ version, progress: { ...silentProgress, step } });
+    await ensureKubernetesSite({ version, progress: { ...silentProgress, step } });
     assert.deepEqual(titles, ["Write the apt repositories"]);
     assert.equal(builds(), before);
   });
@@ -190,21 +197,21 @@ describe("ensureKubernetes", function () {
     const [image] = readSiteManifest(site(), version)?.images ?? [];
     assert.ok(image);
     const before = builds();
-    const others = new Set(blobsInUse(site()));
+    const others = new Set(listBlobsInUse(site()));
     others.delete(image.manifest);
     store().prune(others);
-    await ensureKubernetes({ version, progress: silentProgress });
+    await ensureKubernetesSite({ version, progress: silentProgress });
     assert.ok(store().has(image.manifest));
     assert.equal(builds(), before);
   });
 
   it("builds for another minor only what differs, beside the first", async () => {
     const before = builds();
-    const facts = await ensureKubernetes({ version: "1.35.4", progress: silentProgress });
+    const facts = await ensureKubernetesSite({ version: "1.35.4", progress: silentProgress });
     assert.equal(facts.aptPath, "v1.35/deb");
     assert.equal(builds() - before, 6, "kubernetes, three of etcd, coredns, cloud provider");
     assert.ok(store().tagged("kube-apiserver", "v1.35.4"));
-    await ensureKubernetes({
+    await ensureKubernetesSite({
       version,
       progress: {
         ...silentProgress,
@@ -231,14 +238,16 @@ describe("ensureKubernetes", function () {
     // flannel was already built.
     assert.equal(builds(), before + 1);
     assert.equal(readFileSync(calico?.source ?? "", "utf8"), "calico-vxlan");
-    assert.equal(calico?.sha256, digestOf("calico-vxlan"));
-    const kept = blobsInUse(site());
+    assert.equal(calico?.sha256, computeDigest("calico-vxlan"));
+    const kept = listBlobsInUse(site());
     for (const { repository, tags } of optionalAddons.calico().images)
       for (const tag of tags)
         assert.ok(kept.has(store().tagged(repository, tag) ?? ""), repository);
     await ensureOptionalAddon("calico", { progress: silentProgress });
     assert.equal(builds(), before + 1);
-    assert.ok(existsSync((await ensureKubernetes({ version, progress: silentProgress })).keyFile));
+    assert.ok(
+      existsSync((await ensureKubernetesSite({ version, progress: silentProgress })).keyFile),
+    );
   });
 
   it("leaves nothing unfinished and stores no blob that no image uses", () => {
@@ -248,7 +257,7 @@ describe("ensureKubernetes", function () {
       names.filter((name) => name.endsWith(".part")),
       [],
     );
-    assert.equal(store().prune(blobsInUse(site())), 0);
+    assert.equal(store().prune(listBlobsInUse(site())), 0);
   });
 
   it("takes what nobody needs out of the Debian layer", () => {
@@ -283,13 +292,13 @@ describe("ensureKubernetes", function () {
     };
     const started = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[19];
     writeFileSync(lock, JSON.stringify({ pid: process.pid, started, purpose: "building" }));
-    await ensureKubernetes({ version, progress });
+    await ensureKubernetesSite({ version, progress });
     assert.deepEqual(said, [`Wait for process ${process.pid}`, "building", "done"]);
   });
 
   it("refuses a version it does not know before it builds anything", async () => {
     await assert.rejects(
-      ensureKubernetes({ version: "1.30.0", progress: silentProgress }),
+      ensureKubernetesSite({ version: "1.30.0", progress: silentProgress }),
       /1\.36\.3/,
     );
   });

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { signingKey, type SigningKey } from "../../../kubernetes/apt/signing-key.js";
+import { ensureSigningKey, type SigningKey } from "../../../kubernetes/apt/signing-key.js";
 
 /** Returns gpg's listing of a key as fields, one array per line. */
 const listed = (armored: string): string[][] =>
@@ -25,8 +25,8 @@ describe("signing keys, by gpg itself", function () {
   let withSubkey: SigningKey;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
-    plain = await signingKey(join(folder, "one"));
-    withSubkey = await signingKey(join(folder, "other"), { subkey: true });
+    plain = await ensureSigningKey(join(folder, "one"));
+    withSubkey = await ensureSigningKey(join(folder, "other"), { subkey: true });
   });
   after(() => {
     rmSync(folder, { recursive: true });
@@ -46,6 +46,6 @@ describe("signing keys, by gpg itself", function () {
     assert.equal(of("pub", plain.publicKey)[6], "");
     const end = Number(of("pub", expired)[6]);
     assert.ok(end > 0 && end <= Date.now() / 1000 + 2, String(end));
-    assert.equal(of("pub", (await signingKey(join(folder, "one"))).publicKey)[6], "");
+    assert.equal(of("pub", (await ensureSigningKey(join(folder, "one"))).publicKey)[6], "");
   });
 });

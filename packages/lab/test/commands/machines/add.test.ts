@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { silentProgress } from "../../../../../base/progress.js";
-import { runningRoot } from "../../../cloud/start-and-remove-cloud.js";
-import { addMachines } from "../../../machines/add.js";
-import { imageCommands, machineImage } from "../../../machines/build.js";
-import { releases } from "../../../machines/debian-releases.js";
+import { getRunningCloudRoot } from "../../../cloud/start-and-remove-cloud.js";
+import { addMachineImages } from "../../../machines/add.js";
+import { imageCommands, getMachineImage } from "../../../machines/build.js";
+import { debianReleases } from "../../../machines/debian-releases.js";
 import type { RunningLabRecord } from "../../../state.js";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 
@@ -20,17 +20,17 @@ describe("lab/machines/add", () => {
       startedAt: "2026-01-02T03:04:05.000Z",
       settings: { ...host.settings, zones: [...host.settings.zones] },
     };
-    for (const release of releases)
-      mkdirSync(machineImage(release, host.paths, []).folder, { recursive: true });
-    mkdirSync(runningRoot(host.paths), { recursive: true });
+    for (const release of debianReleases)
+      mkdirSync(getMachineImage(release, host.paths, []).folder, { recursive: true });
+    mkdirSync(getRunningCloudRoot(host.paths), { recursive: true });
   });
   afterEach(() => {
     host.close();
   });
   const add = (running: RunningLabRecord | undefined = state) =>
-    addMachines({
+    addMachineImages({
       paths: host.paths,
-      root: runningRoot(host.paths),
+      root: getRunningCloudRoot(host.paths),
       trusted: [],
       state: running,
       progress: silentProgress,
@@ -38,7 +38,7 @@ describe("lab/machines/add", () => {
   const cloud = (missing: string, offer = "true") => {
     host.stub(
       "podman",
-      `case "$*" in *" missing") echo "${missing}" ;; *" offer") (cd ${runningRoot(host.paths)}/srv/lab/machines; echo * >"$root/copied"); ${offer} ;; esac`,
+      `case "$*" in *" missing") echo "${missing}" ;; *" offer") (cd ${getRunningCloudRoot(host.paths)}/srv/lab/machines; echo * >"$root/copied"); ${offer} ;; esac`,
     );
   };
   const asked = () =>
@@ -49,7 +49,7 @@ describe("lab/machines/add", () => {
     await add();
     assert.deepEqual(asked(), ["missing", "offer"]);
     assert.match(host.read("copied") ?? "", /^debian-13-emulated-[0-9a-f]{12}\n$/);
-    assert.deepEqual(readdirSync(join(runningRoot(host.paths), "srv/lab")), []);
+    assert.deepEqual(readdirSync(join(getRunningCloudRoot(host.paths), "srv/lab")), []);
   });
 
   it("does nothing when they are there", async () => {
@@ -61,14 +61,14 @@ describe("lab/machines/add", () => {
   it("leaves no copy in the cloud when Glance refuses", async () => {
     cloud("debian-12-emulated", "exit 1");
     await assert.rejects(add());
-    assert.deepEqual(readdirSync(join(runningRoot(host.paths), "srv/lab")), []);
+    assert.deepEqual(readdirSync(join(getRunningCloudRoot(host.paths), "srv/lab")), []);
   });
 
   it("says what to do without a lab, and with one that has no qemu", async () => {
     await assert.rejects(
-      addMachines({
+      addMachineImages({
         paths: host.paths,
-        root: runningRoot(host.paths),
+        root: getRunningCloudRoot(host.paths),
         trusted: [],
         state: undefined,
         progress: silentProgress,

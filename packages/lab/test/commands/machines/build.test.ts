@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress } from "../../../../../base/progress.js";
-import { ensureMachineImages, machineImage } from "../../../machines/build.js";
-import { partitionId, releases } from "../../../machines/debian-releases.js";
+import { ensureMachineImages, getMachineImage } from "../../../machines/build.js";
+import { partitionId, debianReleases } from "../../../machines/debian-releases.js";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 
 /** Stub of setpriv: runs the inner command without namespaces. */
@@ -97,7 +97,7 @@ describe("lab/machines/build at work", () => {
     const cache = join(host.paths.cache, "machines");
     host.put(`${cache.slice(host.root.length + 1)}/debian-12-emulated-0123456789ab/disk.qcow2`);
     await build();
-    assert.equal(readdirSync(cache).length, releases.length);
+    assert.equal(readdirSync(cache).length, debianReleases.length);
     assert.ok(existsSync(image.folder));
   });
 
@@ -109,10 +109,10 @@ describe("lab/machines/build at work", () => {
 
 describe("lab/machines/build", () => {
   it("names an image after all that is in it", () => {
-    const [release] = releases;
+    const [release] = debianReleases;
     assert.ok(release);
     const paths = { cache: "/cache" } as StubHost["paths"];
-    const key = (trusted: readonly string[]) => machineImage(release, paths, trusted).key;
+    const key = (trusted: readonly string[]) => getMachineImage(release, paths, trusted).key;
     assert.equal(key(["a"]), key(["a"]));
     assert.notEqual(key(["a"]), key(["b"]));
   });

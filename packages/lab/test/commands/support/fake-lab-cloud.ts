@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
-import { apiPorts, expectedWorkers } from "../../../cloud/readiness.js";
-import { ports } from "../../../cloud/configuration/common.js";
+import { apiPorts, listExpectedWorkers } from "../../../cloud/readiness.js";
+import { managementPorts } from "../../../cloud/configuration/common.js";
 import type { LabSettings } from "../../../settings.js";
 
 /** Workers and APIs of a fake cloud. Tests change them while it runs. */
@@ -24,7 +24,7 @@ const now = () => new Date().toISOString().replace("Z", "");
 
 /** Returns the answer for a port and path. Worker states have the format of the real services. */
 function answer(settings: LabSettings, cloud: FakeLabCloud, request: string): unknown {
-  const workers = expectedWorkers(settings)
+  const workers = listExpectedWorkers(settings)
     .filter((worker) => !cloud.silent.has(worker))
     .map((worker) => {
       const [binary = "", host = ""] = worker.split(" ");
@@ -40,15 +40,15 @@ function answer(settings: LabSettings, cloud: FakeLabCloud, request: string): un
     })),
   });
   switch (request) {
-    case `${ports.identity} /v3/auth/tokens`:
+    case `${managementPorts.identity} /v3/auth/tokens`:
       return { token: { project: { id: "p1" } } };
-    case `${ports.compute} /v2.1/os-services`:
+    case `${managementPorts.compute} /v2.1/os-services`:
       return services("nova-");
-    case `${ports.volume} /v3/p1/os-services`:
+    case `${managementPorts.volume} /v3/p1/os-services`:
       return services("cinder-");
-    case `${ports.volume} /v3/p1/scheduler-stats/get_pools`:
+    case `${managementPorts.volume} /v3/p1/scheduler-stats/get_pools`:
       return { pools: of("backend").map(({ host }) => ({ name: `${host}#lab` })) };
-    case `${ports.network} /v2.0/agents`:
+    case `${managementPorts.network} /v2.0/agents`:
       return {
         agents: of("neutron-").map(({ binary, host, up }) => ({
           binary,
@@ -57,8 +57,8 @@ function answer(settings: LabSettings, cloud: FakeLabCloud, request: string): un
           heartbeat_timestamp: now().replace("T", " "),
         })),
       };
-    case `${ports.image} /v2/images`:
-    case `${ports.loadBalancer} /v2/lbaas/providers`:
+    case `${managementPorts.image} /v2/images`:
+    case `${managementPorts.loadBalancer} /v2/lbaas/providers`:
       return {};
     default:
       return undefined;

@@ -3,14 +3,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { cloudFiles, cloudLinks, removedFiles } from "../../../cloud/files.js";
+import { listCloudFiles, listCloudLinks, removedFiles } from "../../../cloud/files.js";
 import { renderIni } from "../../../cloud/render-ini.js";
-import { offering } from "../../../cloud/offering.js";
-import { newPasswords, newSecrets, placeholderSecrets } from "../../../cloud/secrets.js";
-import { labSettings } from "../../../settings.js";
+import { getCloudOffering } from "../../../cloud/offering.js";
+import {
+  generatePasswords,
+  generateLabSecrets,
+  placeholderSecrets,
+} from "../../../cloud/secrets.js";
+import { readLabSettings } from "../../../settings.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 
-const settings = labSettings({});
+const settings = readLabSettings({});
 const passwords = {
   database: "database-word",
   bus: "bus-word",
@@ -27,7 +31,7 @@ const tls = {
 const front = { certificate: "front-certificate-text", privateKey: "front-key-text" };
 const secrets = { ...passwords, secretsKey: "secrets-key", tls, front };
 const hidden = [...Object.values(passwords), secrets.secretsKey, tls.privateKey, front.privateKey];
-const files = new Map(cloudFiles({ settings, secrets }).map((file) => [file.path, file]));
+const files = new Map(listCloudFiles({ settings, secrets }).map((file) => [file.path, file]));
 const content = (path: string): string => {
   const file = files.get(path);
   assert.ok(file, `${path} is not written`);
@@ -58,15 +62,18 @@ describe("lab/cloud/render-ini", () => {
 
 describe("lab/cloud/secrets", () => {
   it("makes passwords that need no quoting and differ from each other", () => {
-    const made = Object.values<string>({ ...newPasswords() });
+    const made = Object.values<string>({ ...generatePasswords() });
     for (const word of made) assert.match(word, /^[A-Za-z0-9]{24}$/);
     assert.equal(new Set(made).size, made.length);
   });
 
   it("makes other ones for every cloud", async () => {
-    assert.notDeepEqual(newPasswords(), newPasswords());
+    assert.notDeepEqual(generatePasswords(), generatePasswords());
     const paths = { front: mkdtempSync(join(tmpdir(), "stackadm-test-")) };
-    const [one, other] = [await newSecrets(settings, paths), await newSecrets(settings, paths)];
+    const [one, other] = [
+      await generateLabSecrets(settings, paths),
+      await generateLabSecrets(settings, paths),
+    ];
     rmSync(paths.front, { recursive: true });
     assert.notEqual(one.secretsKey, other.secretsKey);
     assert.equal(Buffer.from(one.secretsKey, "base64url").length, 32);
@@ -77,7 +84,7 @@ describe("lab/cloud/secrets", () => {
 
 describe("lab/cloud configuration files", () => {
   it("writes every file once", () => {
-    const paths = cloudFiles({ settings, secrets }).map(({ path }) => path);
+    const paths = listCloudFiles({ settings, secrets }).map(({ path }) => path);
     assert.deepEqual(paths, [...new Set(paths)]);
     for (const path of paths) assert.match(path, /^\/[^ ]+$/);
   });
@@ -99,7 +106,7 @@ describe("lab/cloud configuration files", () => {
   });
 
   it("differs in nothing but passwords between two clouds", () => {
-    const other = cloudFiles({ settings, secrets: placeholderSecrets });
+    const other = listCloudFiles({ settings, secrets: placeholderSecrets });
     for (const { path, content: text } of nonEmpty(other)) {
       let ours = content(path);
       for (const word of [...hidden, front.certificate, tls.certificate])
@@ -158,7 +165,7 @@ describe("lab/cloud configuration files", () => {
   });
 
   it("tells each service what the catalogue calls it: else it refuses every credential with access rules", () => {
-    const types = offering(settings).catalog.map(({ type }) => type);
+    const types = getCloudOffering(settings).catalog.map(({ type }) => type);
     const told = [...files.values()]
       .filter((file) => file.content.includes("[keystone_authtoken]\n"))
       .map(({ path }) => value(path, "keystone_authtoken", "service_type") ?? path);
@@ -178,12 +185,12 @@ describe("lab/cloud configuration files", () => {
   });
 
   it("moves everything with the networks", () => {
-    const moved = labSettings({
+    const moved = readLabSettings({
       STACKADM_LAB_MANAGEMENT: "10.213.0.0/24",
       STACKADM_LAB_EXTERNAL: "10.213.1.0/24",
       STACKADM_LAB_SERVICES: "10.213.2.0/24",
     });
-    for (const { path, content: text } of nonEmpty(cloudFiles({ settings: moved, secrets }))) {
+    for (const { path, content: text } of nonEmpty(listCloudFiles({ settings: moved, secrets }))) {
       assert.ok(!text.includes("172.29."), path);
     }
   });
@@ -193,7 +200,7 @@ describe("lab/cloud over TLS", () => {
   const site = content("/etc/nginx/conf.d/lab-tls.conf");
 
   it("is there for every API of the catalogue, on a port of its own that leads to it", () => {
-    const { catalog, regions } = offering(settings);
+    const { catalog, regions } = getCloudOffering(settings);
     assert.deepEqual(regions, ["lab-tls"]);
     for (const { type, urls } of catalog) {
       const url = urls["lab-tls"] ?? "";
@@ -253,6 +260,6 @@ describe("lab/cloud repositories", () => {
 
   it("replaces Debian's web site on port 80", () => {
     assert.ok(removedFiles.includes("/etc/nginx/sites-enabled/default"));
-    assert.ok(cloudLinks().some(({ path }) => path === "/etc/nginx/sites-enabled/lab"));
+    assert.ok(listCloudLinks().some(({ path }) => path === "/etc/nginx/sites-enabled/lab"));
   });
 });

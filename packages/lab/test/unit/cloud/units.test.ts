@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { ports } from "../../../cloud/configuration/common.js";
-import { cloudLinks } from "../../../cloud/files.js";
-import { expectedWorkers } from "../../../cloud/readiness.js";
-import { maskedUnits, renderUnit, services, unitName } from "../../../cloud/units.js";
-import { labSettings } from "../../../settings.js";
+import { managementPorts } from "../../../cloud/configuration/common.js";
+import { listCloudLinks } from "../../../cloud/files.js";
+import { listExpectedWorkers } from "../../../cloud/readiness.js";
+import {
+  maskedUnits,
+  renderUnit,
+  listOpenStackServices,
+  getUnitName,
+} from "../../../cloud/units.js";
+import { readLabSettings } from "../../../settings.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 
-const settings = labSettings({});
-const all = services(settings);
+const settings = readLabSettings({});
+const all = listOpenStackServices(settings);
 const find = (name: string) => {
   const service = all.find((candidate) => candidate.name === name);
   assert.ok(service, `no service ${name}`);
@@ -17,20 +22,24 @@ const find = (name: string) => {
 
 describe("lab/cloud/units", () => {
   it("has every service once", () => {
-    const names = all.map(unitName);
+    const names = all.map(getUnitName);
     assert.deepEqual(names, [...new Set(names)]);
     for (const name of names) assert.match(name, /^os-[a-z0-9-]+\.service$/);
   });
 
   it("starts nothing before the ports it calls listen", () => {
-    assert.ok(find("keystone").needs.includes(ports.database));
-    assert.ok(find("nova-api").needs.includes(ports.bus));
+    assert.ok(find("keystone").needs.includes(managementPorts.database));
+    assert.ok(find("nova-api").needs.includes(managementPorts.bus));
     for (const name of ["l3", "dhcp", "metadata", "linuxbridge"]) {
-      assert.ok(find(`neutron-${name}`).needs.includes(ports.network), name);
+      assert.ok(find(`neutron-${name}`).needs.includes(managementPorts.network), name);
     }
     for (const { name } of settings.zones) {
       const { needs } = find(`nova-compute-${name}`);
-      for (const port of [ports.placement, ports.compute, ports.network]) {
+      for (const port of [
+        managementPorts.placement,
+        managementPorts.compute,
+        managementPorts.network,
+      ]) {
         assert.ok(needs.includes(port), `${name} ${port}`);
       }
     }
@@ -38,14 +47,14 @@ describe("lab/cloud/units", () => {
 
   it("never waits for its own port", () => {
     const own = {
-      keystone: ports.identity,
-      placement: ports.placement,
-      "neutron-server": ports.network,
-      "nova-api": ports.compute,
-      glance: ports.image,
-      "cinder-api": ports.volume,
-      "octavia-api": ports.loadBalancer,
-      barbican: ports.secrets,
+      keystone: managementPorts.identity,
+      placement: managementPorts.placement,
+      "neutron-server": managementPorts.network,
+      "nova-api": managementPorts.compute,
+      glance: managementPorts.image,
+      "cinder-api": managementPorts.volume,
+      "octavia-api": managementPorts.loadBalancer,
+      barbican: managementPorts.secrets,
     };
     for (const [name, port] of Object.entries(own)) assert.ok(!find(name).needs.includes(port));
   });
@@ -86,18 +95,18 @@ describe("lab/cloud/units", () => {
   it("never lets the container touch the kernel's settings or the host's devices", () => {
     for (const unit of ["systemd-udevd.service", "systemd-sysctl.service", "apt-daily.timer"]) {
       assert.ok(maskedUnits.includes(unit), unit);
-      const link = cloudLinks().find(({ path }) => path.endsWith(`/${unit}`));
+      const link = listCloudLinks().find(({ path }) => path.endsWith(`/${unit}`));
       assert.equal(link?.target, "/dev/null");
     }
   });
 
   it("masks none of its own units", () => {
-    for (const service of nonEmpty(all)) assert.ok(!maskedUnits.includes(unitName(service)));
+    for (const service of nonEmpty(all)) assert.ok(!maskedUnits.includes(getUnitName(service)));
   });
 
   it("has a unit for every worker that must report", () => {
     const names = all.map(({ name }) => name);
-    const workers = expectedWorkers(settings).filter((name) => !name.startsWith("backend "));
+    const workers = listExpectedWorkers(settings).filter((name) => !name.startsWith("backend "));
     for (const worker of nonEmpty(workers)) {
       const [binary = "", host = ""] = worker.split(" ");
       const zone = settings.zones.find((candidate) => candidate.host === host);

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  certifyFront,
-  ensureFrontCertificate,
-  frontCertificate,
+  createFrontCertificate,
+  ensureFrontAuthority,
+  readFrontAuthorityCertificate,
 } from "../../../front/authority.js";
-import { hostNames } from "../../../front/hosts.js";
+import { listFrontHostNames } from "../../../front/hosts.js";
 
 describe("lab/front/authority", () => {
   let folder: string;
@@ -21,31 +21,31 @@ describe("lab/front/authority", () => {
   });
 
   it("is not there before it is made, and then stays", async () => {
-    assert.equal(frontCertificate(paths()), undefined);
-    const made = await ensureFrontCertificate(paths());
-    assert.equal(await ensureFrontCertificate(paths()), made);
-    assert.equal(frontCertificate(paths()), made);
+    assert.equal(readFrontAuthorityCertificate(paths()), undefined);
+    const made = await ensureFrontAuthority(paths());
+    assert.equal(await ensureFrontAuthority(paths()), made);
+    assert.equal(readFrontAuthorityCertificate(paths()), made);
     assert.ok(new X509Certificate(made).ca);
   });
 
   it("keeps its key to its owner", async () => {
-    await ensureFrontCertificate(paths());
+    await ensureFrontAuthority(paths());
     assert.equal(statSync(join(folder, "front", "authority.key")).mode & 0o777, 0o600);
     assert.equal(statSync(join(folder, "front")).mode & 0o777, 0o700);
   });
 
   it("is made again with its key, which a certificate alone is worth nothing without", async () => {
-    const made = await ensureFrontCertificate(paths());
+    const made = await ensureFrontAuthority(paths());
     rmSync(join(folder, "front", "authority.key"));
-    assert.equal(frontCertificate(paths()), undefined);
-    assert.notEqual(await ensureFrontCertificate(paths()), made);
+    assert.equal(readFrontAuthorityCertificate(paths()), undefined);
+    assert.notEqual(await ensureFrontAuthority(paths()), made);
   });
 
   it("signs for every host of the front, and for no other", async () => {
-    const { certificate } = await certifyFront(paths());
+    const { certificate } = await createFrontCertificate(paths());
     const server = new X509Certificate(certificate);
-    assert.ok(server.checkIssued(new X509Certificate(await ensureFrontCertificate(paths()))));
-    for (const name of hostNames()) assert.equal(server.checkHost(name), name);
+    assert.ok(server.checkIssued(new X509Certificate(await ensureFrontAuthority(paths()))));
+    for (const name of listFrontHostNames()) assert.equal(server.checkHost(name), name);
     assert.equal(server.checkHost("example.com"), undefined);
   });
 });

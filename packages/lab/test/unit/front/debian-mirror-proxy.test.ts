@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
-import { mirrorsOf, nameServersIn, renderMirrors } from "../../../front/debian-mirror-proxy.js";
-import { labSettings } from "../../../settings.js";
+import {
+  findDebianMirrors,
+  parseNameServers,
+  renderMirrorProxy,
+} from "../../../front/debian-mirror-proxy.js";
+import { readLabSettings } from "../../../settings.js";
 
-const settings = labSettings({});
+const settings = readLabSettings({});
 const source = (uri: string, ...suites: string[]) => ({ uri, suites, components: ["main"] });
 
 describe("lab/front/debian-mirror-proxy", () => {
@@ -12,7 +16,7 @@ describe("lab/front/debian-mirror-proxy", () => {
       source("https://mirror.test/debian/", "bookworm", "bookworm-updates"),
       source("http://mirror.test/security", "bookworm-security"),
     ];
-    assert.deepEqual(mirrorsOf(sources, ["192.0.2.1"]), {
+    assert.deepEqual(findDebianMirrors(sources, ["192.0.2.1"]), {
       archive: "https://mirror.test/debian",
       security: "http://mirror.test/security",
       nameServers: ["192.0.2.1"],
@@ -21,19 +25,19 @@ describe("lab/front/debian-mirror-proxy", () => {
 
   it("are Debian's own where the host has none that a proxy can ask", () => {
     const listed = [source("mirror+file:///etc/apt/mirrors/debian.list", "bookworm")];
-    const { archive, security } = mirrorsOf(listed, []);
+    const { archive, security } = findDebianMirrors(listed, []);
     assert.equal(archive, "http://deb.debian.org/debian");
     assert.equal(security, "http://deb.debian.org/debian-security");
   });
 
   it("are looked up by name servers that are not on the host's loopback interface", () => {
     const text = "search a\nnameserver 127.0.0.53\nnameserver fd00::1\nnameserver 192.0.2.1\n";
-    assert.deepEqual(nameServersIn(text), ["192.0.2.1"]);
-    assert.deepEqual(nameServersIn(""), []);
+    assert.deepEqual(parseNameServers(text), ["192.0.2.1"]);
+    assert.deepEqual(parseNameServers(""), []);
   });
 
   it("are asked by their own names, and what never changes is kept for long", () => {
-    const text = renderMirrors(settings, {
+    const text = renderMirrorProxy(settings, {
       archive: "https://mirror.test/debian",
       security: "http://deb.debian.org/debian-security",
       nameServers: ["192.0.2.1"],
@@ -51,7 +55,7 @@ describe("lab/front/debian-mirror-proxy", () => {
   });
 
   it("are left out where nobody can look them up", () => {
-    const { archive, security } = mirrorsOf([], []);
-    assert.equal(renderMirrors(settings, { archive, security, nameServers: [] }), "");
+    const { archive, security } = findDebianMirrors([], []);
+    assert.equal(renderMirrorProxy(settings, { archive, security, nameServers: [] }), "");
   });
 });

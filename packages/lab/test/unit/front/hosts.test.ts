@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { imageTable } from "../../../../../base/versions/container-images.js";
+import { createImageTable } from "../../../../../base/versions/container-images.js";
 import {
   containerdPackageRepository,
   kubernetesPackageRepository,
 } from "../../../../../base/versions/pinned-versions.js";
-import { frontHosts, hostNames } from "../../../front/hosts.js";
+import { frontHosts, listFrontHostNames } from "../../../front/hosts.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 
 /** Returns the host of a URL that may contain placeholders. */
@@ -12,7 +12,9 @@ const hostOf = (address: string): string => /^https:\/\/([^/]+)/.exec(address)?.
 
 describe("lab/front/hosts", () => {
   it("has every host that the program's defaults name", () => {
-    const images = Object.values(imageTable("1.36.3")).map((image) => image.split("/")[0] ?? "");
+    const images = Object.values(createImageTable("1.36.3")).map(
+      (image) => image.split("/")[0] ?? "",
+    );
     const registries = images.map((host) => (host === "docker.io" ? "registry-1.docker.io" : host));
     const { source, key } = containerdPackageRepository;
     const packages = [kubernetesPackageRepository.url, source, key].map(hostOf);
@@ -41,7 +43,7 @@ describe("lab/front/hosts", () => {
   });
 
   it("lists hosts by behaviour", () => {
-    assert.deepEqual(hostNames("mirror"), ["deb.debian.org", "security.debian.org"]);
-    assert.equal(hostNames().length, Object.keys(frontHosts).length);
+    assert.deepEqual(listFrontHostNames("mirror"), ["deb.debian.org", "security.debian.org"]);
+    assert.equal(listFrontHostNames().length, Object.keys(frontHosts).length);
   });
 });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { expiredKeyFile, faultFile } from "../../../front/faults.js";
-import { hostNames } from "../../../front/hosts.js";
-import { frontNames, frontSite } from "../../../front/nginx.js";
-import { labSettings } from "../../../settings.js";
+import { getExpiredKeyFile, getFaultFile } from "../../../front/faults.js";
+import { listFrontHostNames } from "../../../front/hosts.js";
+import { renderFrontDnsmasqConf, renderFrontServers } from "../../../front/nginx.js";
+import { readLabSettings } from "../../../settings.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 
-const settings = labSettings({});
-const site = frontSite(settings, "http://192.0.2.2:5001");
+const settings = readLabSettings({});
+const site = renderFrontServers(settings, "http://192.0.2.2:5001");
 /** Returns the server block of a host. */
 const server = (name: string): string =>
   site
@@ -15,8 +15,8 @@ const server = (name: string): string =>
 
 describe("lab/front/nginx", () => {
   it("has one server with TLS for each host but the mirrors, on the front's address alone", () => {
-    for (const name of nonEmpty(hostNames())) {
-      assert.equal(server(name) === "", hostNames("mirror").includes(name), name);
+    for (const name of nonEmpty(listFrontHostNames())) {
+      assert.equal(server(name) === "", listFrontHostNames("mirror").includes(name), name);
     }
     for (const [, address] of site.matchAll(/listen (\S+):\d+/g))
       assert.equal(address, "172.29.0.3");
@@ -37,11 +37,14 @@ describe("lab/front/nginx", () => {
   });
 
   it("has for each fault a file that is looked for", () => {
-    for (const name of hostNames())
-      if (server(name) !== "") assert.ok(server(name).includes(`-f ${faultFile(name, "html")})`));
-    assert.ok(server("registry-1.docker.io").includes(faultFile("registry-1.docker.io", "limit")));
+    for (const name of listFrontHostNames())
+      if (server(name) !== "")
+        assert.ok(server(name).includes(`-f ${getFaultFile(name, "html")})`));
+    assert.ok(
+      server("registry-1.docker.io").includes(getFaultFile("registry-1.docker.io", "limit")),
+    );
     assert.ok(!server("ghcr.io").includes(".limit"));
-    assert.ok(server("prod-cdn.packages.k8s.io").includes(`-f ${expiredKeyFile("$minor")})`));
+    assert.ok(server("prod-cdn.packages.k8s.io").includes(`-f ${getExpiredKeyFile("$minor")})`));
   });
 
   it("quotes patterns with braces, which nginx would take for a block", () => {
@@ -50,15 +53,15 @@ describe("lab/front/nginx", () => {
   });
 
   it("moves with the management network, and so do the names", () => {
-    const moved = labSettings({ STACKADM_LAB_MANAGEMENT: "10.213.0.0/24" });
-    assert.doesNotMatch(frontSite(moved, "http://192.0.2.2:5001"), /172\.29\./);
-    assert.match(frontNames(moved), /^address=\/pkgs\.k8s\.io\/10\.213\.0\.3$/m);
+    const moved = readLabSettings({ STACKADM_LAB_MANAGEMENT: "10.213.0.0/24" });
+    assert.doesNotMatch(renderFrontServers(moved, "http://192.0.2.2:5001"), /172\.29\./);
+    assert.match(renderFrontDnsmasqConf(moved), /^address=\/pkgs\.k8s\.io\/10\.213\.0\.3$/m);
   });
 
   it("answers for each name with this address, and asks nobody for another kind", () => {
-    for (const name of nonEmpty(hostNames())) {
+    for (const name of nonEmpty(listFrontHostNames())) {
       assert.ok(
-        frontNames(settings).includes(`address=/${name}/172.29.0.3\nlocal=/${name}/\n`),
+        renderFrontDnsmasqConf(settings).includes(`address=/${name}/172.29.0.3\nlocal=/${name}/\n`),
         name,
       );
     }

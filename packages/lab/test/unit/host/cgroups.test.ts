@@ -12,34 +12,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Failure } from "../../../../../base/failures/failure.js";
 import {
-  cgroupFolders,
-  cgroupParent,
+  listCgroupFolders,
+  getCgroupParent,
   removeCgroups,
-  weightFiles,
+  listCpuWeightFiles,
 } from "../../../host/cgroups.js";
 
 describe("lab/host/cgroups", () => {
   it("has a parent group of its own where no systemd owns the tree", () => {
-    assert.equal(cgroupParent("stackadm-lab", false), "stackadm-lab");
+    assert.equal(getCgroupParent("stackadm-lab", false), "stackadm-lab");
   });
 
   it("leaves the tree alone where systemd owns it", () => {
-    assert.equal(cgroupParent("stackadm-lab", true), undefined);
+    assert.equal(getCgroupParent("stackadm-lab", true), undefined);
   });
 
   it("counts in the units of both versions: 1024 and 100 are one program", () => {
-    assert.deepEqual(weightFiles("lab", 1), [
+    assert.deepEqual(listCpuWeightFiles("lab", 1), [
       ["/sys/fs/cgroup/cpu/lab/cpu.shares", "1024"],
       ["/sys/fs/cgroup/lab/cpu.weight", "100"],
     ]);
     assert.deepEqual(
-      weightFiles("lab", 8).map(([, value]) => value),
+      listCpuWeightFiles("lab", 8).map(([, value]) => value),
       ["8192", "800"],
     );
   });
 
   it("finds no group that does not exist", async () => {
-    assert.deepEqual(await cgroupFolders("stackadm-no-such-group"), []);
+    assert.deepEqual(await listCgroupFolders("stackadm-no-such-group"), []);
   });
 });
 
@@ -80,7 +80,7 @@ describe("lab/host/cgroups: removing the group", () => {
     group("blkio/lab");
     const other = group("blkio/other");
     await removeCgroups("lab", { root, remove });
-    assert.deepEqual(await cgroupFolders("lab", root), []);
+    assert.deepEqual(await listCgroupFolders("lab", root), []);
     assert.ok(existsSync(other));
   });
 
@@ -95,7 +95,7 @@ describe("lab/host/cgroups: removing the group", () => {
         return remove(folder);
       },
     });
-    assert.deepEqual(await cgroupFolders("lab", root), []);
+    assert.deepEqual(await listCgroupFolders("lab", root), []);
   });
 
   it("finds groups that appear meanwhile, and does not miss one that vanished", async () => {
@@ -114,7 +114,7 @@ describe("lab/host/cgroups: removing the group", () => {
       },
     });
     assert.ok(!existsSync(lab));
-    assert.deepEqual(await cgroupFolders("lab", root), []);
+    assert.deepEqual(await listCgroupFolders("lab", root), []);
   });
 
   it("says in which group which processes stay", async () => {

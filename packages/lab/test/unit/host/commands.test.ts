@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
-import { runArguments } from "../../../host/container.js";
-import { bootstrapArguments, interesting } from "../../../host/debian-tree.js";
-import { imagePackages } from "../../../image/image.js";
+import { getPodmanRunArguments } from "../../../host/container.js";
+import { getMmdebstrapArguments, parseProgressLine } from "../../../host/debian-tree.js";
+import { serverImagePackages } from "../../../image/image.js";
 import { debPackages } from "../../../kubernetes/catalog/deb-package-table.js";
 import { cloudPackages } from "../../../packages.js";
-import { labSettings } from "../../../settings.js";
+import { readLabSettings } from "../../../settings.js";
 
-const settings = labSettings({});
+const settings = readLabSettings({});
 
 describe("lab/host/container", () => {
-  const words = runArguments({ settings, root: "/store/running", mounts: { "/here": "/there" } });
+  const words = getPodmanRunArguments({
+    settings,
+    root: "/store/running",
+    mounts: { "/here": "/there" },
+  });
   const after = (option: string): string | undefined => words[words.indexOf(option) + 1];
 
   it("names the runtime instead of relying on the host's configuration", () => {
@@ -40,7 +44,7 @@ describe("lab/host/container", () => {
 
 describe("lab/host/debian-tree", () => {
   const tree = { folder: "/tree", packages: ["a", "b"] };
-  const words = bootstrapArguments(tree, ["deb m s c"], { options: "/o" });
+  const words = getMmdebstrapArguments(tree, ["deb m s c"], { options: "/o" });
 
   it("ends with suite, folder and mirrors", () => {
     assert.deepEqual(words.slice(-3), ["bookworm", "/tree", "deb m s c"]);
@@ -53,25 +57,28 @@ describe("lab/host/debian-tree", () => {
 
   it("shows what a person can follow and drops the rest", () => {
     assert.equal(
-      interesting("Get:12 http://m/debian bookworm/main amd64 nova-common all 1.2 [3 kB]"),
+      parseProgressLine("Get:12 http://m/debian bookworm/main amd64 nova-common all 1.2 [3 kB]"),
       "download nova-common all 1.2 [3 kB]",
     );
     assert.equal(
-      interesting("Setting up nova-common (2:26.2) ..."),
+      parseProgressLine("Setting up nova-common (2:26.2) ..."),
       "Setting up nova-common (2:26.2) ...",
     );
-    assert.equal(interesting("I: extracting archives..."), "I: extracting archives...");
-    assert.equal(interesting("(Reading database ... 5%"), undefined);
-    assert.equal(interesting(""), undefined);
+    assert.equal(parseProgressLine("I: extracting archives..."), "I: extracting archives...");
+    assert.equal(parseProgressLine("(Reading database ... 5%"), undefined);
+    assert.equal(parseProgressLine(""), undefined);
   });
 
   it("never shows more than a line", () => {
-    assert.ok((interesting(`Unpacking ${"x".repeat(300)}`) ?? "").length <= 100);
+    assert.ok((parseProgressLine(`Unpacking ${"x".repeat(300)}`) ?? "").length <= 100);
   });
 });
 
 describe("lab/packages", () => {
-  for (const [name, list] of Object.entries({ cloudPackages, imagePackages })) {
+  for (const [name, list] of Object.entries({
+    cloudPackages,
+    imagePackages: serverImagePackages,
+  })) {
     it(`${name} has no doubles and only Debian package names`, () => {
       assert.deepEqual(list, [...new Set(list)]);
       for (const word of list) assert.match(word, /^[a-z0-9][a-z0-9+.-]+$/);
@@ -92,7 +99,7 @@ describe("lab/packages", () => {
     assert.ok(outside.includes("conntrack"));
     // Every Debian root has these packages, which are essential or required.
     const always = ["util-linux", "mount"];
-    const missing = outside.filter((name) => ![...imagePackages, ...always].includes(name));
+    const missing = outside.filter((name) => ![...serverImagePackages, ...always].includes(name));
     assert.deepEqual(missing, []);
   });
 });

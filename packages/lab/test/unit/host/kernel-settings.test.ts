@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
-  neededSettings,
+  requiredKernelSettings,
   raiseKernelSettings,
   restoreKernelSettings,
-  tooLow,
+  findTooLowSettings,
 } from "../../../host/kernel-settings.js";
 
 describe("lab/host/kernel-settings", () => {
@@ -29,7 +29,7 @@ describe("lab/host/kernel-settings", () => {
   };
   const now = (): Record<string, number> =>
     Object.fromEntries(
-      Object.keys(neededSettings).map((key) => [
+      Object.keys(requiredKernelSettings).map((key) => [
         key,
         Number(readFileSync(join(root, key), "utf8")),
       ]),
@@ -41,13 +41,16 @@ describe("lab/host/kernel-settings", () => {
   };
 
   it("names what is below what is needed, and nothing that is above", () => {
-    assert.deepEqual(tooLow({ a: 1, b: 5, c: 3 }, { a: 2, b: 2, c: 3, d: 1 }), ["a", "d"]);
+    assert.deepEqual(findTooLowSettings({ a: 1, b: 5, c: 3 }, { a: 2, b: 2, c: 3, d: 1 }), [
+      "a",
+      "d",
+    ]);
   });
 
   it("raises a fresh Debian's settings and puts them back", async () => {
     host(debian);
     await raiseKernelSettings(by());
-    assert.deepEqual(now(), neededSettings);
+    assert.deepEqual(now(), requiredKernelSettings);
     await restoreKernelSettings(by());
     assert.deepEqual(now(), debian);
     assert.equal(existsSync(folder), false);
@@ -60,14 +63,14 @@ describe("lab/host/kernel-settings", () => {
       await raiseKernelSettings(by("one"));
       await raiseKernelSettings(by("two"));
       await restoreKernelSettings(by(first));
-      assert.deepEqual(now(), neededSettings);
+      assert.deepEqual(now(), requiredKernelSettings);
       await restoreKernelSettings(by(last));
       assert.deepEqual(now(), debian);
       assert.equal(existsSync(folder), false);
     });
 
   it("leaves alone what is high enough, and then has nothing to put back", async () => {
-    const high = { ...neededSettings, "fs/inotify/max_user_instances": 1_000_000 };
+    const high = { ...requiredKernelSettings, "fs/inotify/max_user_instances": 1_000_000 };
     host(high);
     await raiseKernelSettings(by());
     assert.deepEqual(now(), high);
@@ -85,11 +88,11 @@ describe("lab/host/kernel-settings", () => {
   });
 
   it("writes nothing but the settings it knows, whatever stands in the file", async () => {
-    host(neededSettings);
+    host(requiredKernelSettings);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "before"), "../../etc/passwd 0\nkernel/panic 1\n");
     await restoreKernelSettings(by());
-    assert.deepEqual(now(), neededSettings);
+    assert.deepEqual(now(), requiredKernelSettings);
     assert.equal(existsSync(join(root, "kernel/panic")), false);
   });
 });

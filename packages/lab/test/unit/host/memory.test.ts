@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { memoryGroups, residentOf } from "../../../host/memory.js";
+import { parseMemoryCgroups, parseResidentMemory } from "../../../host/memory.js";
 
 describe("lab/host/memory", () => {
   it("finds the group of version 1, above systemd's own scope", () => {
@@ -9,27 +9,27 @@ describe("lab/host/memory", () => {
       "1:cpu:/stackadm-lab/libpod-0123",
       "",
     ].join("\n");
-    assert.deepEqual(memoryGroups(text), ["/sys/fs/cgroup/memory/stackadm-lab/libpod-0123"]);
+    assert.deepEqual(parseMemoryCgroups(text), ["/sys/fs/cgroup/memory/stackadm-lab/libpod-0123"]);
   });
 
   it("finds it among several controllers of one hierarchy", () => {
-    assert.deepEqual(memoryGroups("5:cpu,memory:/a"), ["/sys/fs/cgroup/memory/a"]);
+    assert.deepEqual(parseMemoryCgroups("5:cpu,memory:/a"), ["/sys/fs/cgroup/memory/a"]);
   });
 
   it("finds the group of version 2", () => {
-    assert.deepEqual(memoryGroups("0::/machine.slice/libpod-0.scope/init.scope\n"), [
+    assert.deepEqual(parseMemoryCgroups("0::/machine.slice/libpod-0.scope/init.scope\n"), [
       "/sys/fs/cgroup/machine.slice/libpod-0.scope",
     ]);
   });
 
   it("counts what is resident, not what is cached", () => {
     const one = "cache 8486912\nrss 7\ntotal_cache 540332032\ntotal_rss 4126253056\n";
-    assert.equal(residentOf(one), 3935);
-    assert.equal(residentOf("anon 1048576\nfile 999\n"), 1);
+    assert.equal(parseResidentMemory(one), 3935);
+    assert.equal(parseResidentMemory("anon 1048576\nfile 999\n"), 1);
   });
 
   it("says nothing when the kernel does not", () => {
-    assert.equal(residentOf(""), undefined);
-    assert.equal(residentOf("total_rss_huge 5\n"), undefined);
+    assert.equal(parseResidentMemory(""), undefined);
+    assert.equal(parseResidentMemory("total_rss_huge 5\n"), undefined);
   });
 });

@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
-  collisions,
-  deletions,
-  filterCommands,
-  linkCommands,
-  overlap,
-  usedByInterfaces,
-  usedByNameServers,
-  usedByRoutes,
+  findCollisions,
+  listRuleDeletions,
+  listFirewallCommands,
+  listLinkCommands,
+  isOverlapping,
+  parseInterfaceAddresses,
+  parseNameServerAddresses,
+  parseRouteAddresses,
 } from "../../../host/network-plan.js";
-import { labSettings } from "../../../settings.js";
+import { readLabSettings } from "../../../settings.js";
 import { nonEmpty } from "../../../../../test/support/non-empty.js";
 
-const settings = labSettings({});
+const settings = readLabSettings({});
 
 describe("lab/host/network-plan: commands", () => {
-  const lines = linkCommands(settings).map((command) => command.join(" "));
+  const lines = listLinkCommands(settings).map((command) => command.join(" "));
 
   it("begins with a new namespace", () => {
     assert.equal(lines[0], "ip netns add stackadm-lab");
@@ -38,14 +38,14 @@ describe("lab/host/network-plan: commands", () => {
   });
 
   it("marks every packet filter rule as its own", () => {
-    for (const command of nonEmpty(filterCommands(settings))) {
+    for (const command of nonEmpty(listFirewallCommands(settings))) {
       const comment = command.indexOf("--comment");
       assert.equal(command[comment + 1], settings.name);
     }
   });
 
   it("lets all networks out and forwards for all interfaces in both directions", () => {
-    const rules = filterCommands(settings).map((command) => command.join(" "));
+    const rules = listFirewallCommands(settings).map((command) => command.join(" "));
     assert.equal(rules.filter((rule) => rule.includes("MASQUERADE")).length, 3);
     for (const device of Object.values(settings.devices)) {
       assert.equal(rules.filter((rule) => rule.includes(`-i ${device}`)).length, 1);
@@ -66,7 +66,9 @@ describe("lab/host/network-plan: deletions", () => {
   ].join("\n");
 
   it("turns exactly our rules into deletions", () => {
-    const commands = deletions("nat", listing, "stackadm-lab").map((command) => command.join(" "));
+    const commands = listRuleDeletions("nat", listing, "stackadm-lab").map((command) =>
+      command.join(" "),
+    );
     assert.deepEqual(commands, [
       "iptables -w -t nat -D POSTROUTING -s 172.29.0.0/24 ! -d 172.29.0.0/24 -m comment --comment stackadm-lab -j MASQUERADE",
       "iptables -w -t nat -D POSTROUTING -s 172.29.1.0/24 ! -d 172.29.1.0/24 -m comment --comment stackadm-lab -j MASQUERADE",
@@ -74,18 +76,21 @@ describe("lab/host/network-plan: deletions", () => {
   });
 
   it("finds back every rule that was added", () => {
-    const added = filterCommands(settings);
+    const added = listFirewallCommands(settings);
     for (const table of ["nat", "filter"]) {
       const listed = added
         .filter((command) => command.includes("nat") === (table === "nat"))
         .map((command) => command.slice(command.findIndex((word) => /^-[AI]$/.test(word)) + 1))
         .map((rest) => `-A ${rest.join(" ")}`);
-      assert.equal(deletions(table, listed.join("\n"), settings.name).length, listed.length);
+      assert.equal(
+        listRuleDeletions(table, listed.join("\n"), settings.name).length,
+        listed.length,
+      );
     }
   });
 
   it("finds nothing in an empty listing", () => {
-    assert.deepEqual(deletions("nat", "", "stackadm-lab"), []);
+    assert.deepEqual(listRuleDeletions("nat", "", "stackadm-lab"), []);
   });
 });
 
@@ -95,7 +100,7 @@ describe("lab/host/network-plan: collisions", () => {
       { dst: "default", gateway: "192.0.2.1", dev: "eth0" },
       { dst: "172.16.0.0/12", dev: "tun0" },
     ]);
-    const found = collisions(settings, usedByRoutes(routes, settings.devices));
+    const found = findCollisions(settings, parseRouteAddresses(routes, settings.devices));
     assert.equal(found.length, 3);
     assert.match(found[2] ?? "", /STACKADM_LAB_SERVICES/);
     assert.match(
@@ -115,8 +120,11 @@ describe("lab/host/network-plan: collisions", () => {
       { ifname: "eth0", addr_info: [{ local: "192.0.2.2", prefixlen: 24 }] },
       { ifname: "dummy0" },
     ]);
-    assert.deepEqual(collisions(settings, usedByRoutes(routes, settings.devices)), []);
-    assert.deepEqual(collisions(settings, usedByInterfaces(addresses, settings.devices)), []);
+    assert.deepEqual(findCollisions(settings, parseRouteAddresses(routes, settings.devices)), []);
+    assert.deepEqual(
+      findCollisions(settings, parseInterfaceAddresses(addresses, settings.devices)),
+      [],
+    );
   });
 
   it("sees an address of the host", () => {
@@ -124,23 +132,25 @@ describe("lab/host/network-plan: collisions", () => {
       { ifname: "eth1", addr_info: [{ local: "172.29.1.77", prefixlen: 24 }] },
     ]);
     assert.match(
-      collisions(settings, usedByInterfaces(addresses, settings.devices))[0] ?? "",
+      findCollisions(settings, parseInterfaceAddresses(addresses, settings.devices))[0] ?? "",
       /interface eth1/,
     );
   });
 
   it("sees a name server inside a lab network, and ignores IPv6 ones", () => {
-    const used = usedByNameServers("search x\nnameserver fd00::53\nnameserver 172.29.0.53\n");
+    const used = parseNameServerAddresses(
+      "search x\nnameserver fd00::53\nnameserver 172.29.0.53\n",
+    );
     assert.deepEqual(
       used.map(({ cidr }) => cidr),
       ["172.29.0.53/32"],
     );
-    assert.equal(collisions(settings, used).length, 1);
+    assert.equal(findCollisions(settings, used).length, 1);
   });
 
   it("reads what `ip` prints when it has nothing to say", () => {
-    assert.deepEqual(usedByRoutes("", settings.devices), []);
-    assert.deepEqual(usedByInterfaces("[]", settings.devices), []);
+    assert.deepEqual(parseRouteAddresses("", settings.devices), []);
+    assert.deepEqual(parseInterfaceAddresses("[]", settings.devices), []);
   });
 
   const cidr = fc
@@ -150,15 +160,15 @@ describe("lab/host/network-plan: collisions", () => {
   it("calls overlap symmetric and every range overlapping itself", () => {
     fc.assert(
       fc.property(cidr, cidr, (one, other) => {
-        assert.equal(overlap(one, other), overlap(other, one));
-        assert.ok(overlap(one, one));
+        assert.equal(isOverlapping(one, other), isOverlapping(other, one));
+        assert.ok(isOverlapping(one, one));
       }),
     );
   });
 
   it("keeps neighbours apart", () => {
-    assert.ok(!overlap("172.29.0.0/24", "172.29.1.0/24"));
-    assert.ok(!overlap("172.28.0.0/16", "172.29.0.0/24"));
-    assert.ok(overlap("0.0.0.0/0", "172.29.0.0/24"));
+    assert.ok(!isOverlapping("172.29.0.0/24", "172.29.1.0/24"));
+    assert.ok(!isOverlapping("172.28.0.0/16", "172.29.0.0/24"));
+    assert.ok(isOverlapping("0.0.0.0/0", "172.29.0.0/24"));
   });
 });

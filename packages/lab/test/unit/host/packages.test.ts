@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
-import { missingCommands } from "../../../../../base/host-packages.js";
+import { findMissingCommands } from "../../../../../base/host-packages.js";
 import {
-  aptAccess,
+  parseAptAccessSettings,
   hostCommands,
-  hostPath,
-  mirrorLines,
+  getHostPath,
+  renderAptSourceLines,
   parseAptSources,
 } from "../../../host/packages.js";
 
 describe("lab/host/packages: what is missing", () => {
   it("is no command of root that is not on PATH", () => {
     assert.deepEqual(
-      missingCommands(hostCommands, hostPath(""), (file) => file.startsWith("/usr/sbin/")),
+      findMissingCommands(hostCommands, getHostPath(""), (file) => file.startsWith("/usr/sbin/")),
       [],
     );
   });
@@ -60,7 +60,7 @@ describe("lab/host/packages: mirrors", () => {
   });
 
   it("takes the host's mirrors for the suites it has", () => {
-    assert.deepEqual(mirrorLines(parseAptSources("debian.sources", deb822), "bookworm"), [
+    assert.deepEqual(renderAptSourceLines(parseAptSources("debian.sources", deb822), "bookworm"), [
       "deb http://mirror.example/debian bookworm main",
       "deb http://mirror.example/debian bookworm-updates main",
     ]);
@@ -68,7 +68,7 @@ describe("lab/host/packages: mirrors", () => {
 
   it("looks for backports where the suite is", () => {
     const sources = parseAptSources("debian.sources", deb822);
-    assert.deepEqual(mirrorLines(sources, "bookworm", { backports: true }), [
+    assert.deepEqual(renderAptSourceLines(sources, "bookworm", { backports: true }), [
       "deb http://mirror.example/debian bookworm main",
       "deb http://mirror.example/debian bookworm-updates main",
       "deb http://mirror.example/debian bookworm-backports main",
@@ -77,7 +77,7 @@ describe("lab/host/packages: mirrors", () => {
 
   it("takes Debian's public mirrors on a host of another release", () => {
     const sources = parseAptSources("debian.sources", deb822);
-    assert.deepEqual(mirrorLines(sources, "trixie", { backports: true }), [
+    assert.deepEqual(renderAptSourceLines(sources, "trixie", { backports: true }), [
       "deb http://deb.debian.org/debian trixie main",
       "deb http://deb.debian.org/debian trixie-updates main",
       "deb http://deb.debian.org/debian-security trixie-security main",
@@ -97,7 +97,7 @@ describe("lab/host/packages: how apt reaches mirrors", () => {
       'Acquire::Languages:: "none";',
       'DPkg::Post-Invoke:: "rm -rf /";',
     ].join("\n");
-    assert.deepEqual(aptAccess(dump), [
+    assert.deepEqual(parseAptAccessSettings(dump), [
       'Acquire::http::Proxy "http://proxy.example:3128";',
       'Acquire::https::mirror.example::CaInfo "/etc/ssl/own.pem";',
       'Acquire::https::Verify-Peer "true";',
@@ -106,6 +106,6 @@ describe("lab/host/packages: how apt reaches mirrors", () => {
   });
 
   it("passes nothing for a host without such settings", () => {
-    assert.deepEqual(aptAccess('APT "";\nAPT::Architecture "amd64";\n'), []);
+    assert.deepEqual(parseAptAccessSettings('APT "";\nAPT::Architecture "amd64";\n'), []);
   });
 });

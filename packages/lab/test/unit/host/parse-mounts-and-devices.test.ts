@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
-  deviceNumber,
-  mountsBelow,
+  formatDeviceNumber,
+  listMountsBelow,
   parseLoops,
   parseMountinfo,
   parseSubvolumes,
@@ -27,7 +27,7 @@ describe("lab/host/parse-mounts-and-devices: mounts", () => {
   });
 
   it("lists what is below a folder, deepest first, and not its neighbours", () => {
-    const found = mountsBelow(mountinfo, "/cache/store");
+    const found = listMountsBelow(mountinfo, "/cache/store");
     assert.equal(found[0], "/cache/store/running/proc/sys");
     assert.equal(found.at(-1), "/cache/store");
     assert.ok(found.includes("/cache/store/with space"));
@@ -36,7 +36,10 @@ describe("lab/host/parse-mounts-and-devices: mounts", () => {
 
   it("names a point twice when it is mounted twice", () => {
     const twice = mountinfo + "65 60 0:55 / /cache/store rw - btrfs /dev/loop1 rw\n";
-    assert.equal(mountsBelow(twice, "/cache/store").filter((x) => x === "/cache/store").length, 2);
+    assert.equal(
+      listMountsBelow(twice, "/cache/store").filter((x) => x === "/cache/store").length,
+      2,
+    );
   });
 });
 
@@ -72,16 +75,16 @@ describe("lab/host/parse-mounts-and-devices: subvolumes", () => {
 
 describe("lab/host/parse-mounts-and-devices: device numbers", () => {
   it("splits what stat gives", () => {
-    assert.equal(deviceNumber(0xfe00), "254:0");
-    assert.equal(deviceNumber(0x39), "0:57");
-    assert.equal(deviceNumber(0x100003n), "0:259");
+    assert.equal(formatDeviceNumber(0xfe00), "254:0");
+    assert.equal(formatDeviceNumber(0x39), "0:57");
+    assert.equal(formatDeviceNumber(0x100003n), "0:259");
   });
 
   it("gives back every major and minor of the kernel's 12 + 20 bits", () => {
     fc.assert(
       fc.property(fc.nat(0xfff), fc.nat(0xfffff), (major, minor) => {
         const dev = (minor & ~0xff) * 2 ** 12 + major * 2 ** 8 + (minor & 0xff);
-        assert.equal(deviceNumber(BigInt(dev)), `${major}:${minor}`);
+        assert.equal(formatDeviceNumber(BigInt(dev)), `${major}:${minor}`);
       }),
     );
   });

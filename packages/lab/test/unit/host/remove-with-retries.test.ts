@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Failure } from "../../../../../base/failures/failure.js";
-import { takeDown } from "../../../host/remove-with-retries.js";
+import { removeWithRetries } from "../../../host/remove-with-retries.js";
 
 describe("lab/host/remove-with-retries", () => {
   const busy = new Error("EBUSY: resource busy or locked");
@@ -16,24 +16,24 @@ describe("lab/host/remove-with-retries", () => {
   });
 
   it("waits until the thing is not used any more", async () => {
-    await takeDown(usedFor(2));
+    await removeWithRetries(usedFor(2));
     assert.equal(attempts, 3);
   });
 
   it("tries once what succeeds, and never what is not there", async () => {
-    await takeDown({ ...usedFor(0), isThere: () => true });
+    await removeWithRetries({ ...usedFor(0), isThere: () => true });
     assert.equal(attempts, 1);
-    await takeDown({ ...usedFor(0), isThere: () => false });
+    await removeWithRetries({ ...usedFor(0), isThere: () => false });
     assert.equal(attempts, 1);
   });
 
   it("is content when somebody else took the thing away meanwhile", async () => {
-    await takeDown({ ...usedFor(9), isThere: () => attempts === 0 });
+    await removeWithRetries({ ...usedFor(9), isThere: () => attempts === 0 });
     assert.equal(attempts, 1);
   });
 
   it("ends, naming the thing, what keeps it and what to do", async () => {
-    const error = await takeDown(usedFor(1e9), 300).catch((reason: unknown) => reason);
+    const error = await removeWithRetries(usedFor(1e9), 300).catch((reason: unknown) => reason);
     assert.ok(error instanceof Failure);
     assert.equal(
       error.message,
@@ -49,7 +49,7 @@ describe("lab/host/remove-with-retries", () => {
       ["conmon in it.", /s: conmon in it\.$/],
       [undefined, /s: EBUSY/],
     ] as const) {
-      await assert.rejects(takeDown({ ...what, kept: () => Promise.resolve(kept) }, 0), {
+      await assert.rejects(removeWithRetries({ ...what, kept: () => Promise.resolve(kept) }, 0), {
         message: said,
         hint: "Look.",
       });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { missing, readHost, type HostFacts } from "../../../host/requirements.js";
+import { listMissingRequirements, readHost, type HostFacts } from "../../../host/requirements.js";
 
 const good: HostFacts = {
   platform: "linux",
@@ -13,7 +13,7 @@ const good: HostFacts = {
 
 describe("lab/host/requirements", () => {
   it("finds nothing missing on a good host", () => {
-    assert.deepEqual(missing(good), []);
+    assert.deepEqual(listMissingRequirements(good), []);
   });
 
   const cases: [string, Partial<HostFacts>, RegExp][] = [
@@ -29,18 +29,24 @@ describe("lab/host/requirements", () => {
   ];
   for (const [name, change, sentence] of cases) {
     it(`names ${name} in one sentence`, () => {
-      const found = missing({ ...good, ...change });
+      const found = listMissingRequirements({ ...good, ...change });
       assert.equal(found.length, 1);
       assert.match(found[0] ?? "", sentence);
     });
   }
 
   it("names everything at once", () => {
-    assert.equal(missing({ ...good, root: false, loopControl: false, memory: 1 }).length, 3);
+    assert.equal(
+      listMissingRequirements({ ...good, root: false, loopControl: false, memory: 1 }).length,
+      3,
+    );
   });
 
   it("does not take a file system whose name only begins alike", () => {
-    assert.equal(missing({ ...good, filesystems: "\tbtrfs-fuse\nnodev\toverlay\n" }).length, 1);
+    assert.equal(
+      listMissingRequirements({ ...good, filesystems: "\tbtrfs-fuse\nnodev\toverlay\n" }).length,
+      1,
+    );
   });
 
   it("reads this host without changing it", async () => {

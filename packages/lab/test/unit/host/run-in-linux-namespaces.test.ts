@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { containedArguments, runContained } from "../../../host/run-in-linux-namespaces.js";
+import {
+  getUnshareArguments,
+  runInLinuxNamespaces,
+} from "../../../host/run-in-linux-namespaces.js";
 
 describe("lab/host/run-in-linux-namespaces", () => {
   let folder = "";
@@ -14,11 +17,11 @@ describe("lab/host/run-in-linux-namespaces", () => {
   });
 
   it("puts the command and its arguments last", () => {
-    assert.deepEqual(containedArguments("tar", ["-c", "."]).slice(-3), ["tar", "-c", "."]);
+    assert.deepEqual(getUnshareArguments("tar", ["-c", "."]).slice(-3), ["tar", "-c", "."]);
   });
 
   it("dies with this process", () => {
-    const words = containedArguments("x", []);
+    const words = getUnshareArguments("x", []);
     assert.equal(words[words.indexOf("--pdeathsig") + 1], "KILL");
     assert.ok(words.includes("--kill-child=KILL"));
   });
@@ -26,12 +29,12 @@ describe("lab/host/run-in-linux-namespaces", () => {
   it("passes every line on, of both streams", async () => {
     const lines: string[] = [];
     const script = "echo one; echo two >&2; echo three";
-    await runContained("sh", ["-c", script], { onLine: (line) => lines.push(line) });
+    await runInLinuxNamespaces("sh", ["-c", script], { onLine: (line) => lines.push(line) });
     assert.deepEqual(lines.sort(), ["one", "three", "two"]);
   });
 
   it("fails with what the command said last", async () => {
-    await assert.rejects(runContained("sh", ["-c", "echo no such thing; exit 3"]), {
+    await assert.rejects(runInLinuxNamespaces("sh", ["-c", "echo no such thing; exit 3"]), {
       message: /'sh' ended with code 3: no such thing/,
     });
   });
@@ -41,7 +44,7 @@ describe("lab/host/run-in-linux-namespaces", () => {
     const alive = join(folder, "alive");
     const script = `trap '' TERM; (trap '' TERM; sleep 600) & echo > ${alive}; echo started; wait`;
     const before = Date.now();
-    const work = runContained("sh", ["-c", script], {
+    const work = runInLinuxNamespaces("sh", ["-c", script], {
       signal: abort.signal,
       onLine: () => {
         abort.abort(new Error("enough"));
@@ -56,12 +59,12 @@ describe("lab/host/run-in-linux-namespaces", () => {
   it("does not begin when it is called off already", async () => {
     const file = join(folder, "never");
     const signal = AbortSignal.abort(new Error("called off"));
-    await assert.rejects(runContained("touch", [file], { signal }), /called off/);
+    await assert.rejects(runInLinuxNamespaces("touch", [file], { signal }), /called off/);
     assert.ok(!existsSync(file));
   });
 
   it("leaves no mount behind", async () => {
-    await runContained("mount", ["-t", "tmpfs", "tmpfs", folder]);
+    await runInLinuxNamespaces("mount", ["-t", "tmpfs", "tmpfs", folder]);
     assert.doesNotMatch(readFileSync("/proc/mounts", "utf8"), new RegExp(folder));
   });
 });

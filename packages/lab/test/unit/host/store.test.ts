@@ -3,22 +3,22 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMounted } from "../../../host/mounts.js";
-import { closeStore, crashed, loopsIn } from "../../../host/store.js";
-import { labPaths, type LabPaths } from "../../../settings.js";
+import { closeStore, hasHostCrashed, listLoopDevices } from "../../../host/store.js";
+import { getLabPaths, type LabPaths } from "../../../settings.js";
 
 describe("lab/host/store", () => {
   it("takes a store without a mark for one that was closed", () => {
-    assert.ok(!crashed(undefined, "boot-one\n"));
+    assert.ok(!hasHostCrashed(undefined, "boot-one\n"));
   });
 
   it("trusts a store that was left mounted in this very boot", () => {
-    assert.ok(!crashed("boot-one\n", "boot-one\n"));
-    assert.ok(!crashed("boot-one", "boot-one\n"));
+    assert.ok(!hasHostCrashed("boot-one\n", "boot-one\n"));
+    assert.ok(!hasHostCrashed("boot-one", "boot-one\n"));
   });
 
   it("doubts a store that was mounted when the host went down", () => {
-    assert.ok(crashed("boot-one\n", "boot-two\n"));
-    assert.ok(crashed("", "boot-two\n"));
+    assert.ok(hasHostCrashed("boot-one\n", "boot-two\n"));
+    assert.ok(hasHostCrashed("", "boot-two\n"));
   });
 
   describe("that is not there", () => {
@@ -26,7 +26,7 @@ describe("lab/host/store", () => {
     let paths: LabPaths;
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), "lab-store-"));
-      paths = { ...labPaths(), store: join(folder, "store"), storeFile: join(folder, "file") };
+      paths = { ...getLabPaths(), store: join(folder, "store"), storeFile: join(folder, "file") };
     });
     after(() => rm(folder, { recursive: true }));
 
@@ -39,7 +39,7 @@ describe("lab/host/store", () => {
     });
 
     it("holds no loop devices", async () => {
-      assert.deepEqual(await loopsIn(join(paths.store, "running")), []);
+      assert.deepEqual(await listLoopDevices(join(paths.store, "running")), []);
     });
   });
 });

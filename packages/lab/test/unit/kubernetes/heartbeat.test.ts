@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { heartbeat } from "../../../kubernetes/heartbeat.js";
+import { startHeartbeat } from "../../../kubernetes/heartbeat.js";
 
 function recorder() {
   const seen: string[] = [];
@@ -20,7 +20,7 @@ function recorder() {
 describe("heartbeat", () => {
   it("passes every update on at once", () => {
     const { seen, step } = recorder();
-    const beat = heartbeat(step);
+    const beat = startHeartbeat(step);
     beat.update("one");
     beat.update("two");
     beat.stop();
@@ -29,7 +29,7 @@ describe("heartbeat", () => {
 
   it("repeats the last update with its age while nothing new comes", async () => {
     const { seen, step, next } = recorder();
-    const beat = heartbeat(step, 20);
+    const beat = startHeartbeat(step, 20);
     beat.update("linking");
     await next();
     await next();
@@ -41,7 +41,7 @@ describe("heartbeat", () => {
 
   it("says that it works before the first update", async () => {
     const { seen, step, next } = recorder();
-    const beat = heartbeat(step, 20);
+    const beat = startHeartbeat(step, 20);
     await next();
     beat.stop();
     assert.match(seen[0] ?? "", /^working \(/);
@@ -49,11 +49,11 @@ describe("heartbeat", () => {
 
   it("says nothing after it is stopped", async () => {
     const { seen, step } = recorder();
-    const stopped = heartbeat(step, 10);
+    const stopped = startHeartbeat(step, 10);
     stopped.update("last");
     stopped.stop();
     const other = recorder();
-    const running = heartbeat(other.step, 20);
+    const running = startHeartbeat(other.step, 20);
     await other.next();
     running.stop();
     assert.deepEqual(seen, ["last"]);

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
-import { missingCommands } from "../../../../../base/host-packages.js";
+import { findMissingCommands } from "../../../../../base/host-packages.js";
 import { buildTools } from "../../../kubernetes/host-tools.js";
 
 describe("build tools on the host", () => {
   it("include the C library's headers, which a compiler alone does not bring", () => {
-    const missing = missingCommands(buildTools, "/bin", (file) => file !== "/usr/include/stdio.h");
+    const missing = findMissingCommands(
+      buildTools,
+      "/bin",
+      (file) => file !== "/usr/include/stdio.h",
+    );
     assert.deepEqual(
       missing.map((file) => buildTools[file]),
       ["libc6-dev"],

@@ -2,11 +2,15 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure } from "../../../../../base/failures/failure.js";
 import { kubernetesPackageRepository } from "../../../../../base/versions/pinned-versions.js";
-import { mirrorSettings, reason, whyNot } from "../../../kubernetes/mirror/mirror-settings.js";
+import {
+  readMirrorSettings,
+  parseFailureReason,
+  findUnavailabilityReason,
+} from "../../../kubernetes/mirror/mirror-settings.js";
 
 describe("where what the lab installs comes from", () => {
   const settings = (STACKADM_LAB_MIRROR?: string) =>
-    mirrorSettings(STACKADM_LAB_MIRROR === undefined ? {} : { STACKADM_LAB_MIRROR });
+    readMirrorSettings(STACKADM_LAB_MIRROR === undefined ? {} : { STACKADM_LAB_MIRROR });
 
   it("is upstream where that is said", () => {
     assert.deepEqual(settings("auto"), kubernetesPackageRepository);
@@ -46,7 +50,7 @@ describe("where what the lab installs comes from", () => {
 
 describe("asking whether something can be had", () => {
   it("says nothing when it can", async () => {
-    assert.equal(await whyNot(() => Promise.resolve("it")), undefined);
+    assert.equal(await findUnavailabilityReason(() => Promise.resolve("it")), undefined);
   });
 
   it("says why not, which the tools say last", async () => {
@@ -75,20 +79,23 @@ describe("asking whether something can be had", () => {
       ["", ""],
     ] as const) {
       const ask = () => Promise.reject(new Error(`'tool' ended with code 1: ${said}`));
-      assert.equal(await whyNot(ask), why === "" ? "'tool' ended with code 1:" : why);
+      assert.equal(
+        await findUnavailabilityReason(ask),
+        why === "" ? "'tool' ended with code 1:" : why,
+      );
     }
-    assert.equal(reason("a thing"), "a thing");
+    assert.equal(parseFailureReason("a thing"), "a thing");
   });
 
   it("waits only so long", async () => {
     const ask = (signal: AbortSignal) => sleep(60_000, undefined, { signal });
-    assert.equal(await whyNot(ask, undefined, 20), "no answer in 0.02 s");
+    assert.equal(await findUnavailabilityReason(ask, undefined, 20), "no answer in 0.02 s");
   });
 
   it("ends with who stops it", async () => {
     const stop = new AbortController();
     const ask = (signal: AbortSignal) => sleep(60_000, undefined, { signal });
-    const asked = whyNot(ask, stop.signal);
+    const asked = findUnavailabilityReason(ask, stop.signal);
     stop.abort();
     await assert.rejects(asked, { name: "AbortError" });
   });

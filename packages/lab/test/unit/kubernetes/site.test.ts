@@ -3,16 +3,16 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  blobsInUse,
+  listBlobsInUse,
   readAddedImages,
   writeAddedImages,
   readSiteManifest,
-  siteComponents,
-  siteKey,
+  describeSiteComponents,
+  computeSiteKey,
   writeSiteManifest,
   type SiteManifest,
 } from "../../../kubernetes/site/site-manifest.js";
-import { release } from "../../../kubernetes/catalog/versions.js";
+import { getKubernetesRelease } from "../../../kubernetes/catalog/versions.js";
 
 const manifest = (version: string, blobs: string[]): SiteManifest => ({
   version,
@@ -52,7 +52,7 @@ describe("site manifest", () => {
   it("protects the blobs of every version in the site", () => {
     writeSiteManifest(site, manifest("1.36.3", ["shared", "one"]));
     writeSiteManifest(site, manifest("1.35.4", ["shared", "two"]));
-    assert.deepEqual([...blobsInUse(site)].sort(), [
+    assert.deepEqual([...listBlobsInUse(site)].sort(), [
       "manifest-1.35.4",
       "manifest-1.36.3",
       "one",
@@ -66,43 +66,43 @@ describe("site manifest", () => {
     assert.equal(readAddedImages(site, "calico"), undefined);
     writeAddedImages(site, "calico", { key: "k", images });
     assert.deepEqual(readAddedImages(site, "calico"), { key: "k", images });
-    assert.deepEqual([...blobsInUse(site)].sort(), ["added", "manifest-1.36.3"]);
+    assert.deepEqual([...listBlobsInUse(site)].sort(), ["added", "manifest-1.36.3"]);
   });
 
   it("protects nothing in an empty site", () => {
-    assert.equal(blobsInUse(site).size, 0);
+    assert.equal(listBlobsInUse(site).size, 0);
   });
 });
 
 describe("site key", () => {
-  const of = release("1.36.3");
+  const of = getKubernetesRelease("1.36.3");
 
   it("is the same for the same release", () => {
-    assert.equal(siteKey(of), siteKey(release("1.36.3")));
+    assert.equal(computeSiteKey(of), computeSiteKey(getKubernetesRelease("1.36.3")));
   });
 
   it("changes with version, components, images and packages", () => {
     const keys = [
       of,
-      release("1.35.4"),
+      getKubernetesRelease("1.35.4"),
       { ...of, components: of.components.slice(1) },
       { ...of, images: of.images.slice(1) },
       { ...of, packageVersions: { ...of.packageVersions, kubelet: "1.36.4-1.1" } },
-    ].map(siteKey);
+    ].map(computeSiteKey);
     assert.equal(new Set(keys).size, keys.length);
   });
 });
 
 describe("components of a site", () => {
   it("say what they are made from and in what they differ, if they do", () => {
-    const components = release("1.36.3").components.slice(0, 2);
+    const components = getKubernetesRelease("1.36.3").components.slice(0, 2);
     const built = new Map(
       components.map((component) => [
         component.name,
         { component, directory: "", key: "", seconds: 0 },
       ]),
     );
-    assert.deepEqual(siteComponents(built), [
+    assert.deepEqual(describeSiteComponents(built), [
       { name: "kubernetes", version: "v1.36.3", madeFrom: "k8s.io/kubernetes@v1.36.3" },
       {
         name: "containerd",

@@ -1,14 +1,14 @@
 import { isNotFound } from "../client/client.js";
-import { at, listAt, mapAt, textAt } from "../objects/json.js";
-import { conditionOf, nameOf, namespaceOf } from "../objects/object-fields.js";
-import { info, warning } from "./readiness.js";
-import type { ReadinessCheck, ReadinessContext, Verdict } from "./readiness.js";
+import { getValueAt, getListAt, getMapAt, getTextAt } from "../objects/json.js";
+import { findCondition, getName, getNamespace } from "../objects/object-fields.js";
+import { createInfoMessage, createWarningMessage } from "./readiness.js";
+import type { ReadinessCheck, ReadinessContext, ReadinessResult } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
-const ready = (...texts: string[]): Verdict => ({
+const ready = (...texts: string[]): ReadinessResult => ({
   ready: true,
-  messages: texts.map(info),
+  messages: texts.map(createInfoMessage),
   problems: [],
 });
 
@@ -20,18 +20,18 @@ const noAddress = "Service was not allocated an IP address; does your cloud prov
  * Waits for an address (type LoadBalancer), and until the endpoints have not changed for a while
  * and are all ready.
  */
-export function serviceReadiness(context: ReadinessContext): ReadinessCheck {
+export function createServiceReadiness(context: ReadinessContext): ReadinessCheck {
   let seen: Json | undefined = "never looked";
   let since = 0;
   return async (live) => {
     const addressed =
-      textAt(live, "spec", "type") !== "LoadBalancer" ||
-      listAt(live, "status", "loadBalancer", "ingress").length > 0;
+      getTextAt(live, "spec", "type") !== "LoadBalancer" ||
+      getListAt(live, "status", "loadBalancer", "ingress").length > 0;
     if (!selectsPods(live)) {
       return addressed ? ready() : { ready: false, messages: [], problems: [noAddress] };
     }
     const endpoints = await endpointsOf(context, live);
-    const version = at(endpoints, "metadata", "resourceVersion");
+    const version = getValueAt(endpoints, "metadata", "resourceVersion");
     if (version !== seen) [seen, since] = [version, Date.now()];
     const settled =
       context.settle === 0 || (endpoints !== undefined && Date.now() - since >= context.settle);
@@ -40,18 +40,18 @@ export function serviceReadiness(context: ReadinessContext): ReadinessCheck {
 }
 
 const selectsPods = (service: JsonObject): boolean =>
-  textAt(service, "spec", "type") !== "ExternalName" &&
-  textAt(service, "spec", "clusterIP") !== "None" &&
-  Object.keys(mapAt(service, "spec", "selector")).length > 0;
+  getTextAt(service, "spec", "type") !== "ExternalName" &&
+  getTextAt(service, "spec", "clusterIP") !== "None" &&
+  Object.keys(getMapAt(service, "spec", "selector")).length > 0;
 
 function serviceVerdict(state: {
   addressed: boolean;
   settled: boolean;
   endpoints: JsonObject | undefined;
-}): Verdict {
+}): ReadinessResult {
   const { addressed, settled } = state;
-  const subsets = listAt(state.endpoints, "subsets").filter(isObject);
-  const some = (name: string) => subsets.some((subset) => listAt(subset, name).length > 0);
+  const subsets = getListAt(state.endpoints, "subsets").filter(isObject);
+  const some = (name: string) => subsets.some((subset) => getListAt(subset, name).length > 0);
   if (addressed && settled && !some("notReadyAddresses")) {
     return ready("Service initialization complete");
   }
@@ -60,14 +60,14 @@ function serviceVerdict(state: {
       ? "[2/3] Attempting to allocate IP address to Service"
       : "[1/3] Finding Pods to direct traffic to";
   const problems = [...(some("addresses") ? [] : [noPods]), ...(addressed ? [] : [noAddress])];
-  return { ready: false, messages: [info(doing)], problems };
+  return { ready: false, messages: [createInfoMessage(doing)], problems };
 }
 
 async function endpointsOf(
   context: ReadinessContext,
   service: JsonObject,
 ): Promise<JsonObject | undefined> {
-  const metadata = { name: nameOf(service), namespace: namespaceOf(service) };
+  const metadata = { name: getName(service), namespace: getNamespace(service) };
   try {
     return await context.cluster.get({ apiVersion: "v1", kind: "Endpoints", metadata });
   } catch (error) {
@@ -80,18 +80,18 @@ async function endpointsOf(
  * Waits until the claim is bound. If the storage class waits for the first consumer, a pending
  * claim counts as ready, because the program may create the pod that uses it later.
  */
-export function claimReadiness(context: ReadinessContext): ReadinessCheck {
+export function createClaimReadiness(context: ReadinessContext): ReadinessCheck {
   return async (live) => {
-    const phase = textAt(live, "status", "phase");
+    const phase = getTextAt(live, "status", "phase");
     if (phase === "Bound") return ready();
-    const name = textAt(live, "spec", "storageClassName");
-    const complaint = name ? undefined : `no storage class found for "${nameOf(live)}"`;
+    const name = getTextAt(live, "spec", "storageClassName");
+    const complaint = name ? undefined : `no storage class found for "${getName(live)}"`;
     const mode = name ? await bindingMode(context, name) : { problem: complaint };
     if (mode.mode === "WaitForFirstConsumer" && phase === "Pending") return ready();
     const problems = mode.problem === undefined ? [] : [mode.problem];
     return {
       ready: false,
-      messages: problems.map(warning),
+      messages: problems.map(createWarningMessage),
       problems: [...problems, `PersistentVolumeClaim is ${phase || "new"}, not Bound`],
     };
   };
@@ -103,15 +103,15 @@ async function bindingMode(
 ): Promise<{ mode?: string; problem?: string }> {
   const kind = { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: { name } };
   try {
-    return { mode: textAt(await context.cluster.get(kind), "volumeBindingMode") };
+    return { mode: getTextAt(await context.cluster.get(kind), "volumeBindingMode") };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { problem: `getting storageclass "${name}": ${why}` };
   }
 }
 
-export const volumeReadiness = (): ReadinessCheck => (live) => {
-  const phase = textAt(live, "status", "phase");
+export const createVolumeReadiness = (): ReadinessCheck => (live) => {
+  const phase = getTextAt(live, "status", "phase");
   return phase === "Available" || phase === "Bound"
     ? ready()
     : { ready: false, messages: [], problems: [`PersistentVolume is ${phase || "new"}`] };
@@ -121,22 +121,25 @@ export const volumeReadiness = (): ReadinessCheck => (live) => {
  * Waits until the server serves the new kind in every version, so that its objects can be created
  * at once.
  */
-export function crdReadiness({ cluster }: ReadinessContext): ReadinessCheck {
-  const waiting = (problem: string): Verdict => ({
+export function createCrdReadiness({ cluster }: ReadinessContext): ReadinessCheck {
+  const waiting = (problem: string): ReadinessResult => ({
     ready: false,
-    messages: [info(problem)],
+    messages: [createInfoMessage(problem)],
     problems: [problem],
   });
   return async (live) => {
-    const refused = conditionOf(live, "NamesAccepted");
+    const refused = findCondition(live, "NamesAccepted");
     if (refused?.status === "False") return waiting(`[${refused.reason}] ${refused.message}`);
-    if (conditionOf(live, "Established")?.status !== "True") {
+    if (findCondition(live, "Established")?.status !== "True") {
       return waiting("CustomResourceDefinition is not established");
     }
-    const [group, kind] = [textAt(live, "spec", "group"), textAt(live, "spec", "names", "kind")];
-    for (const item of listAt(live, "spec", "versions")) {
-      const version = textAt(item, "name");
-      const served = at(item, "served") === true;
+    const [group, kind] = [
+      getTextAt(live, "spec", "group"),
+      getTextAt(live, "spec", "names", "kind"),
+    ];
+    for (const item of getListAt(live, "spec", "versions")) {
+      const version = getTextAt(item, "name");
+      const served = getValueAt(item, "served") === true;
       if (served && !(await cluster.discovery.exists({ group, version, kind }))) {
         return waiting(`The API server does not serve ${group}/${version} ${kind} yet`);
       }
@@ -145,20 +148,24 @@ export function crdReadiness({ cluster }: ReadinessContext): ReadinessCheck {
   };
 }
 
-export const namespaceReadiness = (): ReadinessCheck => (live) =>
-  textAt(live, "status", "phase") === "Active"
+export const createNamespaceReadiness = (): ReadinessCheck => (live) =>
+  getTextAt(live, "status", "phase") === "Active"
     ? ready()
     : {
         ready: false,
-        messages: [info("Namespace is not active")],
+        messages: [createInfoMessage("Namespace is not active")],
         problems: ["Namespace is not active"],
       };
 
 /** Waits until a controller has set an address. */
-export const ingressReadiness = (): ReadinessCheck => (live) => {
+export const createIngressReadiness = (): ReadinessCheck => (live) => {
   const problem =
     "Ingress was not allocated an IP address; does the cluster have an ingress controller?";
-  return listAt(live, "status", "loadBalancer", "ingress").length > 0
+  return getListAt(live, "status", "loadBalancer", "ingress").length > 0
     ? ready("Ingress initialization complete")
-    : { ready: false, messages: [info("Waiting for an address")], problems: [problem] };
+    : {
+        ready: false,
+        messages: [createInfoMessage("Waiting for an address")],
+        problems: [problem],
+      };
 };

@@ -1,9 +1,14 @@
 import type { ObjectClient } from "../client/object-client.js";
-import { at, listAt, numberAt, textAt } from "../objects/json.js";
-import { selectorOf } from "../objects/normalize.js";
-import { conditionOf, displayName, isOwnedBy, namespaceOf } from "../objects/object-fields.js";
-import { info, warning } from "./readiness.js";
-import type { ReadinessCheck, Verdict } from "./readiness.js";
+import { getValueAt, getListAt, getNumberAt, getTextAt } from "../objects/json.js";
+import { getPodSelector } from "../objects/normalize.js";
+import {
+  findCondition,
+  getDisplayName,
+  isOwnedBy,
+  getNamespace,
+} from "../objects/object-fields.js";
+import { createInfoMessage, createWarningMessage } from "./readiness.js";
+import type { ReadinessCheck, ReadinessResult } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
@@ -11,25 +16,25 @@ import type { JsonObject } from "../../plugin/values.js";
 function containerProblem(container: JsonObject): string[] {
   if (container["ready"] === true) return [];
   const problems: string[] = [];
-  const waiting = at(container, "state", "waiting");
+  const waiting = getValueAt(container, "state", "waiting");
   if (isObject(waiting) && waiting["reason"] !== "ContainerCreating") {
-    problems.push(`[${textAt(waiting, "reason")}] ${textAt(waiting, "message")}`);
+    problems.push(`[${getTextAt(waiting, "reason")}] ${getTextAt(waiting, "message")}`);
   }
-  const ended = at(container, "state", "terminated");
-  if (isObject(ended) && textAt(ended, "reason")) {
-    const message = textAt(ended, "message");
+  const ended = getValueAt(container, "state", "terminated");
+  if (isObject(ended) && getTextAt(ended, "reason")) {
+    const message = getTextAt(ended, "message");
     problems.push(
       message
-        ? `[${textAt(ended, "reason")}] ${message}`
-        : `container "${textAt(container, "name")}" completed with exit code ${numberAt(ended, "exitCode") ?? 0}`,
+        ? `[${getTextAt(ended, "reason")}] ${message}`
+        : `container "${getTextAt(container, "name")}" completed with exit code ${getNumberAt(ended, "exitCode") ?? 0}`,
     );
   }
-  const last = at(container, "lastState", "terminated");
+  const last = getValueAt(container, "lastState", "terminated");
   if (isObject(last)) {
-    const code = numberAt(last, "exitCode") ?? 0;
+    const code = getNumberAt(last, "exitCode") ?? 0;
     problems.push(
-      `container "${textAt(container, "name")}" terminated at ${textAt(last, "finishedAt")} ` +
-        `(${textAt(last, "reason")}: exit code ${code})`,
+      `container "${getTextAt(container, "name")}" terminated at ${getTextAt(last, "finishedAt")} ` +
+        `(${getTextAt(last, "reason")}: exit code ${code})`,
     );
   }
   return problems;
@@ -49,22 +54,22 @@ interface PodState {
 }
 
 function podState(pod: JsonObject): PodState {
-  const succeeded = textAt(pod, "status", "phase") === "Succeeded";
+  const succeeded = getTextAt(pod, "status", "phase") === "Succeeded";
   for (const [step, type] of conditions) {
-    const condition = conditionOf(pod, type);
+    const condition = findCondition(pod, type);
     if (condition === undefined) return { pending: step };
     if (condition.status === "True" || (succeeded && step === "ready")) continue;
     const said = condition.reason ? condition.message : "";
     if (step === "scheduled") return { pending: step, problem: said || undefined };
-    const containers = listAt(pod, "status", "containerStatuses").filter(isObject);
+    const containers = getListAt(pod, "status", "containerStatuses").filter(isObject);
     const text = said + containers.flatMap(containerProblem).join("\n");
-    return { pending: step, problem: text ? `[Pod ${displayName(pod)}]: ${text}` : undefined };
+    return { pending: step, problem: text ? `[Pod ${getDisplayName(pod)}]: ${text}` : undefined };
   }
   return {};
 }
 
 /** Returns a sentence for each scheduled pod of a workload that does not become ready. */
-export function podProblems(pods: readonly JsonObject[]): string[] {
+export function listPodProblems(pods: readonly JsonObject[]): string[] {
   return pods
     .map(podState)
     .filter((state) => state.pending !== "scheduled")
@@ -72,7 +77,7 @@ export function podProblems(pods: readonly JsonObject[]): string[] {
 }
 
 /** Returns the pods that `owner` owns: the workload or its ReplicaSet. */
-export async function podsOf(
+export async function listOwnedPods(
   cluster: ObjectClient,
   workload: JsonObject,
   owner: JsonObject,
@@ -80,15 +85,15 @@ export async function podsOf(
   const kind = {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { namespace: namespaceOf(workload) },
+    metadata: { namespace: getNamespace(workload) },
   };
-  const pods = await cluster.list(kind, selectorOf(workload));
+  const pods = await cluster.list(kind, getPodSelector(workload));
   return pods.filter((pod) => isOwnedBy(pod, owner));
 }
 
-export const podReadiness =
+export const createPodReadiness =
   (): ReadinessCheck =>
-  (pod: JsonObject): Verdict => {
+  (pod: JsonObject): ReadinessResult => {
     const { pending, problem } = podState(pod);
     if (pending === undefined) return { ready: true, messages: [], problems: [] };
     const steps: Record<Step, string> = {
@@ -96,10 +101,12 @@ export const podReadiness =
       initialized: "be initialized",
       ready: "be ready",
     };
-    const waiting = info(`Waiting for Pod "${displayName(pod)}" to ${steps[pending]}`);
+    const waiting = createInfoMessage(
+      `Waiting for Pod "${getDisplayName(pod)}" to ${steps[pending]}`,
+    );
     return {
       ready: false,
-      messages: problem ? [waiting, warning(problem)] : [waiting],
+      messages: problem ? [waiting, createWarningMessage(problem)] : [waiting],
       problems: problem ? [problem] : [],
     };
   };

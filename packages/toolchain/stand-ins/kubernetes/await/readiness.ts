@@ -3,7 +3,7 @@ import type { Severity } from "../engine-messages.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /** Result of one check of an object. */
-export interface Verdict {
+export interface ReadinessResult {
   readonly ready: boolean;
   /** Whether the object can never become ready. If so, the wait ends. */
   readonly failed?: boolean;
@@ -23,8 +23,8 @@ export interface ReadinessContext {
 }
 
 /** Function that checks an object repeatedly. It may keep state between the checks. */
-export type ReadinessCheck = (live: JsonObject) => Verdict | Promise<Verdict>;
+export type ReadinessCheck = (live: JsonObject) => ReadinessResult | Promise<ReadinessResult>;
 export type CreateReadinessCheck = (context: ReadinessContext) => ReadinessCheck;
 
-export const info = (text: string) => ({ severity: "info", text }) as const;
-export const warning = (text: string) => ({ severity: "warning", text }) as const;
+export const createInfoMessage = (text: string) => ({ severity: "info", text }) as const;
+export const createWarningMessage = (text: string) => ({ severity: "warning", text }) as const;

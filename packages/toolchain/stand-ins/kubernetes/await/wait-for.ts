@@ -1,6 +1,6 @@
-import { at } from "../objects/json.js";
-import { annotationOf, annotations } from "../objects/object-fields.js";
-import { info, type ReadinessCheck } from "./readiness.js";
+import { getValueAt } from "../objects/json.js";
+import { getAnnotation, pulumiAnnotations } from "../objects/object-fields.js";
+import { createInfoMessage, type ReadinessCheck } from "./readiness.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /**
@@ -13,18 +13,18 @@ const field = /^jsonpath=(\{((?:\.[A-Za-z][A-Za-z0-9]*)+)\})$/;
  * field must exist. Returns undefined without the annotation. Throws for expressions that only the
  * official provider supports.
  */
-export function askedReadiness(object: JsonObject): ReadinessCheck | undefined {
-  const asked = annotationOf(object, annotations.waitFor);
+export function parseWaitForReadiness(object: JsonObject): ReadinessCheck | undefined {
+  const asked = getAnnotation(object, pulumiAnnotations.waitFor);
   if (asked === "") return undefined;
   const [, shown, names] = field.exec(asked) ?? [];
   if (shown === undefined || names === undefined)
     throw new Error(
-      `the stand-in does not know "${annotations.waitFor}: ${asked}", only jsonpath={.path.to.field}`,
+      `the stand-in does not know "${pulumiAnnotations.waitFor}: ${asked}", only jsonpath={.path.to.field}`,
     );
   const path = names.slice(1).split(".");
   return (live) => {
-    const ready = at(live, ...path) !== undefined;
+    const ready = getValueAt(live, ...path) !== undefined;
     const text = ready ? `Found ${shown}` : `${shown} selected nothing`;
-    return { ready, messages: [info(text)], problems: [] };
+    return { ready, messages: [createInfoMessage(text)], problems: [] };
   };
 }

@@ -1,59 +1,64 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isNotFound, UnreachableError } from "../client/client.js";
 import type { ObjectClient } from "../client/object-client.js";
-import { cancelled, failedToInitialize, NotReadyError, timedOut } from "../errors.js";
-import { listAt, textAt } from "../objects/json.js";
-import { apiVersionOfGvk, gvkOf } from "../objects/kinds.js";
+import {
+  createCancelledError,
+  createInitFailedError,
+  NotReadyError,
+  createTimedOutError,
+} from "../errors.js";
+import { getListAt, getTextAt } from "../objects/json.js";
+import { formatApiVersion, getGvk } from "../objects/kinds.js";
 import type { ResourceLog } from "../engine-messages.js";
 import {
-  annotationOf,
-  annotations,
-  isTrue,
-  kindOf,
-  nameOf,
-  uidOf,
+  getAnnotation,
+  pulumiAnnotations,
+  isAnnotationTrue,
+  getKind,
+  getName,
+  getUid,
 } from "../objects/object-fields.js";
 import {
-  claimReadiness,
-  crdReadiness,
-  ingressReadiness,
-  namespaceReadiness,
-  serviceReadiness,
-  volumeReadiness,
+  createClaimReadiness,
+  createCrdReadiness,
+  createIngressReadiness,
+  createNamespaceReadiness,
+  createServiceReadiness,
+  createVolumeReadiness,
 } from "./network-and-storage.js";
-import { podReadiness } from "./pods.js";
-import type { ReadinessCheck, CreateReadinessCheck, Verdict } from "./readiness.js";
-import { askedReadiness } from "./wait-for.js";
+import { createPodReadiness } from "./pods.js";
+import type { ReadinessCheck, CreateReadinessCheck, ReadinessResult } from "./readiness.js";
+import { parseWaitForReadiness } from "./wait-for.js";
 import {
-  daemonSetReadiness,
-  deploymentReadiness,
-  jobReadiness,
-  statefulSetReadiness,
+  createDaemonSetReadiness,
+  createDeploymentReadiness,
+  createJobReadiness,
+  createStatefulSetReadiness,
 } from "./workloads.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /** Kinds that are not ready as soon as they exist. */
-export const awaited: Readonly<Record<string, CreateReadinessCheck>> = {
-  "apps/v1/DaemonSet": daemonSetReadiness,
-  "apps/v1/Deployment": deploymentReadiness,
-  "apps/v1/StatefulSet": statefulSetReadiness,
-  "batch/v1/Job": jobReadiness,
-  "v1/Namespace": namespaceReadiness,
-  "v1/PersistentVolume": volumeReadiness,
-  "v1/PersistentVolumeClaim": claimReadiness,
-  "v1/Pod": podReadiness,
-  "v1/Service": serviceReadiness,
-  "networking.k8s.io/v1/Ingress": ingressReadiness,
-  "apiextensions.k8s.io/v1/CustomResourceDefinition": crdReadiness,
+export const readinessChecksByKind: Readonly<Record<string, CreateReadinessCheck>> = {
+  "apps/v1/DaemonSet": createDaemonSetReadiness,
+  "apps/v1/Deployment": createDeploymentReadiness,
+  "apps/v1/StatefulSet": createStatefulSetReadiness,
+  "batch/v1/Job": createJobReadiness,
+  "v1/Namespace": createNamespaceReadiness,
+  "v1/PersistentVolume": createVolumeReadiness,
+  "v1/PersistentVolumeClaim": createClaimReadiness,
+  "v1/Pod": createPodReadiness,
+  "v1/Service": createServiceReadiness,
+  "networking.k8s.io/v1/Ingress": createIngressReadiness,
+  "apiextensions.k8s.io/v1/CustomResourceDefinition": createCrdReadiness,
 };
 
 /** Kinds for which a refresh reports that they are not ready. */
 const readAwaited = new Set(["DaemonSet", "Deployment", "StatefulSet", "Job", "Pod", "Service"]);
 
 const readinessOf = (object: JsonObject): CreateReadinessCheck | undefined =>
-  awaited[`${apiVersionOfGvk(gvkOf(object))}/${kindOf(object)}`];
+  readinessChecksByKind[`${formatApiVersion(getGvk(object))}/${getKind(object)}`];
 
-export interface Waiting {
+export interface ObjectWaitOptions {
   readonly cluster: ObjectClient;
   readonly log: ResourceLog;
   /** Signal that the engine's cancel aborts. The wait then ends at once. */
@@ -68,9 +73,9 @@ export interface Waiting {
  * Returns the time limit in seconds. Uses customTimeouts, or else the annotation
  * pulumi.com/timeoutSeconds, or else 10 minutes.
  */
-export function timeoutSeconds(seconds: number, inputs: JsonObject): number {
+export function getTimeoutSeconds(seconds: number, inputs: JsonObject): number {
   if (seconds > 0) return seconds;
-  const annotated = Number(annotationOf(inputs, annotations.timeoutSeconds));
+  const annotated = Number(getAnnotation(inputs, pulumiAnnotations.timeoutSeconds));
   return annotated > 0 ? annotated : 600;
 }
 
@@ -93,12 +98,12 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
  * soon as it exists, or if nothing has to wait for it.
  */
 function lookFor(
-  waiting: Waiting,
+  waiting: ObjectWaitOptions,
   inputs: JsonObject,
   written: JsonObject,
 ): ReadinessCheck | undefined {
-  const look = askedReadiness(written) ?? readinessOf(written)?.(waiting);
-  if (look === undefined || !isTrue(inputs, annotations.skipAwait)) return look;
+  const look = parseWaitForReadiness(written) ?? readinessOf(written)?.(waiting);
+  if (look === undefined || !isAnnotationTrue(inputs, pulumiAnnotations.skipAwait)) return look;
   waiting.log.status("info", "Skipping await logic");
   return undefined;
 }
@@ -109,13 +114,13 @@ function lookFor(
  * ready.
  */
 export async function waitUntilReady(
-  waiting: Waiting,
+  waiting: ObjectWaitOptions,
   inputs: JsonObject,
   written: JsonObject,
 ): Promise<JsonObject> {
   const look = lookFor(waiting, inputs, written);
   if (look === undefined) return written;
-  const deadline = Date.now() + timeoutSeconds(waiting.timeout, inputs) * 1000;
+  const deadline = Date.now() + getTimeoutSeconds(waiting.timeout, inputs) * 1000;
   let live = written;
   let problems: readonly string[] = [];
   for (let i = 0; ; i++) {
@@ -125,14 +130,14 @@ export async function waitUntilReady(
       show(waiting.log, verdict);
       if (verdict.ready) return live;
       problems = verdict.problems;
-      if (verdict.failed) throw failedToInitialize(live, problems);
+      if (verdict.failed) throw createInitFailedError(live, problems);
     } catch (error) {
       throwUnlessPassing(error, { live, problems, signal: waiting.signal });
     }
     const rest = deadline - Date.now();
-    if (rest <= 0) throw timedOut(live, problems);
+    if (rest <= 0) throw createTimedOutError(live, problems);
     if (!(await pause(Math.min(interval(i), rest), waiting.signal))) {
-      throw cancelled(live, problems);
+      throw createCancelledError(live, problems);
     }
   }
 }
@@ -158,15 +163,15 @@ export async function requireReady(
   inputs: JsonObject,
   live: JsonObject,
 ): Promise<void> {
-  const create = readAwaited.has(kindOf(live)) ? readinessOf(live) : undefined;
-  if (create === undefined || isTrue(inputs, annotations.skipAwait)) return;
+  const create = readAwaited.has(getKind(live)) ? readinessOf(live) : undefined;
+  if (create === undefined || isAnnotationTrue(inputs, pulumiAnnotations.skipAwait)) return;
   const verdict = await create({ cluster, settle: 0 })(live);
   show(log, verdict);
-  if (!verdict.ready) throw failedToInitialize(live, verdict.problems);
+  if (!verdict.ready) throw createInitFailedError(live, verdict.problems);
   log.clear();
 }
 
-function show(log: ResourceLog, verdict: Verdict): void {
+function show(log: ResourceLog, verdict: ReadinessResult): void {
   for (const message of verdict.messages) log.status(message.severity, message.text);
 }
 
@@ -175,42 +180,42 @@ function show(log: ResourceLog, verdict: Verdict): void {
  * this.
  */
 export async function waitUntilGone(
-  waiting: Waiting,
+  waiting: ObjectWaitOptions,
   inputs: JsonObject,
   object: JsonObject,
 ): Promise<void> {
-  const deadline = Date.now() + timeoutSeconds(waiting.timeout, inputs) * 1000;
+  const deadline = Date.now() + getTimeoutSeconds(waiting.timeout, inputs) * 1000;
   let live = object;
   for (let i = 0; ; i++) {
     const found = await lookAgain(waiting, object);
     // An object with another UID is a new object with the same name.
-    if (found === "gone" || (found && uidOf(object) && uidOf(found) !== uidOf(object))) return;
+    if (found === "gone" || (found && getUid(object) && getUid(found) !== getUid(object))) return;
     if (found) {
       live = found;
-      if (textAt(live, "metadata", "deletionTimestamp")) {
+      if (getTextAt(live, "metadata", "deletionTimestamp")) {
         waiting.log.status("info", "Resource scheduled for deletion");
       }
     }
     const rest = deadline - Date.now();
     const going = rest > 0 && (await pause(Math.min(interval(i), rest), waiting.signal));
     if (!going) {
-      const finalizers = listAt(live, "metadata", "finalizers")
+      const finalizers = getListAt(live, "metadata", "finalizers")
         .filter((finalizer) => typeof finalizer === "string")
         .join(", ");
       waiting.log.keep("warning", `finalizers might be preventing deletion (${finalizers})`);
-      throw waiting.signal.aborted ? cancelled(live, []) : timedOutDeleting(live);
+      throw waiting.signal.aborted ? createCancelledError(live, []) : timedOutDeleting(live);
     }
   }
 }
 
 const timedOutDeleting = (live: JsonObject) => {
-  const error = timedOut(live, []);
-  error.message = `timed out waiting for the condition: '${nameOf(live)}' is still there`;
+  const error = createTimedOutError(live, []);
+  error.message = `timed out waiting for the condition: '${getName(live)}' is still there`;
   return error;
 };
 
 async function lookAgain(
-  waiting: Waiting,
+  waiting: ObjectWaitOptions,
   object: JsonObject,
 ): Promise<JsonObject | "gone" | undefined> {
   try {

@@ -1,24 +1,24 @@
 import type { ObjectClient } from "../client/object-client.js";
-import { mapAt, numberAt, textAt } from "../objects/json.js";
-import { claimsOf, selectorOf } from "../objects/normalize.js";
+import { getMapAt, getNumberAt, getTextAt } from "../objects/json.js";
+import { listMountedClaims, getPodSelector } from "../objects/normalize.js";
 import {
-  annotationOf,
-  conditionOf,
-  displayName,
+  getAnnotation,
+  findCondition,
+  getDisplayName,
   isObserved,
   isOwnedBy,
-  namespaceOf,
+  getNamespace,
 } from "../objects/object-fields.js";
 import { isNotFound } from "../client/client.js";
-import { podProblems, podsOf } from "./pods.js";
-import { info, warning } from "./readiness.js";
-import type { ReadinessCheck, ReadinessContext, Verdict } from "./readiness.js";
+import { listPodProblems, listOwnedPods } from "./pods.js";
+import { createInfoMessage, createWarningMessage } from "./readiness.js";
+import type { ReadinessCheck, ReadinessContext, ReadinessResult } from "./readiness.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 const revision = "deployment.kubernetes.io/revision";
-const notYet = (text: string): Verdict => ({
+const notYet = (text: string): ReadinessResult => ({
   ready: false,
-  messages: [info(text)],
+  messages: [createInfoMessage(text)],
   problems: [text],
 });
 
@@ -26,19 +26,26 @@ const notYet = (text: string): Verdict => ({
  * Waits until all pods of the newest ReplicaSet are ready and the Deployment reports that it is
  * available.
  */
-export function deploymentReadiness({ cluster }: ReadinessContext): ReadinessCheck {
+export function createDeploymentReadiness({ cluster }: ReadinessContext): ReadinessCheck {
   return async (live) => {
     if (!isObserved(live)) return notYet("Waiting for the Deployment controller");
-    const set = await replicaSetOf(cluster, live, annotationOf(live, revision));
+    const set = await replicaSetOf(cluster, live, getAnnotation(live, revision));
     const rollout = rolloutOf(live, set);
     const claims = await unboundClaims(cluster, live);
     if (rollout.problem === undefined && claims.length === 0) {
-      return { ready: true, messages: [info("Deployment initialization complete")], problems: [] };
+      return {
+        ready: true,
+        messages: [createInfoMessage("Deployment initialization complete")],
+        problems: [],
+      };
     }
-    const pods = set ? podProblems(await podsOf(cluster, live, set)) : [];
+    const pods = set ? listPodProblems(await listOwnedPods(cluster, live, set)) : [];
     return {
       ready: false,
-      messages: [...[...rollout.conditions, ...pods].map(warning), info(rollout.doing)],
+      messages: [
+        ...[...rollout.conditions, ...pods].map(createWarningMessage),
+        createInfoMessage(rollout.doing),
+      ],
       problems: [
         ...rollout.conditions,
         ...claims.map((claim) => `Failed to bind PersistentVolumeClaim(s): "${claim}"`),
@@ -58,12 +65,12 @@ interface Rollout {
 }
 
 function rolloutOf(live: JsonObject, set: JsonObject | undefined): Rollout {
-  const wanted = numberAt(set, "spec", "replicas") ?? 1;
-  const readyPods = numberAt(set, "status", "readyReplicas") ?? 0;
-  const available = conditionOf(live, "Available");
-  const progressing = conditionOf(live, "Progressing");
+  const wanted = getNumberAt(set, "spec", "replicas") ?? 1;
+  const readyPods = getNumberAt(set, "status", "readyReplicas") ?? 0;
+  const available = findCondition(live, "Available");
+  const progressing = findCondition(live, "Progressing");
   // The first ReplicaSet replaces none, so no condition reports its progress.
-  const first = annotationOf(live, revision) === "1";
+  const first = getAnnotation(live, revision) === "1";
   const replaced =
     progressing?.status === "True" && progressing.reason === "NewReplicaSetAvailable";
   const steps: readonly [boolean, string][] = [
@@ -93,36 +100,37 @@ async function replicaSetOf(
   const kind = {
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
-    metadata: { namespace: namespaceOf(deployment) },
+    metadata: { namespace: getNamespace(deployment) },
   };
-  const sets = await cluster.list(kind, selectorOf(deployment));
-  return sets.find((set) => isOwnedBy(set, deployment) && annotationOf(set, revision) === current);
+  const sets = await cluster.list(kind, getPodSelector(deployment));
+  return sets.find((set) => isOwnedBy(set, deployment) && getAnnotation(set, revision) === current);
 }
 
 async function unboundClaims(cluster: ObjectClient, workload: JsonObject): Promise<string[]> {
   const unbound: string[] = [];
-  for (const name of claimsOf(workload)) {
-    const metadata = { name, namespace: namespaceOf(workload) };
+  for (const name of listMountedClaims(workload)) {
+    const metadata = { name, namespace: getNamespace(workload) };
     const claim = await cluster
       .get({ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata })
       .catch((error: unknown) => {
         if (isNotFound(error)) return undefined;
         throw error;
       });
-    if (claim && textAt(claim, "status", "phase") !== "Bound") unbound.push(name);
+    if (claim && getTextAt(claim, "status", "phase") !== "Bound") unbound.push(name);
   }
   return unbound;
 }
 
 /** Waits until every node that needs a pod has a ready pod of the newest revision. */
-export function daemonSetReadiness(context: ReadinessContext): ReadinessCheck {
+export function createDaemonSetReadiness(context: ReadinessContext): ReadinessCheck {
   return async (live) => {
     const state = daemonSetState(live);
-    if (state.ready) return { ready: true, messages: [info(state.text)], problems: [] };
-    const pods = podProblems(await podsOf(context.cluster, live, live));
+    if (state.ready)
+      return { ready: true, messages: [createInfoMessage(state.text)], problems: [] };
+    const pods = listPodProblems(await listOwnedPods(context.cluster, live, live));
     return {
       ready: false,
-      messages: [info(state.text), ...pods.map(warning)],
+      messages: [createInfoMessage(state.text), ...pods.map(createWarningMessage)],
       problems: [state.text, ...pods],
     };
   };
@@ -130,17 +138,17 @@ export function daemonSetReadiness(context: ReadinessContext): ReadinessCheck {
 
 /** Returns the state according to the steps and sentences of kubectl's status library (kstatus). */
 function daemonSetState(live: JsonObject): { ready: boolean; text: string } {
-  const status = mapAt(live, "status");
-  const count = (name: string) => numberAt(status, name) ?? 0;
-  if (numberAt(status, "observedGeneration") === undefined) {
+  const status = getMapAt(live, "status");
+  const count = (name: string) => getNumberAt(status, name) ?? 0;
+  if (getNumberAt(status, "observedGeneration") === undefined) {
     return { ready: false, text: "DaemonSet status.observedGeneration not found" };
   }
   if (!isObserved(live)) {
-    const generation = numberAt(live, "metadata", "generation") ?? 0;
+    const generation = getNumberAt(live, "metadata", "generation") ?? 0;
     const text = `DaemonSet generation is ${generation}, but latest observed generation is ${count("observedGeneration")}`;
     return { ready: false, text };
   }
-  const desired = numberAt(status, "desiredNumberScheduled");
+  const desired = getNumberAt(status, "desiredNumberScheduled");
   if (desired === undefined) {
     return { ready: false, text: "DaemonSet .status.desiredNumberScheduled not found" };
   }
@@ -151,7 +159,7 @@ function daemonSetState(live: JsonObject): { ready: boolean; text: string } {
     ["numberReady", "Ready"],
   ];
   for (const [name, title] of steps) {
-    const onDelete = textAt(live, "spec", "updateStrategy", "type") === "OnDelete";
+    const onDelete = getTextAt(live, "spec", "updateStrategy", "type") === "OnDelete";
     if (onDelete && title === "Updated") continue;
     if (count(name) < desired) {
       return { ready: false, text: `${title}: ${count(name)}/${desired}` };
@@ -161,29 +169,36 @@ function daemonSetState(live: JsonObject): { ready: boolean; text: string } {
 }
 
 /** Waits until all pods are ready and belong to the newest revision. */
-export function statefulSetReadiness({ cluster }: ReadinessContext): ReadinessCheck {
+export function createStatefulSetReadiness({ cluster }: ReadinessContext): ReadinessCheck {
   return async (live) => {
     const state = statefulSetState(live);
     if (state.problems.length === 0) {
-      return { ready: true, messages: [info("StatefulSet initialization complete")], problems: [] };
+      return {
+        ready: true,
+        messages: [createInfoMessage("StatefulSet initialization complete")],
+        problems: [],
+      };
     }
-    const pods = podProblems(await podsOf(cluster, live, live));
+    const pods = listPodProblems(await listOwnedPods(cluster, live, live));
     return {
       ready: false,
-      messages: [info(state.doing), ...pods.map(warning)],
+      messages: [createInfoMessage(state.doing), ...pods.map(createWarningMessage)],
       problems: [...state.problems, ...pods],
     };
   };
 }
 
 function statefulSetState(live: JsonObject): { problems: string[]; doing: string } {
-  const status = mapAt(live, "status");
-  const count = (name: string) => numberAt(status, name) ?? 0;
-  const wanted = numberAt(live, "spec", "replicas") ?? 1;
-  const first = (numberAt(live, "metadata", "generation") ?? 1) <= 1;
+  const status = getMapAt(live, "status");
+  const count = (name: string) => getNumberAt(status, name) ?? 0;
+  const wanted = getNumberAt(live, "spec", "replicas") ?? 1;
+  const first = (getNumberAt(live, "metadata", "generation") ?? 1) <= 1;
   // With OnDelete, pods are replaced manually, and the revision does not advance.
-  const byHand = !first && textAt(live, "spec", "updateStrategy", "type") === "OnDelete";
-  const [current, target] = [textAt(status, "currentRevision"), textAt(status, "updateRevision")];
+  const byHand = !first && getTextAt(live, "spec", "updateStrategy", "type") === "OnDelete";
+  const [current, target] = [
+    getTextAt(status, "currentRevision"),
+    getTextAt(status, "updateRevision"),
+  ];
   const counted = ["replicas", "readyReplicas", ...(byHand ? [] : ["currentReplicas"])];
   const observed = isObserved(live);
   const allReady = observed && counted.every((name) => count(name) === wanted);
@@ -212,25 +227,25 @@ function statefulSetStep(state: { first: boolean; allReady: boolean; pods: strin
 }
 
 /** Waits until the Job has succeeded. A failed Job ends the wait at once. */
-export function jobReadiness(context: ReadinessContext): ReadinessCheck {
+export function createJobReadiness(context: ReadinessContext): ReadinessCheck {
   return async (live) => {
-    const name = displayName(live);
-    const status = mapAt(live, "status");
-    if (!textAt(status, "startTime")) return notYet(`Waiting for Job "${name}" to start`);
-    const count = (key: string) => numberAt(status, key) ?? 0;
-    const waiting = info(
+    const name = getDisplayName(live);
+    const status = getMapAt(live, "status");
+    if (!getTextAt(status, "startTime")) return notYet(`Waiting for Job "${name}" to start`);
+    const count = (key: string) => getNumberAt(status, key) ?? 0;
+    const waiting = createInfoMessage(
       `Waiting for Job "${name}" to succeed (Active: ${count("active")} | ` +
         `Succeeded: ${count("succeeded")} | Failed: ${count("failed")})`,
     );
-    if (conditionOf(live, "Complete")?.status === "True") {
+    if (findCondition(live, "Complete")?.status === "True") {
       return { ready: true, messages: [waiting], problems: [] };
     }
-    const pods = podProblems(await podsOf(context.cluster, live, live));
-    const failure = conditionOf(live, "Failed");
+    const pods = listPodProblems(await listOwnedPods(context.cluster, live, live));
+    const failure = findCondition(live, "Failed");
     if (failure?.status === "True") {
       const problems = [`[${failure.reason}] ${failure.message}`, ...pods];
       return { ready: false, failed: true, messages: [waiting], problems };
     }
-    return { ready: false, messages: [waiting, ...pods.map(warning)], problems: pods };
+    return { ready: false, messages: [waiting, ...pods.map(createWarningMessage)], problems: pods };
   };
 }

@@ -1,8 +1,8 @@
 import { Agent, request as httpsRequest } from "node:https";
 import type { RequestOptions } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
-import { textAt } from "../objects/json.js";
-import type { Connection } from "./kubeconfig.js";
+import { getTextAt } from "../objects/json.js";
+import type { ApiServerConnection } from "./kubeconfig.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
@@ -15,15 +15,15 @@ export class ApiError extends Error {
     readonly code: number,
     readonly status: JsonObject,
   ) {
-    super(textAt(status, "message") || `the server answered ${code}`);
+    super(getTextAt(status, "message") || `the server answered ${code}`);
     this.name = "ApiError";
   }
   get reason(): string {
-    return textAt(this.status, "reason");
+    return getTextAt(this.status, "reason");
   }
   /** Kind in the Status, e.g. `namespaces`. */
   get kind(): string {
-    return textAt(this.status, "details", "kind");
+    return getTextAt(this.status, "details", "kind");
   }
 }
 
@@ -93,7 +93,7 @@ export class KubeClient {
 
   /** @param interval milliseconds between two attempts of a read whose connection was closed */
   constructor(
-    readonly connection: Connection,
+    readonly connection: ApiServerConnection,
     private readonly interval = 1_000,
   ) {
     this.agent = new Agent({

@@ -1,7 +1,7 @@
 import { isNotFound } from "./client.js";
 import type { KubeClient } from "./client.js";
-import { listAt, textAt } from "../objects/json.js";
-import { apiVersionOfGvk, gvkOf, isBuiltIn, isNamespacedBuiltIn } from "../objects/kinds.js";
+import { getListAt, getTextAt } from "../objects/json.js";
+import { formatApiVersion, getGvk, isBuiltIn, isNamespacedBuiltIn } from "../objects/kinds.js";
 import type { GroupVersionKind } from "../objects/kinds.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
@@ -12,7 +12,7 @@ import type { JsonObject } from "../../plugin/values.js";
  */
 export class NoMatchError extends Error {
   constructor(gvk: GroupVersionKind) {
-    super(`no matches for kind "${gvk.kind}" in version "${apiVersionOfGvk(gvk)}"`);
+    super(`no matches for kind "${gvk.kind}" in version "${formatApiVersion(gvk)}"`);
     this.name = "NoMatchError";
   }
 }
@@ -40,9 +40,9 @@ export class Discovery {
 
   /** Records a CustomResourceDefinition of the program. */
   plan(crd: JsonObject): void {
-    const kind = textAt(crd, "spec", "names", "kind");
-    const group = textAt(crd, "spec", "group");
-    this.planned.set(`${group}/${kind}`, textAt(crd, "spec", "scope") === "Namespaced");
+    const kind = getTextAt(crd, "spec", "names", "kind");
+    const group = getTextAt(crd, "spec", "group");
+    this.planned.set(`${group}/${kind}`, getTextAt(crd, "spec", "scope") === "Namespaced");
   }
 
   async find(gvk: GroupVersionKind, signal?: AbortSignal): Promise<ApiResource> {
@@ -95,36 +95,36 @@ export class Discovery {
 }
 
 function match(list: JsonObject, gvk: GroupVersionKind): ApiResource | undefined {
-  const found = listAt(list, "resources")
+  const found = getListAt(list, "resources")
     .filter(isObject)
-    .find((item) => item["kind"] === gvk.kind && !textAt(item, "name").includes("/"));
+    .find((item) => item["kind"] === gvk.kind && !getTextAt(item, "name").includes("/"));
   return (
     found && {
       prefix: prefixOf(gvk),
-      plural: textAt(found, "name"),
+      plural: getTextAt(found, "name"),
       namespaced: found["namespaced"] === true,
     }
   );
 }
 
 /** Returns the URL path of an object's collection. */
-export function collectionPath(resource: ApiResource, namespace: string): string {
+export function getCollectionPath(resource: ApiResource, namespace: string): string {
   return resource.namespaced
     ? `${resource.prefix}/namespaces/${namespace || "default"}/${resource.plural}`
     : `${resource.prefix}/${resource.plural}`;
 }
 
 /** Returns the URL path of an object. */
-export async function pathOf(
+export async function resolveObjectPath(
   discovery: Discovery,
   object: JsonObject,
   signal?: AbortSignal,
 ): Promise<{ collection: string; path: string; namespaced: boolean }> {
-  const resource = await discovery.find(gvkOf(object), signal);
-  const collection = collectionPath(resource, textAt(object, "metadata", "namespace"));
+  const resource = await discovery.find(getGvk(object), signal);
+  const collection = getCollectionPath(resource, getTextAt(object, "metadata", "namespace"));
   return {
     collection,
-    path: `${collection}/${textAt(object, "metadata", "name")}`,
+    path: `${collection}/${getTextAt(object, "metadata", "name")}`,
     namespaced: resource.namespaced,
   };
 }

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
-import { listAt, mapAt, textAt } from "../objects/json.js";
+import { getListAt, getMapAt, getTextAt } from "../objects/json.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /** Address and credentials of one API server. */
-export interface Connection {
+export interface ApiServerConnection {
   /** Address `https://host:port` with an optional path. */
   readonly server: string;
   readonly ca?: Buffer;
@@ -45,20 +45,24 @@ export function loadKubeconfig(pathOrContents: string): Loaded {
 }
 
 const entry = (config: JsonObject, list: string, name: string): JsonObject | undefined => {
-  const found = listAt(config, list).find((item) => textAt(item, "name") === name);
+  const found = getListAt(config, list).find((item) => getTextAt(item, "name") === name);
   return isObject(found) ? found : undefined;
 };
 
 /** Returns the active cluster entry, which `DiffConfig` compares. */
-export function activeCluster(
+export function findActiveCluster(
   config: JsonObject,
   overrides: KubeconfigOverrides,
 ): JsonObject | undefined {
-  const context = entry(config, "contexts", overrides.context ?? textAt(config, "current-context"));
+  const context = entry(
+    config,
+    "contexts",
+    overrides.context ?? getTextAt(config, "current-context"),
+  );
   if (context === undefined) return undefined;
-  const name = overrides.cluster ?? textAt(context, "context", "cluster");
+  const name = overrides.cluster ?? getTextAt(context, "context", "cluster");
   const cluster = entry(config, "clusters", name);
-  return cluster && mapAt(cluster, "cluster");
+  return cluster && getMapAt(cluster, "cluster");
 }
 
 const unsupported: readonly [string, string][] = [
@@ -67,47 +71,53 @@ const unsupported: readonly [string, string][] = [
   ["proxy-url", "does not use proxies (clusters[].cluster.proxy-url)"],
 ];
 
-export function connectionOf(loaded: Loaded, overrides: KubeconfigOverrides): Connection {
+export function getApiServerConnection(
+  loaded: Loaded,
+  overrides: KubeconfigOverrides,
+): ApiServerConnection {
   const { config, directory } = loaded;
-  const contextName = overrides.context ?? textAt(config, "current-context");
-  const context = mapAt(entry(config, "contexts", contextName), "context");
-  const cluster = activeCluster(config, overrides);
+  const contextName = overrides.context ?? getTextAt(config, "current-context");
+  const context = getMapAt(entry(config, "contexts", contextName), "context");
+  const cluster = findActiveCluster(config, overrides);
   if (cluster === undefined) throw new Error(`it has no context "${contextName}" with a cluster`);
-  const user = mapAt(entry(config, "users", textAt(context, "user")), "user");
+  const user = getMapAt(entry(config, "users", getTextAt(context, "user")), "user");
   for (const [key, what] of unsupported) {
     if (user[key] !== undefined || cluster[key] !== undefined) {
       throw new Error(`the stand-in ${what}`);
     }
   }
   return {
-    server: textAt(cluster, "server").replace(/\/$/, ""),
+    server: getTextAt(cluster, "server").replace(/\/$/, ""),
     ca: readPart(directory, cluster, "certificate-authority"),
     insecure: cluster["insecure-skip-tls-verify"] === true,
-    serverName: orUndefined(textAt(cluster, "tls-server-name")),
+    serverName: orUndefined(getTextAt(cluster, "tls-server-name")),
     certificate: readPart(directory, user, "client-certificate"),
     key: readPart(directory, user, "client-key"),
     ...credentials(directory, user),
-    namespace: overrides.namespace ?? orUndefined(textAt(context, "namespace")) ?? "default",
+    namespace: overrides.namespace ?? orUndefined(getTextAt(context, "namespace")) ?? "default",
   };
 }
 
 const orUndefined = (text: string): string | undefined => (text === "" ? undefined : text);
 
 function readPart(directory: string, from: JsonObject, name: string): Buffer | undefined {
-  const data = textAt(from, `${name}-data`);
+  const data = getTextAt(from, `${name}-data`);
   if (data) return Buffer.from(data, "base64");
-  const file = textAt(from, name);
+  const file = getTextAt(from, name);
   return file ? readFileSync(resolve(directory, file)) : undefined;
 }
 
-function credentials(directory: string, user: JsonObject): Pick<Connection, "token" | "user"> {
-  const file = textAt(user, "tokenFile");
+function credentials(
+  directory: string,
+  user: JsonObject,
+): Pick<ApiServerConnection, "token" | "user"> {
+  const file = getTextAt(user, "tokenFile");
   const token = file
     ? readFileSync(resolve(directory, file), "utf8").trim()
-    : textAt(user, "token");
-  const name = textAt(user, "username");
+    : getTextAt(user, "token");
+  const name = getTextAt(user, "username");
   return {
     token: orUndefined(token),
-    user: name ? { name, password: textAt(user, "password") } : undefined,
+    user: name ? { name, password: getTextAt(user, "password") } : undefined,
   };
 }

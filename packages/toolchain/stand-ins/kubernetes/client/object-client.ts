@@ -1,8 +1,8 @@
 import type { KubeClient } from "./client.js";
-import { pathOf } from "./discovery.js";
+import { resolveObjectPath } from "./discovery.js";
 import type { Discovery } from "./discovery.js";
-import { listAt, without } from "../objects/json.js";
-import { apiVersionOf, kindOf } from "../objects/object-fields.js";
+import { getListAt, omitKeys } from "../objects/json.js";
+import { getApiVersion, getKind } from "../objects/object-fields.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
@@ -27,12 +27,12 @@ export class ObjectClient {
   ) {}
 
   async get(object: JsonObject): Promise<JsonObject> {
-    const { path } = await pathOf(this.discovery, object, this.signal);
+    const { path } = await resolveObjectPath(this.discovery, object, this.signal);
     return this.client.request({ path, signal: this.signal });
   }
 
   async create(object: JsonObject, options: WriteOptions): Promise<JsonObject> {
-    const { collection, namespaced } = await pathOf(this.discovery, object, this.signal);
+    const { collection, namespaced } = await resolveObjectPath(this.discovery, object, this.signal);
     return this.client.request({
       method: "POST",
       path: collection,
@@ -44,7 +44,7 @@ export class ObjectClient {
 
   /** Applies an object by server-side apply. */
   async applyObject(object: JsonObject, options: WriteOptions): Promise<JsonObject> {
-    const { path, namespaced } = await pathOf(this.discovery, object, this.signal);
+    const { path, namespaced } = await resolveObjectPath(this.discovery, object, this.signal);
     return this.client.request({
       method: "PATCH",
       path,
@@ -56,7 +56,7 @@ export class ObjectClient {
   }
 
   async replace(object: JsonObject, options: WriteOptions): Promise<JsonObject> {
-    const { path } = await pathOf(this.discovery, object, this.signal);
+    const { path } = await resolveObjectPath(this.discovery, object, this.signal);
     return this.client.request({
       method: "PUT",
       path,
@@ -67,7 +67,7 @@ export class ObjectClient {
   }
 
   async jsonPatch(object: JsonObject, patch: readonly JsonObject[]): Promise<JsonObject> {
-    const { path } = await pathOf(this.discovery, object, this.signal);
+    const { path } = await resolveObjectPath(this.discovery, object, this.signal);
     return this.client.request({
       method: "PATCH",
       path,
@@ -78,7 +78,7 @@ export class ObjectClient {
   }
 
   async delete(object: JsonObject, propagationPolicy: string): Promise<void> {
-    const { path } = await pathOf(this.discovery, object, this.signal);
+    const { path } = await resolveObjectPath(this.discovery, object, this.signal);
     await this.client.request({
       method: "DELETE",
       path,
@@ -89,7 +89,7 @@ export class ObjectClient {
 
   /** Returns the objects of a kind in a namespace that have all these labels. */
   async list(kind: JsonObject, labels: Readonly<Record<string, string>>): Promise<JsonObject[]> {
-    const { collection } = await pathOf(this.discovery, kind, this.signal);
+    const { collection } = await resolveObjectPath(this.discovery, kind, this.signal);
     const labelSelector = Object.entries(labels)
       .map(([key, value]) => `${key}=${value}`)
       .join(",");
@@ -99,9 +99,9 @@ export class ObjectClient {
       signal: this.signal,
     });
     // The items of a list do not contain their apiVersion and kind.
-    return listAt(list, "items")
+    return getListAt(list, "items")
       .filter(isObject)
-      .map((item) => ({ apiVersion: apiVersionOf(kind), kind: kindOf(kind), ...item }));
+      .map((item) => ({ apiVersion: getApiVersion(kind), kind: getKind(kind), ...item }));
   }
 }
 
@@ -111,5 +111,5 @@ export class ObjectClient {
 function withoutNamespace(object: JsonObject): JsonObject {
   const metadata = object["metadata"];
   if (!isObject(metadata)) return object;
-  return { ...object, metadata: without(metadata, "namespace") };
+  return { ...object, metadata: omitKeys(metadata, "namespace") };
 }

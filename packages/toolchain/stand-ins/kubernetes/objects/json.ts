@@ -3,37 +3,37 @@ import { isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
 /** Returns the map at a path, or an empty map if it is missing. */
-export function mapAt(value: Json | undefined, ...path: string[]): JsonObject {
-  const found = at(value, ...path);
+export function getMapAt(value: Json | undefined, ...path: string[]): JsonObject {
+  const found = getValueAt(value, ...path);
   return isObject(found) ? found : {};
 }
 
-export function listAt(value: Json | undefined, ...path: string[]): Json[] {
-  const found = at(value, ...path);
+export function getListAt(value: Json | undefined, ...path: string[]): Json[] {
+  const found = getValueAt(value, ...path);
   return Array.isArray(found) ? found : [];
 }
 
-export function textAt(value: Json | undefined, ...path: string[]): string {
-  const found = at(value, ...path);
+export function getTextAt(value: Json | undefined, ...path: string[]): string {
+  const found = getValueAt(value, ...path);
   return typeof found === "string" ? found : "";
 }
 
 /** Returns a map of strings, such as labels. Leaves out values of other types. */
-export function textsAt(value: Json | undefined, ...path: string[]): Record<string, string> {
+export function getTextMapAt(value: Json | undefined, ...path: string[]): Record<string, string> {
   const texts: Record<string, string> = {};
-  for (const [key, item] of Object.entries(mapAt(value, ...path))) {
+  for (const [key, item] of Object.entries(getMapAt(value, ...path))) {
     if (typeof item === "string") texts[key] = item;
   }
   return texts;
 }
 
-export function numberAt(value: Json | undefined, ...path: string[]): number | undefined {
-  const found = at(value, ...path);
+export function getNumberAt(value: Json | undefined, ...path: string[]): number | undefined {
+  const found = getValueAt(value, ...path);
   return typeof found === "number" ? found : undefined;
 }
 
 /** Returns the value at a path of keys, or `undefined` if a step is missing. */
-export function at(value: Json | undefined, ...path: string[]): Json | undefined {
+export function getValueAt(value: Json | undefined, ...path: string[]): Json | undefined {
   let current: Json | undefined = value;
   for (const key of path) {
     if (!isObject(current)) return undefined;
@@ -57,25 +57,25 @@ export function setAt(target: JsonObject, path: readonly string[], value: Json):
 
 export function removeAt(target: JsonObject, path: readonly string[]): void {
   const last = path.at(-1);
-  const parent = at(target, ...path.slice(0, -1));
+  const parent = getValueAt(target, ...path.slice(0, -1));
   if (last !== undefined && isObject(parent)) Reflect.deleteProperty(parent, last);
 }
 
 /** Returns a copy without some of its keys. */
-export const without = (map: JsonObject, ...keys: string[]): JsonObject =>
+export const omitKeys = (map: JsonObject, ...keys: string[]): JsonObject =>
   Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
 
 /** Compares JSON values. The order of keys does not matter. */
-export function equal(a: Json | undefined, b: Json | undefined): boolean {
+export function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]));
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => isEqual(item, b[i]));
   }
   if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))
+    keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
   );
 }
 

@@ -1,4 +1,4 @@
-import { apiVersionOf, kindOf } from "./object-fields.js";
+import { getApiVersion, getKind } from "./object-fields.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /** Group, version and kind, which identify a resource type for the API server. */
@@ -77,21 +77,21 @@ export const isBuiltIn = (gvk: GroupVersionKind): boolean => builtInGroups.has(g
 /** Reports whether a built-in kind is namespaced. Valid only if {@link isBuiltIn} is true. */
 export const isNamespacedBuiltIn = (gvk: GroupVersionKind): boolean => !clusterScoped.has(gvk.kind);
 
-export function gvkOf(object: JsonObject): GroupVersionKind {
-  const apiVersion = apiVersionOf(object);
+export function getGvk(object: JsonObject): GroupVersionKind {
+  const apiVersion = getApiVersion(object);
   const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
-  return { group: group ?? "", version: version ?? "", kind: kindOf(object) };
+  return { group: group ?? "", version: version ?? "", kind: getKind(object) };
 }
 
-export const apiVersionOfGvk = (gvk: GroupVersionKind): string =>
+export const formatApiVersion = (gvk: GroupVersionKind): string =>
   gvk.group === "" ? gvk.version : `${gvk.group}/${gvk.version}`;
 
 /**
  * Returns the kind in a resource's URN:
  * `urn:pulumi:stack::project::parent$kubernetes:apps/v1:Deployment::name`.
  */
-export function gvkOfUrn(urn: string): GroupVersionKind {
-  const type = typeOfUrn(urn);
+export function parseGvkFromUrn(urn: string): GroupVersionKind {
+  const type = parseTypeFromUrn(urn);
   const [, module = "", kind = ""] = type.split(":");
   const [group, version] = module.split("/");
   if (group === undefined || version === undefined || kind === "") {
@@ -100,24 +100,25 @@ export function gvkOfUrn(urn: string): GroupVersionKind {
   return { group: group === "core" ? "" : group, version, kind };
 }
 
-export const typeOfUrn = (urn: string): string => urn.split("::")[2]?.split("$").at(-1) ?? "";
-export const nameOfUrn = (urn: string): string => urn.split("::").slice(3).join("::");
+export const parseTypeFromUrn = (urn: string): string =>
+  urn.split("::")[2]?.split("$").at(-1) ?? "";
+export const parseNameFromUrn = (urn: string): string => urn.split("::").slice(3).join("::");
 
 export const isCrd = (object: JsonObject): boolean =>
-  kindOf(object) === "CustomResourceDefinition" && gvkOf(object).group === "apiextensions.k8s.io";
+  getKind(object) === "CustomResourceDefinition" && getGvk(object).group === "apiextensions.k8s.io";
 
 export const isSecretKind = (object: JsonObject): boolean =>
-  kindOf(object) === "Secret" && apiVersionOf(object) === "v1";
+  getKind(object) === "Secret" && getApiVersion(object) === "v1";
 
 /**
  * Reports whether the type is a `...Patch`, which changes parts of other owners' objects. The
  * stand-in does not support such types.
  */
 export const isPatchType = (urn: string, kind: string): boolean =>
-  typeOfUrn(urn).endsWith("Patch") && !kind.endsWith("Patch");
+  parseTypeFromUrn(urn).endsWith("Patch") && !kind.endsWith("Patch");
 
 /** Reports whether the type is a `...List`. Such types exist only for YAML files. */
 export const isListType = (urn: string): boolean => {
-  const gvk = gvkOfUrn(urn);
+  const gvk = parseGvkFromUrn(urn);
   return isBuiltIn(gvk) && gvk.kind.endsWith("List");
 };

@@ -1,6 +1,6 @@
-import { listAt, mapAt, removeAt, textAt, textsAt } from "./json.js";
-import { gvkOf, isBuiltIn, isCrd, isSecretKind } from "./kinds.js";
-import { canonicalQuantity, isQuantityAt } from "./quantity.js";
+import { getListAt, getMapAt, removeAt, getTextAt, getTextMapAt } from "./json.js";
+import { getGvk, isBuiltIn, isCrd, isSecretKind } from "./kinds.js";
+import { normalizeQuantity, isQuantityAt } from "./quantity.js";
 import { hasUnknown, isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
@@ -28,22 +28,22 @@ export function normalize(inputs: JsonObject): JsonObject {
   if (!hasUnknown(object)) {
     if (isCrd(object)) normalizeCrd(object);
     else if (isSecretKind(object)) normalizeSecret(object);
-    else if (isBuiltIn(gvkOf(object))) tidy(object);
+    else if (isBuiltIn(getGvk(object))) tidy(object);
   }
   for (const key of readOnlyMetadata) removeAt(object, ["metadata", key]);
   return object;
 }
 
 function normalizeCrd(object: JsonObject): void {
-  if (mapAt(object, "spec")["preserveUnknownFields"] === false) {
+  if (getMapAt(object, "spec")["preserveUnknownFields"] === false) {
     removeAt(object, ["spec", "preserveUnknownFields"]);
   }
   delete object["status"];
 }
 
 function normalizeSecret(object: JsonObject): void {
-  const data: JsonObject = { ...mapAt(object, "data") };
-  const texts = Object.entries(textsAt(object, "stringData"));
+  const data: JsonObject = { ...getMapAt(object, "data") };
+  const texts = Object.entries(getTextMapAt(object, "stringData"));
   if (texts.length > 0) {
     for (const [key, value] of texts) data[key] = Buffer.from(value).toString("base64");
     delete object["stringData"];
@@ -104,7 +104,7 @@ function tidy(value: Json, parent = ""): void {
   for (const [key, item] of Object.entries(value)) {
     if (maps.has(key) && isObject(item) && Object.keys(item).length > 0) continue;
     if (isDropped(key, item)) Reflect.deleteProperty(value, key);
-    else if (isQuantityAt(parent, key)) value[key] = canonicalQuantity(item);
+    else if (isQuantityAt(parent, key)) value[key] = normalizeQuantity(item);
     else tidy(item, key);
   }
 }
@@ -122,7 +122,7 @@ export function isEmpty(value: Json | undefined): boolean {
 /**
  * Returns the part of a live object that its inputs set. A diff compares this part with new inputs.
  */
-export function prune(live: JsonObject, shape: JsonObject): JsonObject {
+export function pruneToShape(live: JsonObject, shape: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(live)) {
     const wanted = shape[key];
@@ -132,18 +132,18 @@ export function prune(live: JsonObject, shape: JsonObject): JsonObject {
 }
 
 function pruneValue(value: Json, shape: Json): Json {
-  if (isObject(value) && isObject(shape)) return prune(value, shape);
+  if (isObject(value) && isObject(shape)) return pruneToShape(value, shape);
   if (!Array.isArray(value) || !Array.isArray(shape)) return value;
   if (typeof value[0] !== typeof shape[0]) return shape.length === 0 ? [] : value;
   return shape.slice(0, value.length).map((wanted, i) => pruneValue(value[i] ?? null, wanted));
 }
 
 /** Returns the labels with which a workload selects its pods. */
-export const selectorOf = (object: JsonObject): Record<string, string> =>
-  textsAt(object, "spec", "selector", "matchLabels");
+export const getPodSelector = (object: JsonObject): Record<string, string> =>
+  getTextMapAt(object, "spec", "selector", "matchLabels");
 
 /** Returns the names of the claims that a pod template mounts. */
-export const claimsOf = (object: JsonObject): string[] =>
-  listAt(object, "spec", "template", "spec", "volumes")
-    .map((volume) => textAt(volume, "persistentVolumeClaim", "claimName"))
+export const listMountedClaims = (object: JsonObject): string[] =>
+  getListAt(object, "spec", "template", "spec", "volumes")
+    .map((volume) => getTextAt(volume, "persistentVolumeClaim", "claimName"))
     .filter(Boolean);

@@ -20,7 +20,7 @@ const powers: Record<string, number> = {
 };
 
 /** Returns the amount of a Kubernetes quantity (`500m` is 0.5), or `undefined` for other texts. */
-export function amountOf(value: Json | undefined): number | undefined {
+export function parseQuantity(value: Json | undefined): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value !== "string") return undefined;
   const parts = /^([+-]?\d+(?:\.\d*)?|[+-]?\.\d+)(?:[eE]([+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/.exec(
@@ -33,9 +33,9 @@ export function amountOf(value: Json | undefined): number | undefined {
 }
 
 /** Reports whether two values are equal, or different notations of the same quantity. */
-export function sameQuantity(a: Json | undefined, b: Json | undefined): boolean {
+export function isSameQuantity(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
-  const [left, right] = [amountOf(a), amountOf(b)];
+  const [left, right] = [parseQuantity(a), parseQuantity(b)];
   return (
     left !== undefined && right !== undefined && Math.abs(left - right) <= Math.abs(left) * 1e-12
   );
@@ -50,8 +50,8 @@ const binary = ["Ei", "Pi", "Ti", "Gi", "Mi", "Ki", ""];
  * that are not quantities. Inputs are sent in this form, because two managers that apply one amount
  * in different notations conflict on the server.
  */
-export function canonicalQuantity(value: Json): Json {
-  const amount = amountOf(value);
+export function normalizeQuantity(value: Json): Json {
+  const amount = parseQuantity(value);
   const exponent = typeof value === "string" && /[eE][+-]?\d/.test(value);
   if (amount === undefined || exponent) return value;
   if (amount === 0) return "0";

@@ -1,5 +1,5 @@
 /** Converts Pulumi's properties, including secrets, to Kubernetes objects and back. */
-import { asSecret, isObject, isSecret } from "../../plugin/values.js";
+import { wrapSecret, isObject, isSecret } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 import { rewrite } from "./json.js";
 
@@ -53,7 +53,7 @@ export function annotateSecrets(outs: JsonObject, ins: JsonObject): void {
   if (outs["kind"] === "Secret") {
     for (const key of ["data", "stringData"]) {
       const value = outs[key];
-      if (value !== undefined) outs[key] = asSecret(value);
+      if (value !== undefined) outs[key] = wrapSecret(value);
     }
     return;
   }
@@ -62,6 +62,6 @@ export function annotateSecrets(outs: JsonObject, ins: JsonObject): void {
     if (output === undefined) continue;
     const plain = (value: Json): value is JsonObject => isObject(value) && !isSecret(value);
     if (plain(output) && plain(input)) annotateSecrets(output, input);
-    else if (containsSecret(input)) outs[key] = asSecret(output);
+    else if (containsSecret(input)) outs[key] = wrapSecret(output);
   }
 }

@@ -1,7 +1,7 @@
 import { parseAllDocuments } from "yaml";
 import { setAt } from "./json.js";
-import { gvkOf } from "./kinds.js";
-import { apiVersionOf, kindOf, namespaceOf } from "./object-fields.js";
+import { getGvk } from "./kinds.js";
+import { getApiVersion, getKind, getNamespace } from "./object-fields.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
@@ -13,15 +13,15 @@ import type { JsonObject } from "../../plugin/values.js";
 export async function decodeYaml(
   text: string,
   namespace: string | undefined,
-  isNamespaced: (gvk: ReturnType<typeof gvkOf>) => Promise<boolean>,
+  isNamespaced: (gvk: ReturnType<typeof getGvk>) => Promise<boolean>,
 ): Promise<JsonObject[]> {
   const objects: JsonObject[] = [];
   for (const document of parseAllDocuments(text, { version: "1.1" })) {
     const [error] = document.errors;
     if (error) throw new Error(`invalid YAML: ${error.message}`);
     const object: unknown = document.toJS();
-    if (!isObject(object) || !apiVersionOf(object) || !kindOf(object)) continue;
-    if (namespace && !namespaceOf(object) && (await isNamespaced(gvkOf(object)))) {
+    if (!isObject(object) || !getApiVersion(object) || !getKind(object)) continue;
+    if (namespace && !getNamespace(object) && (await isNamespaced(getGvk(object)))) {
       setAt(object, ["metadata", "namespace"], namespace);
     }
     objects.push(object);

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
-import { setAt, textAt } from "../objects/json.js";
-import { isListType, isPatchType, nameOfUrn } from "../objects/kinds.js";
+import { setAt, getTextAt } from "../objects/json.js";
+import { isListType, isPatchType, parseNameFromUrn } from "../objects/kinds.js";
 import { normalize } from "../objects/normalize.js";
 import {
   annotate,
-  annotations,
-  isTrue,
-  kindOf,
-  nameOf,
-  namespaceOf,
+  pulumiAnnotations,
+  isAnnotationTrue,
+  getKind,
+  getName,
+  getNamespace,
 } from "../objects/object-fields.js";
 import { annotateSecrets, toObject } from "../objects/wire.js";
 import type { JsonObject } from "../../plugin/values.js";
@@ -44,20 +44,22 @@ export function checkResource(input: CheckInput): JsonObject {
   const object = normalize(toObject(input.news));
   refuseUnsupported(input.urn, object);
   const old = toObject(input.olds);
-  if (!nameOf(object)) {
-    if (textAt(object, "metadata", "generateName")) {
+  if (!getName(object)) {
+    if (getTextAt(object, "metadata", "generateName")) {
       throw new Error(
         "the `.metadata.generateName` field is not supported in Server-Side Apply mode",
       );
     }
-    const name = isTrue(old, annotations.autonamed) ? nameOf(old) : autoname(input);
+    const name = isAnnotationTrue(old, pulumiAnnotations.autonamed)
+      ? getName(old)
+      : autoname(input);
     // Does not adopt a name that an import gave to an unnamed resource.
-    if (Object.keys(old).length === 0 || isTrue(old, annotations.autonamed)) {
+    if (Object.keys(old).length === 0 || isAnnotationTrue(old, pulumiAnnotations.autonamed)) {
       setAt(object, ["metadata", "name"], name);
-      annotate(object, annotations.autonamed, "true");
+      annotate(object, pulumiAnnotations.autonamed, "true");
     }
   }
-  if (input.namespace !== undefined && !namespaceOf(object)) {
+  if (input.namespace !== undefined && !getNamespace(object)) {
     setAt(object, ["metadata", "namespace"], input.namespace);
   }
   annotateSecrets(object, input.news);
@@ -71,9 +73,9 @@ function refuseUnsupported(urn: string, object: JsonObject): void {
         "Use the underlying resource type instead",
     );
   }
-  if (isPatchType(urn, kindOf(object))) {
+  if (isPatchType(urn, getKind(object))) {
     throw new Error(
-      `the stand-in for the kubernetes provider does not handle Patch resources (${kindOf(object)}Patch)`,
+      `the stand-in for the kubernetes provider does not handle Patch resources (${getKind(object)}Patch)`,
     );
   }
 }
@@ -87,10 +89,10 @@ function autoname(input: CheckInput): string {
     throw new Error("autonaming is disabled, resource requires the .metadata.name field to be set");
   }
   if (input.autonaming?.proposedName) return input.autonaming.proposedName;
-  return uniqueName(`${nameOfUrn(input.urn)}-`, input.randomSeed);
+  return createUniqueName(`${parseNameFromUrn(input.urn)}-`, input.randomSeed);
 }
 
-export function uniqueName(prefix: string, seed: Uint8Array = new Uint8Array()): string {
+export function createUniqueName(prefix: string, seed: Uint8Array = new Uint8Array()): string {
   const digits =
     seed.length > 0
       ? createHash("sha256").update(seed).digest("hex")

@@ -1,7 +1,7 @@
-import { removeAt, textAt, without } from "../objects/json.js";
+import { removeAt, getTextAt, omitKeys } from "../objects/json.js";
 import { isSecretKind } from "../objects/kinds.js";
 import { annotateSecrets, containsSecret, toObject, toProperties } from "../objects/wire.js";
-import { asSecret, isObject } from "../../plugin/values.js";
+import { wrapSecret, isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /** Keys of the state that are not part of the object. */
@@ -25,9 +25,9 @@ export function parseCheckpoint(state: JsonObject): Checkpoint {
   const inputs = object[inputsKey];
   return {
     inputs: isObject(inputs) ? inputs : {},
-    live: without(object, inputsKey, initialApiVersionKey, fieldManagerKey),
-    initialApiVersion: textAt(object, initialApiVersionKey),
-    fieldManager: textAt(object, fieldManagerKey),
+    live: omitKeys(object, inputsKey, initialApiVersionKey, fieldManagerKey),
+    initialApiVersion: getTextAt(object, initialApiVersionKey),
+    fieldManager: getTextAt(object, fieldManagerKey),
   };
 }
 
@@ -38,7 +38,7 @@ export function parseCheckpoint(state: JsonObject): Checkpoint {
  * @param marks inputs as the engine sent them; secrets in them, and a Secret's data, are secret in
  * the state
  */
-export function writeCheckpoint(checkpoint: Checkpoint, marks: JsonObject): JsonObject {
+export function renderCheckpoint(checkpoint: Checkpoint, marks: JsonObject): JsonObject {
   const live = structuredClone(checkpoint.live);
   removeAt(live, ["metadata", "managedFields"]);
   const state = toProperties(live);
@@ -47,7 +47,7 @@ export function writeCheckpoint(checkpoint: Checkpoint, marks: JsonObject): Json
   annotateSecrets(inputs, marks);
   const texts = marks["stringData"];
   if (isSecretKind(live) && texts !== undefined && containsSecret(texts) && state["data"]) {
-    state["data"] = asSecret(state["data"]);
+    state["data"] = wrapSecret(state["data"]);
   }
   return {
     ...state,

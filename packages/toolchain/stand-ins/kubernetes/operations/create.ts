@@ -1,15 +1,21 @@
 import { pause, waitUntilReady } from "../await/wait.js";
-import { uniqueName } from "./check.js";
-import { writeCheckpoint } from "./checkpoint.js";
+import { createUniqueName } from "./check.js";
+import { renderCheckpoint } from "./checkpoint.js";
 import { ApiError, isAlreadyExists, isForbidden, isNotFound } from "../client/client.js";
 import { NoMatchError } from "../client/discovery.js";
 import { NotReadyError, PartialError } from "../errors.js";
 import { creatingManager } from "./field-managers.js";
-import { without } from "../objects/json.js";
-import { apiVersionOfGvk, gvkOf, gvkOfUrn } from "../objects/kinds.js";
+import { omitKeys } from "../objects/json.js";
+import { formatApiVersion, getGvk, parseGvkFromUrn } from "../objects/kinds.js";
 import type { ResourceLog } from "../engine-messages.js";
-import { annotationOf, annotations, apiVersionOf, idOf, isTrue } from "../objects/object-fields.js";
-import type { Session } from "../session.js";
+import {
+  getAnnotation,
+  pulumiAnnotations,
+  getApiVersion,
+  formatId,
+  isAnnotationTrue,
+} from "../objects/object-fields.js";
+import type { ProviderSession } from "../session.js";
 import { toObject } from "../objects/wire.js";
 import { hasUnknown } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
@@ -23,7 +29,7 @@ export interface CreateInput {
   readonly preview: boolean;
 }
 
-export interface Created {
+export interface CreateResult {
   /** ID of the object. Empty in a preview. */
   readonly id: string;
   readonly properties: JsonObject;
@@ -37,17 +43,20 @@ const isNamespaceMissing = (error: unknown): boolean =>
   isNotFound(error) && error.kind === "namespaces";
 
 /** Creates an object and waits until it is ready. In a preview, asks the server for the result. */
-export async function createResource(session: Session, input: CreateInput): Promise<Created> {
+export async function createResource(
+  session: ProviderSession,
+  input: CreateInput,
+): Promise<CreateResult> {
   const { urn, properties, preview } = input;
-  const asIs: Created = { id: "", properties };
+  const asIs: CreateResult = { id: "", properties };
   const inputs = toObject(properties);
-  if (preview && (hasUnknown(inputs) || !(await session.canTry(gvkOf(inputs))))) return asIs;
+  if (preview && (hasUnknown(inputs) || !(await session.canTry(getGvk(inputs))))) return asIs;
   const log = session.logFor(urn);
   const fieldManager =
-    annotationOf(inputs, annotations.fieldManager) || uniqueName("pulumi-kubernetes-");
+    getAnnotation(inputs, pulumiAnnotations.fieldManager) || createUniqueName("pulumi-kubernetes-");
   const checkpoint = (live: JsonObject) =>
-    writeCheckpoint(
-      { inputs, live, initialApiVersion: apiVersionOf(inputs), fieldManager },
+    renderCheckpoint(
+      { inputs, live, initialApiVersion: getApiVersion(inputs), fieldManager },
       properties,
     );
   try {
@@ -56,11 +65,11 @@ export async function createResource(session: Session, input: CreateInput): Prom
     if (preview) {
       // Leaves out the status, because programs that read it would take the preview's status for
       // the real status.
-      return { id: "", properties: checkpoint(without(written, "status")) };
+      return { id: "", properties: checkpoint(omitKeys(written, "status")) };
     }
-    const live = await waitUntilReady(waitingOf(session, log, input), inputs, written);
+    const live = await waitUntilReady(getObjectWaitOptions(session, log, input), inputs, written);
     log.clear();
-    return { id: idOf(live), properties: checkpoint(live) };
+    return { id: formatId(live), properties: checkpoint(live) };
   } catch (error) {
     if (preview && isNoAnswerToPreview(error)) return asIs;
     if (error instanceof NotReadyError) {
@@ -76,8 +85,8 @@ export async function createResource(session: Session, input: CreateInput): Prom
   }
 }
 
-export const waitingOf = (
-  session: Session,
+export const getObjectWaitOptions = (
+  session: ProviderSession,
   log: ResourceLog,
   input: { readonly timeout: number },
 ) => ({
@@ -111,9 +120,9 @@ The resource already exists in the cluster. This can happen when:
 function explain(error: unknown, urn: string): Error {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof NoMatchError) {
-    const gvk = gvkOfUrn(urn);
+    const gvk = parseGvkFromUrn(urn);
     return new Error(
-      `creation of resource "${urn}" with kind ${apiVersionOfGvk(gvk)}/${gvk.kind} failed because the ` +
+      `creation of resource "${urn}" with kind ${formatApiVersion(gvk)}/${gvk.kind} failed because the ` +
         "Kubernetes API server reported that the apiVersion for this resource does not exist. " +
         `Verify that any required CRDs have been created: ${message}`,
     );
@@ -135,7 +144,7 @@ interface Write {
 /** Retries of a create, for half a minute, while the kind or the namespace may not exist yet. */
 const retries = 5;
 
-async function write(session: Session, what: Write): Promise<JsonObject> {
+async function write(session: ProviderSession, what: Write): Promise<JsonObject> {
   for (let i = 0; ; i++) {
     try {
       return await writeOnce(session, what);
@@ -151,12 +160,15 @@ async function write(session: Session, what: Write): Promise<JsonObject> {
   }
 }
 
-function writeOnce(session: Session, what: Write): Promise<JsonObject> {
+function writeOnce(session: ProviderSession, what: Write): Promise<JsonObject> {
   const { inputs, fieldManager, preview } = what;
   if (!session.settings.upsert) {
     // Uses a plain create, which never changes an existing object by accident.
     return session.cluster.create(inputs, { fieldManager: creatingManager, dryRun: preview });
   }
-  const force = preview || session.settings.patchForce || isTrue(inputs, annotations.patchForce);
+  const force =
+    preview ||
+    session.settings.patchForce ||
+    isAnnotationTrue(inputs, pulumiAnnotations.patchForce);
   return session.cluster.applyObject(inputs, { fieldManager, dryRun: preview, force });
 }

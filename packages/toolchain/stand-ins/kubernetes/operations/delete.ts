@@ -1,12 +1,18 @@
 import { waitUntilGone } from "../await/wait.js";
-import { parseCheckpoint, writeCheckpoint } from "./checkpoint.js";
+import { parseCheckpoint, renderCheckpoint } from "./checkpoint.js";
 import { isNotFound } from "../client/client.js";
-import { waitingOf } from "./create.js";
+import { getObjectWaitOptions } from "./create.js";
 import { NoMatchError } from "../client/discovery.js";
 import { NotReadyError, PartialError } from "../errors.js";
 import { setAt } from "../objects/json.js";
-import { annotationOf, annotations, isTrue, kindOf, parseId } from "../objects/object-fields.js";
-import type { Session } from "../session.js";
+import {
+  getAnnotation,
+  pulumiAnnotations,
+  isAnnotationTrue,
+  getKind,
+  parseId,
+} from "../objects/object-fields.js";
+import type { ProviderSession } from "../session.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 export interface DeleteInput {
@@ -39,7 +45,7 @@ const propagation = new Map([
  * Deletes an object with the objects that it owns, and waits until it does not exist. A missing
  * object is not an error.
  */
-export async function deleteResource(session: Session, input: DeleteInput): Promise<void> {
+export async function deleteResource(session: ProviderSession, input: DeleteInput): Promise<void> {
   const log = session.logFor(input.urn);
   if (session.unreachable !== undefined) {
     log.keep("warning", `configured Kubernetes cluster is unreachable: ${session.unreachable}`);
@@ -53,21 +59,21 @@ export async function deleteResource(session: Session, input: DeleteInput): Prom
   const state = parseCheckpoint(input.properties);
   const { inputs, live } = state;
   setAt(live, ["metadata", "name"], parseId(input.id).name);
-  const policy = annotationOf(inputs, annotations.deletionPropagation).toLowerCase();
+  const policy = getAnnotation(inputs, pulumiAnnotations.deletionPropagation).toLowerCase();
   try {
     await session.cluster.delete(live, propagation.get(policy) ?? "Foreground");
   } catch (error) {
     if (isNotFound(error) || error instanceof NoMatchError) return;
     throw error;
   }
-  if (isTrue(inputs, annotations.skipAwait) && skippable.has(kindOf(live))) return;
+  if (isAnnotationTrue(inputs, pulumiAnnotations.skipAwait) && skippable.has(getKind(live))) return;
   try {
-    await waitUntilGone(waitingOf(session, log, input), inputs, live);
+    await waitUntilGone(getObjectWaitOptions(session, log, input), inputs, live);
     log.clear();
   } catch (error) {
     if (error instanceof NoMatchError) return;
     if (!(error instanceof NotReadyError)) throw error;
-    const rest = writeCheckpoint({ ...state, live: error.live }, input.properties);
+    const rest = renderCheckpoint({ ...state, live: error.live }, input.properties);
     throw new PartialError(error.message, error.live, rest, { problems: error.problems });
   }
 }

@@ -1,16 +1,16 @@
-import { equal } from "../objects/json.js";
-import { isEmpty, normalize, prune } from "../objects/normalize.js";
-import { isQuantityAt, sameQuantity } from "../objects/quantity.js";
+import { isEqual } from "../objects/json.js";
+import { isEmpty, normalize, pruneToShape } from "../objects/normalize.js";
+import { isQuantityAt, isSameQuantity } from "../objects/quantity.js";
 import { parseCheckpoint } from "./checkpoint.js";
 import {
-  annotations,
-  apiVersionOf,
-  isTrue,
-  kindOf,
-  nameOf,
-  namespaceOf,
+  pulumiAnnotations,
+  getApiVersion,
+  isAnnotationTrue,
+  getKind,
+  getName,
+  getNamespace,
 } from "../objects/object-fields.js";
-import { replacingFields, touches } from "./replace-rules.js";
+import { listReplacingFields, isFieldAffected } from "./replace-rules.js";
 import type { ChangePath, FieldPath, Mutability } from "./replace-rules.js";
 import { toObject } from "../objects/wire.js";
 import { isObject, isUnknown } from "../../plugin/values.js";
@@ -47,11 +47,11 @@ export function diffResource(input: DiffInput): ResourceDiff {
   const news = normalize(toObject(input.news));
   const olds = comparable(live, normalize(oldInputs), news);
   for (const object of [olds, news]) setNamespace(object, input.namespaced);
-  const fields = replacingFields(news, input.mutability);
+  const fields = listReplacingFields(news, input.mutability);
   const changes = new Map<string, PropertyChange>();
   const place = { olds, news, before: normalize(oldInputs) };
   compare([], place, (path, kind, value) => {
-    const replaces = fields.some((field: FieldPath) => touches(field, path, value));
+    const replaces = fields.some((field: FieldPath) => isFieldAffected(field, path, value));
     changes.set(formatPath(path), { kind, replaces });
   });
   for (const ignored of input.ignoreChanges.map(parsePath)) {
@@ -64,30 +64,32 @@ export function diffResource(input: DiffInput): ResourceDiff {
     .map(([path]) => path)
     .sort();
   const sameIdentity =
-    nameOf(news) === nameOf(live) && namespaceOf(news) === namespaceOf(live) && nameOf(news) !== "";
+    getName(news) === getName(live) &&
+    getNamespace(news) === getNamespace(live) &&
+    getName(news) !== "";
   return {
     changes,
     replaces,
     // Two objects cannot have the same name, so the old object is deleted first.
     deleteBeforeReplace:
-      replaces.length > 0 && sameIdentity && !isTrue(news, annotations.autonamed),
+      replaces.length > 0 && sameIdentity && !isAnnotationTrue(news, pulumiAnnotations.autonamed),
   };
 }
 
 function comparable(live: JsonObject, oldInputs: JsonObject, news: JsonObject): JsonObject {
-  const pruned = prune(live, oldInputs);
-  pruned["apiVersion"] ??= apiVersionOf(news);
-  pruned["kind"] ??= kindOf(news);
+  const pruned = pruneToShape(live, oldInputs);
+  pruned["apiVersion"] ??= getApiVersion(news);
+  pruned["kind"] ??= getKind(news);
   const metadata = isObject(pruned["metadata"]) ? pruned["metadata"] : {};
   delete metadata["resourceVersion"];
-  if (nameOf(news)) metadata["name"] = nameOf(live);
+  if (getName(news)) metadata["name"] = getName(live);
   pruned["metadata"] = metadata;
   return pruned;
 }
 
 function setNamespace(object: JsonObject, namespaced: boolean): void {
   const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
-  if (namespaced) metadata["namespace"] = namespaceOf(object) || "default";
+  if (namespaced) metadata["namespace"] = getNamespace(object) || "default";
   else delete metadata["namespace"];
   object["metadata"] = metadata;
 }
@@ -131,8 +133,8 @@ function compareValues(path: ChangePath, { olds, news, before }: Place, report: 
     report(path, had ? "UPDATE" : "ADD", news);
   } else if (!had) {
     // Ignores an unchanged empty input (false, 0, empty list or map) that the server did not store.
-    if (!isEmpty(news) || !equal(before, news)) report(path, "ADD", news);
-  } else if (!(isQuantity(path) ? sameQuantity(olds, news) : equal(olds, news))) {
+    if (!isEmpty(news) || !isEqual(before, news)) report(path, "ADD", news);
+  } else if (!(isQuantity(path) ? isSameQuantity(olds, news) : isEqual(olds, news))) {
     report(path, "UPDATE", news);
   }
 }

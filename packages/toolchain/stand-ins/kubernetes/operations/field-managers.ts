@@ -1,4 +1,4 @@
-import { at, listAt, setAt, textAt } from "../objects/json.js";
+import { getValueAt, getListAt, setAt, getTextAt } from "../objects/json.js";
 import { isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
@@ -32,11 +32,11 @@ function merge(a: JsonObject, b: JsonObject): JsonObject {
  * `manager`. Without it, server-side apply would keep fields that the new inputs do not contain.
  * Returns undefined if there are no such fields.
  */
-export function takeOverPatch(live: JsonObject, manager: string): JsonObject[] | undefined {
-  const entries = listAt(live, "metadata", "managedFields").filter(isObject);
+export function createTakeOverPatch(live: JsonObject, manager: string): JsonObject[] | undefined {
+  const entries = getListAt(live, "metadata", "managedFields").filter(isObject);
   const isTaken = (entry: JsonObject) =>
-    !textAt(entry, "subresource") &&
-    takenOver.get(textAt(entry, "manager"))?.includes(textAt(entry, "operation")) === true;
+    !getTextAt(entry, "subresource") &&
+    takenOver.get(getTextAt(entry, "manager"))?.includes(getTextAt(entry, "operation")) === true;
   const isOwn = (entry: JsonObject) =>
     entry["manager"] === manager && entry["operation"] === "Apply" && !entry["subresource"];
   const taken = entries.filter(isTaken);
@@ -53,7 +53,7 @@ export function takeOverPatch(live: JsonObject, manager: string): JsonObject[] |
     {
       op: "replace",
       path: "/metadata/resourceVersion",
-      value: textAt(live, "metadata", "resourceVersion"),
+      value: getTextAt(live, "metadata", "resourceVersion"),
     },
   ];
 }
@@ -68,13 +68,13 @@ export function keepIgnored(
   path: readonly string[],
   manager: string,
 ): void {
-  const owners = listAt(live, "metadata", "managedFields").filter(
-    (entry) => at(entry, "fieldsV1", ...path.map((key) => `f:${key}`)) !== undefined,
+  const owners = getListAt(live, "metadata", "managedFields").filter(
+    (entry) => getValueAt(entry, "fieldsV1", ...path.map((key) => `f:${key}`)) !== undefined,
   );
-  const mine = owners.some((entry) => textAt(entry, "manager") === manager);
-  const current: Json | undefined = at(live, ...path);
+  const mine = owners.some((entry) => getTextAt(entry, "manager") === manager);
+  const current: Json | undefined = getValueAt(live, ...path);
   if (owners.length > 0 && !mine) {
-    const parent = at(inputs, ...path.slice(0, -1));
+    const parent = getValueAt(inputs, ...path.slice(0, -1));
     if (isObject(parent)) Reflect.deleteProperty(parent, path.at(-1) ?? "");
   } else if (current !== undefined) {
     setAt(inputs, path, current);

@@ -1,22 +1,22 @@
 import { requireReady } from "../await/wait.js";
-import { uniqueName } from "./check.js";
-import { parseCheckpoint, writeCheckpoint } from "./checkpoint.js";
+import { createUniqueName } from "./check.js";
+import { parseCheckpoint, renderCheckpoint } from "./checkpoint.js";
 import { isNotFound } from "../client/client.js";
 import { NoMatchError } from "../client/discovery.js";
 import { NotReadyError, PartialError } from "../errors.js";
-import { removeAt, setAt, without } from "../objects/json.js";
-import { apiVersionOfGvk, gvkOfUrn } from "../objects/kinds.js";
-import { normalize, prune } from "../objects/normalize.js";
+import { removeAt, setAt, omitKeys } from "../objects/json.js";
+import { formatApiVersion, parseGvkFromUrn } from "../objects/kinds.js";
+import { normalize, pruneToShape } from "../objects/normalize.js";
 import {
-  annotationOf,
-  annotations,
-  apiVersionOf,
-  idOf,
-  kindOf,
-  nameOf,
+  getAnnotation,
+  pulumiAnnotations,
+  getApiVersion,
+  formatId,
+  getKind,
+  getName,
   parseId,
 } from "../objects/object-fields.js";
-import type { Session } from "../session.js";
+import type { ProviderSession } from "../session.js";
 import { annotateSecrets, toObject } from "../objects/wire.js";
 import type { JsonObject } from "../../plugin/values.js";
 
@@ -40,7 +40,7 @@ const unreachableHelp =
 
 /** Reads the current object. Returns `undefined` if it does not exist. */
 export async function readResource(
-  session: Session,
+  session: ProviderSession,
   input: ReadInput,
 ): Promise<ReadResult | undefined> {
   const log = session.logFor(input.urn);
@@ -59,21 +59,21 @@ export async function readResource(
     if (isNotFound(error) || error instanceof NoMatchError) return undefined;
     throw error;
   }
-  const liveInputs = imported ? importedInputs(live) : prune(live, asked);
+  const liveInputs = imported ? importedInputs(live) : pruneToShape(live, asked);
   const checkpoint = {
     inputs: liveInputs,
     live,
-    initialApiVersion: state.initialApiVersion || apiVersionOf(asked),
+    initialApiVersion: state.initialApiVersion || getApiVersion(asked),
     fieldManager:
-      annotationOf(asked, annotations.fieldManager) ||
+      getAnnotation(asked, pulumiAnnotations.fieldManager) ||
       state.fieldManager ||
-      uniqueName("pulumi-kubernetes-"),
+      createUniqueName("pulumi-kubernetes-"),
   };
   const inputs = structuredClone(liveInputs);
   annotateSecrets(inputs, input.inputs);
   const result = {
-    id: input.id || idOf(live),
-    properties: writeCheckpoint(checkpoint, input.inputs),
+    id: input.id || formatId(live),
+    properties: renderCheckpoint(checkpoint, input.inputs),
     inputs,
   };
   if (!imported) await reportUnready(session, { input, asked, live, result });
@@ -82,27 +82,27 @@ export async function readResource(
 
 function whatToRead(input: ReadInput, live: JsonObject): { asked: JsonObject; imported: boolean } {
   const asked = normalize(toObject(input.inputs));
-  if (apiVersionOf(asked) && kindOf(asked)) return { asked, imported: false };
-  const imported = !apiVersionOf(live) || !kindOf(live);
-  const gvk = gvkOfUrn(input.urn);
-  asked["apiVersion"] = imported ? apiVersionOfGvk(gvk) : apiVersionOf(live);
-  asked["kind"] = imported ? gvk.kind : kindOf(live);
+  if (getApiVersion(asked) && getKind(asked)) return { asked, imported: false };
+  const imported = !getApiVersion(live) || !getKind(live);
+  const gvk = parseGvkFromUrn(input.urn);
+  asked["apiVersion"] = imported ? formatApiVersion(gvk) : getApiVersion(live);
+  asked["kind"] = imported ? gvk.kind : getKind(live);
   const { namespace, name } = parseId(input.id);
-  if (!nameOf(asked)) setAt(asked, ["metadata", "name"], name);
+  if (!getName(asked)) setAt(asked, ["metadata", "name"], name);
   if (namespace) setAt(asked, ["metadata", "namespace"], namespace);
   return { asked, imported };
 }
 
 /** Returns all fields of a live object that a program could have written. */
 function importedInputs(live: JsonObject): JsonObject {
-  const rest = without(normalize(live), "status");
+  const rest = omitKeys(normalize(live), "status");
   removeAt(rest, ["metadata", "annotations", "deployment.kubernetes.io/revision"]);
   removeAt(rest, ["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"]);
   return rest;
 }
 
 async function reportUnready(
-  session: Session,
+  session: ProviderSession,
   read: { input: ReadInput; asked: JsonObject; live: JsonObject; result: ReadResult },
 ): Promise<void> {
   try {

@@ -1,6 +1,6 @@
-import { at } from "../objects/json.js";
-import { gvkOf } from "../objects/kinds.js";
-import { kindOf } from "../objects/object-fields.js";
+import { getValueAt } from "../objects/json.js";
+import { getGvk } from "../objects/kinds.js";
+import { getKind } from "../objects/object-fields.js";
 import { isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
@@ -145,10 +145,13 @@ export interface Mutability {
 }
 
 /** Returns the fields of `object` whose change replaces the object. */
-export function replacingFields(object: JsonObject, mutability: Mutability): readonly FieldPath[] {
-  const { group } = gvkOf(object);
-  const kind = kindOf(object);
-  const immutable = at(object, "immutable") === true;
+export function listReplacingFields(
+  object: JsonObject,
+  mutability: Mutability,
+): readonly FieldPath[] {
+  const { group } = getGvk(object);
+  const kind = getKind(object);
+  const immutable = getValueAt(object, "immutable") === true;
   if (group === "" && kind === "Secret") {
     return mutability.secrets && !immutable
       ? [...identity, ...paths("type")]
@@ -164,7 +167,11 @@ export function replacingFields(object: JsonObject, mutability: Mutability): rea
  * Reports whether a change of `path` to `value` affects the field. It does if one path contains the
  * other.
  */
-export function touches(field: FieldPath, path: ChangePath, value: Json | undefined): boolean {
+export function isFieldAffected(
+  field: FieldPath,
+  path: ChangePath,
+  value: Json | undefined,
+): boolean {
   for (const [i, key] of field.entries()) {
     const step = path[i];
     if (i >= path.length) return contains(value, field.slice(i));

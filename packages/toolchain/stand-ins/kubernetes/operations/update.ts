@@ -1,18 +1,24 @@
 import { waitUntilReady } from "../await/wait.js";
-import { uniqueName } from "./check.js";
-import { parseCheckpoint, writeCheckpoint } from "./checkpoint.js";
+import { createUniqueName } from "./check.js";
+import { parseCheckpoint, renderCheckpoint } from "./checkpoint.js";
 import { isConflict, isForbidden } from "../client/client.js";
 import type { ApiError } from "../client/client.js";
-import { waitingOf } from "./create.js";
+import { getObjectWaitOptions } from "./create.js";
 import { parsePath } from "./diff.js";
 import { NoMatchError } from "../client/discovery.js";
 import { PartialError, NotReadyError } from "../errors.js";
-import { keepIgnored, takeOverPatch } from "./field-managers.js";
-import { listAt, setAt, textAt } from "../objects/json.js";
-import { gvkOf, isCrd } from "../objects/kinds.js";
+import { keepIgnored, createTakeOverPatch } from "./field-managers.js";
+import { getListAt, setAt, getTextAt } from "../objects/json.js";
+import { getGvk, isCrd } from "../objects/kinds.js";
 import { normalize } from "../objects/normalize.js";
-import { annotationOf, annotations, apiVersionOf, idOf, isTrue } from "../objects/object-fields.js";
-import type { Session } from "../session.js";
+import {
+  getAnnotation,
+  pulumiAnnotations,
+  getApiVersion,
+  formatId,
+  isAnnotationTrue,
+} from "../objects/object-fields.js";
+import type { ProviderSession } from "../session.js";
 import { toObject } from "../objects/wire.js";
 import { hasUnknown } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
@@ -30,26 +36,29 @@ export interface UpdateInput {
  * Applies new inputs to an existing object and waits until it is ready again. Returns the new
  * state.
  */
-export async function updateResource(session: Session, input: UpdateInput): Promise<JsonObject> {
+export async function updateResource(
+  session: ProviderSession,
+  input: UpdateInput,
+): Promise<JsonObject> {
   const { urn, preview } = input;
   const inputs = normalize(toObject(input.news));
-  if (preview && (hasUnknown(inputs) || !(await session.canTry(gvkOf(inputs))))) {
+  if (preview && (hasUnknown(inputs) || !(await session.canTry(getGvk(inputs))))) {
     return input.news;
   }
   const old = parseCheckpoint(input.olds);
   const fieldManager =
-    annotationOf(inputs, annotations.fieldManager) ||
+    getAnnotation(inputs, pulumiAnnotations.fieldManager) ||
     old.fieldManager ||
-    uniqueName("pulumi-kubernetes-");
-  const initialApiVersion = old.initialApiVersion || apiVersionOf(old.inputs);
+    createUniqueName("pulumi-kubernetes-");
+  const initialApiVersion = old.initialApiVersion || getApiVersion(old.inputs);
   const checkpoint = (live: JsonObject) =>
-    writeCheckpoint({ inputs, live, initialApiVersion, fieldManager }, input.news);
+    renderCheckpoint({ inputs, live, initialApiVersion, fieldManager }, input.news);
   const log = session.logFor(urn);
   try {
     const before = await session.cluster.get(old.live);
     const written = await writeUpdate(session, { ...input, inputs, before, fieldManager });
     if (preview) return checkpoint(written);
-    const live = await waitUntilReady(waitingOf(session, log, input), inputs, written);
+    const live = await waitUntilReady(getObjectWaitOptions(session, log, input), inputs, written);
     log.clear();
     return checkpoint(live);
   } catch (error) {
@@ -64,24 +73,24 @@ interface Update extends UpdateInput {
   readonly fieldManager: string;
 }
 
-async function writeUpdate(session: Session, update: Update): Promise<JsonObject> {
+async function writeUpdate(session: ProviderSession, update: Update): Promise<JsonObject> {
   const { inputs, before, fieldManager, preview } = update;
   if (isCrd(inputs)) {
     // Replaces the definition as a whole, because lists in a schema cannot be merged reliably. Its
     // objects are kept.
     const whole = structuredClone(inputs);
-    const version = textAt(before, "metadata", "resourceVersion");
+    const version = getTextAt(before, "metadata", "resourceVersion");
     setAt(whole, ["metadata", "resourceVersion"], version);
     return session.cluster.replace(whole, { fieldManager, dryRun: preview });
   }
-  const patch = takeOverPatch(before, fieldManager);
+  const patch = createTakeOverPatch(before, fieldManager);
   const live = patch && !preview ? await session.cluster.jsonPatch(before, patch) : before;
   const sent = withoutIgnored(update, live);
   const force =
     session.settings.patchForce ||
-    isTrue(inputs, annotations.patchForce) ||
+    isAnnotationTrue(inputs, pulumiAnnotations.patchForce) ||
     (preview && patch !== undefined) ||
-    listAt(live, "metadata", "managedFields").length === 0;
+    getListAt(live, "metadata", "managedFields").length === 0;
   try {
     return await session.cluster.applyObject(sent, { fieldManager, dryRun: preview, force });
   } catch (error) {
@@ -111,7 +120,7 @@ const conflict = (fieldManager: string, error: ApiError): Error =>
  * inputs and the reason. The next run tries the update again.
  */
 async function explain(
-  session: Session,
+  session: ProviderSession,
   error: unknown,
   resource: { urn: string; live: JsonObject; checkpoint: (live: JsonObject) => JsonObject },
 ): Promise<Error> {
@@ -134,7 +143,7 @@ async function explain(
     );
   }
   return new PartialError(
-    `the Kubernetes API server reported that "${idOf(live)}" failed to fully initialize or become live: ${message}`,
+    `the Kubernetes API server reported that "${formatId(live)}" failed to fully initialize or become live: ${message}`,
     live,
     checkpoint(live),
     { problems: error instanceof NotReadyError ? error.problems : [] },

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { delimiter, dirname, join } from "node:path";
-import type { Session } from "../../../../../base/terminal/session.js";
-import { redactorFor } from "../../../../../base/terminal/redact-secrets.js";
-import { packageRoot } from "../../../../../base/paths.js";
+import type { CommandSession } from "../../../../../base/terminal/session.js";
+import { createRedactor } from "../../../../../base/terminal/redact-secrets.js";
+import { getPackageRoot } from "../../../../../base/paths.js";
 
 export interface Ended {
   readonly code: number | null;
@@ -55,13 +55,16 @@ export class Repository {
 
   /** Copies a file of this project. */
   take(path: string): void {
-    this.put(path, readFileSync(join(packageRoot(), path), "utf8"));
+    this.put(path, readFileSync(join(getPackageRoot(), path), "utf8"));
   }
 
   /** Links an npm package of this project. */
   link(name: string): void {
     mkdirSync(join(this.root, "node_modules"), { recursive: true });
-    symlinkSync(join(packageRoot(), "node_modules", name), join(this.root, "node_modules", name));
+    symlinkSync(
+      join(getPackageRoot(), "node_modules", name),
+      join(this.root, "node_modules", name),
+    );
   }
 
   /** Returns a file's text, or "" if the file does not exist. */
@@ -82,10 +85,10 @@ export class Repository {
   /** Starts this project's tools on the repository, as a separate process in another directory. */
   chores(...args: readonly string[]): ChildProcess {
     const script = `require(process.argv[1]).main(process.argv.slice(3), process.argv[2])`;
-    const main = join(packageRoot(), "packages/tools/main.ts");
+    const main = join(getPackageRoot(), "packages/tools/main.ts");
     const node = ["--import", "tsx", "--eval", script, "--", main, this.root, ...args];
     return spawn(process.execPath, node, {
-      cwd: packageRoot(),
+      cwd: getPackageRoot(),
       env: { ...process.env, PATH: this.path },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -96,7 +99,7 @@ export class Repository {
   }
 }
 
-export interface RecordedSession extends Session {
+export interface RecordedSession extends CommandSession {
   readonly printed: string[];
   readonly notes: string[];
   readonly steps: string[];
@@ -114,7 +117,7 @@ export function recordedSession(): RecordedSession {
     steps,
     startedAt: 0,
     json: false,
-    redactor: redactorFor({}),
+    redactor: createRedactor({}),
     signal: new AbortController().signal,
     killSignal: new AbortController().signal,
     progress: {

@@ -1,19 +1,23 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../../../base/paths.js";
-import { evidencePage } from "../../../evidence/page.js";
+import { getPackageRoot } from "../../../../../base/paths.js";
+import { renderEvidencePage } from "../../../evidence/page.js";
 import type { EvidenceRecord } from "../../../evidence/record.js";
-import { lab, type Section } from "../../../evidence/row.js";
-import { sections as all, rows } from "../../../evidence/rows/rows.js";
+import { createLabProof, type SupportSection } from "../../../evidence/row.js";
+import { supportSections as all, supportRows } from "../../../evidence/rows/rows.js";
 import { sampleEvidence } from "./sample.js";
 
-const sections: readonly Section[] = [
+const sections: readonly SupportSection[] = [
   {
     title: "Topologies",
     intro: "A sentence.",
     rows: {
-      "topology/five": { what: "five", proofs: [lab("all/control-planes/five")], note: "a remark" },
+      "topology/five": {
+        what: "five",
+        proofs: [createLabProof("all/control-planes/five")],
+        note: "a remark",
+      },
       "topology/single": { what: "single" },
     },
   },
@@ -25,7 +29,7 @@ const record = (at: string, changes: Partial<EvidenceRecord> = {}): EvidenceReco
   ...changes,
 });
 const link = "[lab/all/control-planes/five](../test/lab/all/control-planes/five.test.ts)";
-const page = (...records: EvidenceRecord[]): string => evidencePage(sections, records);
+const page = (...records: EvidenceRecord[]): string => renderEvidencePage(sections, records);
 const cells = (text: string, what: string): string[] => {
   const line = text.split("\n").find((one) => one.startsWith(`| ${what} |`));
   assert.ok(line, text);
@@ -91,7 +95,10 @@ describe("the page of what runs", () => {
       scripts: ["test/scripts/ubuntu/network.test.ts"],
       note: "a remark",
     };
-    const text = evidencePage([{ title: "Systems", rows: { "system/ubuntu-24.04/up": row } }], []);
+    const text = renderEvidencePage(
+      [{ title: "Systems", rows: { "system/ubuntu-24.04/up": row } }],
+      [],
+    );
     assert.deepEqual(cells(text, "system"), [
       ...["never run", "never run"],
       "_scripts only_: [scripts/ubuntu/network](../test/scripts/ubuntu/network.test.ts); a remark",
@@ -100,18 +107,18 @@ describe("the page of what runs", () => {
   });
 
   it("links to no test that is not there", () => {
-    const paths = Object.values(rows).flatMap(({ proofs = [], scripts = [] }) => [
+    const paths = Object.values(supportRows).flatMap(({ proofs = [], scripts = [] }) => [
       ...proofs.flatMap(({ file, link = file }) => [file, link]),
       ...scripts,
     ]);
     assert.ok(paths.some((path) => path.includes("/scripts/")));
-    for (const path of paths) assert.ok(existsSync(join(packageRoot(), path)), path);
+    for (const path of paths) assert.ok(existsSync(join(getPackageRoot(), path)), path);
   });
 
   it("does not count a test for an official plugin, which is taken only where it is installed", () => {
     const plugin = { name: "command", origin: "official" } as const;
-    const row = { what: "official", proofs: [lab("life")], plugin };
-    const text = evidencePage(
+    const row = { what: "official", proofs: [createLabProof("life")], plugin };
+    const text = renderEvidencePage(
       [{ title: "Plugins", rows: { "plugins/command-official": row } }],
       [],
     );
@@ -120,8 +127,8 @@ describe("the page of what runs", () => {
 
   it("has every row under one name, and no cell that breaks the table", () => {
     const names = all.flatMap((section) => Object.keys(section.rows));
-    assert.deepEqual(names.toSorted(), Object.keys(rows).toSorted());
-    for (const { what, note = "" } of Object.values(rows))
+    assert.deepEqual(names.toSorted(), Object.keys(supportRows).toSorted());
+    for (const { what, note = "" } of Object.values(supportRows))
       assert.doesNotMatch(what + note, /[|\n]/);
   });
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { provenBy, type SeenTest } from "../../../evidence/proven-rows.js";
+import { findProvenRows, type TestOutcome } from "../../../evidence/proven-rows.js";
 
 const file = "test/lab/all/lifecycle/restore.test.ts";
-const test = (title: string, changes: Partial<SeenTest> = {}): SeenTest => ({
+const test = (title: string, changes: Partial<TestOutcome> = {}): TestOutcome => ({
   file,
   title,
   passed: true,
@@ -11,14 +11,16 @@ const test = (title: string, changes: Partial<SeenTest> = {}): SeenTest => ({
 });
 const first = "a cluster that is brought back from a backup, on the lab";
 const second = "a cluster all of whose machines of etcd are gone, on the lab";
-const rowsOf = (last: SeenTest, all: readonly SeenTest[]): string[] =>
-  provenBy(last, all).map(({ row }) => row);
+const rowsOf = (last: TestOutcome, all: readonly TestOutcome[]): string[] =>
+  findProvenRows(last, all).map(({ row }) => row);
 
 describe("rows that a test completes", () => {
   it("are those whose tests have all passed, with the seconds of all", () => {
     const all = [test(`${first} comes back`), test(`${first} goes away`)];
     const [, last = test("")] = all;
-    assert.deepEqual(provenBy(last, all), [{ row: "backup/restore", test: file, seconds: 3 }]);
+    assert.deepEqual(findProvenRows(last, all), [
+      { row: "backup/restore", test: file, seconds: 3 },
+    ]);
   });
 
   it("are not those of which a test failed, or has not run, or is left out by a filter", () => {
@@ -41,7 +43,7 @@ describe("rows that a test completes", () => {
   it("name the example that showed them, not the file that runs all examples", () => {
     const title = "the example zones-and-routes, on the lab comes up, and works";
     const last = test(title, { file: "test/examples/examples.test.ts" });
-    const proven = provenBy(last, [last]);
+    const proven = findProvenRows(last, [last]);
     assert.deepEqual(
       proven.map(({ row, test: path }) => [row, path]),
       ["topology/zones", "pods/cloud-routes"].map((row) => [

@@ -11,9 +11,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  codeOf,
-  evidenceFile,
-  fits,
+  getCheckoutCommit,
+  getEvidenceFile,
+  isRowApplicable,
   readEvidence,
   recordEvidence,
   type Evidence,
@@ -39,7 +39,7 @@ describe("a record of what was seen", () => {
   afterEach(() => {
     rmSync(root, { recursive: true });
   });
-  const records = () => readEvidence(evidenceFile(root));
+  const records = () => readEvidence(getEvidenceFile(root));
 
   it("is not written unless the variable asks for it", () => {
     for (const env of [{}, { STACKADM_EVIDENCE: "0" }])
@@ -65,12 +65,12 @@ describe("a record of what was seen", () => {
 
   it("says so when the code differs from the commit: by a change, or by a new file", () => {
     writeFileSync(join(root, "code"), "changed");
-    assert.match(codeOf(root), /^[0-9a-f]{7,}-dirty$/);
+    assert.match(getCheckoutCommit(root), /^[0-9a-f]{7,}-dirty$/);
     git("checkout", "--quiet", "code");
-    assert.doesNotMatch(codeOf(root), /dirty/);
+    assert.doesNotMatch(getCheckoutCommit(root), /dirty/);
     writeFileSync(join(root, "new"), "");
     // The whole checkout counts, also if a subfolder is given.
-    assert.match(codeOf(join(root, "docs")), /-dirty$/);
+    assert.match(getCheckoutCommit(join(root, "docs")), /-dirty$/);
   });
 
   it("is refused for a row that cannot hold there, also when nothing is written", () => {
@@ -82,10 +82,10 @@ describe("a record of what was seen", () => {
   });
 
   it("fits rows by image and by plugin", () => {
-    assert.ok(fits("topology/five", sample));
-    assert.ok(fits("system/debian-12/up", { ...sample, image: "debian-12-vm" }));
-    assert.ok(fits("plugins/openstack-built", sample));
-    assert.ok(!fits("plugins/openstack-official", sample));
+    assert.ok(isRowApplicable("topology/five", sample));
+    assert.ok(isRowApplicable("system/debian-12/up", { ...sample, image: "debian-12-vm" }));
+    assert.ok(isRowApplicable("plugins/openstack-built", sample));
+    assert.ok(!isRowApplicable("plugins/openstack-official", sample));
   });
 
   it("is read in the order of the dates, whatever the order of the lines", () => {
@@ -97,10 +97,10 @@ describe("a record of what was seen", () => {
 
   it("is named with its line when it cannot be read", () => {
     recordEvidence(sample, { root, env: on });
-    const line = readFileSync(evidenceFile(root), "utf8");
-    appendFileSync(evidenceFile(root), line.replace(sample.row, "topology/none"));
+    const line = readFileSync(getEvidenceFile(root), "utf8");
+    appendFileSync(getEvidenceFile(root), line.replace(sample.row, "topology/none"));
     assert.throws(records, /evidence\.jsonl:2: .*no such row/s);
-    writeFileSync(evidenceFile(root), "<<<<<<< one\n");
+    writeFileSync(getEvidenceFile(root), "<<<<<<< one\n");
     assert.throws(records, /evidence\.jsonl:1: /);
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { NewBackup } from "../../../../../automation/backup/backup-files.js";
-import { clusterMetadata } from "../../../../../openstack/inventory/ownership.js";
+import { getClusterMetadata } from "../../../../../openstack/inventory/ownership.js";
 import { urnOf } from "../../../../support/engine/fake-engine.js";
 import { startFakeCloud, type FakeCloud } from "../../../../support/cloud/fake-openstack.js";
 import { lastLine, Operator } from "../../../../support/commands/test-user.js";
@@ -102,7 +102,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
       id: `theirs-${name}`,
       name,
       status: "ACTIVE",
-      metadata: clusterMetadata({ name: "dev", identity: another }),
+      metadata: getClusterMetadata({ name: "dev", identity: another }),
     }));
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     const backup = new NewBackup(join(operator.home, "one"));

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { clusterMetadata, clusterTags } from "../../../../../openstack/inventory/ownership.js";
+import {
+  getClusterMetadata,
+  getClusterTags,
+} from "../../../../../openstack/inventory/ownership.js";
 import {
   emptyProject,
   startFakeCloud,
@@ -21,12 +24,12 @@ describe("`stackadm orphans`", function () {
     emptyProject(cloud);
     operator = new Operator(cloud.environment());
     const servers = [
-      { id: "s1", name: "dev-general-0", status: "ACTIVE", metadata: clusterMetadata(dev) },
+      { id: "s1", name: "dev-general-0", status: "ACTIVE", metadata: getClusterMetadata(dev) },
       { id: "s2", name: "database", metadata: {} },
-      { id: "s3", name: "prod-general-0", metadata: clusterMetadata(prod) },
+      { id: "s3", name: "prod-general-0", metadata: getClusterMetadata(prod) },
     ];
     const networks = [
-      { id: "n1", name: "dev", tags: clusterTags(dev) },
+      { id: "n1", name: "dev", tags: getClusterTags(dev) },
       { id: "n2", name: "dev", tags: [] },
     ];
     here = { servers, networks };

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { webService } from "../../../../../components/addons/manifests/samples.js";
+import { buildWebService } from "../../../../../components/addons/manifests/samples.js";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
 import { smallest } from "../../../../support/config/spec.js";
 import { unwrapped } from "../../../../support/graph/unwrapped.js";
 
 /** Returns the annotations, without those for Pulumi's provider. */
-const annotationsOf = (...settings: Parameters<typeof webService>): object =>
+const annotationsOf = (...settings: Parameters<typeof buildWebService>): object =>
   Object.fromEntries(
-    Object.entries(unwrapped(webService(...settings)).metadata.annotations ?? {}).filter(
+    Object.entries(unwrapped(buildWebService(...settings)).metadata.annotations ?? {}).filter(
       ([name]) => !name.startsWith("pulumi.com/"),
     ),
   );
@@ -29,9 +29,9 @@ describe("the sample services", () => {
   });
 
   it("are ready with any address, unless something is said of them by which it may change", () => {
-    const waits = (settings: Parameters<typeof webService>[1]): boolean =>
+    const waits = (settings: Parameters<typeof buildWebService>[1]): boolean =>
       "pulumi.com/waitFor" in
-      (unwrapped(webService("external", settings)).metadata.annotations ?? {});
+      (unwrapped(buildWebService("external", settings)).metadata.annotations ?? {});
     assert.equal(waits({}), true);
     assert.equal(waits({ annotations: {}, clients: ["10.0.0.0/8"] }), true);
     assert.equal(waits({ address: "203.0.113.9" }), false);
@@ -42,7 +42,7 @@ describe("the sample services", () => {
   it("take a floating IP that is given, outside only", () => {
     const settings = { address: "203.0.113.9" };
     const addressOf = (reach: "external" | "internal") =>
-      unwrapped(webService(reach, settings)).spec?.loadBalancerIP;
+      unwrapped(buildWebService(reach, settings)).spec?.loadBalancerIP;
     assert.equal(addressOf("external"), "203.0.113.9");
     assert.equal(addressOf("internal"), undefined);
   });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import {
-  ingressClass,
-  traefikAccess,
-  traefikService,
+  buildIngressClass,
+  buildTraefikRbac,
+  buildTraefikService,
 } from "../../../../../components/addons/manifests/traefik.js";
 import { ingressPorts } from "../../../../../components/config/load-balancing/ingress-traits.js";
 import { rulesOf } from "../../../../support/kubernetes-objects.js";
@@ -13,7 +13,7 @@ const workload = "Deployment traefik";
 
 describe("addons/manifests/traefik", () => {
   it("watches what its provider of Ingresses asks for, and writes their addresses only", () => {
-    assert.deepEqual(rulesOf(traefikAccess()), [
+    assert.deepEqual(rulesOf(buildTraefikRbac()), [
       "core/services: list watch",
       "core/secrets: list watch",
       "core/nodes: list watch",
@@ -36,7 +36,7 @@ describe("addons/manifests/traefik", () => {
   it("is the class of Ingresses that name none, if it is asked to", () => {
     const key = "ingressclass.kubernetes.io/is-default-class";
     const of = (defaultClass: boolean) =>
-      unwrapped(ingressClass({ defaultClass })).metadata.annotations?.[key];
+      unwrapped(buildIngressClass({ defaultClass })).metadata.annotations?.[key];
     assert.deepEqual([of(true), of(false)], ["true", "false"]);
   });
 
@@ -60,7 +60,7 @@ describe("addons/manifests/traefik", () => {
       assert.equal(ports.find((port) => port.name === name)?.containerPort, containerPort);
     for (const spec of [pinned, balanced])
       assert.deepEqual(
-        unwrapped(traefikService(spec)).spec?.ports?.map(({ port, targetPort }) => [
+        unwrapped(buildTraefikService(spec)).spec?.ports?.map(({ port, targetPort }) => [
           port,
           targetPort,
         ]),
@@ -83,7 +83,7 @@ describe("addons/manifests/traefik", () => {
       term.labelSelector?.matchLabels,
       find("Deployment", "traefik").metadata.labels,
     );
-    assert.deepEqual(unwrapped(traefikService(pinned)).spec, {
+    assert.deepEqual(unwrapped(buildTraefikService(pinned)).spec, {
       type: "NodePort",
       externalTrafficPolicy: "Local",
       selector: { "app.kubernetes.io/name": "traefik" },
@@ -106,7 +106,7 @@ describe("addons/manifests/traefik", () => {
     assert.deepEqual([pod?.nodeSelector, pod?.affinity], [undefined, undefined]);
     assert.equal(pod?.topologySpreadConstraints?.length, 1);
     const of = (awaited: boolean) =>
-      unwrapped(traefikService(balanced, awaited)).metadata.annotations;
+      unwrapped(buildTraefikService(balanced, awaited)).metadata.annotations;
     const told = {
       "service.beta.kubernetes.io/openstack-internal-load-balancer": "true",
       "loadbalancer.openstack.org/flavor-id": "small",
@@ -114,6 +114,6 @@ describe("addons/manifests/traefik", () => {
     assert.deepEqual(of(true), told);
     assert.deepEqual(of(false), { ...told, "pulumi.com/skipAwait": "true" });
     const open = { ...balanced, public: true, address: "203.0.113.9" };
-    assert.equal(unwrapped(traefikService(open)).spec?.loadBalancerIP, "203.0.113.9");
+    assert.equal(unwrapped(buildTraefikService(open)).spec?.loadBalancerIP, "203.0.113.9");
   });
 });

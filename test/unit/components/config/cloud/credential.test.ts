@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
-import { isSupplied } from "../../../../../components/config/cloud/credential.js";
-import { plainTextSecretErrors } from "../../../../../components/config/plain-text-secrets.js";
+import { isCredentialSupplied } from "../../../../../components/config/cloud/credential.js";
+import { findPlainTextSecrets } from "../../../../../components/config/plain-text-secrets.js";
 import { smallest } from "../../../../support/config/spec.js";
 
 const password = { secure: "v1:AAAA" };
@@ -27,9 +27,13 @@ describe("with what a cluster's controllers work in the cloud", () => {
     for (const [credential, supplied] of ways) {
       const result = parsed(credential);
       assert.ok("spec" in result, JSON.stringify(result));
-      assert.equal(isSupplied(result.spec.credential), supplied, JSON.stringify(credential));
+      assert.equal(
+        isCredentialSupplied(result.spec.credential),
+        supplied,
+        JSON.stringify(credential),
+      );
     }
-    assert.equal(isSupplied(undefined), false);
+    assert.equal(isCredentialSupplied(undefined), false);
   });
 
   it("is one of them, each other one refused with what to leave out", () => {
@@ -84,7 +88,7 @@ describe("with what a cluster's controllers work in the cloud", () => {
     const open = (credential: object): string[] => {
       const result = parsed(credential);
       assert.ok("spec" in result);
-      return plainTextSecretErrors(result.spec, "stackadm").map(
+      return findPlainTextSecrets(result.spec, "stackadm").map(
         ({ path, message }) => `${path}: ${message}`,
       );
     };

@@ -1,9 +1,12 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { imageTable, splitImageReference } from "../../../../../base/versions/container-images.js";
+import {
+  createImageTable,
+  splitKubeadmImageReference,
+} from "../../../../../base/versions/container-images.js";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
-import { clusterConfigurationBlocks } from "../../../../../components/kubeadm/component-configuration.js";
-import { preparation } from "../../../../../components/machine/preparation.js";
+import { buildClusterConfigurationBlocks } from "../../../../../components/kubeadm/component-configuration.js";
+import { getPreparationValues } from "../../../../../components/machine/preparation.js";
 import { smallest } from "../../../../support/config/spec.js";
 
 const parsed = (images: object, more: object = {}) =>
@@ -22,7 +25,7 @@ const problem = (images: object): string => {
 describe("kubernetes.images", () => {
   it("knows every image of the add-ons, and those of manifests and kubeadm", () => {
     const names = [
-      ...Object.keys(imageTable("1.36.3")),
+      ...Object.keys(createImageTable("1.36.3")),
       ...["calicoNode", "calicoCni", "calicoKubeControllers", "pause"],
     ];
     const images = Object.fromEntries(
@@ -60,14 +63,14 @@ describe("kubernetes.images", () => {
 
   it("takes the place of the image that it names and of no other, whatever the registry", () => {
     const name = fc.constantFrom(
-      ...(Object.keys(imageTable("1.36.3")) as (keyof ReturnType<typeof imageTable>)[]),
+      ...(Object.keys(createImageTable("1.36.3")) as (keyof ReturnType<typeof createImageTable>)[]),
     );
     const prefix = fc.constantFrom("registry.k8s.io", "mirror.example:5000/k8s");
     fc.assert(
       fc.property(name, prefix, (one, registry) => {
         const own = "own.example/x/y:1";
-        const before = imageTable("1.36.3", { prefix: registry });
-        const after = imageTable("1.36.3", { prefix: registry }, { [one]: own });
+        const before = createImageTable("1.36.3", { prefix: registry });
+        const after = createImageTable("1.36.3", { prefix: registry }, { [one]: own });
         assert.deepEqual(after, { ...before, [one]: own });
       }),
     );
@@ -79,7 +82,7 @@ describe("kubernetes.images", () => {
     fc.assert(
       fc.property(part, fc.nat(65535), repository, part, (host, port, path, tag) => {
         const before = [`${host}:${String(port)}`, ...path].join("/");
-        assert.deepEqual(splitImageReference(`${before}/etcd:${tag}`), {
+        assert.deepEqual(splitKubeadmImageReference(`${before}/etcd:${tag}`), {
           imageRepository: before,
           imageTag: tag,
         });
@@ -89,11 +92,11 @@ describe("kubernetes.images", () => {
 
   it("tells kubeadm of CoreDNS, and nothing where nothing is asked for", () => {
     const { kubernetes } = specOf({ coreDns: "r.example/k8s/coredns:v1.14.2" });
-    assert.deepEqual(clusterConfigurationBlocks(kubernetes)["dns"], {
+    assert.deepEqual(buildClusterConfigurationBlocks(kubernetes)["dns"], {
       imageRepository: "r.example/k8s",
       imageTag: "v1.14.2",
     });
-    assert.equal(clusterConfigurationBlocks(specOf({}).kubernetes)["dns"], undefined);
+    assert.equal(buildClusterConfigurationBlocks(specOf({}).kubernetes)["dns"], undefined);
   });
 });
 
@@ -104,7 +107,7 @@ describe("images that stand in, on machines", () => {
     pause: "r.example/pause:1",
   };
   const of = (role: "worker" | "control-plane" | "etcd", images: object, more: object = {}) => {
-    const { KUBEADM_IMAGES, EXTRA_IMAGES, CONTAINERD_CONFIG } = preparation(
+    const { KUBEADM_IMAGES, EXTRA_IMAGES, CONTAINERD_CONFIG } = getPreparationValues(
       specOf(images, more),
       role,
     );

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { frozenValues } from "../../../../../components/config/immutable-fields.js";
+import { collectFrozenValues } from "../../../../../components/config/immutable-fields.js";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
 import { smallest } from "../../../../support/config/spec.js";
 
@@ -18,7 +18,7 @@ describe("Keystone's users in a specification", () => {
     assert.ok("spec" in without && "spec" in own);
     assert.equal(without.spec.kubernetes.keystone, undefined);
     assert.deepEqual(own.spec.kubernetes.keystone, {});
-    assert.deepEqual(frozenValues(own.spec), frozenValues(without.spec));
+    assert.deepEqual(collectFrozenValues(own.spec), collectFrozenValues(without.spec));
   });
 
   it("have rules whose parts are filled in", () => {

@@ -5,9 +5,9 @@ import {
   type ClusterSpec,
 } from "../../../../../components/config/cluster-spec.js";
 import {
-  endpointTraits,
-  listenerRanges,
-  serviceClientRanges,
+  getEndpointTraits,
+  normalizeListenerRanges,
+  listServiceClientRanges,
   type EndpointTraits,
 } from "../../../../../components/config/load-balancing/endpoint-traits.js";
 import { smallest } from "../../../../support/config/spec.js";
@@ -17,7 +17,7 @@ const spec = (endpoint: object): ClusterSpec => {
   assert.ok("spec" in result, JSON.stringify(result));
   return result.spec;
 };
-const traits = (endpoint: object): EndpointTraits => endpointTraits(spec(endpoint));
+const traits = (endpoint: object): EndpointTraits => getEndpointTraits(spec(endpoint));
 
 /** Returns the sources, besides machines, that may reach the API of a control plane. */
 const callers = ({ firewall }: EndpointTraits): string[] =>
@@ -72,14 +72,14 @@ describe("what an endpoint takes", () => {
 describe("the ranges that a load balancer lets in", () => {
   it("are the clients' and the machines', without those of the other IP version", () => {
     const clients = ["2001:db8::/32", "203.0.113.0/24", "10.0.0.0/24", "192.0.2.0/24"];
-    assert.deepEqual(listenerRanges([...clients, nodes]), [
+    assert.deepEqual(normalizeListenerRanges([...clients, nodes]), [
       ...["10.0.0.0/24", "192.0.2.0/24", "203.0.113.0/24"],
     ]);
   });
 
   it("are the pods', too, where it leads to Services", () => {
     const network = { nodes, pods: "10.244.0.0/16" };
-    assert.deepEqual(serviceClientRanges({ serviceCidrs: ["203.0.113.0/24"], network }), [
+    assert.deepEqual(listServiceClientRanges({ serviceCidrs: ["203.0.113.0/24"], network }), [
       ...["10.0.0.0/24", "10.244.0.0/16", "203.0.113.0/24"],
     ]);
   });
@@ -87,7 +87,7 @@ describe("the ranges that a load balancer lets in", () => {
   it("do not depend on the order in which they are written", () => {
     const ranges = fc.uniqueArray(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 6 });
     const of = (octets: readonly number[]): string[] =>
-      listenerRanges([...octets.map((octet) => `198.51.${String(octet)}.0/24`), nodes]);
+      normalizeListenerRanges([...octets.map((octet) => `198.51.${String(octet)}.0/24`), nodes]);
     fc.assert(
       fc.property(ranges, (octets) => {
         assert.deepEqual(of(octets), of([...octets].reverse()));

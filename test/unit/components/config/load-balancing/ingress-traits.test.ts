@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import {
   ingressPorts,
-  ingressTraits,
+  getIngressTraits,
 } from "../../../../../components/config/load-balancing/ingress-traits.js";
-import { firewallRulesOfSpec } from "../../../../../components/network/firewall-plan.js";
+import { getFirewallRules } from "../../../../../components/network/firewall-plan.js";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
 import { smallest } from "../../../../support/config/spec.js";
 
@@ -19,7 +19,7 @@ describe("what an ingress controller takes of the cloud and of its machines", ()
       const ingress = { kind: "workers", pool: "general" };
       const parsed = parseClusterSpec({ ...smallest, ingress, loadBalancer: { provider } });
       assert.ok("spec" in parsed);
-      const open = firewallRulesOfSpec(parsed.spec).filter(
+      const open = getFirewallRules(parsed.spec).filter(
         ({ from, protocol }) =>
           "range" in from && from.range === parsed.spec.network.nodes && protocol === "tcp",
       );
@@ -31,8 +31,8 @@ describe("what an ingress controller takes of the cloud and of its machines", ()
 
   it("is nothing, or one load balancer with a floating IP that nobody gave", () => {
     const common = { replicas: 2, defaultClass: true } as const;
-    const of = (ingress: Parameters<typeof ingressTraits>[0]["ingress"]): number[] => {
-      const { loadBalancers, ports, floatingIps, securityGroups } = ingressTraits({ ingress });
+    const of = (ingress: Parameters<typeof getIngressTraits>[0]["ingress"]): number[] => {
+      const { loadBalancers, ports, floatingIps, securityGroups } = getIngressTraits({ ingress });
       return [loadBalancers, ports, floatingIps, securityGroups];
     };
     const service = { ...common, kind: "service", public: true } as const;

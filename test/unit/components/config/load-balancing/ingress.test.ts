@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
-import { compareFrozen, frozenValues } from "../../../../../components/config/immutable-fields.js";
+import {
+  findFrozenValueChanges,
+  collectFrozenValues,
+} from "../../../../../components/config/immutable-fields.js";
 import { golden } from "../../../../support/golden.js";
 import { smallest } from "../../../../support/config/spec.js";
 
@@ -71,11 +74,17 @@ describe("the ingress controller of a specification", () => {
     const frozen = (over: object) => {
       const result = parseClusterSpec({ ...smallest, ...over });
       assert.ok("spec" in result);
-      return frozenValues(result.spec);
+      return collectFrozenValues(result.spec);
     };
     const [having, without] = [frozen({ ingress: of({}) }), frozen({})];
-    assert.deepEqual([compareFrozen(having, without), compareFrozen(without, having)], [[], []]);
-    assert.deepEqual(compareFrozen(having, frozen({ ingress: of({ public: false }) })), []);
+    assert.deepEqual(
+      [findFrozenValueChanges(having, without), findFrozenValueChanges(without, having)],
+      [[], []],
+    );
+    assert.deepEqual(
+      findFrozenValueChanges(having, frozen({ ingress: of({ public: false }) })),
+      [],
+    );
   });
 
   it("does without a cloud controller and without floating IPs", () => {

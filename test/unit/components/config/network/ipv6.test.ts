@@ -3,7 +3,10 @@ import {
   parseClusterSpec,
   type ClusterArgs,
 } from "../../../../../components/config/cluster-spec.js";
-import { compareFrozen, frozenValues } from "../../../../../components/config/immutable-fields.js";
+import {
+  findFrozenValueChanges,
+  collectFrozenValues,
+} from "../../../../../components/config/immutable-fields.js";
 import { golden } from "../../../../support/golden.js";
 import { smallest, specOf } from "../../../../support/config/spec.js";
 
@@ -76,9 +79,9 @@ describe("IPv6 beside IPv4", () => {
 
   it("is not given to a cluster that lives, nor taken from one, nor changed", () => {
     const changed = (before: object, now: object): string[] =>
-      compareFrozen(
-        frozenValues(specOf(before as Partial<ClusterArgs>)),
-        frozenValues(specOf(now as Partial<ClusterArgs>)),
+      findFrozenValueChanges(
+        collectFrozenValues(specOf(before as Partial<ClusterArgs>)),
+        collectFrozenValues(specOf(now as Partial<ClusterArgs>)),
       ).map(({ path, message }) => `${path}: ${message}`);
     const none = { podNetwork: "none" };
     assert.deepEqual(changed(both(), both()), []);

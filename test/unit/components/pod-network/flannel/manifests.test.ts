@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cniInstallHook } from "../../../../../components/pod-network/cni-install-hook.js";
+import { buildCniInstallHook } from "../../../../../components/pod-network/cni-install-hook.js";
 import {
-  cniConfiguration,
-  flannelAccess,
-  flannelDaemonSet,
-  networkConfiguration,
+  renderCniConfiguration,
+  buildFlannelRbac,
+  buildFlannelDaemonSet,
+  renderFlannelConfiguration,
 } from "../../../../../components/pod-network/flannel/manifests.js";
 import {
-  encapsulationOverheadOf,
-  podNetworkTraitsOf,
+  getEncapsulationOverhead,
+  getPodNetworkTraits,
 } from "../../../../../components/pod-network/pod-network-kinds.js";
 import {
   containersOf,
@@ -27,10 +27,10 @@ interface NetworkConfiguration {
   readonly Backend: { readonly Type: string; readonly VNI: number; Port: number; MTU: number };
 }
 const configured = (podCidr: string, podMtu: number) =>
-  JSON.parse(networkConfiguration(podCidr, "vxlan", podMtu)) as NetworkConfiguration;
+  JSON.parse(renderFlannelConfiguration(podCidr, "vxlan", podMtu)) as NetworkConfiguration;
 
 describe("pod-network/flannel", () => {
-  describeAccess("flannel", flannelAccess(), [
+  describeAccess("flannel", buildFlannelRbac(), [
     "core/nodes: get list watch",
     "core/nodes/status: patch",
   ]);
@@ -52,7 +52,7 @@ describe("pod-network/flannel", () => {
     assert.equal(Backend.Type, "vxlan");
     assert.equal(Backend.VNI, 1);
     assert.deepEqual(
-      podNetworkTraitsOf(podNetworkOf("flannel")).passages.map(({ protocol, ports }) => [
+      getPodNetworkTraits(podNetworkOf("flannel")).passages.map(({ protocol, ports }) => [
         protocol,
         ports,
       ]),
@@ -66,18 +66,18 @@ describe("pod-network/flannel", () => {
   });
 
   it("routes without a tunnel where that is wanted, and leaves the MTU to the machines' interface", () => {
-    assert.deepEqual(JSON.parse(networkConfiguration("10.244.0.0/16", "host-gw", 1350)), {
+    assert.deepEqual(JSON.parse(renderFlannelConfiguration("10.244.0.0/16", "host-gw", 1350)), {
       Network: "10.244.0.0/16",
       Backend: { Type: "host-gw" },
     });
-    const { overhead, routedRanges } = podNetworkTraitsOf(
+    const { overhead, routedRanges } = getPodNetworkTraits(
       podNetworkOf({ kind: "flannel", backend: "host-gw" }),
     );
     assert.deepEqual([overhead, routedRanges], [0, ["pods"]]);
   });
 
   it("has a tunnel for each family where pods have both, whose headers leave pods 20 bytes less", () => {
-    const text = networkConfiguration("10.244.0.0/16", "vxlan", 1280, "fd00:10:244::/56");
+    const text = renderFlannelConfiguration("10.244.0.0/16", "vxlan", 1280, "fd00:10:244::/56");
     const { IPv6Network, EnableIPv6, Backend } = JSON.parse(text) as NetworkConfiguration &
       Record<string, unknown>;
     assert.deepEqual([EnableIPv6, IPv6Network], [true, "fd00:10:244::/56"]);
@@ -85,13 +85,13 @@ describe("pod-network/flannel", () => {
     assert.equal(Backend.MTU - 50, 1280);
     const spec = podNetworkOf("flannel");
     assert.deepEqual(
-      [encapsulationOverheadOf(spec, false), encapsulationOverheadOf(spec, true)],
+      [getEncapsulationOverhead(spec, false), getEncapsulationOverhead(spec, true)],
       [50, 70],
     );
   });
 
   it("tells flanneld both addresses of its node, which come as one", () => {
-    const made = flannelDaemonSet({
+    const made = buildFlannelDaemonSet({
       images: { flannel: "flannel", flannelCniPlugin: "plugin" },
       configChecksum: "0",
       dual: true,
@@ -145,7 +145,7 @@ describe("pod-network/flannel", () => {
   it("installs the plugin before the configuration that makes kubelet call it", () => {
     const [plugin] = podOf(daemonSet).initContainers ?? [];
     assert.deepEqual(plugin?.command, ["cp", "-f", "/flannel", "/opt/cni/bin/flannel"]);
-    const { plugins } = JSON.parse(cniConfiguration()) as { plugins: { type: string }[] };
+    const { plugins } = JSON.parse(renderCniConfiguration()) as { plugins: { type: string }[] };
     assert.deepEqual(
       plugins.map(({ type }) => type),
       ["flannel", "portmap"],
@@ -154,7 +154,7 @@ describe("pod-network/flannel", () => {
     const [cniKey, networkKey] = Object.keys(data);
     assert.deepEqual(
       containerOf(daemonSet, "flanneld").lifecycle,
-      cniInstallHook({
+      buildCniInstallHook({
         when: "test -s /run/flannel/subnet.env",
         from: `/etc/kube-flannel/${cniKey ?? ""}`,
         as: "10-flannel.conflist",

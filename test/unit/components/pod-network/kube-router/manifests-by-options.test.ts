@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { imageTable } from "../../../../../base/versions/container-images.js";
-import { firewallRules } from "../../../../../components/network/firewall-rules.js";
+import { createImageTable } from "../../../../../base/versions/container-images.js";
+import { buildFirewallRules } from "../../../../../components/network/firewall-rules.js";
 import {
-  podNetworkTraitsOf,
-  allowedAddressPairRangesOf,
+  getPodNetworkTraits,
+  getAddressPairRanges,
 } from "../../../../../components/pod-network/pod-network-kinds.js";
 import {
-  kubeRouterDaemonSet,
-  peerPasswords,
+  buildKubeRouterDaemonSet,
+  renderPeerPasswords,
 } from "../../../../../components/pod-network/kube-router/manifests.js";
 import { lookups, type AnyObject } from "../../../../support/kubernetes-objects.js";
 import { podNetworkOf } from "../../../../support/config/pod-networks.js";
@@ -15,8 +15,8 @@ import { podNetworkOf } from "../../../../support/config/pod-networks.js";
 const router = (written: object, passwordsVersion?: string) => {
   const spec = podNetworkOf({ kind: "kube-router", ...written });
   assert.ok(spec.kind === "kube-router");
-  const daemonSet = kubeRouterDaemonSet({
-    image: imageTable("1.36.3").kubeRouter,
+  const daemonSet = buildKubeRouterDaemonSet({
+    image: createImageTable("1.36.3").kubeRouter,
     serviceCidrs: ["10.96.0.0/12"],
     exchangesRoutes: true,
     configChecksum: "0",
@@ -36,7 +36,7 @@ const usual = router({}).args;
 const added = (written: object, passwordsVersion?: string): string[] =>
   router(written, passwordsVersion).args.filter((arg) => !usual.includes(arg));
 const traitsOf = (written: object) =>
-  podNetworkTraitsOf(podNetworkOf({ kind: "kube-router", ...written }));
+  getPodNetworkTraits(podNetworkOf({ kind: "kube-router", ...written }));
 const peers = [
   { address: "10.0.0.250", asn: 65001, password: "CANARY" },
   { address: "198.51.100.7", asn: 65002, port: 1179 },
@@ -63,7 +63,7 @@ describe("pod-network/kube-router: options", () => {
       "--peer-router-passwords-file=/etc/kube-router-peers/passwords",
       "--peer-router-multihop-ttl=3",
     ]);
-    const decoded = peerPasswords(["a,b", undefined, "ü"]).split(",");
+    const decoded = renderPeerPasswords(["a,b", undefined, "ü"]).split(",");
     assert.deepEqual(
       decoded.map((one) => Buffer.from(one, "base64").toString()),
       ["a,b", "", "ü"],
@@ -122,7 +122,7 @@ describe("pod-network/kube-router: options", () => {
   it("have machines' ports allow what has other addresses than the machines' own", () => {
     const network = { pods: "10.244.0.0/16", services: "10.96.0.0/12" };
     const ranges = (written: object) =>
-      allowedAddressPairRangesOf({
+      getAddressPairRanges({
         podNetwork: podNetworkOf({ kind: "kube-router", ...written }),
         network,
       });
@@ -138,7 +138,7 @@ describe("pod-network/kube-router: options", () => {
 
   it("let each peer, and nobody else outside, reach BGP on all machines", () => {
     const rules = (written: object) =>
-      firewallRules({
+      buildFirewallRules({
         sshCidrs: ["203.0.113.0/24"],
         serviceCidrs: [],
         nodePorts: [],

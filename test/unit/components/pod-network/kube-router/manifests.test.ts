@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import {
   cniDirectory,
-  cniInstallHook,
+  buildCniInstallHook,
 } from "../../../../../components/pod-network/cni-install-hook.js";
 import {
-  cniConfiguration,
-  kubeRouterAccess,
-  kubeRouterDaemonSet,
+  renderCniConfiguration,
+  buildKubeRouterRbac,
+  buildKubeRouterDaemonSet,
 } from "../../../../../components/pod-network/kube-router/manifests.js";
 import { describeAccess, lookups, type AnyObject } from "../../../../support/kubernetes-objects.js";
 import { argsOf, cloudRoutes, containerOf, find } from "../objects.js";
@@ -14,7 +14,7 @@ import { argsOf, cloudRoutes, containerOf, find } from "../objects.js";
 const router = "DaemonSet kube-router";
 
 describe("pod-network/kube-router", () => {
-  describeAccess("kube-router", kubeRouterAccess(), [
+  describeAccess("kube-router", buildKubeRouterRbac(), [
     "core/namespaces: get list watch",
     "core/nodes: get list watch",
     "core/pods: get list watch",
@@ -51,7 +51,7 @@ describe("pod-network/kube-router", () => {
 
   it("gives pods the MTU of the network", () => {
     for (const mtu of [1280, 1350, 1450, 8950]) {
-      const list = JSON.parse(cniConfiguration(mtu)) as {
+      const list = JSON.parse(renderCniConfiguration(mtu)) as {
         plugins: { type: string; mtu?: number }[];
       };
       assert.deepEqual(
@@ -64,7 +64,7 @@ describe("pod-network/kube-router", () => {
 
   it("routes both families where services have both, and waits until the node's range of IPv6 is in the draft", () => {
     const services = ["10.96.0.0/12", "fd00:10:96::/112"];
-    const made = kubeRouterDaemonSet({
+    const made = buildKubeRouterDaemonSet({
       image: "router",
       serviceCidrs: services,
       exchangesRoutes: true,
@@ -95,7 +95,7 @@ describe("pod-network/kube-router", () => {
     assert.equal(env?.find(({ name }) => name === "KUBE_ROUTER_CNI_CONF_FILE")?.value, draft);
     assert.deepEqual(
       lifecycle,
-      cniInstallHook({
+      buildCniInstallHook({
         when: `grep -q '"subnet"' ${draft}`,
         from: draft,
         as: "10-kuberouter.conflist",

@@ -1,8 +1,11 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
-import { compareFrozen, frozenValues } from "../../../../../components/config/immutable-fields.js";
-import { plainTextSecretErrors } from "../../../../../components/config/plain-text-secrets.js";
+import {
+  findFrozenValueChanges,
+  collectFrozenValues,
+} from "../../../../../components/config/immutable-fields.js";
+import { findPlainTextSecrets } from "../../../../../components/config/plain-text-secrets.js";
 import { smallest } from "../../../../support/config/spec.js";
 
 const parsed = (podNetwork: object | string, over: object = {}) =>
@@ -16,7 +19,7 @@ const problems = (podNetwork: object, over: object = {}): string[] => {
 const frozenOf = (podNetwork: object | string) => {
   const result = parsed(podNetwork);
   assert.ok("spec" in result, JSON.stringify(result));
-  return frozenValues(result.spec);
+  return collectFrozenValues(result.spec);
 };
 const at = "cluster.podNetwork";
 const peer = { address: "10.0.0.250", asn: 65001 };
@@ -30,7 +33,7 @@ describe("kube-router in a specification", () => {
   it("keeps how packets travel, its number, and who is the Services' proxy", () => {
     for (const kept of [{ overlay: "full" }, { asn: 64999 }, { serviceProxy: true }]) {
       const [before, now] = [frozenOf("kube-router"), frozenOf({ kind: "kube-router", ...kept })];
-      const [problem, ...more] = compareFrozen(before, now);
+      const [problem, ...more] = findFrozenValueChanges(before, now);
       assert.equal(problem?.path, at);
       assert.match(problem.message, /^kube-router cannot become .* while the cluster lives/);
       assert.deepEqual(more, []);
@@ -98,7 +101,7 @@ describe("kube-router in a specification", () => {
       ],
     });
     assert.ok("spec" in result, JSON.stringify(result));
-    const found = plainTextSecretErrors(result.spec, "stackadm").map(({ path }) => path);
+    const found = findPlainTextSecrets(result.spec, "stackadm").map(({ path }) => path);
     assert.deepEqual(found, ["cluster.podNetwork.peers[1].password"]);
   });
 

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../../base/progress.js";
 import { mirrorPackages } from "../../../../kubernetes/mirror/mirror-packages.js";
 import type { MirrorSettings } from "../../../../kubernetes/mirror/mirror-settings.js";
-import { release } from "../../../../kubernetes/catalog/versions.js";
+import { getKubernetesRelease } from "../../../../kubernetes/catalog/versions.js";
 import { SmallMirror } from "../../../../../../test/support/machine/small-mirror.js";
 
-const of = release("1.36.3");
+const of = getKubernetesRelease("1.36.3");
 
 describe("upstream's packages for the lab", function () {
   this.timeout(60_000);

@@ -12,12 +12,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../../base/progress.js";
 import { ensureOptionalAddon } from "../../../../kubernetes/optional-addon-images.js";
-import { ensureKubernetes } from "../../../../kubernetes/build.js";
-import { digestOf } from "../../../../kubernetes/digest.js";
+import { ensureKubernetesSite } from "../../../../kubernetes/build.js";
+import { computeDigest } from "../../../../kubernetes/digest.js";
 import { mirrorImages } from "../../../../kubernetes/mirror/mirror-images.js";
 import { RegistryStore } from "../../../../kubernetes/registry/registry-store.js";
 import { readAddedImages, readSiteManifest } from "../../../../kubernetes/site/site-manifest.js";
-import { release } from "../../../../kubernetes/catalog/versions.js";
+import { getKubernetesRelease } from "../../../../kubernetes/catalog/versions.js";
 import { SmallMirror } from "../../../../../../test/support/machine/small-mirror.js";
 import { nonEmpty } from "../../../../../../test/support/non-empty.js";
 
@@ -44,7 +44,7 @@ esac`,
 };
 
 const version = "1.36.3";
-const of = release(version);
+const of = getKubernetesRelease(version);
 
 describe("taking upstream's own for the lab", function () {
   this.timeout(60_000);
@@ -114,7 +114,7 @@ describe("taking upstream's own for the lab", function () {
   describe("where all of it can be had", () => {
     it("compiles nothing", async () => {
       const { notes, progress } = noting();
-      const facts = await ensureKubernetes({ version, progress, mirror: mirror.settings });
+      const facts = await ensureKubernetesSite({ version, progress, mirror: mirror.settings });
       assert.equal(facts.aptPath, "v1.36/deb");
       assert.deepEqual(
         calls().filter((call) => call.startsWith("go ")),
@@ -131,7 +131,7 @@ describe("taking upstream's own for the lab", function () {
       for (const { upstream, repository, aliases = [], tags } of nonEmpty(of.images)) {
         const name = upstream.replace(/:[^:]*$/, "");
         for (const tag of nonEmpty(tags)) {
-          const digest = digestOf(published(`${name}:${tag}`));
+          const digest = computeDigest(published(`${name}:${tag}`));
           for (const one of [repository, ...aliases])
             assert.equal(store().tagged(one, tag), digest);
           assert.ok(store().has(digest));
@@ -142,19 +142,19 @@ describe("taking upstream's own for the lab", function () {
     it("records the digests of images and packages", () => {
       const manifest = readSiteManifest(site(), version);
       const pause = manifest?.images.find(({ upstream }) => upstream.includes("/pause:"));
-      assert.equal(pause?.manifest, digestOf(published(pause?.upstream ?? "")));
+      assert.equal(pause?.manifest, computeDigest(published(pause?.upstream ?? "")));
       assert.ok(manifest?.images.every(({ mirrored }) => mirrored));
       const debs = manifest?.apt.mirrored ?? {};
       assert.equal(Object.keys(debs).length, Object.keys(of.packageVersions).length);
       for (const [file, digest] of Object.entries(debs))
         for (const place of [join(folder, "mirror"), offeredIn(file)])
-          assert.equal(digestOf(readFileSync(join(place, file))), digest);
+          assert.equal(computeDigest(readFileSync(join(place, file))), digest);
     });
 
     it("asks nobody for what is there, also after it was stopped before its end", async () => {
-      await ensureKubernetes({ version, progress: silentProgress, mirror: mirror.settings });
+      await ensureKubernetesSite({ version, progress: silentProgress, mirror: mirror.settings });
       rmSync(join(site(), `site-v${version}.json`));
-      await ensureKubernetes({ version, progress: silentProgress, mirror: mirror.settings });
+      await ensureKubernetesSite({ version, progress: silentProgress, mirror: mirror.settings });
       assert.deepEqual(mirror.requests, []);
       assert.deepEqual(
         calls().filter((call) => /^(skopeo|podman) /.test(call)),
@@ -184,7 +184,7 @@ describe("taking upstream's own for the lab", function () {
       process.env["STACKADM_LAB_MIRROR"] = "never";
       try {
         await assert.rejects(
-          ensureKubernetes({ version, progress: silentProgress }),
+          ensureKubernetesSite({ version, progress: silentProgress }),
           /nothing is to be built/,
         );
       } finally {
@@ -225,7 +225,7 @@ describe("taking upstream's own for the lab", function () {
       process.env["XDG_CACHE_HOME"] = join(folder, "partly");
       try {
         const partly = { version, progress: { ...silentProgress, step }, mirror: mirror.settings };
-        await assert.rejects(ensureKubernetes(partly), /nothing is to be built/);
+        await assert.rejects(ensureKubernetesSite(partly), /nothing is to be built/);
       } finally {
         process.env["XDG_CACHE_HOME"] = folder;
       }

@@ -21,12 +21,12 @@ import {
 } from "../../../../kubernetes/apt/apt-repository.js";
 import type { BuiltComponent } from "../../../../kubernetes/compile/build-component.js";
 import {
-  debFileName,
+  getDebFileName,
   debPackages,
   dockerPackages,
 } from "../../../../kubernetes/catalog/deb-package-table.js";
 import type { SigningKey } from "../../../../kubernetes/apt/signing-key.js";
-import { release as releaseOf } from "../../../../kubernetes/catalog/versions.js";
+import { getKubernetesRelease as releaseOf } from "../../../../kubernetes/catalog/versions.js";
 import { nonEmpty } from "../../../../../../test/support/non-empty.js";
 
 const release = releaseOf("1.36.3");
@@ -72,7 +72,7 @@ describe("Kubernetes' repository", function () {
     });
   const read = (name: string) => readFileSync(join(directory, name), "utf8");
   const deb = (name: string) =>
-    join(directory, debFileName(name, release.packageVersions[name] ?? ""));
+    join(directory, getDebFileName(name, release.packageVersions[name] ?? ""));
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
@@ -88,7 +88,7 @@ describe("Kubernetes' repository", function () {
     assert.deepEqual(
       readdirSync(directory).sort(),
       [
-        ...own.map(({ name }) => debFileName(name, release.packageVersions[name] ?? "")),
+        ...own.map(({ name }) => getDebFileName(name, release.packageVersions[name] ?? "")),
         ...["InRelease", "Packages", "Release", "Release.gpg", "Release.key"],
         ...["Release.key.expired", "made-of"],
       ].sort(),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { programFile } from "../../../../kubernetes/apt/deb-files.js";
-import { release as releaseOf } from "../../../../kubernetes/catalog/versions.js";
+import { getProgramFile } from "../../../../kubernetes/apt/deb-files.js";
+import { getKubernetesRelease as releaseOf } from "../../../../kubernetes/catalog/versions.js";
 
 const release = releaseOf("1.36.3");
 
@@ -11,7 +11,7 @@ describe("program files", () => {
     const built = new Map([
       ["kubernetes", { component, directory: "/cache/kubernetes", key: "", seconds: 0 }],
     ]);
-    assert.equal(programFile(built, "kubernetes/kubelet"), "/cache/kubernetes/kubelet");
-    assert.throws(() => programFile(built, "etcd/etcd"), /etcd is not built/);
+    assert.equal(getProgramFile(built, "kubernetes/kubelet"), "/cache/kubernetes/kubelet");
+    assert.throws(() => getProgramFile(built, "etcd/etcd"), /etcd is not built/);
   });
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { fingerprintOf } from "../../../../kubernetes/apt/signing-key.js";
+import { parseFingerprint } from "../../../../kubernetes/apt/signing-key.js";
 
 const fingerprint = "BEA72DD15AD9730A46B74666EEA9BDD4A1FF94B8";
 const listing = [
@@ -13,11 +13,11 @@ const listing = [
 
 describe("signing key", () => {
   it("is named by the primary key's fingerprint, not a subkey's", () => {
-    assert.equal(fingerprintOf(listing), fingerprint);
+    assert.equal(parseFingerprint(listing), fingerprint);
   });
 
   it("is not guessed when gpg lists none", () => {
-    assert.throws(() => fingerprintOf(""), /no key/);
-    assert.throws(() => fingerprintOf("tru::1:1795245538:0:3:1:5"), /no key/);
+    assert.throws(() => parseFingerprint(""), /no key/);
+    assert.throws(() => parseFingerprint("tru::1:1795245538:0:3:1:5"), /no key/);
   });
 });

@@ -4,12 +4,12 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  debFileName,
+  getDebFileName,
   debPackages,
   renderControl,
   type DebPackage,
 } from "../../../../kubernetes/catalog/deb-package-table.js";
-import { release } from "../../../../kubernetes/catalog/versions.js";
+import { getKubernetesRelease } from "../../../../kubernetes/catalog/versions.js";
 import { nonEmpty } from "../../../../../../test/support/non-empty.js";
 
 const assets = "packages/lab/kubernetes/packages";
@@ -37,7 +37,9 @@ describe("deb packages", () => {
   });
 
   it("hold every CNI plugin that is built", () => {
-    const component = release("1.36.3").components.find(({ name }) => name === "cni-plugins");
+    const component = getKubernetesRelease("1.36.3").components.find(
+      ({ name }) => name === "cni-plugins",
+    );
     assert.deepEqual(
       Object.values(named("kubernetes-cni").programs).sort(),
       Object.keys(component?.programs ?? {})
@@ -78,7 +80,7 @@ describe("deb packages", () => {
   });
 
   it("are named as Debian names package files", () => {
-    assert.equal(debFileName("kubeadm", "1.36.3-1.1"), "kubeadm_1.36.3-1.1_amd64.deb");
+    assert.equal(getDebFileName("kubeadm", "1.36.3-1.1"), "kubeadm_1.36.3-1.1_amd64.deb");
   });
 });
 

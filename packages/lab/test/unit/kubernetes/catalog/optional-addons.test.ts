@@ -1,19 +1,25 @@
 import assert from "node:assert/strict";
-import { extraNames, optionalAddons } from "../../../../kubernetes/catalog/optional-addons.js";
-import { executableName } from "../../../../kubernetes/compile/go-mod-files.js";
-import { release, supportedKubernetesVersions } from "../../../../kubernetes/catalog/versions.js";
+import {
+  optionalAddonNames,
+  optionalAddons,
+} from "../../../../kubernetes/catalog/optional-addons.js";
+import { getExecutableName } from "../../../../kubernetes/compile/go-mod-files.js";
+import {
+  getKubernetesRelease,
+  supportedKubernetesVersions,
+} from "../../../../kubernetes/catalog/versions.js";
 import { nonEmpty } from "../../../../../../test/support/non-empty.js";
 
 const copiesOf = (name: string, copies: Readonly<Record<string, string>> = {}): string[] =>
   Object.keys(copies).map((copy) => `${name}/${copy}`);
 
-for (const extra of extraNames)
+for (const extra of optionalAddonNames)
   describe(`lab/kubernetes extra ${extra}`, () => {
     const { components, images, manifests } = optionalAddons[extra]();
 
     it("is no part of what every lab builds", () => {
       const always = supportedKubernetesVersions.flatMap((version) =>
-        release(version).images.map(({ repository }) => repository),
+        getKubernetesRelease(version).images.map(({ repository }) => repository),
       );
       for (const { repository } of nonEmpty(images))
         assert.ok(!always.includes(repository), repository);
@@ -34,14 +40,15 @@ for (const extra of extraNames)
     it("names programs as Go names the executables, and none as a copy", () => {
       for (const { programs, copies = {} } of nonEmpty(components)) {
         const names = Object.keys(programs);
-        if (names.length > 1) assert.deepEqual(names, Object.values(programs).map(executableName));
+        if (names.length > 1)
+          assert.deepEqual(names, Object.values(programs).map(getExecutableName));
         for (const copy of Object.keys(copies)) assert.ok(!names.includes(copy), copy);
       }
     });
   });
 
 describe("lab/kubernetes extras", () => {
-  const all = extraNames.map((extra) => optionalAddons[extra]());
+  const all = optionalAddonNames.map((extra) => optionalAddons[extra]());
 
   it("describe how a component of another module version differs from upstream's", () => {
     const pinned = all

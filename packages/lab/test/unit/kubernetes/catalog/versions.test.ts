@@ -5,28 +5,31 @@ import { Failure } from "../../../../../../base/failures/failure.js";
 import {
   compareVersions,
   defaultKubernetesVersion,
-  minorOf,
-  packageSeries,
+  getMinorVersion,
+  getPackageSeries,
 } from "../../../../../../base/versions/pinned-versions.js";
-import type { Component, Release } from "../../../../kubernetes/catalog/component.js";
-import { madeFrom } from "../../../../kubernetes/catalog/component.js";
-import { executableName } from "../../../../kubernetes/compile/go-mod-files.js";
-import { repositoryOf } from "../../../../kubernetes/catalog/images.js";
+import type { Component, KubernetesRelease } from "../../../../kubernetes/catalog/component.js";
+import { describeSource } from "../../../../kubernetes/catalog/component.js";
+import { getExecutableName } from "../../../../kubernetes/compile/go-mod-files.js";
+import { parseRepository } from "../../../../kubernetes/catalog/images.js";
 import { debPackages } from "../../../../kubernetes/catalog/deb-package-table.js";
-import { release, supportedKubernetesVersions } from "../../../../kubernetes/catalog/versions.js";
+import {
+  getKubernetesRelease,
+  supportedKubernetesVersions,
+} from "../../../../kubernetes/catalog/versions.js";
 import { nonEmpty } from "../../../../../../test/support/non-empty.js";
 
-const programsOf = (of: Release): string[] =>
+const programsOf = (of: KubernetesRelease): string[] =>
   of.components.flatMap(({ name, programs }) =>
     Object.keys(programs).map((program) => `${name}/${program}`),
   );
 
-const namesOf = (of: Release): string[] =>
+const namesOf = (of: KubernetesRelease): string[] =>
   of.images.flatMap(({ repository, aliases = [], tags }) =>
     [repository, ...aliases].flatMap((name) => tags.map((tag) => `${name}:${tag}`)),
   );
 
-function component(of: Release, name: string): Component {
+function component(of: KubernetesRelease, name: string): Component {
   const found = of.components.find((candidate) => candidate.name === name);
   assert.ok(found, `no component ${name}`);
   return found;
@@ -41,7 +44,7 @@ describe("lab/kubernetes versions", () => {
   it("names the versions it knows when asked for another", () => {
     for (const version of ["1.36.2", "1.37.0", "v1.36.3", "", "1.36"]) {
       assert.throws(
-        () => release(version),
+        () => getKubernetesRelease(version),
         (error: unknown) => error instanceof Failure && error.message.includes("1.36.3 and 1.35.4"),
         version,
       );
@@ -49,17 +52,17 @@ describe("lab/kubernetes versions", () => {
   });
 
   it("says in a package's version when it holds another release than its series", () => {
-    const crictl = (version: string) => release(version).packageVersions["cri-tools"];
+    const crictl = (version: string) => getKubernetesRelease(version).packageVersions["cri-tools"];
     assert.equal(crictl("1.36.3"), "1.36.0-1.1");
     assert.equal(crictl("1.35.4"), "1.35.0+really1.36.0-1.1");
   });
 
   it("takes the minor from a version", () => {
-    assert.equal(minorOf("1.36.3"), "1.36");
+    assert.equal(getMinorVersion("1.36.3"), "1.36");
   });
 
   it("has in the registry what kubeadm 1.36.3 lists, with and without another image repository", () => {
-    const names = namesOf(release("1.36.3"));
+    const names = namesOf(getKubernetesRelease("1.36.3"));
     for (const wanted of [
       ...["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"].map(
         (name) => `${name}:v1.36.3`,
@@ -71,7 +74,7 @@ describe("lab/kubernetes versions", () => {
   });
 
   it("has in the registry what kubeadm 1.35.4 lists", () => {
-    const names = namesOf(release("1.35.4"));
+    const names = namesOf(getKubernetesRelease("1.35.4"));
     for (const wanted of [
       ...["kube-apiserver:v1.35.4", "coredns/coredns:v1.13.1", "coredns:v1.13.1"],
       ...["pause:3.10.1", "etcd:3.6.6-0"],
@@ -82,8 +85,8 @@ describe("lab/kubernetes versions", () => {
 
   it("has the cloud controller and the volume driver of the same minor", () => {
     for (const version of nonEmpty(supportedKubernetesVersions)) {
-      const names = namesOf(release(version));
-      const tag = `v${minorOf(version)}.0`;
+      const names = namesOf(getKubernetesRelease(version));
+      const tag = `v${getMinorVersion(version)}.0`;
       assert.ok(names.includes(`provider-os/openstack-cloud-controller-manager:${tag}`));
       assert.ok(names.includes(`provider-os/cinder-csi-plugin:${tag}`));
     }
@@ -91,7 +94,7 @@ describe("lab/kubernetes versions", () => {
 
   it("has the images that add-ons and samples name", () => {
     for (const version of nonEmpty(supportedKubernetesVersions)) {
-      const names = namesOf(release(version));
+      const names = namesOf(getKubernetesRelease(version));
       for (const wanted of [
         "sig-storage/csi-attacher:v4.12.0",
         "sig-storage/csi-provisioner:v5.3.0",
@@ -109,15 +112,15 @@ describe("lab/kubernetes versions", () => {
   });
 
   it("keeps upstream's path without its registry host", () => {
-    assert.equal(repositoryOf("registry.k8s.io/coredns/coredns"), "coredns/coredns");
-    for (const { upstream, repository, tags } of release("1.36.3").images) {
+    assert.equal(parseRepository("registry.k8s.io/coredns/coredns"), "coredns/coredns");
+    for (const { upstream, repository, tags } of getKubernetesRelease("1.36.3").images) {
       assert.equal(upstream.split("/").slice(1).join("/"), `${repository}:${tags[0] ?? ""}`);
     }
   });
 
   for (const version of supportedKubernetesVersions) {
     describe(`release ${version}`, () => {
-      const of = release(version);
+      const of = getKubernetesRelease(version);
 
       it("builds every program that an image or a package holds, and nothing that none holds", () => {
         const built = programsOf(of);
@@ -137,12 +140,12 @@ describe("lab/kubernetes versions", () => {
       });
 
       it("offers every package in the series that machines install", () => {
-        const series = packageSeries(version);
+        const series = getPackageSeries(version);
         const offered = (name: string): string => of.packageVersions[name] ?? "";
-        assert.equal(`<=${minorOf(offered("cri-tools"))}`, series.criTools);
+        assert.equal(`<=${getMinorVersion(offered("cri-tools"))}`, series.criTools);
         assert.ok(offered("kubernetes-cni").startsWith(`${series.kubernetesCni}.`));
         const latest = series.containerd.replace("<=", "");
-        assert.ok(compareVersions(minorOf(offered("containerd.io")), latest) <= 0);
+        assert.ok(compareVersions(getMinorVersion(offered("containerd.io")), latest) <= 0);
       });
 
       it("names every component and every image once", () => {
@@ -157,7 +160,7 @@ describe("lab/kubernetes versions", () => {
           of.components.filter((c) => Object.keys(c.programs).length > 1),
         )) {
           for (const [name, mainPackage] of nonEmpty(Object.entries(programs))) {
-            assert.equal(executableName(mainPackage), name);
+            assert.equal(getExecutableName(mainPackage), name);
           }
         }
       });
@@ -188,7 +191,7 @@ describe("lab/kubernetes versions", () => {
           of.components.filter(({ source }) => source.kind === "program"),
         )) {
           assert.match(one.deviation ?? "", /own program/, one.name);
-          assert.match(madeFrom(one), /own program lab\/kubernetes\/programs/);
+          assert.match(describeSource(one), /own program lab\/kubernetes\/programs/);
         }
       });
 
@@ -199,7 +202,7 @@ describe("lab/kubernetes versions", () => {
   }
 
   it("builds again for another minor only what differs", () => {
-    const [one, other] = [release("1.36.3"), release("1.35.4")];
+    const [one, other] = [getKubernetesRelease("1.36.3"), getKubernetesRelease("1.35.4")];
     const same = one.components.filter(
       (candidate) => JSON.stringify(candidate) === JSON.stringify(component(other, candidate.name)),
     );
@@ -210,7 +213,7 @@ describe("lab/kubernetes versions", () => {
   });
 
   it("links its version into Kubernetes, as kubeadm and the API server report it", () => {
-    const { link } = component(release("1.35.4"), "kubernetes");
+    const { link } = component(getKubernetesRelease("1.35.4"), "kubernetes");
     assert.deepEqual(link, {
       "k8s.io/component-base/version.gitVersion": "v1.35.4",
       "k8s.io/component-base/version.gitMajor": "1",
@@ -220,14 +223,14 @@ describe("lab/kubernetes versions", () => {
   });
 
   it("says from which module and version a component is made", () => {
-    const of = release("1.36.3");
-    assert.equal(madeFrom(component(of, "coredns")), "github.com/coredns/coredns@v1.14.2");
-    assert.equal(madeFrom(component(of, "pause")), "k8s.io/kubernetes@v1.36.3");
-    assert.equal(madeFrom(component(of, "agnhost")), "k8s.io/kubernetes@v1.36.3");
+    const of = getKubernetesRelease("1.36.3");
+    assert.equal(describeSource(component(of, "coredns")), "github.com/coredns/coredns@v1.14.2");
+    assert.equal(describeSource(component(of, "pause")), "k8s.io/kubernetes@v1.36.3");
+    assert.equal(describeSource(component(of, "agnhost")), "k8s.io/kubernetes@v1.36.3");
   });
 
   it("gives images that run iptables, mount or a shell the Debian layer", () => {
-    const debian = release("1.36.3")
+    const debian = getKubernetesRelease("1.36.3")
       .images.filter(({ base }) => base === "debian")
       .map(({ repository }) => repository.split("/").at(-1));
     assert.deepEqual(debian.sort(), [

@@ -16,7 +16,7 @@ import { silentProgress } from "../../../../../../base/progress.js";
 import { Failure } from "../../../../../../base/failures/failure.js";
 import {
   buildComponent,
-  componentKey,
+  computeComponentKey,
   requireGo,
 } from "../../../../kubernetes/compile/build-component.js";
 import type { Component } from "../../../../kubernetes/catalog/component.js";
@@ -52,17 +52,17 @@ describe("component key", () => {
       { ...component, programs: { tool: "example.org/tool/cmd/other" } },
       { ...component, source: { kind: "module" as const, module: "example.org/other" } },
       program,
-    ].map(componentKey);
+    ].map(computeComponentKey);
     assert.equal(new Set(keys).size, keys.length);
   });
 
   it("stays when only what is said about them changes", () => {
     const said = { ...component, expectedSeconds: 99, deviation: "something" };
-    assert.equal(componentKey(said), componentKey(component));
+    assert.equal(computeComponentKey(said), computeComponentKey(component));
   });
 
   it("is short enough for a folder's name", () => {
-    assert.match(componentKey(component), /^[0-9a-f]{12}$/);
+    assert.match(computeComponentKey(component), /^[0-9a-f]{12}$/);
   });
 });
 
@@ -111,7 +111,7 @@ esac
 
   it("puts the executable into a folder of name, version and key", async () => {
     const built = await buildComponent(component, { cache, goCache, progress: silentProgress });
-    assert.equal(built.directory, join(cache, `tool-v1.2.3-${componentKey(component)}`));
+    assert.equal(built.directory, join(cache, `tool-v1.2.3-${computeComponentKey(component)}`));
     assert.deepEqual(readdirSync(built.directory), ["tool"]);
   });
 
@@ -125,7 +125,7 @@ esac
       progress: silentProgress,
     });
     assert.equal(statSync(join(directory, "etc", "run")).mode & 0o777, 0o755);
-    assert.notEqual(componentKey(copying), componentKey(component));
+    assert.notEqual(computeComponentKey(copying), computeComponentKey(component));
   });
 
   it("does nothing when it is there", async () => {
@@ -175,7 +175,7 @@ esac
       buildComponent(component, { cache, goCache, progress: silentProgress }),
       /no such type/,
     );
-    assert.ok(!existsSync(join(cache, `tool-v1.2.3-${componentKey(component)}`)));
+    assert.ok(!existsSync(join(cache, `tool-v1.2.3-${computeComponentKey(component)}`)));
     installGo();
     await buildComponent(component, { cache, goCache, progress: silentProgress });
     assert.deepEqual(
@@ -200,7 +200,7 @@ esac
       buildComponent(component, { cache, goCache, progress, signal: stop.signal }),
       /abort/i,
     );
-    assert.ok(!existsSync(join(cache, `tool-v1.2.3-${componentKey(component)}`)));
+    assert.ok(!existsSync(join(cache, `tool-v1.2.3-${computeComponentKey(component)}`)));
   });
 
   it("names the module that cannot be had", async () => {

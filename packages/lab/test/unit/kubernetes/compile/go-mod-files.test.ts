@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Component, ModuleSource } from "../../../../kubernetes/catalog/component.js";
 import {
-  executableName,
-  goBuildArguments,
-  modulesOf,
-  newer,
+  getExecutableName,
+  getGoBuildArguments,
+  listModuleVersions,
+  getNewerVersion,
   renderModuleGoMod,
   renderProgramGoMod,
 } from "../../../../kubernetes/compile/go-mod-files.js";
@@ -157,7 +157,7 @@ describe("what a Kubernetes stands on", () => {
       })),
     };
     assert.deepEqual(
-      [...modulesOf(kubernetes, "1.36.3")],
+      [...listModuleVersions(kubernetes, "1.36.3")],
       [
         ["google.golang.org/grpc", "v1.79.3"],
         ["k8s.io/api", "v0.36.3"],
@@ -168,10 +168,10 @@ describe("what a Kubernetes stands on", () => {
 
 describe("Go versions", () => {
   it("are compared number by number", () => {
-    assert.equal(newer("1.9.0", "1.26.0"), "1.26.0");
-    assert.equal(newer("1.26.8", "1.26.0"), "1.26.8");
-    assert.equal(newer("1.26", "1.26.0"), "1.26");
-    assert.equal(newer("1.26.1", "1.26"), "1.26.1");
+    assert.equal(getNewerVersion("1.9.0", "1.26.0"), "1.26.0");
+    assert.equal(getNewerVersion("1.26.8", "1.26.0"), "1.26.8");
+    assert.equal(getNewerVersion("1.26", "1.26.0"), "1.26");
+    assert.equal(getNewerVersion("1.26.1", "1.26"), "1.26.1");
   });
 
   it("have one later version whatever the order", () => {
@@ -179,7 +179,7 @@ describe("Go versions", () => {
     fc.assert(
       fc.property(version, version, (a, b) => {
         const [one, other] = [a.join("."), b.join(".")];
-        assert.equal(newer(one, other), newer(other, one));
+        assert.equal(getNewerVersion(one, other), getNewerVersion(other, one));
       }),
     );
   });
@@ -187,11 +187,11 @@ describe("Go versions", () => {
 
 describe("go build", () => {
   it("names executables after the last element of the package", () => {
-    assert.equal(executableName("k8s.io/kubernetes/cmd/kubeadm"), "kubeadm");
+    assert.equal(getExecutableName("k8s.io/kubernetes/cmd/kubeadm"), "kubeadm");
   });
 
   it("strips, trims paths and uses two processes", () => {
-    const text = goBuildArguments(component, "/out").join(" ");
+    const text = getGoBuildArguments(component, "/out").join(" ");
     assert.equal(
       text,
       "build -p 2 -v -trimpath -ldflags -s -w -gcflags all=-dwarf=false -tags selinux,notest,grpcnotrace -o /out/tool example.org/tool/cmd/tool",
@@ -199,7 +199,7 @@ describe("go build", () => {
   });
 
   it("links values and passes tags", () => {
-    const args = goBuildArguments(
+    const args = getGoBuildArguments(
       { ...component, tags: ["one", "two"], link: { "main.version": "v1" } },
       "/out",
     );
@@ -208,12 +208,12 @@ describe("go build", () => {
   });
 
   it("links C statically", () => {
-    const args = goBuildArguments({ ...component, cgo: true }, "/out");
+    const args = getGoBuildArguments({ ...component, cgo: true }, "/out");
     assert.equal(args[args.indexOf("-ldflags") + 1], "-s -w -extldflags=-static");
   });
 
   it("builds several programs in one run, into the folder", () => {
-    const args = goBuildArguments(
+    const args = getGoBuildArguments(
       { ...component, programs: { a: "example.org/cmd/a", b: "example.org/cmd/b" } },
       "/out",
     );

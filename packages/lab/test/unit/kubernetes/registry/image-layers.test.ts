@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress } from "../../../../../../base/progress.js";
 import type { BuiltComponent } from "../../../../kubernetes/compile/build-component.js";
-import type { Image } from "../../../../kubernetes/catalog/component.js";
-import { digestOfFile } from "../../../../kubernetes/digest.js";
+import type { RegistryImage } from "../../../../kubernetes/catalog/component.js";
+import { computeFileDigest } from "../../../../kubernetes/digest.js";
 import {
   debianLayerPackages,
-  emptyLayer,
-  isUnused,
-  programLayer,
+  ensureEmptyLayer,
+  isExcludedFromLayer,
+  createProgramLayer,
 } from "../../../../kubernetes/registry/image-layers.js";
-import { release } from "../../../../kubernetes/catalog/versions.js";
+import { getKubernetesRelease } from "../../../../kubernetes/catalog/versions.js";
 
 describe("the Debian layer", () => {
   it("has what pod networks and the volume driver run", () => {
@@ -29,7 +29,7 @@ describe("the Debian layer", () => {
       ...["usr/lib/x86_64-linux-gnu/perl-base", "usr/lib/x86_64-linux-gnu/libicudata.so.72.1"],
       ...["usr/lib/x86_64-linux-gnu/gconv", "var/lib/apt"],
     ]) {
-      assert.ok(isUnused(path), path);
+      assert.ok(isExcludedFromLayer(path), path);
     }
   });
 
@@ -38,7 +38,7 @@ describe("the Debian layer", () => {
       ...["usr/bin/dash", "usr/bin/mount", "usr/lib/x86_64-linux-gnu/libc.so.6", "var/lib/dpkg"],
       ...["usr/lib/x86_64-linux-gnu/xtables", "usr/lib/x86_64-linux-gnu/libpcre2-8.so.0"],
     ]) {
-      assert.ok(!isUnused(path), path);
+      assert.ok(!isExcludedFromLayer(path), path);
     }
   });
 });
@@ -50,9 +50,9 @@ describe("layers", () => {
   const list = (file: string) =>
     execFileSync("tar", ["--numeric-owner", "-tvf", file], { encoding: "utf8" }).trim().split("\n");
 
-  const [component] = release("1.36.3").components;
+  const [component] = getKubernetesRelease("1.36.3").components;
   assert.ok(component);
-  const image: Image = {
+  const image: RegistryImage = {
     repository: "tool",
     upstream: "example.org/tool:1",
     tags: ["1"],
@@ -73,13 +73,13 @@ describe("layers", () => {
   });
 
   it("hold the programs, owned by root and executable by everybody, and links", async () => {
-    const lines = list(await programLayer(image, built, options()));
+    const lines = list(await createProgramLayer(image, built, options()));
     assert.ok(lines.some((line) => /^-rwxr-xr-x 0\/0 .* \.\/bin\/tool$/.test(line)));
     assert.ok(lines.some((line) => line.endsWith("./bin/tool-2 -> tool")));
   });
 
   it("do not replace Debian's link /bin by a folder", async () => {
-    const lines = list(await programLayer({ ...image, base: "debian" }, built, options()));
+    const lines = list(await createProgramLayer({ ...image, base: "debian" }, built, options()));
     assert.ok(lines.some((line) => line.endsWith(" ./usr/bin/tool")));
     assert.ok(!lines.some((line) => / \.\/bin/.test(line)));
   });
@@ -88,21 +88,27 @@ describe("layers", () => {
     mkdirSync(join(folder, "built", "etc", "service"), { recursive: true });
     writeFileSync(join(folder, "built", "etc", "service", "run"), "#!/bin/sh", { mode: 0o755 });
     const folders = { "/etc": "kubernetes/etc" };
-    const lines = list(await programLayer({ ...image, folders }, built, options()));
+    const lines = list(await createProgramLayer({ ...image, folders }, built, options()));
     assert.ok(lines.some((line) => /^-rwxr-xr-x 0\/0 .* \.\/etc\/service\/run$/.test(line)));
     assert.ok(lines.some((line) => line.endsWith(" ./bin/tool")));
   });
 
   it("have the same bytes whenever they are made", async () => {
-    const first = await digestOfFile(await programLayer(image, built, options()));
+    const first = await computeFileDigest(await createProgramLayer(image, built, options()));
     writeFileSync(join(folder, "built", "tool"), "program");
-    assert.equal(await digestOfFile(await programLayer(image, built, options())), first);
+    assert.equal(await computeFileDigest(await createProgramLayer(image, built, options())), first);
     writeFileSync(join(folder, "built", "tool"), "another");
-    assert.notEqual(await digestOfFile(await programLayer(image, built, options())), first);
+    assert.notEqual(
+      await computeFileDigest(await createProgramLayer(image, built, options())),
+      first,
+    );
   });
 
   it("name the component that is missing", async () => {
-    await assert.rejects(programLayer(image, new Map(), options()), /kubernetes is not built/);
+    await assert.rejects(
+      createProgramLayer(image, new Map(), options()),
+      /kubernetes is not built/,
+    );
   });
 
   it("without a distribution have certificates, users and a writable /tmp", async () => {
@@ -111,12 +117,12 @@ describe("layers", () => {
     writeFileSync(join(certificates, "ca-certificates.crt"), "certificate");
     const debian = join(folder, "layers", "debian.tar");
     execFileSync("tar", ["-C", join(folder, "tree"), "-cf", debian, "."]);
-    const file = await emptyLayer(debian, options());
+    const file = await ensureEmptyLayer(debian, options());
     const lines = list(file);
     assert.ok(lines.some((line) => line.endsWith(" ./etc/ssl/certs/ca-certificates.crt")));
     assert.ok(lines.some((line) => line.startsWith("drwxrwxrwt") && line.endsWith(" ./tmp/")));
     const passwd = execFileSync("tar", ["-xOf", file, "./etc/passwd"], { encoding: "utf8" });
     assert.match(passwd, /^root:x:0:0:/);
-    assert.equal(await emptyLayer(debian, options()), file, "made once");
+    assert.equal(await ensureEmptyLayer(debian, options()), file, "made once");
   });
 });

@@ -3,12 +3,16 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { z } from "zod";
 import type { BuiltComponent } from "../../../../kubernetes/compile/build-component.js";
-import { imageLabels, pathOnDebian, renderImage } from "../../../../kubernetes/registry/oci.js";
-import { release } from "../../../../kubernetes/catalog/versions.js";
+import {
+  getImageLabels,
+  resolveDebianPath,
+  renderImage,
+} from "../../../../kubernetes/registry/oci.js";
+import { getKubernetesRelease } from "../../../../kubernetes/catalog/versions.js";
 import { nonEmpty } from "../../../../../../test/support/non-empty.js";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-const of = release("1.36.3");
+const of = getKubernetesRelease("1.36.3");
 const built = new Map<string, BuiltComponent>(
   of.components.map((component) => [
     component.name,
@@ -110,7 +114,7 @@ describe("OCI image", () => {
 
 describe("image labels", () => {
   it("say for which image it stands and from which modules it is made", () => {
-    const labels = imageLabels(imageNamed("etcd"), built);
+    const labels = getImageLabels(imageNamed("etcd"), built);
     assert.equal(labels["org.opencontainers.image.title"], "registry.k8s.io/etcd:3.6.8-0");
     assert.equal(
       labels["stackadm.lab/made-from"],
@@ -124,18 +128,18 @@ describe("image labels", () => {
   });
 
   it("say nothing where it is as upstream builds it", () => {
-    const labels = imageLabels(imageNamed("kube-apiserver"), built);
+    const labels = getImageLabels(imageNamed("kube-apiserver"), built);
     assert.equal(labels["stackadm.lab/differs"], undefined);
   });
 
   it("say of the lab's own programs that they are that", () => {
-    const labels = imageLabels(imageNamed("sig-storage/livenessprobe"), built);
+    const labels = getImageLabels(imageNamed("sig-storage/livenessprobe"), built);
     assert.match(labels["stackadm.lab/made-from"] ?? "", /the lab's own program/);
     assert.match(labels["stackadm.lab/differs"] ?? "", /not published as a Go module/);
   });
 
   it("join what differs in the programs and in the image", () => {
-    const labels = imageLabels(imageNamed("cloudnativelabs/kube-router"), built);
+    const labels = getImageLabels(imageNamed("cloudnativelabs/kube-router"), built);
     assert.match(
       labels["stackadm.lab/differs"] ?? "",
       /^on the modules of Kubernetes v1\.36\.3; Debian instead of Alpine/,
@@ -144,7 +148,7 @@ describe("image labels", () => {
 
   it("never claim to be upstream's image", () => {
     for (const image of nonEmpty(of.images)) {
-      const labels = imageLabels(image, built);
+      const labels = getImageLabels(image, built);
       assert.equal(labels["org.opencontainers.image.vendor"], "stackadm lab");
       assert.match(labels["org.opencontainers.image.description"] ?? "", /not upstream's own/);
     }
@@ -153,14 +157,14 @@ describe("image labels", () => {
 
 describe("paths on Debian", () => {
   it("go where the links of a merged /usr point", () => {
-    assert.equal(pathOnDebian("/bin/cinder-csi-plugin"), "/usr/bin/cinder-csi-plugin");
-    assert.equal(pathOnDebian("/sbin/x"), "/usr/sbin/x");
-    assert.equal(pathOnDebian("/lib/x"), "/usr/lib/x");
+    assert.equal(resolveDebianPath("/bin/cinder-csi-plugin"), "/usr/bin/cinder-csi-plugin");
+    assert.equal(resolveDebianPath("/sbin/x"), "/usr/sbin/x");
+    assert.equal(resolveDebianPath("/lib/x"), "/usr/lib/x");
   });
 
   it("stay elsewhere", () => {
     for (const path of ["/usr/local/bin/kube-proxy", "/opt/bin/flanneld", "/agnhost", "/binary"]) {
-      assert.equal(pathOnDebian(path), path);
+      assert.equal(resolveDebianPath(path), path);
     }
   });
 });

@@ -5,10 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { renderImage } from "../../../../kubernetes/registry/oci.js";
 import { RegistryStore, storePaths } from "../../../../kubernetes/registry/registry-store.js";
-import { release } from "../../../../kubernetes/catalog/versions.js";
+import { getKubernetesRelease } from "../../../../kubernetes/catalog/versions.js";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-const pause = release("1.36.3").images.find(({ repository }) => repository === "pause");
+const pause = getKubernetesRelease("1.36.3").images.find(
+  ({ repository }) => repository === "pause",
+);
 assert.ok(pause);
 
 describe("registry storage", () => {

@@ -1,5 +1,5 @@
 /** Starts SSH servers for one test, and a stand-in that connects to these servers. */
-import { fromStruct } from "../../../../stand-ins/plugin/values.js";
+import { decodeStruct } from "../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../stand-ins/plugin/values.js";
 import { SshServer, keyPair } from "../../../../../../test/engine/support/ssh-server.js";
 import type { SshServerOptions } from "../../../../../../test/engine/support/ssh-server.js";
@@ -49,6 +49,6 @@ export class Bench {
   async create(properties: JsonObject, timeout = 0): Promise<JsonObject> {
     const news = { ...properties, connection: secret(properties["connection"] ?? {}) };
     const response = await this.harness.create({ type: remoteType, news, timeout });
-    return fromStruct(response.getProperties());
+    return decodeStruct(response.getProperties());
   }
 }

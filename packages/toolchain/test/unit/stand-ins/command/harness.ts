@@ -10,7 +10,7 @@ import {
 import * as messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { CommandProvider } from "../../../../stand-ins/command/provider.js";
 import { RemoteEngineLog } from "../../../../stand-ins/plugin/engine-log.js";
-import { signatureKey, signatures, toStruct } from "../../../../stand-ins/plugin/values.js";
+import { signatureKey, signatures, encodeStruct } from "../../../../stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../stand-ins/plugin/values.js";
 
 export interface Told {
@@ -91,7 +91,7 @@ export class Harness {
       .setName(call.name ?? "it")
       .setPreview(call.preview ?? false)
       .setTimeout(call.timeout ?? 0)
-      .setProperties(toStruct(call.news ?? {}));
+      .setProperties(encodeStruct(call.news ?? {}));
     return new Promise((resolve, reject) => {
       this.client.create(request, settle(resolve, reject));
     });
@@ -102,9 +102,9 @@ export class Harness {
       .setUrn(urn(call))
       .setType(call.type)
       .setPreview(call.preview ?? false)
-      .setOlds(toStruct(call.olds ?? {}))
-      .setOldInputs(toStruct(call.oldInputs ?? {}))
-      .setNews(toStruct(call.news ?? {}));
+      .setOlds(encodeStruct(call.olds ?? {}))
+      .setOldInputs(encodeStruct(call.oldInputs ?? {}))
+      .setNews(encodeStruct(call.news ?? {}));
     return new Promise((resolve, reject) => {
       this.client.update(request, settle(resolve, reject));
     });
@@ -114,7 +114,7 @@ export class Harness {
     const request = new messages.DeleteRequest()
       .setUrn(urn(call))
       .setType(call.type)
-      .setProperties(toStruct(call.olds ?? {}));
+      .setProperties(encodeStruct(call.olds ?? {}));
     return new Promise((resolve, reject) => {
       this.client.delete(request, settle(resolve, reject));
     });
@@ -124,7 +124,7 @@ export class Harness {
     const request = new messages.CheckRequest()
       .setUrn(urn(call))
       .setType(call.type)
-      .setNews(toStruct(call.news ?? {}));
+      .setNews(encodeStruct(call.news ?? {}));
     return new Promise((resolve, reject) => {
       this.client.check(request, settle(resolve, reject));
     });

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
-import { checkFailures, checkedInputs } from "../../../../stand-ins/command/inputs.js";
-import { handled } from "../../../../stand-ins/command/supported-inputs.js";
-import { quoted } from "../../../../stand-ins/command/output.js";
+import { findCheckFailures, completeInputs } from "../../../../stand-ins/command/inputs.js";
+import { supportedProperties } from "../../../../stand-ins/command/supported-inputs.js";
+import { quoteLikeGo } from "../../../../stand-ins/command/output.js";
 import { isSecret, reveal, unknownString } from "../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../stand-ins/plugin/values.js";
 import { secret } from "./harness.js";
 
 const remote = "command:remote:Command";
 const reasons = (type: string, news: JsonObject): string[] =>
-  checkFailures(type, news).map(({ property, reason }) => `${property}: ${reason}`);
+  findCheckFailures(type, news).map(({ property, reason }) => `${property}: ${reason}`);
 
 describe("checking inputs", () => {
   it("fills in the defaults and makes connection, keys and passwords secret", () => {
-    const inputs = checkedInputs({
+    const inputs = completeInputs({
       connection: { host: "h", password: "p", proxy: { host: "q" } },
     });
     const { connection } = inputs;
@@ -30,8 +30,8 @@ describe("checking inputs", () => {
   });
 
   it("is the same when done twice", () => {
-    const once = checkedInputs({ connection: { host: "h", privateKey: "k" }, create: "true" });
-    assert.deepEqual(checkedInputs(once), once);
+    const once = completeInputs({ connection: { host: "h", privateKey: "k" }, create: "true" });
+    assert.deepEqual(completeInputs(once), once);
   });
 
   it("takes a connection, and parts of it, that are not known yet", () => {
@@ -45,7 +45,7 @@ describe("checking inputs", () => {
       [],
     );
     assert.equal(
-      reveal(checkedInputs({ connection: unknownString })["connection"] ?? null),
+      reveal(completeInputs({ connection: unknownString })["connection"] ?? null),
       unknownString,
     );
   });
@@ -55,7 +55,7 @@ describe("checking inputs", () => {
     assert.match(reasons(remote, { connection: {} }).join(), /^connection\.host: /);
     const wrong = { connection: { host: "h" }, logging: "loud", create: 1 };
     assert.deepEqual(
-      checkFailures(remote, wrong)
+      findCheckFailures(remote, wrong)
         .map(({ property }) => property)
         .sort(),
       ["create", "logging"],
@@ -68,7 +68,7 @@ describe("checking inputs", () => {
       dir: "/",
     };
     assert.deepEqual(
-      checkFailures(remote, news).map(({ property }) => property),
+      findCheckFailures(remote, news).map(({ property }) => property),
       ["dir", "connection.banner", "connection.proxy.proxy"],
     );
     assert.match(reasons("command:local:Command", { assetPaths: [] })[0] ?? "", /does not handle/);
@@ -88,7 +88,7 @@ describe("checking inputs", () => {
     );
     assert.ok(names.length >= 9);
     assert.deepEqual(
-      names.filter((name) => name && !handled[remote]?.includes(name)),
+      names.filter((name) => name && !supportedProperties[remote]?.includes(name)),
       [],
     );
   });
@@ -96,6 +96,6 @@ describe("checking inputs", () => {
 
 describe("quoting a command", () => {
   it("writes special characters as Go does", () => {
-    assert.equal(quoted('a"b\\\n\t\u0007\u001b\u007fé'), '"a\\"b\\\\\\n\\t\\a\\x1b\\x7fé"');
+    assert.equal(quoteLikeGo('a"b\\\n\t\u0007\u001b\u007fé'), '"a\\"b\\\\\\n\\t\\a\\x1b\\x7fé"');
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fromStruct } from "../../../../stand-ins/plugin/values.js";
+import { decodeStruct } from "../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../stand-ins/plugin/values.js";
 import { Harness, secret } from "./harness.js";
 
@@ -18,7 +18,7 @@ describe("local commands", () => {
   });
 
   async function create(news: JsonObject, timeout = 0): Promise<JsonObject> {
-    return fromStruct((await harness.create({ type, news, timeout })).getProperties());
+    return decodeStruct((await harness.create({ type, news, timeout })).getProperties());
   }
 
   it("runs by /bin/sh with the plugin's environment and the resource's", async () => {
@@ -81,14 +81,14 @@ describe("local commands", () => {
     const olds = { stdout: "one", stderr: "two", create: "true" };
     const command = "echo $PULUMI_COMMAND_STDOUT $PULUMI_COMMAND_STDERR";
     const updated = await harness.update({ type, olds, news: { create: command } });
-    assert.equal(fromStruct(updated.getProperties())["stdout"], "one two");
+    assert.equal(decodeStruct(updated.getProperties())["stdout"], "one two");
     await harness.delete({ type, olds: { ...olds, delete: `${command} at delete` } });
     assert.ok(harness.lines.includes("one two at delete"));
   });
 
   it("has unknown outputs at preview, where nothing runs", async () => {
     const response = await harness.create({ type, news: { create: "exit 1" }, preview: true });
-    const { stdout, stderr } = fromStruct(response.getProperties());
+    const { stdout, stderr } = decodeStruct(response.getProperties());
     const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
     assert.deepEqual([stdout, stderr], [unknown, unknown]);
   });

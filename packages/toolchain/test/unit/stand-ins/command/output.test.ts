@@ -1,26 +1,29 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
-  Output,
-  commandError,
-  quoted,
+  OutputCollector,
+  createCommandError,
+  quoteLikeGo,
   type Logging,
-  type Stream,
+  type OutputStreamName,
 } from "../../../../stand-ins/command/output.js";
 
 /**
  * Adds chunks to a new Output and ends the Output. Returns the Output and the lines that it passed
  * on.
  */
-function collect(logging: Logging, chunks: readonly (readonly [Stream, string | Buffer])[]) {
+function collect(
+  logging: Logging,
+  chunks: readonly (readonly [OutputStreamName, string | Buffer])[],
+) {
   const lines: string[] = [];
-  const output = new Output(logging, (line) => lines.push(line));
+  const output = new OutputCollector(logging, (line) => lines.push(line));
   for (const [stream, data] of chunks) output.add(stream, Buffer.from(data));
   output.end();
   return { output, lines };
 }
 
-const stream = fc.constantFrom<Stream>("stdout", "stderr");
+const stream = fc.constantFrom<OutputStreamName>("stdout", "stderr");
 
 describe("what a command prints", () => {
   it("has the same lines however the network cuts it, also inside a character", () => {
@@ -86,7 +89,7 @@ describe("the error of a command", () => {
       ["stderr", "no space left"],
     ]);
     assert.equal(
-      commandError("exit status 1", 'cp "a"\nb', output).message,
+      createCommandError("exit status 1", 'cp "a"\nb', output).message,
       'exit status 1: running "cp \\"a\\"\\nb":\nhalf done\nno space left',
     );
   });
@@ -94,13 +97,13 @@ describe("the error of a command", () => {
   it("quotes so that the text can be read back, whatever is in it", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary-ascii" }), (text) => {
-        const go = quoted(text)
+        const go = quoteLikeGo(text)
           .replaceAll(/\\x([0-9a-f]{2})/g, "\\u00$1")
           .replaceAll("\\a", "\\u0007")
           .replaceAll("\\v", "\\u000b");
         fc.pre(!text.includes("\\"));
         assert.equal(JSON.parse(go), text);
-        assert.ok(!quoted(text).includes("\n"));
+        assert.ok(!quoteLikeGo(text).includes("\n"));
       }),
     );
   });

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { changedProperties, detailedDiff, sameValue } from "../../../../stand-ins/plugin/diff.js";
 import {
-  fromStruct,
+  listChangedProperties,
+  computeDetailedDiff,
+  isSameValue,
+} from "../../../../stand-ins/plugin/diff.js";
+import {
+  decodeStruct,
   hasUnknown,
   isSecret,
   reveal,
   signatureKey,
   signatures,
-  toStruct,
+  encodeStruct,
   unknownString,
 } from "../../../../stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../stand-ins/plugin/values.js";
@@ -27,7 +31,7 @@ describe("property values", () => {
   it("survive the wire", () => {
     fc.assert(
       fc.property(json, (value) => {
-        assert.deepEqual(fromStruct(toStruct(value)), value);
+        assert.deepEqual(decodeStruct(encodeStruct(value)), value);
       }),
     );
   });
@@ -37,8 +41,8 @@ describe("property values", () => {
       [signatureKey]: signatures.output,
       ...more,
     });
-    const read = fromStruct(
-      toStruct({
+    const read = decodeStruct(
+      encodeStruct({
         plain: output({ value: 1, dependencies: ["urn"] }),
         hidden: [output({ value: "s", secret: true })],
         later: { inner: output({}) },
@@ -63,13 +67,13 @@ describe("property values", () => {
 
 describe("the diff of properties", () => {
   const diff = (olds: JsonObject, news: JsonObject): Record<string, string> =>
-    Object.fromEntries(detailedDiff(olds, news));
+    Object.fromEntries(computeDetailedDiff(olds, news));
 
   it("is empty exactly for equal values", () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         assert.deepEqual(diff(a, a), {});
-        assert.equal(detailedDiff(a, b).size === 0, sameValue(a, b));
+        assert.equal(computeDetailedDiff(a, b).size === 0, isSameValue(a, b));
       }),
     );
   });
@@ -99,7 +103,7 @@ describe("the diff of properties", () => {
       gone: "DELETE",
       added: "ADD",
     });
-    const names = changedProperties(detailedDiff(olds, news));
+    const names = listChangedProperties(computeDetailedDiff(olds, news));
     assert.deepEqual(names, ["added", "environment", "gone", "triggers"]);
   });
 

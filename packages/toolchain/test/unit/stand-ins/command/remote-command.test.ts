@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { fromStruct } from "../../../../stand-ins/plugin/values.js";
+import { decodeStruct } from "../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../stand-ins/plugin/values.js";
 import type { SshServer } from "../../../../../../test/engine/support/ssh-server.js";
 import { until } from "../../../../../../test/engine/support/until.js";
@@ -135,8 +135,8 @@ describe("remote commands", () => {
         olds,
         news: { ...news, update: "echo u" },
       });
-      assert.equal(fromStruct(first.getProperties())["stdout"], "c");
-      assert.equal(fromStruct(second.getProperties())["stdout"], "u");
+      assert.equal(decodeStruct(first.getProperties())["stdout"], "c");
+      assert.equal(decodeStruct(second.getProperties())["stdout"], "u");
     });
 
     it("offers the outputs before, and only warns when the server refuses them", async () => {
@@ -146,7 +146,7 @@ describe("remote commands", () => {
       const run = async (server: SshServer, more: JsonObject = {}): Promise<unknown> => {
         const connected = { ...news, ...more, connection: secret(bench.connection(server)) };
         const response = await bench.harness.update({ type: remoteType, olds, news: connected });
-        return fromStruct(response.getProperties())["stdout"];
+        return decodeStruct(response.getProperties())["stdout"];
       };
       assert.equal(await run(open), "was before");
       assert.equal(await run(open, { addPreviousOutputInEnv: false }), "was");

@@ -4,7 +4,7 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import type { ResourceProviderClient } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import * as messages from "@pulumi/pulumi/proto/provider_pb.js";
-import { fromStruct } from "../../../../stand-ins/plugin/values.js";
+import { decodeStruct } from "../../../../stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../stand-ins/plugin/values.js";
 import { settle } from "./harness.js";
 
@@ -112,7 +112,7 @@ const methods: Readonly<Record<string, Ask>> = {
       },
       (response) => ({
         ...(response.getId() !== "" && { id: response.getId() }),
-        properties: fromStruct(response.getProperties()),
+        properties: decodeStruct(response.getProperties()),
       }),
     ),
   Read: (client, { urn, type, id, properties }) =>
@@ -128,8 +128,8 @@ const methods: Readonly<Record<string, Ask>> = {
       },
       (response) => ({
         id: response.getId(),
-        inputs: fromStruct(response.getInputs()),
-        properties: fromStruct(response.getProperties()),
+        inputs: decodeStruct(response.getInputs()),
+        properties: decodeStruct(response.getProperties()),
       }),
     ),
   Update: (client, { urn, type, id, properties }) =>
@@ -144,7 +144,7 @@ const methods: Readonly<Record<string, Ask>> = {
           .setNews(properties("news"));
         return client.update(request, done);
       },
-      (response) => ({ properties: fromStruct(response.getProperties()) }),
+      (response) => ({ properties: decodeStruct(response.getProperties()) }),
     ),
   Delete: (client, { urn, type, id, properties }) =>
     asked<Empty>(
@@ -164,7 +164,7 @@ const methods: Readonly<Record<string, Ask>> = {
 function checkAnswer(response: messages.CheckResponse): JsonObject {
   const failures = response.getFailuresList().map((failure): Json => failure.getReason());
   return {
-    inputs: fromStruct(response.getInputs()),
+    inputs: decodeStruct(response.getInputs()),
     ...(failures.length > 0 && { failures }),
   };
 }

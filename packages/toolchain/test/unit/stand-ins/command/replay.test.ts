@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isObject, toStruct } from "../../../../stand-ins/plugin/values.js";
+import { isObject, encodeStruct } from "../../../../stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../stand-ins/plugin/values.js";
 import { SshServer, keyPair } from "../../../../../../test/engine/support/ssh-server.js";
 import { Harness } from "./harness.js";
@@ -145,7 +145,7 @@ describe("the command stand-in answers the recorded requests as the official plu
       name: string(request["name"]),
       id: string(request["id"]),
       preview: request["preview"] === true,
-      properties: (name) => toStruct(here(request[name])),
+      properties: (name) => encodeStruct(here(request[name])),
     });
   }
 

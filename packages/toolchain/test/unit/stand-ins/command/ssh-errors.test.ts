@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { channelError } from "../../../../stand-ins/command/ssh-errors.js";
+import { createChannelError } from "../../../../stand-ins/command/ssh-errors.js";
 
 describe("a proxy that opens no channel", () => {
   for (const [reason, said] of [
@@ -9,6 +9,6 @@ describe("a proxy that opens no channel", () => {
     ["", "EOF"],
   ] as const)
     it(`says why, or nothing: ${said}`, () => {
-      assert.equal(channelError(Object.assign(new Error("no"), { reason })).message, said);
+      assert.equal(createChannelError(Object.assign(new Error("no"), { reason })).message, said);
     });
 });

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { setAt, textAt } from "../../../../stand-ins/kubernetes/objects/json.js";
+import { setAt, getTextAt } from "../../../../stand-ins/kubernetes/objects/json.js";
 import { FakeApiServer } from "./support/fake-api-server.js";
 import { Harness, initFailureOf } from "./support/harness.js";
 import type { JsonObject } from "../../../../stand-ins/plugin/values.js";
@@ -47,7 +47,7 @@ describe("kubernetes stand-in: life of an object", () => {
     });
     const live = api.find("ConfigMap", "x", "default");
     assert.deepEqual(live?.["data"], { a: "2", other: "kept" });
-    assert.equal(textAt(live, "metadata", "labels", "mine"), "");
+    assert.equal(getTextAt(live, "metadata", "labels", "mine"), "");
     assert.equal(state["__fieldManager"], properties["__fieldManager"]);
   });
 
@@ -171,11 +171,11 @@ describe("kubernetes stand-in: life of an object", () => {
     const widgetUrn = urnOf("demo.example.org/v1:Widget");
     const widget = { apiVersion: "demo.example.org/v1", kind: "Widget", metadata: { name: "w" } };
     const early = await provider.check({ urn: widgetUrn, news: widget });
-    assert.equal(textAt(early, "inputs", "metadata", "namespace"), "default");
+    assert.equal(getTextAt(early, "inputs", "metadata", "namespace"), "default");
     const crdUrn = urnOf("apiextensions.k8s.io/v1:CustomResourceDefinition");
     await provider.check({ urn: crdUrn, news: crd });
     const planned = await provider.check({ urn: widgetUrn, news: widget });
-    assert.equal(textAt(planned, "inputs", "metadata", "namespace"), "", "it has no namespace");
+    assert.equal(getTextAt(planned, "inputs", "metadata", "namespace"), "", "it has no namespace");
     await provider.create({ urn: crdUrn, properties: crd });
     // The first check added a namespace. The creation must remove the namespace, because the kind
     // is cluster-scoped.
@@ -227,7 +227,7 @@ describe("kubernetes stand-in: life of an object", () => {
       defaultNamespace: "d",
     });
     const namespaces = (result as JsonObject[]).map((object) =>
-      textAt(object, "metadata", "namespace"),
+      getTextAt(object, "metadata", "namespace"),
     );
     assert.deepEqual(namespaces, ["d", "", "own"]);
     await assert.rejects(

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { mapAt, textAt, without } from "../../../../stand-ins/kubernetes/objects/json.js";
+import { getMapAt, getTextAt, omitKeys } from "../../../../stand-ins/kubernetes/objects/json.js";
 import { parseCheckpoint } from "../../../../stand-ins/kubernetes/operations/checkpoint.js";
 import { FakeApiServer } from "./support/fake-api-server.js";
 import { Harness, initFailureOf } from "./support/harness.js";
@@ -27,7 +27,7 @@ const runs = [
 ];
 
 const title = ({ request }: Exchange): string =>
-  `${textAt(request, "name") || textAt(request, "tok")} ${textAt(request, "type").split(":").at(-1) ?? ""}`;
+  `${getTextAt(request, "name") || getTextAt(request, "tok")} ${getTextAt(request, "type").split(":").at(-1) ?? ""}`;
 
 describe("kubernetes stand-in: what the official plugin answered", () => {
   let api: FakeApiServer;
@@ -77,7 +77,7 @@ function decided(state: JsonObject): Json {
     Object.entries(state).filter(([key, value]) => key.startsWith("__") || isSecretMark(value)),
   );
   const { apiVersion, kind } = state as { apiVersion: string; kind: string };
-  const { name, namespace } = mapAt(state, "metadata") as { name: string; namespace?: string };
+  const { name, namespace } = getMapAt(state, "metadata") as { name: string; namespace?: string };
   return settled({ ...marks, apiVersion, kind, name, namespace: namespace ?? "" });
 }
 const isSecretMark = (value: Json): boolean =>
@@ -104,7 +104,7 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
       assert.ok(response);
       assert.equal(answer.id, response["id"]);
       assert.deepEqual(decided(answer.properties), decided(response["properties"] as JsonObject));
-      assert.ok(!("managedFields" in mapAt(answer.properties, "metadata")));
+      assert.ok(!("managedFields" in getMapAt(answer.properties, "metadata")));
     }
   });
 
@@ -113,13 +113,13 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
     for (const { request } of exchanges("update", "Delete")) await provider.delete(request);
     for (const { request, response } of exchanges("update", "Create")) {
       const answer = await provider.create(request);
-      assert.deepEqual(decided(answer.properties), decided(mapAt(response ?? {}, "properties")));
+      assert.deepEqual(decided(answer.properties), decided(getMapAt(response ?? {}, "properties")));
     }
     const updates = exchanges("update", "Update");
     assert.equal(updates.length, 2);
     for (const { request, response } of updates) {
       const answer = await provider.update(request);
-      assert.deepEqual(decided(answer), decided(mapAt(response ?? {}, "properties")));
+      assert.deepEqual(decided(answer), decided(getMapAt(response ?? {}, "properties")));
     }
   });
 
@@ -133,7 +133,7 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
     const reads = exchanges("refresh", "Read");
     assert.equal(reads.length, 15);
     for (const { request, response } of reads) {
-      const { live } = parseCheckpoint(mapAt(response ?? {}, "properties"));
+      const { live } = parseCheckpoint(getMapAt(response ?? {}, "properties"));
       api.load(live);
       loadWhatItOwns(api, live);
       assert.deepEqual(
@@ -171,7 +171,7 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
   }
 
   for (const exchange of exchanges("failures-up", "Create")) {
-    const name = textAt(exchange.request, "name");
+    const name = getTextAt(exchange.request, "name");
     // The recording of this case was stopped by hand after 4.5 minutes. The stand-in obeys
     // customTimeouts instead.
     if (name === "pvc-pending") continue;
@@ -208,7 +208,7 @@ const reachedAt = (message: string): string =>
  * Service.
  */
 function loadWhatItOwns(api: FakeApiServer, live: JsonObject): void {
-  const { name, namespace, uid } = mapAt(live, "metadata") as Record<string, string>;
+  const { name, namespace, uid } = getMapAt(live, "metadata") as Record<string, string>;
   if (name === undefined || namespace === undefined || uid === undefined) return;
   if (live["kind"] === "Service") {
     api.load({ apiVersion: "v1", kind: "Endpoints", metadata: { name, namespace } });
@@ -217,11 +217,11 @@ function loadWhatItOwns(api: FakeApiServer, live: JsonObject): void {
   const metadata = {
     name: `${name}-1`,
     namespace,
-    labels: mapAt(live, "spec", "selector", "matchLabels"),
-    annotations: without(mapAt(live, "metadata", "annotations")),
+    labels: getMapAt(live, "spec", "selector", "matchLabels"),
+    annotations: omitKeys(getMapAt(live, "metadata", "annotations")),
     ownerReferences: [{ uid }],
   };
-  const spec = { replicas: mapAt(live, "spec")["replicas"] ?? 1 };
+  const spec = { replicas: getMapAt(live, "spec")["replicas"] ?? 1 };
   const status = { readyReplicas: spec.replicas };
   api.load({ apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec, status });
 }

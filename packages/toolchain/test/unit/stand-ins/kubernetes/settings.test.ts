@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { diffConfig, readSettings } from "../../../../stand-ins/kubernetes/settings.js";
+import { diffConfig, readProviderSettings } from "../../../../stand-ins/kubernetes/settings.js";
 import type { JsonObject } from "../../../../stand-ins/plugin/values.js";
 
 const kubeconfig = (server: string, token = "t"): string =>
@@ -73,7 +73,7 @@ describe("kubernetes stand-in: which cluster a changed provider means", () => {
 
 describe("kubernetes stand-in: settings", () => {
   const read = (variables: Record<string, string>, environment: Record<string, string> = {}) =>
-    readSettings(
+    readProviderSettings(
       (name) => variables[name],
       (name) => environment[name],
     );

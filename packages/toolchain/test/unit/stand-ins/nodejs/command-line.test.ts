@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import {
-  configEnvironment,
-  guardArguments,
-  programArguments,
-  runtimeOptions,
-  sdkScript,
-  typescriptEnvironment,
-  words,
+  getConfigEnvironment,
+  inspectWorkaroundArguments,
+  getProgramArguments,
+  parseRuntimeOptions,
+  resolveSdkScript,
+  getTypescriptEnvironment,
+  splitWords,
 } from "../../../../stand-ins/nodejs/command-line.js";
 
 describe("the command line of a program", () => {
@@ -29,26 +29,26 @@ describe("the command line of a program", () => {
 
   it("has every setting as a flag, the program and its arguments at the end", () => {
     assert.equal(
-      programArguments(run).join(" "),
+      getProgramArguments(run).join(" "),
       "--monitor 127.0.0.1:1 --engine 127.0.0.1:2 --project project --root-directory /program --stack dev " +
         "--organization organization --pwd /program --dry-run --parallel 8 /program/index.ts --own argument",
     );
   });
 
   it("leaves out what is not set", () => {
-    const few = programArguments({ ...run, dryRun: false, organization: "", parallel: 0 });
+    const few = getProgramArguments({ ...run, dryRun: false, organization: "", parallel: 0 });
     for (const flag of ["--dry-run", "--organization", "--parallel", "--query-mode"])
       assert.ok(!few.includes(flag));
   });
 
   it("finds the SDK's scripts from the program's directory, or says how to get it", () => {
-    assert.match(sdkScript(__dirname, "run"), /@pulumi\/pulumi\/cmd\/run\/index\.js$/);
-    assert.match(sdkScript(__dirname, "run-plugin"), /cmd\/run-plugin\/index\.js$/);
-    assert.throws(() => sdkScript("/", "run"), /Pulumi SDK has not been installed/);
+    assert.match(resolveSdkScript(__dirname, "run"), /@pulumi\/pulumi\/cmd\/run\/index\.js$/);
+    assert.match(resolveSdkScript(__dirname, "run-plugin"), /cmd\/run-plugin\/index\.js$/);
+    assert.throws(() => resolveSdkScript("/", "run"), /Pulumi SDK has not been installed/);
   });
 
   it("passes configuration as JSON", () => {
-    assert.deepEqual(configEnvironment([["p:a", '{"x":1}']], ["p:b"]), {
+    assert.deepEqual(getConfigEnvironment([["p:a", '{"x":1}']], ["p:b"]), {
       PULUMI_CONFIG: '{"p:a":"{\\"x\\":1}"}',
       PULUMI_CONFIG_SECRET_KEYS: '["p:b"]',
     });
@@ -57,42 +57,42 @@ describe("the command line of a program", () => {
 
 describe("runtime options", () => {
   it("are TypeScript by the SDK unless it is turned off", () => {
-    assert.deepEqual(runtimeOptions({}), {
+    assert.deepEqual(parseRuntimeOptions({}), {
       typescript: true,
       tsconfig: undefined,
       nodeArguments: [],
     });
-    const project = runtimeOptions({ typescript: false, nodeargs: "--import tsx" });
+    const project = parseRuntimeOptions({ typescript: false, nodeargs: "--import tsx" });
     assert.deepEqual(project.nodeArguments, ["--import", "tsx"]);
-    assert.deepEqual(typescriptEnvironment(project), {});
-    assert.deepEqual(typescriptEnvironment(runtimeOptions({ tsconfig: "t.json" })), {
+    assert.deepEqual(getTypescriptEnvironment(project), {});
+    assert.deepEqual(getTypescriptEnvironment(parseRuntimeOptions({ tsconfig: "t.json" })), {
       PULUMI_NODEJS_TYPESCRIPT: "true",
       PULUMI_NODEJS_TSCONFIG_PATH: "t.json",
     });
   });
 
   it("are refused when they are not known or of another type", () => {
-    assert.throws(() => runtimeOptions({ typescript: "no" }), /must be a boolean/);
-    assert.throws(() => runtimeOptions({ binary: "x" }), /does not handle binary/);
+    assert.throws(() => parseRuntimeOptions({ typescript: "no" }), /must be a boolean/);
+    assert.throws(() => parseRuntimeOptions({ binary: "x" }), /does not handle binary/);
   });
 });
 
 describe("splitting node's arguments", () => {
   it("keeps quoted words together", () => {
-    assert.deepEqual(words(` --import  "a b" --x='c "d"' e\\ f "g\\"h" `), [
+    assert.deepEqual(splitWords(` --import  "a b" --x='c "d"' e\\ f "g\\"h" `), [
       "--import",
       "a b",
       '--x=c "d"',
       "e f",
       'g"h',
     ]);
-    assert.deepEqual(words(""), []);
+    assert.deepEqual(splitWords(""), []);
   });
 
   it("is undone by quoting", () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[^']+$/)), (list) => {
-        assert.deepEqual(words(list.map((word) => `'${word}'`).join(" ")), list);
+        assert.deepEqual(splitWords(list.map((word) => `'${word}'`).join(" ")), list);
       }),
     );
   });
@@ -103,7 +103,7 @@ describe("printing an error's stack", () => {
     `const error = new Error(); error.stack = ${JSON.stringify(stack)};
      process.stdout.write(require("node:util").inspect(error, { colors: true }));`;
   const print = (stack: string): string =>
-    spawnSync(process.execPath, [...guardArguments, "-e", script(stack)], {
+    spawnSync(process.execPath, [...inspectWorkaroundArguments, "-e", script(stack)], {
       timeout: 15_000,
     }).stdout.toString();
 

@@ -12,7 +12,7 @@ import {
 import * as messages from "@pulumi/pulumi/proto/language_pb.js";
 import type { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
 import { LanguageHost } from "../../../../stand-ins/nodejs/language-host.js";
-import type { Message } from "../../../../stand-ins/plugin/engine-log.js";
+import type { EngineLogMessage } from "../../../../stand-ins/plugin/engine-log.js";
 import { settle } from "../command/harness.js";
 
 interface Exchange {
@@ -37,13 +37,16 @@ describe("the Node language host", function () {
   let server: grpc.Server;
   let client: LanguageRuntimeClient;
   let directory: string;
-  const sent: Message[] = [];
+  const sent: EngineLogMessage[] = [];
 
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), "stackadm-host-"));
     symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
     writeFileSync(join(directory, "package.json"), `{"dependencies":{"typescript":"*"}}`);
-    const log = { send: (message: Message) => sent.push(message), flush: () => Promise.resolve() };
+    const log = {
+      send: (message: EngineLogMessage) => sent.push(message),
+      flush: () => Promise.resolve(),
+    };
     host = new LanguageHost({
       engine: "127.0.0.1:1",
       log,

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  dependencies,
-  nearestManifest,
-  pluginOf,
-  readManifest,
-  requiredPlugins,
+  listDependencies,
+  findPackageDirectory,
+  getPackagePlugin,
+  readPackageJson,
+  listRequiredPlugins,
 } from "../../../../stand-ins/nodejs/packages.js";
 
 describe("packages of a Node program", () => {
@@ -43,8 +43,8 @@ describe("packages of a Node program", () => {
       { name: "alpha", version: "v1.2.3", server: undefined },
       { name: "b", version: "v2.0.0", server: "https://plugins.example.org" },
     ];
-    assert.deepEqual(requiredPlugins(root), expected);
-    assert.deepEqual(requiredPlugins(join(root, "programs/one")), expected);
+    assert.deepEqual(listRequiredPlugins(root), expected);
+    assert.deepEqual(listRequiredPlugins(join(root, "programs/one")), expected);
   });
 
   it("finds a package once, and does not run in circles over links", () => {
@@ -55,16 +55,20 @@ describe("packages of a Node program", () => {
     );
     symlinkSync(join(root, "node_modules/@pulumi/a"), join(root, "node_modules/again"));
     assert.deepEqual(
-      requiredPlugins(root).map(({ name }) => name),
+      listRequiredPlugins(root).map(({ name }) => name),
       ["alpha"],
     );
   });
 
   it("takes name and version from the pulumi object, else from the package", () => {
-    assert.equal(pluginOf({ name: "x", version: "1.0.0" }), undefined);
-    assert.equal(pluginOf({ name: "x", version: "1.0.0", pulumi: { resource: false } }), undefined);
+    assert.equal(getPackagePlugin({ name: "x", version: "1.0.0" }), undefined);
+    assert.equal(
+      getPackagePlugin({ name: "x", version: "1.0.0", pulumi: { resource: false } }),
+      undefined,
+    );
     const server = undefined;
-    const of = (manifest: Parameters<typeof pluginOf>[0]): unknown => pluginOf(manifest);
+    const of = (manifest: Parameters<typeof getPackagePlugin>[0]): unknown =>
+      getPackagePlugin(manifest);
     assert.deepEqual(of({ name: "@pulumi/x", version: "1.0.0", pulumi: { resource: true } }), {
       name: "x",
       version: "v1.0.0",
@@ -79,20 +83,20 @@ describe("packages of a Node program", () => {
   });
 
   it("lists the direct dependencies with the versions that are installed", () => {
-    assert.deepEqual(dependencies(root, false), [
+    assert.deepEqual(listDependencies(root, false), [
       { name: "@pulumi/a", version: "1.2.3" },
       { name: "plain", version: "2.0.0" },
       { name: "gone", version: "^3" },
     ]);
-    const all = dependencies(root, true).map(({ name }) => name);
+    const all = listDependencies(root, true).map(({ name }) => name);
     assert.deepEqual(all.sort(), ["@pulumi/a", "plain"]);
   });
 
   it("takes a directory without a package.json for what it is", () => {
     mkdirSync(join(root, "src"));
     writeFileSync(join(root, "src", "package.json"), "not json");
-    assert.equal(readManifest(join(root, "src")), undefined);
-    assert.equal(nearestManifest(join(root, "src", "deeper")), join(root, "src"));
-    assert.equal(nearestManifest(root), root);
+    assert.equal(readPackageJson(join(root, "src")), undefined);
+    assert.equal(findPackageDirectory(join(root, "src", "deeper")), join(root, "src"));
+    assert.equal(findPackageDirectory(root), root);
   });
 });

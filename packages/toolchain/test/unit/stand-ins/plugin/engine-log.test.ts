@@ -3,7 +3,10 @@ import * as grpc from "@grpc/grpc-js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb.js";
 import type { LogRequest } from "@pulumi/pulumi/proto/engine_pb.js";
-import { RemoteEngineLog, unlimited } from "../../../../stand-ins/plugin/engine-log.js";
+import {
+  RemoteEngineLog,
+  unlimitedMessageOptions,
+} from "../../../../stand-ins/plugin/engine-log.js";
 
 describe("messages to the engine", () => {
   let server: grpc.Server;
@@ -15,7 +18,7 @@ describe("messages to the engine", () => {
   beforeEach(async () => {
     seen = [];
     receive = () => Promise.resolve();
-    server = new grpc.Server(unlimited);
+    server = new grpc.Server(unlimitedMessageOptions);
     const log: grpc.handleUnaryCall<LogRequest, Empty> = (call, callback) => {
       const message = call.request.toObject();
       receive(message).then(

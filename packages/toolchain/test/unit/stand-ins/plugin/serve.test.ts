@@ -6,26 +6,30 @@ import { createInterface } from "node:readline";
 import * as grpc from "@grpc/grpc-js";
 import fc from "fast-check";
 import {
-  engineAddress,
-  failure,
-  unary,
-  unimplemented,
+  parseEngineAddress,
+  toGrpcError,
+  createUnaryHandler,
+  createUnimplementedHandler,
 } from "../../../../stand-ins/plugin/serve.js";
 
 describe("the engine's address", () => {
   it("is found behind every flag that the engine puts before it", () => {
     for (const flags of [[], ["--logflow"], ["-v=9", "--logtostderr"], ["--tracing", "file:x"]]) {
-      assert.equal(engineAddress([...flags, "127.0.0.1:4711"]), "127.0.0.1:4711", flags.join(" "));
+      assert.equal(
+        parseEngineAddress([...flags, "127.0.0.1:4711"]),
+        "127.0.0.1:4711",
+        flags.join(" "),
+      );
     }
   });
 
   it("is the last one where a flag's value looks like one", () => {
-    assert.equal(engineAddress(["--tracing", "collector:9411", "127.0.0.1:1"]), "127.0.0.1:1");
+    assert.equal(parseEngineAddress(["--tracing", "collector:9411", "127.0.0.1:1"]), "127.0.0.1:1");
   });
 
   it("is none without arguments: the plugin was started by hand", () => {
-    assert.equal(engineAddress([]), undefined);
-    assert.equal(engineAddress(["--help", "-v=9"]), undefined);
+    assert.equal(parseEngineAddress([]), undefined);
+    assert.equal(parseEngineAddress(["--help", "-v=9"]), undefined);
   });
 });
 
@@ -46,7 +50,9 @@ describe("answers of a plugin", () => {
   it("are what the function returns, at once or later", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.boolean(), async (text, later) => {
-        const handler = unary((request: string) => (later ? Promise.resolve(request) : request));
+        const handler = createUnaryHandler((request: string) =>
+          later ? Promise.resolve(request) : request,
+        );
         assert.deepEqual(await call(handler, text), { error: null, value: text });
       }),
     );
@@ -54,10 +60,10 @@ describe("answers of a plugin", () => {
 
   it("are errors with the thrown words, whether thrown at once or later", async () => {
     for (const handler of [
-      unary<string, string>(() => {
+      createUnaryHandler<string, string>(() => {
         throw new Error("no such host");
       }),
-      unary<string, string>(() => Promise.reject(new Error("no such host"))),
+      createUnaryHandler<string, string>(() => Promise.reject(new Error("no such host"))),
     ]) {
       const { error } = await call(handler, "");
       assert.deepEqual([error?.code, error?.details], [grpc.status.UNKNOWN, "no such host"]);
@@ -66,12 +72,12 @@ describe("answers of a plugin", () => {
 
   it("keep a status that was made on purpose", () => {
     const builder = new grpc.StatusBuilder().withCode(grpc.status.INVALID_ARGUMENT);
-    assert.equal(failure(builder.withDetails("port")).code, grpc.status.INVALID_ARGUMENT);
-    assert.equal(failure("only words").details, "only words");
+    assert.equal(toGrpcError(builder.withDetails("port")).code, grpc.status.INVALID_ARGUMENT);
+    assert.equal(toGrpcError("only words").details, "only words");
   });
 
   it("name a method that the plugin does not have", async () => {
-    const handler = unimplemented("Invoke") as grpc.handleUnaryCall<string, string>;
+    const handler = createUnimplementedHandler("Invoke") as grpc.handleUnaryCall<string, string>;
     const { error } = await call(handler, "");
     assert.deepEqual(error, { code: 12, details: "Invoke is not implemented" });
   });

@@ -1,5 +1,8 @@
 import { strict as assert } from "node:assert";
-import { awaited, timeoutSeconds } from "../../../../../stand-ins/kubernetes/await/wait.js";
+import {
+  readinessChecksByKind,
+  getTimeoutSeconds,
+} from "../../../../../stand-ins/kubernetes/await/wait.js";
 import { clusterOf, condition, look } from "../support/looks.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
@@ -25,7 +28,7 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
   });
 
   it("Service: settles before it counts, and again after every change", async () => {
-    const of = awaited["v1/Service"];
+    const of = readinessChecksByKind["v1/Service"];
     assert.ok(of);
     const readiness = of({ cluster: clusterOf(up), settle: 60_000 });
     assert.equal((await readiness(service({ selector }))).ready, false);
@@ -94,8 +97,8 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
 
   it("waits as long as customTimeouts, the annotation or the default say", () => {
     const annotated = { metadata: { annotations: { "pulumi.com/timeoutSeconds": "90" } } };
-    assert.equal(timeoutSeconds(15, annotated), 15);
-    assert.equal(timeoutSeconds(0, annotated), 90);
-    assert.equal(timeoutSeconds(0, {}), 600);
+    assert.equal(getTimeoutSeconds(15, annotated), 15);
+    assert.equal(getTimeoutSeconds(0, annotated), 90);
+    assert.equal(getTimeoutSeconds(0, {}), 600);
   });
 });

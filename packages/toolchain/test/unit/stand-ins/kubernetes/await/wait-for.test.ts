@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { at } from "../../../../../stand-ins/kubernetes/objects/json.js";
+import { getValueAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import { FakeApiServer } from "../support/fake-api-server.js";
 import { Harness } from "../support/harness.js";
 
@@ -34,7 +34,7 @@ describe("kubernetes stand-in: what an object asks to be waited for", () => {
     const live = structuredClone(api.find("Service", "s", "default") ?? {});
     api.change(live, { status: { loadBalancer: { ingress } } });
     const { properties } = await created;
-    assert.deepEqual(at(properties, "status", "loadBalancer", "ingress"), ingress);
+    assert.deepEqual(getValueAt(properties, "status", "loadBalancer", "ingress"), ingress);
     assert.ok(provider.messages.includes("info: Found {.status.loadBalancer.ingress}"));
   });
 

@@ -12,15 +12,15 @@ import {
 } from "../../../../../stand-ins/kubernetes/client/client.js";
 import { ObjectClient } from "../../../../../stand-ins/kubernetes/client/object-client.js";
 import {
-  collectionPath,
+  getCollectionPath,
   Discovery,
   NoMatchError,
 } from "../../../../../stand-ins/kubernetes/client/discovery.js";
 import {
-  connectionOf,
+  getApiServerConnection,
   loadKubeconfig,
 } from "../../../../../stand-ins/kubernetes/client/kubeconfig.js";
-import { textAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
+import { getTextAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import { FakeApiServer } from "../support/fake-api-server.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
@@ -37,7 +37,7 @@ describe("kubernetes stand-in: client", () => {
   let cluster: ObjectClient;
   beforeEach(async () => {
     api = await FakeApiServer.start();
-    client = new KubeClient(connectionOf(loadKubeconfig(api.kubeconfig()), {}));
+    client = new KubeClient(getApiServerConnection(loadKubeconfig(api.kubeconfig()), {}));
     discovery = new Discovery(client);
     cluster = new ObjectClient(client, discovery, new AbortController().signal);
   });
@@ -52,12 +52,12 @@ describe("kubernetes stand-in: client", () => {
     await cluster.create(configMap("b"), options);
     const listed = await cluster.list(configMap(""), { app: "x" });
     assert.deepEqual(
-      listed.map((object) => textAt(object, "kind")),
+      listed.map((object) => getTextAt(object, "kind")),
       ["ConfigMap"],
     );
     const applied = await cluster.applyObject({ ...configMap("a"), data: { k: "v" } }, options);
-    assert.equal(textAt(applied, "data", "k"), "v");
-    assert.equal(textAt(await cluster.get(configMap("a")), "data", "k"), "v");
+    assert.equal(getTextAt(applied, "data", "k"), "v");
+    assert.equal(getTextAt(await cluster.get(configMap("a")), "data", "k"), "v");
     await cluster.delete(configMap("a"), "Foreground");
     await assert.rejects(cluster.get(configMap("a")), isNotFound);
   });
@@ -92,7 +92,7 @@ describe("kubernetes stand-in: client", () => {
   });
 
   it("says where nobody listens, in the words people search for", async () => {
-    const dead = new KubeClient(connectionOf(loadKubeconfig(api.kubeconfig(1)), {}));
+    const dead = new KubeClient(getApiServerConnection(loadKubeconfig(api.kubeconfig(1)), {}));
     await assert.rejects(dead.request({ path: "/version" }), (error) => {
       assert.ok(error instanceof UnreachableError);
       assert.equal(
@@ -116,7 +116,7 @@ describe("kubernetes stand-in: client", () => {
     await once(door, "listening");
     const { port: open } = door.address() as AddressInfo;
     return {
-      behind: new KubeClient(connectionOf(loadKubeconfig(api.kubeconfig(open)), {}), 1),
+      behind: new KubeClient(getApiServerConnection(loadKubeconfig(api.kubeconfig(open)), {}), 1),
       connections: () => count,
       close: () => door.close(),
     };
@@ -153,7 +153,7 @@ describe("kubernetes stand-in: client", () => {
     const found = await discovery.find(deployment);
     await discovery.find({ ...deployment, kind: "DaemonSet" });
     assert.equal(asked(), 1);
-    assert.equal(collectionPath(found, "demo"), "/apis/apps/v1/namespaces/demo/deployments");
+    assert.equal(getCollectionPath(found, "demo"), "/apis/apps/v1/namespaces/demo/deployments");
     await assert.rejects(discovery.find(widget), NoMatchError);
     assert.equal(await discovery.exists(widget), false);
     api.serve({
@@ -165,7 +165,7 @@ describe("kubernetes stand-in: client", () => {
     assert.equal(await discovery.exists(widget), true);
     assert.equal(await discovery.isNamespaced(widget), false);
     assert.equal(
-      collectionPath(await discovery.find(widget), "x"),
+      getCollectionPath(await discovery.find(widget), "x"),
       "/apis/demo.example.org/v1/widgets",
     );
   });
@@ -187,6 +187,6 @@ describe("kubernetes stand-in: client", () => {
       metadata: { name: "r", namespace: "default" },
     };
     await cluster.create(role, { fieldManager: "m" });
-    assert.equal(textAt(api.find("ClusterRole", "r"), "metadata", "namespace"), "");
+    assert.equal(getTextAt(api.find("ClusterRole", "r"), "metadata", "namespace"), "");
   });
 });

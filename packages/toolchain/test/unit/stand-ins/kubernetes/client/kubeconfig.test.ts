@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  connectionOf,
+  getApiServerConnection,
   loadKubeconfig,
 } from "../../../../../stand-ins/kubernetes/client/kubeconfig.js";
 
@@ -33,7 +33,7 @@ describe("kubernetes stand-in: kubeconfig", () => {
       `{server: "https://10.0.0.1:6443/", certificate-authority-data: ${base64("CA")}}`,
       `{client-certificate-data: ${base64("CERT")}, client-key-data: ${base64("KEY")}}`,
     );
-    const connection = connectionOf(loadKubeconfig(text), {});
+    const connection = getApiServerConnection(loadKubeconfig(text), {});
     assert.equal(connection.server, "https://10.0.0.1:6443");
     assert.equal(connection.ca?.toString(), "CA");
     assert.equal(connection.certificate?.toString(), "CERT");
@@ -44,11 +44,17 @@ describe("kubernetes stand-in: kubeconfig", () => {
 
   it("takes another context, cluster or namespace when told so", () => {
     const loaded = loadKubeconfig(yaml("{server: https://first}", "{token: t}"));
-    assert.equal(connectionOf(loaded, { context: "other" }).server, "https://second:6443");
-    assert.equal(connectionOf(loaded, { context: "other" }).namespace, "default");
-    assert.equal(connectionOf(loaded, { cluster: "second" }).server, "https://second:6443");
-    assert.equal(connectionOf(loaded, { namespace: "n" }).namespace, "n");
-    assert.equal(connectionOf(loaded, {}).token, "t");
+    assert.equal(
+      getApiServerConnection(loaded, { context: "other" }).server,
+      "https://second:6443",
+    );
+    assert.equal(getApiServerConnection(loaded, { context: "other" }).namespace, "default");
+    assert.equal(
+      getApiServerConnection(loaded, { cluster: "second" }).server,
+      "https://second:6443",
+    );
+    assert.equal(getApiServerConnection(loaded, { namespace: "n" }).namespace, "n");
+    assert.equal(getApiServerConnection(loaded, {}).token, "t");
   });
 
   it("reads files beside itself", () => {
@@ -64,7 +70,7 @@ describe("kubernetes stand-in: kubeconfig", () => {
           "{tokenFile: token}",
         ),
       );
-      const connection = connectionOf(loadKubeconfig(file), {});
+      const connection = getApiServerConnection(loadKubeconfig(file), {});
       assert.equal(connection.ca?.toString(), "FILE");
       assert.equal(connection.token, "from-file");
       assert.equal(connection.serverName, "api");
@@ -80,10 +86,10 @@ describe("kubernetes stand-in: kubeconfig", () => {
       ["{server: https://x}", "{auth-provider: {name: gcp}}", /auth providers/],
     ];
     for (const [cluster, user, message] of refused) {
-      assert.throws(() => connectionOf(loadKubeconfig(yaml(cluster, user)), {}), message);
+      assert.throws(() => getApiServerConnection(loadKubeconfig(yaml(cluster, user)), {}), message);
     }
     const loaded = loadKubeconfig(yaml("{server: https://x}", "{}"));
-    assert.throws(() => connectionOf(loaded, { context: "none" }), /no context "none"/);
+    assert.throws(() => getApiServerConnection(loaded, { context: "none" }), /no context "none"/);
     assert.throws(() => loadKubeconfig("/no/such/file"), /neither a kubeconfig nor the path/);
   });
 });

@@ -1,28 +1,28 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import {
-  at,
-  equal,
-  listAt,
-  mapAt,
-  numberAt,
+  getValueAt,
+  isEqual,
+  getListAt,
+  getMapAt,
+  getNumberAt,
   removeAt,
   rewrite,
   setAt,
-  textAt,
-  textsAt,
-  without,
+  getTextAt,
+  getTextMapAt,
+  omitKeys,
 } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import {
   annotate,
-  annotationOf,
-  apiVersionOf,
-  conditionOf,
-  displayName,
-  idOf,
+  getAnnotation,
+  getApiVersion,
+  findCondition,
+  getDisplayName,
+  formatId,
   isObserved,
   isOwnedBy,
-  isTrue,
+  isAnnotationTrue,
   parseId,
 } from "../../../../../stand-ins/kubernetes/objects/object-fields.js";
 import { isObject } from "../../../../../stand-ins/plugin/values.js";
@@ -38,17 +38,17 @@ const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
 
 describe("kubernetes stand-in: JSON", () => {
   it("reads paths, and what is missing or of another type as empty", () => {
-    assert.equal(textAt(object, "metadata", "name"), "x");
-    assert.equal(textAt(object, "spec", "replicas"), "");
-    assert.equal(numberAt(object, "spec", "replicas"), 3);
-    assert.equal(numberAt(object, "metadata", "name"), undefined);
-    assert.deepEqual(listAt(object, "spec", "list"), [1]);
-    assert.deepEqual(listAt(object, "spec", "none"), []);
-    assert.deepEqual(mapAt(object, "spec", "list"), {});
-    assert.deepEqual(textsAt(object, "metadata", "labels"), { a: "1" });
-    assert.equal(at(object, "spec", "flag"), false);
-    assert.equal(at(undefined, "a"), undefined);
-    assert.equal(at(object), object);
+    assert.equal(getTextAt(object, "metadata", "name"), "x");
+    assert.equal(getTextAt(object, "spec", "replicas"), "");
+    assert.equal(getNumberAt(object, "spec", "replicas"), 3);
+    assert.equal(getNumberAt(object, "metadata", "name"), undefined);
+    assert.deepEqual(getListAt(object, "spec", "list"), [1]);
+    assert.deepEqual(getListAt(object, "spec", "none"), []);
+    assert.deepEqual(getMapAt(object, "spec", "list"), {});
+    assert.deepEqual(getTextMapAt(object, "metadata", "labels"), { a: "1" });
+    assert.equal(getValueAt(object, "spec", "flag"), false);
+    assert.equal(getValueAt(undefined, "a"), undefined);
+    assert.equal(getValueAt(object), object);
   });
 
   it("sets and removes at any path", () => {
@@ -56,9 +56,9 @@ describe("kubernetes stand-in: JSON", () => {
       fc.property(fc.array(key, { minLength: 1, maxLength: 5 }), json, (path, value) => {
         const target: JsonObject = {};
         setAt(target, path, value);
-        assert.deepEqual(at(target, ...path), value);
+        assert.deepEqual(getValueAt(target, ...path), value);
         removeAt(target, path);
-        assert.equal(at(target, ...path), undefined);
+        assert.equal(getValueAt(target, ...path), undefined);
         removeAt(target, path);
       }),
     );
@@ -76,11 +76,11 @@ describe("kubernetes stand-in: JSON", () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         const copy = JSON.parse(JSON.stringify(a)) as Json;
-        assert.ok(equal(copy, JSON.parse(JSON.stringify(copy)) as Json));
-        assert.equal(equal(a, b), equal(b, a));
+        assert.ok(isEqual(copy, JSON.parse(JSON.stringify(copy)) as Json));
+        assert.equal(isEqual(a, b), isEqual(b, a));
       }),
     );
-    assert.ok(equal({ a: 1, b: [null] }, { b: [null], a: 1 }));
+    assert.ok(isEqual({ a: 1, b: [null] }, { b: [null], a: 1 }));
     for (const [a, b] of [
       [{ a: 1 }, {}],
       [[1], [1, 2]],
@@ -88,7 +88,7 @@ describe("kubernetes stand-in: JSON", () => {
       ["1", 1],
       [[], {}],
     ] as Json[][]) {
-      assert.ok(!equal(a, b));
+      assert.ok(!isEqual(a, b));
     }
   });
 
@@ -102,35 +102,35 @@ describe("kubernetes stand-in: JSON", () => {
   });
 
   it("leaves keys out and the original alone", () => {
-    assert.deepEqual(without({ a: 1, b: 2 }, "a", "c"), { b: 2 });
+    assert.deepEqual(omitKeys({ a: 1, b: 2 }, "a", "c"), { b: 2 });
     assert.ok(isObject({}) && !isObject([]) && !isObject(null) && !isObject("x"));
   });
 });
 
 describe("kubernetes stand-in: objects", () => {
   it("have ids that can be read back", () => {
-    assert.equal(idOf(object), "demo/x");
+    assert.equal(formatId(object), "demo/x");
     assert.deepEqual(parseId("demo/x"), { namespace: "demo", name: "x" });
-    assert.equal(idOf({ metadata: { name: "x" } }), "x");
+    assert.equal(formatId({ metadata: { name: "x" } }), "x");
     assert.deepEqual(parseId("x"), { namespace: "", name: "x" });
   });
 
   it("are named in messages without the default namespace", () => {
-    assert.equal(displayName(object), "demo/x");
-    assert.equal(displayName({ metadata: { name: "x", namespace: "default" } }), "x");
+    assert.equal(getDisplayName(object), "demo/x");
+    assert.equal(getDisplayName({ metadata: { name: "x", namespace: "default" } }), "x");
   });
 
   it("know the core group under both names", () => {
-    assert.equal(apiVersionOf({ apiVersion: "core/v1" }), "v1");
-    assert.equal(apiVersionOf(object), "apps/v1");
+    assert.equal(getApiVersion({ apiVersion: "core/v1" }), "v1");
+    assert.equal(getApiVersion(object), "apps/v1");
   });
 
   it("carry annotations", () => {
     const annotated: JsonObject = { metadata: { name: "x" } };
     annotate(annotated, "pulumi.com/skipAwait", "true");
-    assert.equal(annotationOf(annotated, "pulumi.com/skipAwait"), "true");
-    assert.ok(isTrue(annotated, "pulumi.com/skipAwait"));
-    assert.ok(!isTrue(object, "pulumi.com/skipAwait"));
+    assert.equal(getAnnotation(annotated, "pulumi.com/skipAwait"), "true");
+    assert.ok(isAnnotationTrue(annotated, "pulumi.com/skipAwait"));
+    assert.ok(!isAnnotationTrue(object, "pulumi.com/skipAwait"));
   });
 
   it("belong to their owners by uid", () => {
@@ -143,9 +143,9 @@ describe("kubernetes stand-in: objects", () => {
   it("have conditions, and a controller that has seen them or not", () => {
     const status = { observedGeneration: 2, conditions: [{ type: "Ready", status: "True" }] };
     const live: JsonObject = { metadata: { generation: 2 }, status };
-    assert.deepEqual(conditionOf(live, "Ready"), { status: "True", reason: "", message: "" });
-    assert.equal(conditionOf(live, "Other"), undefined);
-    assert.equal(conditionOf(object, "Ready"), undefined);
+    assert.deepEqual(findCondition(live, "Ready"), { status: "True", reason: "", message: "" });
+    assert.equal(findCondition(live, "Other"), undefined);
+    assert.equal(findCondition(object, "Ready"), undefined);
     assert.ok(isObserved(live));
     assert.ok(!isObserved({ ...live, metadata: { generation: 3 } }));
   });

@@ -1,16 +1,16 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import {
-  claimsOf,
+  listMountedClaims,
   isEmpty,
   normalize,
-  prune,
-  selectorOf,
+  pruneToShape,
+  getPodSelector,
 } from "../../../../../stand-ins/kubernetes/objects/normalize.js";
 import {
-  amountOf,
-  canonicalQuantity,
-  sameQuantity,
+  parseQuantity,
+  normalizeQuantity,
+  isSameQuantity,
 } from "../../../../../stand-ins/kubernetes/objects/quantity.js";
 import type { Json, JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
@@ -119,12 +119,14 @@ describe("kubernetes stand-in: the normal form of inputs", () => {
 describe("kubernetes stand-in: the part of a live object that inputs speak of", () => {
   it("keeps live values of the keys in the inputs", () => {
     const live = { spec: { replicas: 3, added: 1 }, status: {} };
-    assert.deepEqual(prune(live, { spec: { replicas: 1, gone: 2 } }), { spec: { replicas: 3 } });
+    assert.deepEqual(pruneToShape(live, { spec: { replicas: 1, gone: 2 } }), {
+      spec: { replicas: 3 },
+    });
   });
 
   it("compares lists place by place and keeps lists of another type whole", () => {
     const live: JsonObject = { a: [{ name: "x", more: 1 }, { name: "y" }], b: ["1", "2"] };
-    assert.deepEqual(prune(live, { a: [{ name: "x" }], b: [{ name: "x" }] }), {
+    assert.deepEqual(pruneToShape(live, { a: [{ name: "x" }], b: [{ name: "x" }] }), {
       a: [{ name: "x" }],
       b: ["1", "2"],
     });
@@ -132,7 +134,7 @@ describe("kubernetes stand-in: the part of a live object that inputs speak of", 
 
   it("is the object itself for its own shape", () => {
     const value = { a: [{ b: { c: [1, "2", { d: null }] } }], e: "f" };
-    assert.deepEqual(prune(value, value), value);
+    assert.deepEqual(pruneToShape(value, value), value);
   });
 
   it("knows what says nothing", () => {
@@ -152,8 +154,8 @@ describe("kubernetes stand-in: the part of a live object that inputs speak of", 
         },
       },
     };
-    assert.deepEqual(selectorOf(workload), { app: "x" });
-    assert.deepEqual(claimsOf(workload), ["data"]);
+    assert.deepEqual(getPodSelector(workload), { app: "x" });
+    assert.deepEqual(listMountedClaims(workload), ["data"]);
   });
 });
 
@@ -170,8 +172,8 @@ describe("kubernetes stand-in: quantities", () => {
   ];
   for (const [a, b] of same) {
     it(`${a} is ${b}`, () => {
-      assert.ok(sameQuantity(a, b));
-      assert.ok(sameQuantity(b, a));
+      assert.ok(isSameQuantity(a, b));
+      assert.ok(isSameQuantity(b, a));
     });
   }
   const written: [string | number, string][] = [
@@ -190,8 +192,8 @@ describe("kubernetes stand-in: quantities", () => {
   ];
   for (const [given, canonical] of written) {
     it(`${given} is written ${canonical}`, () => {
-      assert.equal(canonicalQuantity(given), canonical);
-      assert.equal(canonicalQuantity(canonical), canonical);
+      assert.equal(normalizeQuantity(given), canonical);
+      assert.equal(normalizeQuantity(canonical), canonical);
     });
   }
   it("are written in one way, with the same amount, where Kubernetes reads them", () => {
@@ -204,22 +206,23 @@ describe("kubernetes stand-in: quantities", () => {
     });
     fc.assert(
       fc.property(fc.integer({ min: 0 }), fc.constantFrom("", "m", "k", "Ki", "Mi"), (n, unit) => {
-        assert.ok(sameQuantity(canonicalQuantity(`${n}${unit}`), `${n}${unit}`));
+        assert.ok(isSameQuantity(normalizeQuantity(`${n}${unit}`), `${n}${unit}`));
       }),
     );
   });
   it("tells amounts and texts apart", () => {
-    assert.ok(!sameQuantity("1Gi", "1G"));
-    assert.ok(!sameQuantity("x", "y"));
-    assert.ok(sameQuantity("x", "x"));
-    assert.ok(!sameQuantity(undefined, "1"));
-    for (const text of ["", "1 Gi", "Gi", "1.2.3", "0x1"]) assert.equal(amountOf(text), undefined);
+    assert.ok(!isSameQuantity("1Gi", "1G"));
+    assert.ok(!isSameQuantity("x", "y"));
+    assert.ok(isSameQuantity("x", "x"));
+    assert.ok(!isSameQuantity(undefined, "1"));
+    for (const text of ["", "1 Gi", "Gi", "1.2.3", "0x1"])
+      assert.equal(parseQuantity(text), undefined);
   });
   it("scales milli and kibi for any whole number", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000 }), (n) => {
-        assert.ok(sameQuantity(`${n}000m`, n));
-        assert.ok(sameQuantity(`${n}Ki`, n * 1024));
+        assert.ok(isSameQuantity(`${n}000m`, n));
+        assert.ok(isSameQuantity(`${n}Ki`, n * 1024));
       }),
     );
   });

@@ -7,12 +7,12 @@ import {
   toProperties,
 } from "../../../../../stand-ins/kubernetes/objects/wire.js";
 import {
-  asSecret,
-  fromStruct,
+  wrapSecret,
+  decodeStruct,
   hasUnknown,
   isSecret,
   isUnknown,
-  toStruct,
+  encodeStruct,
 } from "../../../../../stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
@@ -38,13 +38,13 @@ describe("kubernetes stand-in: wire", () => {
   it("carries any JSON through protobuf unchanged", () => {
     fc.assert(
       fc.property(json, (value) => {
-        assert.deepEqual(fromStruct(toStruct(value)), value);
+        assert.deepEqual(decodeStruct(encodeStruct(value)), value);
       }),
     );
   });
 
   it("reads a missing struct as empty", () => {
-    assert.deepEqual(fromStruct(undefined), {});
+    assert.deepEqual(decodeStruct(undefined), {});
   });
 
   it("finds secrets and unknowns at any depth and in none of plain JSON", () => {
@@ -52,7 +52,7 @@ describe("kubernetes stand-in: wire", () => {
       fc.property(json, (value) => {
         assert.equal(containsSecret(value), false);
         assert.equal(hasUnknown(value), false);
-        assert.equal(containsSecret({ a: [value, { b: asSecret(value) }] }), true);
+        assert.equal(containsSecret({ a: [value, { b: wrapSecret(value) }] }), true);
         assert.equal(hasUnknown({ a: [value, { b: unknown }] }), true);
       }),
     );
@@ -61,7 +61,7 @@ describe("kubernetes stand-in: wire", () => {
   it("takes secret marks off, wherever they are", () => {
     fc.assert(
       fc.property(json, (value) => {
-        assert.deepEqual(toObject({ a: asSecret(value), b: [asSecret(value)] }), {
+        assert.deepEqual(toObject({ a: wrapSecret(value), b: [wrapSecret(value)] }), {
           a: value,
           b: [value],
         });
@@ -70,9 +70,9 @@ describe("kubernetes stand-in: wire", () => {
   });
 
   it("marks a value only once", () => {
-    const once = asSecret("x");
+    const once = wrapSecret("x");
     assert.ok(isSecret(once));
-    assert.deepEqual(asSecret(once), once);
+    assert.deepEqual(wrapSecret(once), once);
   });
 
   it("knows the engine's stand-ins for unknown values of every type", () => {
@@ -105,22 +105,25 @@ describe("kubernetes stand-in: secrets of outputs", () => {
   it("hides only the part that is secret", () => {
     const outs = annotated(
       { kind: "ConfigMap", data: { open: "1", closed: "2" } },
-      { data: { open: "1", closed: asSecret("2") } },
+      { data: { open: "1", closed: wrapSecret("2") } },
     );
-    assert.deepEqual(outs["data"], { open: "1", closed: asSecret("2") });
+    assert.deepEqual(outs["data"], { open: "1", closed: wrapSecret("2") });
   });
 
   it("hides a whole list for one secret item, since items may move", () => {
     const outs = annotated(
       { spec: { args: ["a", "b"] } },
-      { spec: { args: ["a", asSecret("b")] } },
+      { spec: { args: ["a", wrapSecret("b")] } },
     );
-    assert.deepEqual(outs["spec"], { args: asSecret(["a", "b"]) });
+    assert.deepEqual(outs["spec"], { args: wrapSecret(["a", "b"]) });
   });
 
   it("hides a map whose input is secret as a whole, and adds nothing", () => {
-    const outs = annotated({ spec: { a: 1 } }, { spec: asSecret({ a: 1 }), other: asSecret(1) });
-    assert.deepEqual(outs, { spec: asSecret({ a: 1 }) });
+    const outs = annotated(
+      { spec: { a: 1 } },
+      { spec: wrapSecret({ a: 1 }), other: wrapSecret(1) },
+    );
+    assert.deepEqual(outs, { spec: wrapSecret({ a: 1 }) });
   });
 
   it("leaves values alone that no input marks", () => {

@@ -1,16 +1,19 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { checkResource, uniqueName } from "../../../../../stand-ins/kubernetes/operations/check.js";
-import type { CheckInput } from "../../../../../stand-ins/kubernetes/operations/check.js";
-import { mapAt, textAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import {
-  gvkOfUrn,
+  checkResource,
+  createUniqueName,
+} from "../../../../../stand-ins/kubernetes/operations/check.js";
+import type { CheckInput } from "../../../../../stand-ins/kubernetes/operations/check.js";
+import { getMapAt, getTextAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
+import {
+  parseGvkFromUrn,
   isListType,
   isPatchType,
-  nameOfUrn,
+  parseNameFromUrn,
 } from "../../../../../stand-ins/kubernetes/objects/kinds.js";
-import { handledInputs } from "../../../../../stand-ins/kubernetes/supported-inputs.js";
-import { asSecret } from "../../../../../stand-ins/plugin/values.js";
+import { getSupportedInputs } from "../../../../../stand-ins/kubernetes/supported-inputs.js";
+import { wrapSecret } from "../../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 const urnOf = (type: string, name = "thing"): string => `urn:pulumi:dev::project::${type}::${name}`;
@@ -29,25 +32,25 @@ const check = (news: JsonObject, more: Partial<CheckInput> = {}): JsonObject =>
 describe("kubernetes stand-in: check", () => {
   it("names what has no name, the same way each time, and says so", () => {
     const first = check({});
-    assert.match(textAt(first, "metadata", "name"), /^thing-[0-9a-f]{8}$/);
-    assert.equal(textAt(first, "metadata", "annotations", "pulumi.com/autonamed"), "true");
+    assert.match(getTextAt(first, "metadata", "name"), /^thing-[0-9a-f]{8}$/);
+    assert.equal(getTextAt(first, "metadata", "annotations", "pulumi.com/autonamed"), "true");
     assert.deepEqual(check({}), first);
   });
 
   it("keeps the name it gave before", () => {
     const old = check({});
     const again = check({}, { olds: old, randomSeed: new Uint8Array([9]) });
-    assert.equal(textAt(again, "metadata", "name"), textAt(old, "metadata", "name"));
+    assert.equal(getTextAt(again, "metadata", "name"), getTextAt(old, "metadata", "name"));
   });
 
   it("does not take over a name that somebody else gave", () => {
     const olds = { metadata: { name: "by-hand" } };
-    assert.equal(textAt(check({}, { olds }), "metadata", "name"), "");
+    assert.equal(getTextAt(check({}, { olds }), "metadata", "name"), "");
   });
 
   it("follows the stack's autonaming", () => {
     const proposed = check({}, { autonaming: { disabled: false, proposedName: "proposed" } });
-    assert.equal(textAt(proposed, "metadata", "name"), "proposed");
+    assert.equal(getTextAt(proposed, "metadata", "name"), "proposed");
     assert.throws(
       () => check({}, { autonaming: { disabled: true, proposedName: "" } }),
       /autonaming is disabled/,
@@ -56,16 +59,16 @@ describe("kubernetes stand-in: check", () => {
 
   it("completes the namespace only for kinds that have one", () => {
     const metadata = { name: "x" };
-    assert.equal(textAt(check({ metadata }), "metadata", "namespace"), "default");
+    assert.equal(getTextAt(check({ metadata }), "metadata", "namespace"), "default");
     const none = check({ metadata }, { namespace: undefined });
-    assert.ok(!("namespace" in mapAt(none, "metadata")));
+    assert.ok(!("namespace" in getMapAt(none, "metadata")));
     const own = check({ metadata: { name: "x", namespace: "own" } });
-    assert.equal(textAt(own, "metadata", "namespace"), "own");
+    assert.equal(getTextAt(own, "metadata", "namespace"), "own");
   });
 
   it("keeps secrets marked in the answer", () => {
-    const answer = check({ metadata: { name: "x" }, data: { a: asSecret("s"), b: "c" } });
-    assert.deepEqual(answer["data"], { a: asSecret("s"), b: "c" });
+    const answer = check({ metadata: { name: "x" }, data: { a: wrapSecret("s"), b: "c" } });
+    assert.deepEqual(answer["data"], { a: wrapSecret("s"), b: "c" });
   });
 
   it("refuses what it does not handle, with a sentence", () => {
@@ -84,22 +87,23 @@ describe("kubernetes stand-in: check", () => {
   it("makes eight hexadecimal digits of any seed, and others of another", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1 }), fc.uint8Array({ minLength: 1 }), (a, b) => {
-        assert.match(uniqueName("p-", a), /^p-[0-9a-f]{8}$/);
-        assert.equal(uniqueName("p-", a), uniqueName("p-", a));
-        if (Buffer.compare(a, b) !== 0) assert.notEqual(uniqueName("p-", a), uniqueName("p-", b));
+        assert.match(createUniqueName("p-", a), /^p-[0-9a-f]{8}$/);
+        assert.equal(createUniqueName("p-", a), createUniqueName("p-", a));
+        if (Buffer.compare(a, b) !== 0)
+          assert.notEqual(createUniqueName("p-", a), createUniqueName("p-", b));
       }),
     );
-    assert.notEqual(uniqueName("p-"), uniqueName("p-"));
+    assert.notEqual(createUniqueName("p-"), createUniqueName("p-"));
   });
 });
 
 describe("kubernetes stand-in: kinds", () => {
   it("reads them from URNs, with parents too", () => {
     const urn = urnOf("stackadm:addons:Addons$kubernetes:apps/v1:Deployment", "a::b");
-    assert.deepEqual(gvkOfUrn(urn), { group: "apps", version: "v1", kind: "Deployment" });
-    assert.equal(nameOfUrn(urn), "a::b");
-    assert.deepEqual(gvkOfUrn(configMap), { group: "", version: "v1", kind: "ConfigMap" });
-    assert.throws(() => gvkOfUrn(urnOf("kubernetes:oops:Thing")), /group and a version/);
+    assert.deepEqual(parseGvkFromUrn(urn), { group: "apps", version: "v1", kind: "Deployment" });
+    assert.equal(parseNameFromUrn(urn), "a::b");
+    assert.deepEqual(parseGvkFromUrn(configMap), { group: "", version: "v1", kind: "ConfigMap" });
+    assert.throws(() => parseGvkFromUrn(urnOf("kubernetes:oops:Thing")), /group and a version/);
   });
 
   it("tells patches and lists from kinds whose names end alike", () => {
@@ -110,12 +114,15 @@ describe("kubernetes stand-in: kinds", () => {
   });
 
   it("publishes what it handles", () => {
-    assert.equal(handledInputs("kubernetes:apps/v1:Deployment"), "any");
-    assert.equal(handledInputs("kubernetes:snapshot.storage.k8s.io/v1:VolumeSnapshotClass"), "any");
-    assert.equal(handledInputs("kubernetes:core/v1:ConfigMapPatch"), undefined);
-    assert.equal(handledInputs("kubernetes:helm.sh/v3:Release"), undefined);
-    assert.equal(handledInputs("kubernetes:yaml/v2:ConfigGroup"), undefined);
-    assert.equal(handledInputs("openstack:compute/instance:Instance"), undefined);
-    assert.ok(handledInputs("pulumi:providers:kubernetes")?.includes("clusterIdentifier"));
+    assert.equal(getSupportedInputs("kubernetes:apps/v1:Deployment"), "any");
+    assert.equal(
+      getSupportedInputs("kubernetes:snapshot.storage.k8s.io/v1:VolumeSnapshotClass"),
+      "any",
+    );
+    assert.equal(getSupportedInputs("kubernetes:core/v1:ConfigMapPatch"), undefined);
+    assert.equal(getSupportedInputs("kubernetes:helm.sh/v3:Release"), undefined);
+    assert.equal(getSupportedInputs("kubernetes:yaml/v2:ConfigGroup"), undefined);
+    assert.equal(getSupportedInputs("openstack:compute/instance:Instance"), undefined);
+    assert.ok(getSupportedInputs("pulumi:providers:kubernetes")?.includes("clusterIdentifier"));
   });
 });

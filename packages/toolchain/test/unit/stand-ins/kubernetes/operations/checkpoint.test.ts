@@ -3,18 +3,18 @@ import type { ServiceError } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
 import {
   parseCheckpoint,
-  writeCheckpoint,
+  renderCheckpoint,
 } from "../../../../../stand-ins/kubernetes/operations/checkpoint.js";
 import {
-  cancelled,
-  failedToInitialize,
+  createCancelledError,
+  createInitFailedError,
   PartialError,
-  timedOut,
+  createTimedOutError,
   toServiceError,
 } from "../../../../../stand-ins/kubernetes/errors.js";
 import { containsSecret } from "../../../../../stand-ins/kubernetes/objects/wire.js";
 import { initFailureOf } from "../support/harness.js";
-import { asSecret, isSecret } from "../../../../../stand-ins/plugin/values.js";
+import { wrapSecret, isSecret } from "../../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 const live: JsonObject = {
@@ -34,23 +34,23 @@ describe("kubernetes stand-in: the state of a resource", () => {
   const checkpoint = { inputs, live, initialApiVersion: "v1", fieldManager: "m-1" };
 
   it("can be read back, without what is only the server's", () => {
-    const back = parseCheckpoint(writeCheckpoint(checkpoint, inputs));
+    const back = parseCheckpoint(renderCheckpoint(checkpoint, inputs));
     assert.deepEqual(back, { ...checkpoint, live: { ...live, metadata: { name: "x" } } });
     assert.deepEqual(live["metadata"], { name: "x", managedFields: [{ manager: "m" }] });
   });
 
   it("keeps secret in outputs and inputs what the program said is secret", () => {
-    const marks = { ...inputs, data: { a: asSecret("1") } };
-    const state = writeCheckpoint(checkpoint, marks);
-    assert.deepEqual(state["data"], { a: asSecret("1"), b: "2" });
-    assert.deepEqual((state["__inputs"] as JsonObject)["data"], { a: asSecret("1") });
+    const marks = { ...inputs, data: { a: wrapSecret("1") } };
+    const state = renderCheckpoint(checkpoint, marks);
+    assert.deepEqual(state["data"], { a: wrapSecret("1"), b: "2" });
+    assert.deepEqual((state["__inputs"] as JsonObject)["data"], { a: wrapSecret("1") });
     assert.ok(!containsSecret(parseCheckpoint(state).live));
   });
 
   it("keeps a Secret's data secret, also when it was given as text", () => {
     const secret = { ...live, kind: "Secret", data: { p: "eA==" } };
-    const marks = { kind: "Secret", stringData: asSecret({ p: "x" }) };
-    const state = writeCheckpoint({ ...checkpoint, live: secret, inputs: marks }, marks);
+    const marks = { kind: "Secret", stringData: wrapSecret({ p: "x" }) };
+    const state = renderCheckpoint({ ...checkpoint, live: secret, inputs: marks }, marks);
     assert.ok(isSecret(state["data"]));
     assert.ok(isSecret((state["__inputs"] as JsonObject)["stringData"]));
   });
@@ -72,7 +72,7 @@ describe("kubernetes stand-in: errors on the wire", () => {
   });
 
   it("carry the state of an object that is there but not ready", () => {
-    const state = { ...inputs, data: asSecret({ a: "1" }) };
+    const state = { ...inputs, data: wrapSecret({ a: "1" }) };
     const error = new PartialError("not ready", live, state, { problems: ["one", "two"] });
     assert.deepEqual(initFailureOf(toServiceError(error) as ServiceError), {
       id: "x",
@@ -82,12 +82,15 @@ describe("kubernetes stand-in: errors on the wire", () => {
   });
 
   it("say what ended the wait", () => {
-    assert.equal(timedOut(live, []).message, "'x' timed out waiting to be Ready");
-    assert.equal(cancelled(live, []).message, "Resource operation was cancelled for 'x'");
+    assert.equal(createTimedOutError(live, []).message, "'x' timed out waiting to be Ready");
+    assert.equal(
+      createCancelledError(live, []).message,
+      "Resource operation was cancelled for 'x'",
+    );
     assert.match(
-      failedToInitialize(live, ["p"]).message,
+      createInitFailedError(live, ["p"]).message,
       /'x' was created but failed to initialize/,
     );
-    assert.deepEqual(failedToInitialize(live, ["p"]).problems, ["p"]);
+    assert.deepEqual(createInitFailedError(live, ["p"]).problems, ["p"]);
   });
 });

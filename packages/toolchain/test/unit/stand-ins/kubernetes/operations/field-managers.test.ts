@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import {
   keepIgnored,
-  takeOverPatch,
+  createTakeOverPatch,
 } from "../../../../../stand-ins/kubernetes/operations/field-managers.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
@@ -25,7 +25,7 @@ const live = (...managedFields: JsonObject[]): JsonObject => ({
 
 describe("kubernetes stand-in: field managers", () => {
   it("hands the fields of the create to the resource's own manager", () => {
-    const patch = takeOverPatch(
+    const patch = createTakeOverPatch(
       live(
         entry("pulumi-kubernetes", "Update", { "f:data": { "f:a": {} } }),
         entry("own", "Apply", { "f:data": { "f:b": {} } }),
@@ -48,12 +48,15 @@ describe("kubernetes stand-in: field managers", () => {
 
   it("takes over from kubectl, not from others", () => {
     const fields = { "f:data": { "f:a": {} } };
-    assert.ok(takeOverPatch(live(entry("kubectl", "Apply", fields)), "own"));
-    assert.ok(takeOverPatch(live(entry("before-first-apply", "Update", fields)), "own"));
-    assert.equal(takeOverPatch(live(entry("kubectl-patch", "Update", fields)), "own"), undefined);
+    assert.ok(createTakeOverPatch(live(entry("kubectl", "Apply", fields)), "own"));
+    assert.ok(createTakeOverPatch(live(entry("before-first-apply", "Update", fields)), "own"));
+    assert.equal(
+      createTakeOverPatch(live(entry("kubectl-patch", "Update", fields)), "own"),
+      undefined,
+    );
     const status = entry("pulumi-kubernetes", "Update", fields, { subresource: "status" });
-    assert.equal(takeOverPatch(live(status), "own"), undefined);
-    assert.equal(takeOverPatch({ metadata: {} }, "own"), undefined);
+    assert.equal(createTakeOverPatch(live(status), "own"), undefined);
+    assert.equal(createTakeOverPatch({ metadata: {} }, "own"), undefined);
   });
 
   it("leaves an ignored field to its only owner", () => {

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import {
-  replacingFields,
-  touches,
+  listReplacingFields,
+  isFieldAffected,
 } from "../../../../../stand-ins/kubernetes/operations/replace-rules.js";
 import { diffOf, immutable, kindsOf } from "../support/diff-case.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
@@ -140,12 +140,12 @@ describe("kubernetes stand-in: replacement", () => {
 
   it("touches a field from inside, from outside and through every item of a list", () => {
     const field = ["spec", "containers", "*", "image"];
-    assert.ok(touches(field, ["spec", "containers", 1, "image"], "x"));
-    assert.ok(touches(field, ["spec", "containers", 1, "image", "deep"], "x"));
-    assert.ok(touches(field, ["spec"], { containers: [{}, { image: "x" }] }));
-    assert.ok(!touches(field, ["spec"], { containers: [{ name: "x" }] }));
-    assert.ok(!touches(field, ["spec", "containers", 1, "name"], "x"));
-    assert.ok(!touches(field, ["spec", "containers", 1], undefined));
-    assert.equal(replacingFields({ apiVersion: "v9", kind: "?" }, immutable).length, 2);
+    assert.ok(isFieldAffected(field, ["spec", "containers", 1, "image"], "x"));
+    assert.ok(isFieldAffected(field, ["spec", "containers", 1, "image", "deep"], "x"));
+    assert.ok(isFieldAffected(field, ["spec"], { containers: [{}, { image: "x" }] }));
+    assert.ok(!isFieldAffected(field, ["spec"], { containers: [{ name: "x" }] }));
+    assert.ok(!isFieldAffected(field, ["spec", "containers", 1, "name"], "x"));
+    assert.ok(!isFieldAffected(field, ["spec", "containers", 1], undefined));
+    assert.equal(listReplacingFields({ apiVersion: "v9", kind: "?" }, immutable).length, 2);
   });
 });

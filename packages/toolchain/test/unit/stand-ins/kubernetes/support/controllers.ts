@@ -1,8 +1,8 @@
 import {
-  listAt,
-  mapAt,
-  numberAt,
-  textAt,
+  getListAt,
+  getMapAt,
+  getNumberAt,
+  getTextAt,
 } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import type { FakeApiServer } from "./fake-api-server.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
@@ -46,13 +46,14 @@ export const builtIns: readonly Served[] = [
 
 /** Simulates the controllers of a cluster: makes a stored object ready at once. */
 export function react(server: FakeApiServer, object: JsonObject): void {
-  const status = reactions[textAt(object, "kind")]?.(object, server);
+  const status = reactions[getTextAt(object, "kind")]?.(object, server);
   if (status) server.change(object, { status });
 }
 
 type Reaction = (object: JsonObject, server: FakeApiServer) => JsonObject | undefined;
 
-const generation = (object: JsonObject): number => numberAt(object, "metadata", "generation") ?? 1;
+const generation = (object: JsonObject): number =>
+  getNumberAt(object, "metadata", "generation") ?? 1;
 const yes = (type: string, reason = type): JsonObject => ({
   type,
   reason,
@@ -73,7 +74,7 @@ const reactions: Record<string, Reaction | undefined> = {
     numberReady: 2,
   }),
   StatefulSet: (object) => {
-    const replicas = numberAt(object, "spec", "replicas") ?? 1;
+    const replicas = getNumberAt(object, "spec", "replicas") ?? 1;
     return {
       observedGeneration: generation(object),
       replicas,
@@ -98,13 +99,13 @@ const reactions: Record<string, Reaction | undefined> = {
 };
 
 function establish(object: JsonObject, server: FakeApiServer): JsonObject {
-  const group = textAt(object, "spec", "group");
-  for (const version of listAt(object, "spec", "versions")) {
+  const group = getTextAt(object, "spec", "group");
+  for (const version of getListAt(object, "spec", "versions")) {
     server.serve({
-      prefix: `/apis/${group}/${textAt(version, "name")}`,
-      kind: textAt(object, "spec", "names", "kind"),
-      plural: textAt(object, "spec", "names", "plural"),
-      namespaced: textAt(object, "spec", "scope") === "Namespaced",
+      prefix: `/apis/${group}/${getTextAt(version, "name")}`,
+      kind: getTextAt(object, "spec", "names", "kind"),
+      plural: getTextAt(object, "spec", "names", "plural"),
+      namespaced: getTextAt(object, "spec", "scope") === "Namespaced",
     });
   }
   return { conditions: [yes("NamesAccepted", "NoConflicts"), yes("Established")] };
@@ -112,13 +113,13 @@ function establish(object: JsonObject, server: FakeApiServer): JsonObject {
 
 function rollOut(object: JsonObject, server: FakeApiServer): JsonObject {
   const annotation = "deployment.kubernetes.io/revision";
-  const replicas = numberAt(object, "spec", "replicas") ?? 1;
+  const replicas = getNumberAt(object, "spec", "replicas") ?? 1;
   const metadata = {
-    name: `${textAt(object, "metadata", "name")}-1`,
-    namespace: textAt(object, "metadata", "namespace"),
-    labels: mapAt(object, "spec", "selector", "matchLabels"),
+    name: `${getTextAt(object, "metadata", "name")}-1`,
+    namespace: getTextAt(object, "metadata", "namespace"),
+    labels: getMapAt(object, "spec", "selector", "matchLabels"),
     annotations: { [annotation]: "1" },
-    ownerReferences: [{ kind: "Deployment", uid: textAt(object, "metadata", "uid") }],
+    ownerReferences: [{ kind: "Deployment", uid: getTextAt(object, "metadata", "uid") }],
   };
   const set = { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec: { replicas } };
   server.put({ ...set, status: { readyReplicas: replicas } });
@@ -132,11 +133,11 @@ function rollOut(object: JsonObject, server: FakeApiServer): JsonObject {
 
 function expose(object: JsonObject, server: FakeApiServer): JsonObject {
   const metadata = {
-    name: textAt(object, "metadata", "name"),
-    namespace: textAt(object, "metadata", "namespace"),
+    name: getTextAt(object, "metadata", "name"),
+    namespace: getTextAt(object, "metadata", "namespace"),
   };
   const subsets = [{ addresses: [{ ip: "10.244.0.2" }] }];
   server.put({ apiVersion: "v1", kind: "Endpoints", metadata, subsets });
-  const ingress = textAt(object, "spec", "type") === "LoadBalancer" ? [{ ip: "192.0.2.7" }] : [];
+  const ingress = getTextAt(object, "spec", "type") === "LoadBalancer" ? [{ ip: "192.0.2.7" }] : [];
   return { loadBalancer: ingress.length > 0 ? { ingress } : {} };
 }

@@ -3,7 +3,12 @@ import { createServer } from "node:https";
 import type { Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { listAt, mapAt, setAt, textAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
+import {
+  getListAt,
+  getMapAt,
+  setAt,
+  getTextAt,
+} from "../../../../../stand-ins/kubernetes/objects/json.js";
 import { discover } from "./discovery.js";
 import { merge } from "./field-sets.js";
 import { statusOf } from "./statuses.js";
@@ -93,7 +98,7 @@ export class FakeApiServer {
 
   /** Stores an object as if a controller or another client had written it. */
   put(object: JsonObject): JsonObject {
-    const metadata = mapAt(object, "metadata");
+    const metadata = getMapAt(object, "metadata");
     const stored: JsonObject = {
       ...object,
       metadata: {
@@ -105,7 +110,7 @@ export class FakeApiServer {
       },
     };
     this.store(stored);
-    if (!this.idle.has(textAt(stored, "kind"))) react(this, stored);
+    if (!this.idle.has(getTextAt(stored, "kind"))) react(this, stored);
     return stored;
   }
 
@@ -140,8 +145,8 @@ export class FakeApiServer {
 
   /** Removes a deleted object if it has no finalizers left. */
   private finish(object: JsonObject): void {
-    const deleted = textAt(object, "metadata", "deletionTimestamp") !== "";
-    if (deleted && listAt(object, "metadata", "finalizers").length === 0) this.drop(object);
+    const deleted = getTextAt(object, "metadata", "deletionTimestamp") !== "";
+    if (deleted && getListAt(object, "metadata", "finalizers").length === 0) this.drop(object);
   }
 
   private answer(request: IncomingMessage, response: ServerResponse): void {
@@ -220,14 +225,14 @@ export class FakeApiServer {
     const items = [...this.objects.values()].filter(
       (object) =>
         object["kind"] === target.served.kind &&
-        textAt(object, "metadata", "namespace") === target.namespace &&
+        getTextAt(object, "metadata", "namespace") === target.namespace &&
         wanted.every((label) => {
           const [key = "", value] = label.split("=");
-          return textAt(object, "metadata", "labels", key) === value;
+          return getTextAt(object, "metadata", "labels", key) === value;
         }),
     );
     const metadata = { resourceVersion: String(this.version) };
-    const [apiVersion = "v1"] = items.map((item) => textAt(item, "apiVersion"));
+    const [apiVersion = "v1"] = items.map((item) => getTextAt(item, "apiVersion"));
     return { code: 200, body: { kind: `${target.served.kind}List`, apiVersion, metadata, items } };
   }
 
@@ -237,7 +242,7 @@ export class FakeApiServer {
     query: URLSearchParams,
     operation = "Update",
   ): Answer {
-    const name = textAt(body, "metadata", "name");
+    const name = getTextAt(body, "metadata", "name");
     const { namespace, served } = target;
     if (served.namespaced && !this.find("Namespace", namespace)) {
       const message = `namespaces "${namespace}" not found`;
@@ -258,8 +263,8 @@ export class FakeApiServer {
   private replace(target: Target, body: JsonObject, query: URLSearchParams): Answer {
     const old = this.stored(target);
     if (!old) return this.missing(target);
-    const metadata = { ...mapAt(old, "metadata"), ...mapAt(body, "metadata") };
-    const kept = { ...body, metadata, status: mapAt(old, "status") };
+    const metadata = { ...getMapAt(old, "metadata"), ...getMapAt(body, "metadata") };
+    const kept = { ...body, metadata, status: getMapAt(old, "status") };
     return { code: 200, body: this.keep(kept, query) };
   }
 
@@ -295,4 +300,4 @@ export class FakeApiServer {
 }
 
 const keyOf = (object: JsonObject): string =>
-  `${textAt(object, "kind")}/${textAt(object, "metadata", "namespace")}/${textAt(object, "metadata", "name")}`;
+  `${getTextAt(object, "kind")}/${getTextAt(object, "metadata", "namespace")}/${getTextAt(object, "metadata", "name")}`;

@@ -8,9 +8,9 @@ import {
 } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import * as rpc from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
-import type { Log } from "../../../../../stand-ins/kubernetes/engine-messages.js";
+import type { ResourceMessageLog } from "../../../../../stand-ins/kubernetes/engine-messages.js";
 import { KubernetesProvider } from "../../../../../stand-ins/kubernetes/provider.js";
-import { fromStruct, toStruct } from "../../../../../stand-ins/plugin/values.js";
+import { decodeStruct, encodeStruct } from "../../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 /** Error that the engine receives if an object was created but is not ready. */
@@ -45,7 +45,7 @@ export class Harness {
     const note = (severity: string, _urn: string, message: string) => {
       if (message) messages.push(`${severity}: ${message}`);
     };
-    const log: Log = { log: note, status: note, flush: () => Promise.resolve() };
+    const log: ResourceMessageLog = { log: note, status: note, flush: () => Promise.resolve() };
     const provider = new KubernetesProvider({
       version: "0.0.0-test",
       environment: (name) => environment[name],
@@ -98,7 +98,7 @@ export class Harness {
     const response = await answerOf<rpc.CheckResponse>((callback) =>
       this.client.check(message, callback),
     );
-    return { inputs: fromStruct(response.getInputs()) };
+    return { inputs: decodeStruct(response.getInputs()) };
   }
 
   private diffRequest(request: JsonObject): rpc.DiffRequest {
@@ -143,7 +143,7 @@ export class Harness {
     const response = await answerOf<rpc.CreateResponse>((callback) =>
       this.client.create(message, callback),
     );
-    return { id: response.getId(), properties: fromStruct(response.getProperties()) };
+    return { id: response.getId(), properties: decodeStruct(response.getProperties()) };
   }
 
   async update(request: JsonObject): Promise<JsonObject> {
@@ -158,7 +158,7 @@ export class Harness {
     const response = await answerOf<rpc.UpdateResponse>((callback) =>
       this.client.update(message, callback),
     );
-    return fromStruct(response.getProperties());
+    return decodeStruct(response.getProperties());
   }
 
   async read(
@@ -174,8 +174,8 @@ export class Harness {
     );
     return {
       id: response.getId(),
-      properties: fromStruct(response.getProperties()),
-      inputs: fromStruct(response.getInputs()),
+      properties: decodeStruct(response.getProperties()),
+      inputs: decodeStruct(response.getInputs()),
     };
   }
 
@@ -191,16 +191,16 @@ export class Harness {
   async invoke(token: string, args: JsonObject): Promise<JsonObject> {
     const message = new rpc.InvokeRequest();
     message.setTok(token);
-    message.setArgs(toStruct(args));
+    message.setArgs(encodeStruct(args));
     const response = await answerOf<rpc.InvokeResponse>((callback) =>
       this.client.invoke(message, callback),
     );
-    return fromStruct(response.getReturn());
+    return decodeStruct(response.getReturn());
   }
 }
 
 const structOf = (value: unknown): Struct | undefined =>
-  value === undefined ? undefined : toStruct(value as JsonObject);
+  value === undefined ? undefined : encodeStruct(value as JsonObject);
 
 const nameOf = (names: object, value: number): string =>
   Object.entries(names).find(([, number]) => number === value)?.[0] ?? String(value);
@@ -217,7 +217,7 @@ export function initFailureOf(error: unknown): InitFailure | undefined {
   const failed = rpc.ErrorResourceInitFailed.deserializeBinary(detail.getValue_asU8());
   return {
     id: failed.getId(),
-    properties: fromStruct(failed.getProperties()),
+    properties: decodeStruct(failed.getProperties()),
     reasons: failed.getReasonsList(),
   };
 }

@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
-import { awaited } from "../../../../../stand-ins/kubernetes/await/wait.js";
-import type { Verdict } from "../../../../../stand-ins/kubernetes/await/readiness.js";
+import { readinessChecksByKind } from "../../../../../stand-ins/kubernetes/await/wait.js";
+import type { ReadinessResult } from "../../../../../stand-ins/kubernetes/await/readiness.js";
 import { ApiError } from "../../../../../stand-ins/kubernetes/client/client.js";
 import type { ObjectClient } from "../../../../../stand-ins/kubernetes/client/object-client.js";
-import { textAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
+import { getTextAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 /** Returns a cluster that contains these objects. */
@@ -13,7 +13,7 @@ export function clusterOf(...objects: JsonObject[]): ObjectClient {
       const found = objects.find(
         (object) =>
           object["kind"] === wanted["kind"] &&
-          textAt(object, "metadata", "name") === textAt(wanted, "metadata", "name"),
+          getTextAt(object, "metadata", "name") === getTextAt(wanted, "metadata", "name"),
       );
       return found
         ? Promise.resolve(found)
@@ -31,8 +31,8 @@ export const look = (
   kind: string,
   live: JsonObject,
   ...others: JsonObject[]
-): Verdict | Promise<Verdict> => {
-  const of = awaited[kind];
+): ReadinessResult | Promise<ReadinessResult> => {
+  const of = readinessChecksByKind[kind];
   assert.ok(of, kind);
   return of({ cluster: clusterOf(...others), settle: 0 })(live);
 };
@@ -47,5 +47,5 @@ export const condition = (
   reason,
   message,
 });
-export const texts = (verdict: Verdict): string[] =>
+export const texts = (verdict: ReadinessResult): string[] =>
   verdict.messages.map((message) => message.text);

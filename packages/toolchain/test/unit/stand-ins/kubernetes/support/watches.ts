@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { textAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
+import { getTextAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 type Kind = "ADDED" | "MODIFIED" | "DELETED";
@@ -21,7 +21,7 @@ interface Watch extends Collection {
 }
 
 const belongs = (object: JsonObject, { kind, namespace }: Collection): boolean =>
-  object["kind"] === kind && textAt(object, "metadata", "namespace") === namespace;
+  object["kind"] === kind && getTextAt(object, "metadata", "namespace") === namespace;
 
 const send = (response: ServerResponse, { type, object }: Event): void => {
   response.write(`${JSON.stringify({ type, object })}\n`);

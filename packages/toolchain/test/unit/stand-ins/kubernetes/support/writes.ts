@@ -1,12 +1,12 @@
 import { parse } from "yaml";
 import {
-  at,
-  equal,
-  listAt,
-  mapAt,
+  getValueAt,
+  isEqual,
+  getListAt,
+  getMapAt,
   removeAt,
   setAt,
-  textAt,
+  getTextAt,
 } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import { fieldsOf, leaves, merge } from "./field-sets.js";
 import { statusOf } from "./statuses.js";
@@ -24,7 +24,7 @@ export function bodyOf(text: string): Json {
 }
 
 const owns = (entry: JsonObject, path: readonly string[]): boolean =>
-  at(entry, "fieldsV1", ...path.map((key) => `f:${key}`)) !== undefined;
+  getValueAt(entry, "fieldsV1", ...path.map((key) => `f:${key}`)) !== undefined;
 
 export const managed = (
   query: URLSearchParams,
@@ -33,29 +33,29 @@ export const managed = (
 ): JsonObject => ({
   manager: query.get("fieldManager") ?? "unknown",
   operation,
-  apiVersion: textAt(object, "apiVersion"),
+  apiVersion: getTextAt(object, "apiVersion"),
   fieldsType: "FieldsV1",
   fieldsV1: fieldsOf(object),
 });
 
 export function encodeSecret(object: JsonObject): void {
   if (object["kind"] !== "Secret") return;
-  const texts = Object.entries(mapAt(object, "stringData")).map(([key, value]) => [
+  const texts = Object.entries(getMapAt(object, "stringData")).map(([key, value]) => [
     key,
     Buffer.from(value as string).toString("base64"),
   ]);
   delete object["stringData"];
-  object["data"] = { ...mapAt(object, "data"), ...Object.fromEntries(texts) } as JsonObject;
+  object["data"] = { ...getMapAt(object, "data"), ...Object.fromEntries(texts) } as JsonObject;
 }
 
 /** Checks the only validation rule that the transcripts contain. */
 export function validate(object: JsonObject): Answer | undefined {
   if (object["kind"] !== "Deployment") return undefined;
-  const labels = mapAt(object, "spec", "template", "metadata", "labels");
-  const selector = mapAt(object, "spec", "selector", "matchLabels");
+  const labels = getMapAt(object, "spec", "template", "metadata", "labels");
+  const selector = getMapAt(object, "spec", "selector", "matchLabels");
   if (Object.entries(selector).every(([key, value]) => labels[key] === value)) return undefined;
   const message =
-    `Deployment.apps "${textAt(object, "metadata", "name")}" is invalid: spec.template.metadata.labels: ` +
+    `Deployment.apps "${getTextAt(object, "metadata", "name")}" is invalid: spec.template.metadata.labels: ` +
     `Invalid value: ${JSON.stringify(labels)}: \`selector\` does not match template \`labels\``;
   return statusOf(422, "Invalid", message);
 }
@@ -67,7 +67,7 @@ export function validate(object: JsonObject): Answer | undefined {
 export function jsonPatched(old: JsonObject, steps: readonly Json[] | null): JsonObject {
   const object = structuredClone(old);
   for (const step of (steps ?? []).filter(isObject)) {
-    setAt(object, textAt(step, "path").split("/").slice(1), step["value"] ?? null);
+    setAt(object, getTextAt(step, "path").split("/").slice(1), step["value"] ?? null);
   }
   return object;
 }
@@ -79,25 +79,26 @@ export function mergeApply(
   query: URLSearchParams,
 ): { object: JsonObject } | Answer {
   const manager = query.get("fieldManager") ?? "";
-  const entries = listAt(old, "metadata", "managedFields").filter(isObject);
+  const entries = getListAt(old, "metadata", "managedFields").filter(isObject);
   const others = entries.filter((entry) => entry["manager"] !== manager);
   for (const path of query.get("force") === "true" ? [] : leaves(fieldsOf(body))) {
     const owner = others.find((entry) => owns(entry, path));
-    if (owner && !equal(at(old, ...path), at(body, ...path))) {
-      const name = textAt(owner, "manager");
+    if (owner && !isEqual(getValueAt(old, ...path), getValueAt(body, ...path))) {
+      const name = getTextAt(owner, "manager");
       const message = `Apply failed with 1 conflict: conflict with "${name}": .${path.join(".")}`;
       return statusOf(409, "Conflict", message);
     }
   }
   const object = structuredClone(merge(old, body));
   const own = entries.find((entry) => entry["manager"] === manager);
-  for (const path of own ? leaves(mapAt(own, "fieldsV1")) : []) {
-    const kept = at(body, ...path) !== undefined || others.some((entry) => owns(entry, path));
+  for (const path of own ? leaves(getMapAt(own, "fieldsV1")) : []) {
+    const kept =
+      getValueAt(body, ...path) !== undefined || others.some((entry) => owns(entry, path));
     if (!kept) removeAt(object, path);
   }
-  const metadata = mapAt(object, "metadata");
+  const metadata = getMapAt(object, "metadata");
   metadata["managedFields"] = [...others, managed(query, "Apply", body)];
-  if (!equal(old["spec"], object["spec"])) {
+  if (!isEqual(old["spec"], object["spec"])) {
     metadata["generation"] = Number(metadata["generation"] ?? 1) + 1;
   }
   return { object };
