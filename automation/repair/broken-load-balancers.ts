@@ -203,10 +203,7 @@ export async function reportBrokenBalancers({
   return planOfBrokenBalancers(run, seen);
 }
 
-/**
- * Reports broken load balancers in a refresh, because the refresh does not notice that they are
- * broken.
- */
+/** Reports broken load balancers in a refresh, which does not notice them. */
 export const reportBrokenBalancersInRefresh: OperationStep<
   OperationFacts & { broken: readonly PlanRow[] }
 > = {

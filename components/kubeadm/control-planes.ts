@@ -194,13 +194,7 @@ export class ControlPlane extends NodeGroup {
     },
   ): RemoteScript {
     const { spec, frozen, machines, endpoint, access } = args;
-    const earlier = order ? order.before.id : beforeAll(args);
-    const prepare = this.prepare(member, access, {
-      ...getPreparationValues(spec, member.plan.role, { ...this.plan, ...getEndpointTraits(spec) }),
-      ...getContainerdSecretValues(spec, (text) =>
-        args.turns.inTurn(member.plan.name, text, earlier),
-      ),
-    });
+    const prepare = this.prepareMember(member, args, order ? order.before.id : beforeAll(args));
     const addresses = this.members.map(({ machine }) => machine.address);
     const names = endpoint.certificateNames.apply((more) => [spec.apiName, ...more]);
     const configured = configuredOf(args);
@@ -244,6 +238,19 @@ export class ControlPlane extends NodeGroup {
     args.turns.done(member.plan.name, script.id);
     this.scripts.push(script);
     return script;
+  }
+
+  /** Returns the script that prepares the machine, after the script with the ID `earlier`. */
+  private prepareMember(
+    member: MachineGroupMember,
+    { spec, access, turns }: FormClusterArgs,
+    earlier: pulumi.Input<unknown>,
+  ): RemoteScript {
+    const traits = { ...this.plan, ...getEndpointTraits(spec) };
+    return this.prepare(member, access, {
+      ...getPreparationValues(spec, member.plan.role, traits),
+      ...getContainerdSecretValues(spec, (text) => turns.inTurn(member.plan.name, text, earlier)),
+    });
   }
 
   /**

@@ -55,14 +55,12 @@ export const deriveWebhookCertificate = (
   kubernetes.keystone
     ? {
         webhook: pulumi.secret(
-          pulumi
-            .output(seed)
-            .apply((text) =>
-              deriveServerCertificate(text, {
-                ...keystoneWebhookAddress,
-                purpose: "keystone-auth",
-              }),
-            ),
+          pulumi.output(seed).apply((text) =>
+            deriveServerCertificate(text, {
+              ...keystoneWebhookAddress,
+              purpose: "keystone-auth",
+            }),
+          ),
         ),
       }
     : {};

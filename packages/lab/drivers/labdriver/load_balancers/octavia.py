@@ -2,7 +2,7 @@
 
 The driver accepts all other requests without acting. Octavia calls a provider before it commits,
 so a provider that acts at once and reports a status would race with Octavia's own row.
-labdriver.load_balancers.octavia_agent reads accepted requests from the database and carries them out.
+The module octavia_agent reads accepted requests from the database and carries them out.
 """
 from octavia.common import clients
 from octavia_lib.api.drivers import exceptions
