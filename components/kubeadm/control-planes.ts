@@ -244,7 +244,7 @@ export class ControlPlane extends NodeGroup {
   private prepareMember(
     member: MachineGroupMember,
     { spec, access, turns }: FormClusterArgs,
-    earlier: pulumi.Input<unknown>,
+    earlier: pulumi.Output<string>,
   ): RemoteScript {
     const traits = { ...this.plan, ...getEndpointTraits(spec) };
     return this.prepare(member, access, {
