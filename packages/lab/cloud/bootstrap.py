@@ -16,7 +16,7 @@ import openstack
 PATIENCE = 180      # seconds for any one thing to appear; a cold start on two busy cores takes 60
 
 
-def until(what, check):
+def wait_until(what, check):
     """Return the first true result of check(), tried every half second."""
     deadline = time.monotonic() + PATIENCE
     problem = None
@@ -36,11 +36,11 @@ def connect():
         auth_url=os.environ['AUTH_URL'], region_name=os.environ['REGION'],
         username='admin', password=os.environ['ADMIN_PASSWORD'], project_name='admin',
         user_domain_name='Default', project_domain_name='Default')
-    until('the identity service', lambda: cloud.authorize())
+    wait_until('the identity service', lambda: cloud.authorize())
     return cloud
 
 
-def identities(cloud, offering):
+def create_identities(cloud, offering):
     identity = cloud.identity
     domain = identity.find_domain('default')
     roles = {role.name: role for role in identity.roles()}
@@ -75,8 +75,8 @@ def identities(cloud, offering):
     print('identities and catalog are made', flush=True)
 
 
-def image(cloud, wanted):
-    until('the image service', lambda: list(cloud.image.images()) is not None)
+def upload_image(cloud, wanted):
+    wait_until('the image service', lambda: list(cloud.image.images()) is not None)
     cloud.create_image(
         wanted['name'], filename=wanted['file'], id=wanted['id'], disk_format='raw',
         container_format='bare', visibility='public', allow_duplicates=True, wait=True,
@@ -84,15 +84,15 @@ def image(cloud, wanted):
     print(f"image {wanted['name']} is there", flush=True)
 
 
-def flavors(cloud, wanted):
-    until('the compute service', lambda: list(cloud.compute.flavors()) is not None)
+def create_flavors(cloud, wanted):
+    wait_until('the compute service', lambda: list(cloud.compute.flavors()) is not None)
     for flavor in wanted:
         cloud.compute.create_flavor(**flavor)
     print(f'{len(wanted)} flavors are there', flush=True)
 
 
-def external_network(cloud, wanted):
-    until('the network service', lambda: list(cloud.network.networks()) is not None)
+def create_external_network(cloud, wanted):
+    wait_until('the network service', lambda: list(cloud.network.networks()) is not None)
     network = cloud.network.create_network(
         name=wanted['name'], is_router_external=True, provider_network_type='flat',
         provider_physical_network=wanted['physicalNetwork'])
@@ -103,8 +103,8 @@ def external_network(cloud, wanted):
     print(f"external network {wanted['name']} is there", flush=True)
 
 
-def volume_types(cloud, wanted):
-    until('the volume service', lambda: list(cloud.block_storage.types()) is not None)
+def create_volume_types(cloud, wanted):
+    wait_until('the volume service', lambda: list(cloud.block_storage.types()) is not None)
     for volume_type in wanted:
         cloud.block_storage.create_type(
             name=volume_type['name'], description=volume_type['description'],
@@ -112,7 +112,7 @@ def volume_types(cloud, wanted):
     print(f'{len(wanted)} volume types are there', flush=True)
 
 
-def zones(cloud, wanted):
+def create_availability_zones(cloud, wanted):
     """One host aggregate per zone; a host joins once it has reported and is mapped to the cell."""
     hosts = {zone['host'] for zone in wanted}
 
@@ -124,7 +124,7 @@ def zones(cloud, wanted):
                  for h in cloud.compute.hypervisors(details=True)}
         return hosts <= up and hosts <= known
 
-    until(f"the compute hosts {', '.join(sorted(hosts))}", mapped)
+    wait_until(f"the compute hosts {', '.join(sorted(hosts))}", mapped)
     for zone in wanted:
         aggregate = cloud.compute.create_aggregate(name=zone['name'],
                                                    availability_zone=zone['name'])
@@ -132,32 +132,32 @@ def zones(cloud, wanted):
     print(f'{len(wanted)} availability zones are there', flush=True)
 
 
-def quotas(cloud, tenant, wanted):
+def set_quotas(cloud, tenant, wanted):
     project = cloud.identity.find_project(tenant)
     cloud.set_compute_quotas(project.id, **wanted['compute'])
     cloud.set_network_quotas(project.id, **wanted['network'])
     cloud.set_volume_quotas(project.id, **wanted['volume'])
-    until('the load balancer service', lambda: list(cloud.load_balancer.providers()))
+    wait_until('the load balancer service', lambda: list(cloud.load_balancer.providers()))
     response = cloud.load_balancer.put(f'/lbaas/quotas/{project.id}',
                                        json={'quota': wanted['loadBalancer']})
     openstack.exceptions.raise_from_response(response)
     print('quotas are set', flush=True)
 
 
-def offer(cloud, offering):
+def create_offering(cloud, offering):
     for network in offering['externalNetworks']:
-        external_network(cloud, network)
-    flavors(cloud, offering['flavors'])
-    image(cloud, offering['image'])
-    volume_types(cloud, offering['volumeTypes'])
-    quotas(cloud, offering['tenant'], offering['quotas'])
-    zones(cloud, offering['zones'])
+        create_external_network(cloud, network)
+    create_flavors(cloud, offering['flavors'])
+    upload_image(cloud, offering['image'])
+    create_volume_types(cloud, offering['volumeTypes'])
+    set_quotas(cloud, offering['tenant'], offering['quotas'])
+    create_availability_zones(cloud, offering['zones'])
 
 
 def main():
     with open('/etc/lab/offering.json', encoding='utf-8') as file:
         offering = json.load(file)
-    {'identities': identities, 'offering': offer}[sys.argv[1]](connect(), offering)
+    {'identities': create_identities, 'offering': create_offering}[sys.argv[1]](connect(), offering)
 
 
 if __name__ == '__main__':

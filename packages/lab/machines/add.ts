@@ -55,7 +55,7 @@ async function requireQemu(cloud: string): Promise<void> {
     );
 }
 
-const script = readFileSync(join(__dirname, "offer.py"), "utf8");
+const script = readFileSync(join(__dirname, "upload_images.py"), "utf8");
 /** Folder of the images in the cloud. On the host, it is below the running cloud's root. */
 const folder = "/srv/lab/machines";
 

@@ -12,7 +12,7 @@ INTERVAL = 0.1
 
 
 @contextlib.contextmanager
-def exclusive(path, timeout=600):
+def hold_lock(path, timeout=600):
     """Hold the lock file at path. Raise TimeoutError after timeout seconds.
 
     The kernel releases the lock of a killed process.
@@ -20,7 +20,7 @@ def exclusive(path, timeout=600):
     deadline = time.monotonic() + timeout
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        while not acquired(descriptor):
+        while not try_lock(descriptor):
             if time.monotonic() > deadline:
                 raise TimeoutError('%s is held for longer than %s s' % (path, timeout))
             time.sleep(INTERVAL)
@@ -29,7 +29,7 @@ def exclusive(path, timeout=600):
         os.close(descriptor)
 
 
-def acquired(descriptor):
+def try_lock(descriptor):
     """Try to take the lock. Return whether it was free."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -11,7 +11,7 @@ NAMESPACES = '/run/netns/'
 SETTINGS = '/proc/sys/net/ipv6/conf/'
 
 
-def tap_name(port_id):
+def get_tap_name(port_id):
     """Return the name of a port's host end. The linuxbridge agent finds the port by this name."""
     return 'tap' + port_id[:11]
 
@@ -29,7 +29,7 @@ def remove_namespace(name):
         run('ip', 'netns', 'del', name, ok=ANY_STATUS)
 
 
-def forward(name, rules, gone):
+def apply_forwarding_rules(name, rules, gone):
     """Forward packets by nftables rules, and end the flows of (port, address) pairs without a rule.
 
     If a flow is not ended, the kernel keeps its member.
@@ -47,11 +47,11 @@ def ensure_bridge(name):
         if not succeeds('ip', 'link', 'add', name, 'type', 'bridge', 'forward_delay', 0):
             if not os.path.exists(LINKS + name):
                 raise RuntimeError('bridge %s cannot be made' % name)
-    keep_out(name)
+    disable_link_ipv6(name)
     run('ip', 'link', 'set', name, 'up')
 
 
-def keep_out(device):
+def disable_link_ipv6(device):
     """Disable IPv6 for the cloud itself on a tenant's link. Otherwise it would accept router
     advertisements."""
     setting = os.path.join(SETTINGS, device, 'disable_ipv6')
@@ -60,7 +60,7 @@ def keep_out(device):
             file.write('1')
 
 
-def address_in(port, subnet_id=None):
+def get_port_address(port, subnet_id=None):
     """Return a port's address in a subnet. IPv6 ports may have several addresses in any order."""
     addresses = port['fixed_ips']
     return next((one for one in addresses if one['subnet_id'] == subnet_id), addresses[0])
@@ -72,13 +72,13 @@ def plug(port, namespace, device, bridge=None):
     port: {'id', 'mac', 'mtu'}. The linuxbridge agent adds taps to its bridges, except the taps
     of ports that belong to compute. For these, the caller passes the bridge.
     """
-    tap = tap_name(port['id'])
+    tap = get_tap_name(port['id'])
     if os.path.exists(LINKS + tap) and not has_device(namespace, device):
         unplug(port['id'])
     if not os.path.exists(LINKS + tap):
         run('ip', 'link', 'add', tap, 'mtu', port['mtu'], 'type', 'veth', 'peer', 'name', device,
             'address', port['mac'], 'mtu', port['mtu'], 'netns', namespace)
-    keep_out(tap)
+    disable_link_ipv6(tap)
     run('ip', '-n', namespace, 'link', 'set', device, 'up')
     if bridge:
         ensure_bridge(bridge)
@@ -88,10 +88,10 @@ def plug(port, namespace, device, bridge=None):
 
 def plug_tap(port, bridge):
     """Connect a virtual machine to a port. Create qemu's device in Neutron's bridge."""
-    tap = tap_name(port['id'])
+    tap = get_tap_name(port['id'])
     if not os.path.exists(LINKS + tap):
         run('ip', 'tuntap', 'add', 'dev', tap, 'mode', 'tap')
-    keep_out(tap)
+    disable_link_ipv6(tap)
     run('ip', 'link', 'set', tap, 'mtu', port['mtu'])
     ensure_bridge(bridge)
     run('ip', 'link', 'set', tap, 'master', bridge)
@@ -105,16 +105,16 @@ def has_device(namespace, device):
 
 def unplug(port_id):
     """Remove both ends of a port."""
-    if os.path.exists(LINKS + tap_name(port_id)):
-        run('ip', 'link', 'del', tap_name(port_id), ok=ANY_STATUS)
+    if os.path.exists(LINKS + get_tap_name(port_id)):
+        run('ip', 'link', 'del', get_tap_name(port_id), ok=ANY_STATUS)
 
 
-def device_names(namespace):
+def list_device_names(namespace):
     """Return the names of the namespace's devices."""
     lines = run('ip', '-n', namespace, '-o', 'link').splitlines()
     return {line.split(':')[1].strip().split('@')[0] for line in lines}
 
 
-def free_device(names):
+def find_free_device_name(names):
     """Return the first of eth0, eth1, ... that is not among the names."""
     return next('eth%d' % i for i in range(len(names) + 1) if 'eth%d' % i not in names)

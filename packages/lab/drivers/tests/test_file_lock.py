@@ -8,7 +8,7 @@ from tests.support import DirectoryTest
 
 def hold(path, held, release):
     """Process that holds a lock until it is told to release it."""
-    with file_lock.exclusive(path):
+    with file_lock.hold_lock(path):
         held.set()
         release.wait(10)
 
@@ -25,10 +25,10 @@ class FileLockTest(DirectoryTest):
         self.other.start()
         self.held.wait(10)
         with self.assertRaises(TimeoutError):
-            with file_lock.exclusive(self.lock, timeout=0.2):
+            with file_lock.hold_lock(self.lock, timeout=0.2):
                 self.fail('two processes hold the lock')
         self.release.set()
-        with file_lock.exclusive(self.lock, timeout=10):
+        with file_lock.hold_lock(self.lock, timeout=10):
             pass
         self.other.join()
 
@@ -36,19 +36,19 @@ class FileLockTest(DirectoryTest):
         self.other.start()
         self.held.wait(10)
         self.other.kill()
-        with file_lock.exclusive(self.lock, timeout=10):
+        with file_lock.hold_lock(self.lock, timeout=10):
             pass
         self.other.join()
 
     def test_the_same_process_waits_too(self):
-        with file_lock.exclusive(self.lock):
+        with file_lock.hold_lock(self.lock):
             with self.assertRaises(TimeoutError):
-                with file_lock.exclusive(self.lock, timeout=0):
+                with file_lock.hold_lock(self.lock, timeout=0):
                     self.fail('the lock is held twice')
 
     def test_an_exception_releases_it(self):
         with self.assertRaises(KeyError):
-            with file_lock.exclusive(self.lock):
+            with file_lock.hold_lock(self.lock):
                 raise KeyError
-        with file_lock.exclusive(self.lock, timeout=0):
+        with file_lock.hold_lock(self.lock, timeout=0):
             pass

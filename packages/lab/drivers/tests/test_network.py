@@ -11,19 +11,19 @@ TAP = 'tap0123456789a'
 
 class NamesTest(unittest.TestCase):
     def test_tap_fits_into_a_device_name(self):
-        name = network.tap_name('0123456789abcdef-0123')
+        name = network.get_tap_name('0123456789abcdef-0123')
         self.assertEqual(name, 'tap0123456789a')
         self.assertLess(len(name), 16)
 
     def test_first_free_device(self):
         for names, free in (((), 'eth0'), (('lo', 'eth0'), 'eth1'),
                             (('lo', 'eth0', 'eth2'), 'eth1'), (('eth1',), 'eth0')):
-            self.assertEqual(network.free_device(set(names)), free)
+            self.assertEqual(network.find_free_device_name(set(names)), free)
 
 
 class ForwardTest(LinksTest):
     def test_rules_are_loaded_in_the_namespace_before_old_flows_end(self):
-        network.forward('lb', '/rules', {('53', '10.0.0.6'), ('53', '10.0.0.5')})
+        network.apply_forwarding_rules('lb', '/rules', {('53', '10.0.0.6'), ('53', '10.0.0.5')})
         self.assertEqual(self.calls('ip'), ['ip netns exec lb ' + words for words in (
             'sysctl -q -w net.ipv4.ip_forward=1', 'nft -f /rules',
             'conntrack -D -p udp --orig-port-dst 53 --reply-src 10.0.0.5',
@@ -31,10 +31,10 @@ class ForwardTest(LinksTest):
 
     def test_flows_that_are_gone_already_are_no_error_but_refused_rules_are(self):
         self.stub('ip', 'case "$4" in conntrack) exit 1 ;; esac')
-        network.forward('lb', '/rules', {('53', '10.0.0.5')})
+        network.apply_forwarding_rules('lb', '/rules', {('53', '10.0.0.5')})
         self.stub('ip', 'case "$4" in nft) echo "no such map" >&2; exit 1 ;; esac')
         with self.assertRaisesRegex(CommandError, 'no such map'):
-            network.forward('lb', '/rules', set())
+            network.apply_forwarding_rules('lb', '/rules', set())
 
 
 class TapTest(LinksTest):
@@ -103,7 +103,7 @@ class PlugTest(LinksTest):
 
     def test_devices_are_named_without_their_peers(self):
         network.plug(PORT, 'srv', 'eth0')
-        self.assertEqual(network.device_names('srv'), {'eth0'})
+        self.assertEqual(network.list_device_names('srv'), {'eth0'})
 
 
 class BridgeTest(LinksTest):

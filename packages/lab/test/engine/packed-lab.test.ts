@@ -38,7 +38,7 @@ describe("the lab, packed and installed without the product", function () {
     const compiled = join(installed, "dist", "packages", "lab");
     for (const file of [
       ...["drivers/labdriver/compute/nova.py", "cloud/first-boot.sh", "image/99-lab.cfg"],
-      ...["kubernetes/programs/livenessprobe/main.go", "machines/offer.py"],
+      ...["kubernetes/programs/livenessprobe/main.go", "machines/upload_images.py"],
     ])
       assert.deepEqual(readFileSync(join(compiled, file)), readFileSync(join(home, file)), file);
     const files = readdirSync(installed, { recursive: true, encoding: "utf8" });

@@ -46,7 +46,7 @@ def attach(path):
 def make_node(device):
     """Create the device node of a loop device. In a container, no udev does this."""
     if not os.path.exists(device):
-        os.mknod(device, stat.S_IFBLK | 0o660, os.makedev(MAJOR, minor(device)))
+        os.mknod(device, stat.S_IFBLK | 0o660, os.makedev(MAJOR, get_minor(device)))
 
 
 def detach(path):
@@ -61,6 +61,6 @@ def grow(path):
     run('losetup', '-c', attach(path))
 
 
-def minor(device):
+def get_minor(device):
     """Return the minor number of /dev/loopN."""
     return int(device[len('/dev/loop'):])

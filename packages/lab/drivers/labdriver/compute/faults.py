@@ -6,7 +6,7 @@ ERROR = 'error'
 NO_BOOT = 'no-boot'
 
 
-def asked(directory, server_name):
+def find_fault(directory, server_name):
     """Return the server's fault (ERROR, NO_BOOT), if any.
 
     It affects each spawn until the file is deleted.

@@ -3,19 +3,19 @@
 GIB = 1 << 30
 
 
-def memory_mb(meminfo):
+def parse_memory_mb(meminfo):
     """Return (total, available) MiB, from the text of /proc/meminfo."""
     sizes = {line.split(':')[0]: line.split()[1] for line in meminfo.splitlines() if ':' in line}
     return int(sizes['MemTotal']) // 1024, int(sizes['MemAvailable']) // 1024
 
 
-def share(cpus, meminfo, disk, hosts):
+def compute_host_share(cpus, meminfo, disk, hosts):
     """Return an equal share of the host for one of `hosts` services.
 
     disk: an os.statvfs result. Returns {vcpus, memory_mb, memory_mb_used, local_gb,
     local_gb_used}.
     """
-    total, available = memory_mb(meminfo)
+    total, available = parse_memory_mb(meminfo)
     disk_total = disk.f_blocks * disk.f_frsize // GIB
     disk_free = disk.f_bavail * disk.f_frsize // GIB
     return {
@@ -27,7 +27,7 @@ def share(cpus, meminfo, disk, hosts):
     }
 
 
-def placement(total, ratio):
+def get_placement_inventory(total, ratio):
     """Return the Placement inventory of one resource class.
 
     One server may use the whole inventory, because a small host's share is less than one flavor.

@@ -24,10 +24,10 @@ from oslo_log import log as logging
 from labdriver import network
 from labdriver.block_storage import loop_devices
 from labdriver.compute import faults, inventory
-from labdriver.compute.nova_operations import Operations
+from labdriver.compute.nova_operations import LabDriverOperations
 from labdriver.compute.power_watch import STARTED, PowerWatch
-from labdriver.containers.server import Server, list_owned
-from labdriver.images.image_stores import FileStore, ImageError, ImageStore
+from labdriver.containers.server import Server, list_owned_uuids
+from labdriver.images.image_stores import ImageError, ImageFileStore, UnpackedImageStore
 from labdriver.virtual_machines import qemu_command_line as qemu, virtual_machine
 
 CONF = nova.conf.CONF
@@ -41,7 +41,7 @@ CONF.register_opts(OPTIONS, group='lab')
 WATCH_INTERVAL = 0.5
 
 
-class LabDriver(Operations, driver.ComputeDriver):
+class LabDriver(LabDriverOperations, driver.ComputeDriver):
     """Hypervisor of one compute host."""
 
     capabilities = dict(driver.ComputeDriver.capabilities, supports_attach_interface=True,
@@ -51,8 +51,8 @@ class LabDriver(Operations, driver.ComputeDriver):
     def init_host(self, host):
         self.host = host
         os.makedirs(CONF.instances_path, exist_ok=True)
-        self.images = ImageStore(os.path.join(CONF.state_path, 'base'))
-        self.files = FileStore(os.path.join(CONF.state_path, 'base-files'))
+        self.images = UnpackedImageStore(os.path.join(CONF.state_path, 'base'))
+        self.files = ImageFileStore(os.path.join(CONF.state_path, 'base-files'))
         eventlet.spawn_n(self._watch_power)
 
     def _server(self, instance):
@@ -77,8 +77,8 @@ class LabDriver(Operations, driver.ComputeDriver):
 
     def _share(self):
         with open('/proc/meminfo', encoding='utf-8') as meminfo:
-            return inventory.share(os.cpu_count(), meminfo.read(),
-                                   os.statvfs(CONF.instances_path), CONF.lab.hosts)
+            return inventory.compute_host_share(os.cpu_count(), meminfo.read(),
+                                                os.statvfs(CONF.instances_path), CONF.lab.hosts)
 
     def get_available_resource(self, nodename):
         share = self._share()
@@ -93,7 +93,8 @@ class LabDriver(Operations, driver.ComputeDriver):
         totals = {orc.VCPU: share['vcpus'], orc.MEMORY_MB: share['memory_mb'],
                   orc.DISK_GB: share['local_gb']}
         provider_tree.update_inventory(nodename, {
-            name: inventory.placement(total, ratios[name]) for name, total in totals.items()})
+            name: inventory.get_placement_inventory(total, ratios[name])
+            for name, total in totals.items()})
 
     # -- running servers
 
@@ -101,7 +102,7 @@ class LabDriver(Operations, driver.ComputeDriver):
         return self.list_instance_uuids()
 
     def list_instance_uuids(self):
-        return list_owned(CONF.instances_path, self.host)
+        return list_owned_uuids(CONF.instances_path, self.host)
 
     def instance_exists(self, instance):
         return self._server(instance).exists()
@@ -129,7 +130,7 @@ class LabDriver(Operations, driver.ComputeDriver):
                 LOG.exception('the state of the servers cannot be seen; trying again')
 
     def _look(self, watch):
-        servers = {uuid: virtual_machine.at(CONF.instances_path, uuid)
+        servers = {uuid: virtual_machine.get_server(CONF.instances_path, uuid)
                    for uuid in self.list_instance_uuids()}
         now = {uuid: bool(server.pid()) for uuid, server in servers.items()}
         for uuid, change in watch.changes(now, lambda uuid: servers[uuid].switched_on()):
@@ -155,7 +156,7 @@ class LabDriver(Operations, driver.ComputeDriver):
 
     def _spawn(self, context, instance, image_meta, injected_files, admin_password,
                network_info, block_device_info, power_on):
-        fault = faults.asked(CONF.lab.faults_dir, instance.display_name)
+        fault = faults.find_fault(CONF.lab.faults_dir, instance.display_name)
         if fault == faults.ERROR:
             raise ImageError('fault injected by a test: the hypervisor refuses this server')
         image_id = self._image_id(context, image_meta, block_device_info)
@@ -173,7 +174,7 @@ class LabDriver(Operations, driver.ComputeDriver):
     def _vifs_plugged(self, instance, network_info):
         names = [('network-vif-plugged', vif['id']) for vif in network_info
                  if vif.get('active') is False]
-        return VifsPlugged(self.virtapi, instance, names if CONF.vif_plugging_timeout else [])
+        return VifPluggedWait(self.virtapi, instance, names if CONF.vif_plugging_timeout else [])
 
     @staticmethod
     def _image_id(context, image_meta, block_device_info):
@@ -200,8 +201,8 @@ class LabDriver(Operations, driver.ComputeDriver):
         names = (image_id, instance.kernel_id, instance.ramdisk_id)
         if not all(names):
             raise ImageError('image %s has no properties kernel_id and ramdisk_id' % image_id)
-        return qemu.hardware(tuple(ensure(self.files, name) for name in names),
-                             instance.image_meta.properties)
+        return qemu.parse_hardware(tuple(ensure(self.files, name) for name in names),
+                                   instance.image_meta.properties)
 
     @staticmethod
     def _metadata(instance, injected_files, admin_password, network_info):
@@ -232,14 +233,14 @@ class LabDriver(Operations, driver.ComputeDriver):
         server = self._server(instance)
         server.ensure_network()
         for index, vif in enumerate(network_info):
-            server.plug(port_of(vif), vif['network']['bridge'], 'eth%d' % index)
+            server.plug(get_plug_fields(vif), vif['network']['bridge'], 'eth%d' % index)
 
     def unplug_vifs(self, instance, network_info):
         for vif in network_info or ():
             network.unplug(vif['id'])
 
     def attach_interface(self, context, instance, image_meta, vif):
-        self._server(instance).plug(port_of(vif), vif['network']['bridge'])
+        self._server(instance).plug(get_plug_fields(vif), vif['network']['bridge'])
 
     def detach_interface(self, context, instance, vif):
         self._server(instance).unplug(vif['id'])
@@ -251,12 +252,12 @@ def is_emulated(image_meta):
             and image_meta.disk_format == virtual_machine.FORMAT)
 
 
-def port_of(vif):
+def get_plug_fields(vif):
     """Return the fields of a Nova VIF that network.plug needs."""
     return {'id': vif['id'], 'mac': vif['address'], 'mtu': vif['network'].get_meta('mtu') or 1400}
 
 
-class VifsPlugged:
+class VifPluggedWait:
     """Context that waits at its end until Neutron has plugged the ports.
 
     Nova's own context raises a bare eventlet Timeout, which Nova's error handling cannot report:

@@ -10,7 +10,7 @@ from labdriver.containers import volumes
 CONF = nova.conf.CONF
 
 
-class Operations:
+class LabDriverOperations:
     """Part of LabDriver, which has host, _server and plug_vifs."""
 
     # -- power
@@ -51,7 +51,7 @@ class Operations:
     def _disk(data, device):
         loop = loop_devices.attach(data['path'])
         return volumes.Disk(device, data['volume_id'], loop_devices.MAJOR,
-                            loop_devices.minor(loop))
+                            loop_devices.get_minor(loop))
 
     def get_volume_connector(self, instance):
         return {'host': self.host, 'ip': CONF.my_ip, 'initiator': 'lab', 'multipath': False,

@@ -27,7 +27,7 @@ def copy(terminal, log):
         os.write(log, data)
 
 
-def exit_status(wait_status):
+def get_exit_status(wait_status):
     """Return the exit status as a shell reports it."""
     code = os.waitstatus_to_exitcode(wait_status)
     return code if code >= 0 else 128 - code
@@ -44,7 +44,7 @@ def main(log_path, *command):
         os.execvp(command[0], command)
     log = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     copy(terminal, log)
-    return exit_status(os.waitpid(pid, 0)[1])
+    return get_exit_status(os.waitpid(pid, 0)[1])
 
 
 if __name__ == '__main__':

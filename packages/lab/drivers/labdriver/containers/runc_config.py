@@ -34,7 +34,7 @@ PANIC = ('[    0.812345] VFS: Cannot open root device "vda1" or unknown-block(25
 
 
 @dataclasses.dataclass(frozen=True)
-class Machine:
+class ContainerSpec:
     """Inputs of a server's configuration. config_drive: host directory or None."""
 
     uuid: str
@@ -49,51 +49,51 @@ class Machine:
     boots: bool = True
 
 
-def own_capabilities(status):
+def parse_bounding_capabilities(status):
     """Return the capabilities in the bounding set, from the text of /proc/self/status."""
     mask = int(re.search(r'^CapBnd:\s*(\w+)', status, re.MULTILINE).group(1), 16)
     return tuple('CAP_' + name for bit, name in enumerate(CAPABILITIES) if mask >> bit & 1)
 
 
-def render(machine):
+def render(spec):
     """Return the configuration, as the object of config.json."""
-    capabilities = list(machine.capabilities)
+    capabilities = list(spec.capabilities)
     sets = ('bounding', 'effective', 'permitted', 'inheritable')
     return {
         'ociVersion': '1.0.2',
-        'hostname': machine.hostname,
-        'root': {'path': machine.rootfs, 'readonly': False},
-        'mounts': mounts(machine.config_drive),
+        'hostname': spec.hostname,
+        'root': {'path': spec.rootfs, 'readonly': False},
+        'mounts': list_mounts(spec.config_drive),
         'process': {
             'terminal': True, 'user': {'uid': 0, 'gid': 0}, 'cwd': '/',
             'env': ['container=runc', 'TERM=vt220', 'PATH=' + PATH,
-                    'product_name=OpenStack Nova', 'container_uuid=' + machine.uuid],
-            'args': ['/bin/sh', '-c', start_script(machine)],
+                    'product_name=OpenStack Nova', 'container_uuid=' + spec.uuid],
+            'args': ['/bin/sh', '-c', render_start_script(spec)],
             'capabilities': {name: capabilities for name in sets},
         },
-        'linux': linux(machine),
+        'linux': get_linux_section(spec),
     }
 
 
-def linux(machine):
+def get_linux_section(spec):
     """Return the Linux part of the configuration."""
     plain = ({'type': kind} for kind in ('pid', 'mount', 'ipc', 'uts', 'cgroup'))
-    network = {'type': 'network', 'path': '/run/netns/' + machine.namespace}
+    network = {'type': 'network', 'path': '/run/netns/' + spec.namespace}
     return {
-        'devices': devices(machine.disks),
-        'cgroupsPath': '/lab/' + machine.uuid,
+        'devices': list_devices(spec.disks),
+        'cgroupsPath': '/lab/' + spec.uuid,
         'namespaces': [*plain, network],
         'maskedPaths': ['/proc/kcore', '/proc/sysrq-trigger'],
         'resources': {
             'devices': [{'allow': True, 'access': 'rwm'}],
-            'memory': {'limit': machine.memory_mb << 20},
-            'cpu': {'quota': machine.vcpus * CPU_PERIOD, 'period': CPU_PERIOD},
+            'memory': {'limit': spec.memory_mb << 20},
+            'cpu': {'quota': spec.vcpus * CPU_PERIOD, 'period': CPU_PERIOD},
             'pids': {'limit': -1},
         },
     }
 
 
-def devices(disks):
+def list_devices(disks):
     """Return the device nodes in the server's /dev."""
     nodes = [{'path': path, 'type': 'c', 'major': major, 'minor': minor,
               'fileMode': 0o600, 'uid': 0, 'gid': 0} for path, major, minor in CHARACTER_DEVICES]
@@ -102,7 +102,7 @@ def devices(disks):
     return nodes
 
 
-def mounts(drive):
+def list_mounts(drive):
     """Return the mounts of the server."""
     quiet = ['nosuid', 'noexec', 'nodev']
     found = [
@@ -128,11 +128,11 @@ def _mount(destination, kind, options):
     return {'destination': destination, 'type': kind, 'source': kind, 'options': options}
 
 
-def start_script(machine):
+def render_start_script(spec):
     """Return the command that PID 1 runs before init, also after a reboot from inside."""
-    if not machine.boots:
+    if not spec.boots:
         return 'echo %s; exec sleep infinity' % shlex.quote(PANIC)
     lines = ['mount --make-rshared /', 'mkdir -p ' + BY_ID]
     lines += ['ln -sfn %s %s' % (shlex.quote(disk.link_target), shlex.quote(disk.link))
-              for disk in machine.disks]
+              for disk in spec.disks]
     return ' && '.join(lines + ['exec /sbin/init'])

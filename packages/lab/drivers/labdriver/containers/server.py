@@ -28,7 +28,7 @@ POLL = 0.2
 CONSOLE_TAIL = 100 << 10
 
 
-def list_owned(instances, owner):
+def list_owned_uuids(instances, owner):
     """Return the UUIDs of the servers in the directory that belong to a compute host."""
     return [name for name in os.listdir(instances) if Server(instances, name).owner() == owner]
 
@@ -128,9 +128,9 @@ class Server:
 
     def _render(self, facts, disks):
         with open('/proc/self/status', encoding='utf-8') as status:
-            capabilities = runc_config.own_capabilities(status.read())
+            capabilities = runc_config.parse_bounding_capabilities(status.read())
         drive = self._path('config-drive')
-        return runc_config.render(runc_config.Machine(
+        return runc_config.render(runc_config.ContainerSpec(
             uuid=self.uuid, rootfs=self.rootfs, namespace=self.namespace, disks=disks,
             capabilities=capabilities, config_drive=drive if os.path.isdir(drive) else None,
             **facts))
@@ -241,7 +241,7 @@ class Server:
     def plug(self, port, bridge, device=None):
         """Connect the server to a port as eth0, eth1, ... (or as the given device)."""
         network.ensure_namespace(self.namespace)
-        device = device or network.free_device(network.device_names(self.namespace))
+        device = device or network.find_free_device_name(network.list_device_names(self.namespace))
         network.plug(port, self.namespace, device, bridge)
 
     def unplug(self, port_id):

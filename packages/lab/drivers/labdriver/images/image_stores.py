@@ -1,7 +1,7 @@
 """Images of servers: files, and tar archives that are unpacked once into a btrfs subvolume."""
 import os
 
-from labdriver.file_lock import exclusive
+from labdriver.file_lock import hold_lock
 from labdriver.images import root_subvolumes
 from labdriver.shell import CommandError, run
 
@@ -10,7 +10,7 @@ class ImageError(Exception):
     """The image cannot be used. str() gives the reason in one sentence."""
 
 
-class FileStore:
+class ImageFileStore:
     """Images as files below one directory, shared by all compute services of the host."""
 
     def __init__(self, directory):
@@ -23,14 +23,14 @@ class FileStore:
         An interrupted fetch does not count.
         """
         path = os.path.join(self.directory, image_id)
-        with exclusive(path + '.lock'):
+        with hold_lock(path + '.lock'):
             if not os.path.exists(path):
                 fetch(path + '.part')
                 os.rename(path + '.part', path)
         return path
 
 
-class ImageStore:
+class UnpackedImageStore:
     """Unpacked images below one directory, shared by all compute services of the host."""
 
     def __init__(self, directory):
@@ -45,7 +45,7 @@ class ImageStore:
         path = os.path.join(self.directory, image_id)
         if os.path.isdir(path):
             return path
-        with exclusive(path + '.lock'):
+        with hold_lock(path + '.lock'):
             if not os.path.isdir(path):
                 self._unpack(path, fetch)
         return path

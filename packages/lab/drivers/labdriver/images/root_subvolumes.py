@@ -23,20 +23,20 @@ def delete(path):
     """Delete a subvolume, including subvolumes that a server has created in it."""
     if not os.path.lexists(path) or succeeds('btrfs', 'subvolume', 'delete', path):
         return
-    for child in nested(path):
+    for child in list_nested(path):
         delete(child)
     if not succeeds('btrfs', 'subvolume', 'delete', path):
         shutil.rmtree(path)
 
 
-def nested(path):
+def list_nested(path):
     """Return the subvolumes directly inside a subvolume (systemd-tmpfiles creates some)."""
     own = run('btrfs', 'subvolume', 'show', path).splitlines()[0].strip()
     listing = run('btrfs', 'subvolume', 'list', '-o', path)
-    return [os.path.join(path, name) for name in names_below(own, listing)]
+    return [os.path.join(path, name) for name in parse_nested_names(own, listing)]
 
 
-def names_below(own, listing):
+def parse_nested_names(own, listing):
     """Return paths relative to subvolume `own`, from `btrfs subvolume list -o`."""
     names = [line.split(' path ', 1)[1] for line in listing.splitlines() if ' path ' in line]
     return [name[len(own) + 1:] for name in names if name.startswith(own + '/')]

@@ -34,17 +34,17 @@ def fetch(balancer):
     Read the certificates with the service's permissions. Each certificate is a PEM text with its
     key and intermediate certificates. The default certificate comes first.
     """
-    ending = [one for one in haproxy.active_listeners(balancer) if haproxy.ends_tls(one)]
+    ending = [one for one in haproxy.list_active_listeners(balancer) if haproxy.terminates_tls(one)]
     if not ending:
         return {}
     manager = stevedore.DriverManager(
         namespace='octavia.cert_manager', name=cfg.CONF.certificates.cert_manager,
         invoke_on_load=True).driver
-    return {listener.id: texts(cert_parser.load_certificates_data(manager, listener))
-            for listener in ending}
+    return {listener.id: build_pem_certificates(
+        cert_parser.load_certificates_data(manager, listener)) for listener in ending}
 
 
-def texts(found):
+def build_pem_certificates(found):
     """Return the certificates that Octavia read for a listener, as PEM."""
     default = [found['tls_cert']] if found['tls_cert'] else []
     return [cert_parser.build_pem(one) for one in default] + sorted(

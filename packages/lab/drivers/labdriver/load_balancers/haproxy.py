@@ -17,21 +17,21 @@ STICK_TIME = '30m'
 UDP_CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'udp_connect.py')
 
 
-def present(thing):
+def is_present(thing):
     """Return whether an object (or None) exists and is not about to be deleted."""
     return thing is not None and thing.provisioning_status != DELETED
 
 
-def by_id(things):
+def list_present_objects(things):
     """Return the objects sorted by ID, so that equal objects give an equal file."""
-    return sorted((thing for thing in things if present(thing)), key=lambda thing: thing.id)
+    return sorted((thing for thing in things if is_present(thing)), key=lambda thing: thing.id)
 
 
-def active_listeners(balancer):
+def list_active_listeners(balancer):
     """Return the listeners that accept connections."""
     if not balancer.enabled:
         return []
-    return [listener for listener in by_id(balancer.listeners) if listener.enabled]
+    return [listener for listener in list_present_objects(balancer.listeners) if listener.enabled]
 
 
 def is_udp(thing):
@@ -39,40 +39,41 @@ def is_udp(thing):
     return thing.protocol == 'UDP'
 
 
-def ends_tls(listener):
+def terminates_tls(listener):
     """Return whether a listener terminates TLS."""
     return listener.protocol == 'TERMINATED_HTTPS'
 
 
 def speaks_http(listener):
     """Return whether a listener processes HTTP."""
-    return listener.protocol == 'HTTP' or ends_tls(listener)
+    return listener.protocol == 'HTTP' or terminates_tls(listener)
 
 
-def pool_of(listener):
+def find_active_pool(listener):
     """Return the pool of a listener, or None."""
     pool = listener.default_pool
-    return pool if present(pool) and pool.enabled else None
+    return pool if is_present(pool) and pool.enabled else None
 
 
-def active_pools(balancer):
+def list_active_pools(balancer):
     """Return (pool, a listener that uses it) pairs. Leave out pools without a listener."""
     found = {}
-    for listener in active_listeners(balancer):
-        pool = pool_of(listener)
+    for listener in list_active_listeners(balancer):
+        pool = find_active_pool(listener)
         if pool:
             found.setdefault(pool.id, (pool, listener))
     return list(found.values())
 
 
-def watched(balancer):
+def list_check_only_pools(balancer):
     """Return the pools for which haproxy only checks the members' health."""
-    return [pool for pool, _ in active_pools(balancer) if is_udp(pool)]
+    return [pool for pool, _ in list_active_pools(balancer) if is_udp(pool)]
 
 
-def member_subnets(balancer):
+def list_member_subnets(balancer):
     """Return the IDs of the members' subnets, except the subnet of the load balancer's address."""
-    found = {member.subnet_id for pool in by_id(balancer.pools) for member in by_id(pool.members)}
+    found = {member.subnet_id for pool in list_present_objects(balancer.pools)
+             for member in list_present_objects(pool.members)}
     return sorted(found - {None, balancer.vip.subnet_id})
 
 
@@ -81,42 +82,42 @@ def render(balancer, socket, certificates=None):
 
     certificates: {listener's id: paths of PEM files} of listeners that terminate TLS.
     """
-    listeners = [one for one in active_listeners(balancer) if not is_udp(one)]
-    pools = active_pools(balancer)
-    if not listeners and not watched(balancer):
+    listeners = [one for one in list_active_listeners(balancer) if not is_udp(one)]
+    pools = list_active_pools(balancer)
+    if not listeners and not list_check_only_pools(balancer):
         return ''
     lines = ['global', '  stats socket %s mode 600 level admin expose-fd listeners' % socket,
              '  maxconn 4000', '  hard-stop-after 30s']
-    if any(present(pool.health_monitor) and pool.health_monitor.type == 'UDP-CONNECT'
-           for pool in watched(balancer)):
+    if any(is_present(pool.health_monitor) and pool.health_monitor.type == 'UDP-CONNECT'
+           for pool in list_check_only_pools(balancer)):
         lines += ['  external-check', '  insecure-fork-wanted']
     lines += ['defaults', '  retries 3', '  option redispatch']
     for listener in listeners:
-        lines += frontend(balancer, listener, (certificates or {}).get(listener.id, ()))
+        lines += render_frontend(balancer, listener, (certificates or {}).get(listener.id, ()))
     for pool, listener in pools:
-        lines += watch(pool) if is_udp(pool) else backend(pool, listener)
+        lines += render_check_only_backend(pool) if is_udp(pool) else render_backend(pool, listener)
     return '\n'.join(lines) + '\n'
 
 
-def names(balancer):
+def list_expected_ids(balancer):
     """Return the IDs of all listeners and members that a running haproxy must have."""
-    found = {listener.id for listener in active_listeners(balancer) if not is_udp(listener)}
-    for pool, _ in active_pools(balancer):
-        found |= {member.id for member in by_id(pool.members)}
+    found = {listener.id for listener in list_active_listeners(balancer) if not is_udp(listener)}
+    for pool, _ in list_active_pools(balancer):
+        found |= {member.id for member in list_present_objects(pool.members)}
     return found
 
 
-def host_port(address, port):
+def format_host_port(address, port):
     """Return address and port in haproxy's notation."""
     return ('[%s]:%s' if ':' in address else '%s:%s') % (address, port)
 
 
-def frontend(balancer, listener, certificates=()):
+def render_frontend(balancer, listener, certificates=()):
     """Return the lines for one listener."""
     lines = ['frontend ' + listener.id,
-             '  bind ' + host_port(balancer.vip.ip_address, listener.protocol_port)
-             + (tls_words(listener, certificates) if ends_tls(listener) else ''),
-             '  mode ' + mode(listener),
+             '  bind ' + format_host_port(balancer.vip.ip_address, listener.protocol_port)
+             + (render_tls_words(listener, certificates) if terminates_tls(listener) else ''),
+             '  mode ' + get_mode(listener),
              '  timeout client %d' % (listener.timeout_client_data or 50000)]
     if (listener.connection_limit or 0) > 0:
         lines.append('  maxconn %d' % listener.connection_limit)
@@ -126,20 +127,20 @@ def frontend(balancer, listener, certificates=()):
     if listener.timeout_tcp_inspect:
         lines.append('  tcp-request inspect-delay %d' % listener.timeout_tcp_inspect)
     if speaks_http(listener):
-        proto = 'https' if ends_tls(listener) else 'http'
-        lines += inserted_headers(listener.insert_headers or {}, proto)
-    pool = pool_of(listener)
+        proto = 'https' if terminates_tls(listener) else 'http'
+        lines += render_inserted_headers(listener.insert_headers or {}, proto)
+    pool = find_active_pool(listener)
     if pool:
         lines.append('  default_backend ' + pool.id)
     return lines
 
 
-def mode(listener):
+def get_mode(listener):
     """Return haproxy's mode for a listener."""
     return 'http' if speaks_http(listener) else 'tcp'
 
 
-def tls_words(listener, certificates):
+def render_tls_words(listener, certificates):
     """Return the words for TLS: certificates, versions, ciphers, application protocols."""
     words = ' ssl' + ''.join(' crt ' + path for path in certificates)
     if listener.tls_versions:
@@ -152,7 +153,7 @@ def tls_words(listener, certificates):
     return words
 
 
-def inserted_headers(headers, proto):
+def render_inserted_headers(headers, proto):
     """Return the lines for the headers that Octavia can insert."""
     wanted = {name for name, value in headers.items() if str(value).lower() == 'true'}
     lines = []
@@ -165,39 +166,40 @@ def inserted_headers(headers, proto):
     return lines
 
 
-def backend(pool, listener):
+def render_backend(pool, listener):
     """Return the lines for one pool."""
-    lines = ['backend ' + pool.id, '  mode ' + mode(listener),
+    lines = ['backend ' + pool.id, '  mode ' + get_mode(listener),
              '  balance ' + BALANCE[pool.lb_algorithm],
              '  timeout connect %d' % (listener.timeout_member_connect or 5000),
              '  timeout server %d' % (listener.timeout_member_data or 50000)]
-    lines += persistence(pool.session_persistence)
-    monitored, check = monitoring(pool)
-    return lines + monitored + [server(member, pool, check) for member in by_id(pool.members)]
+    lines += render_persistence(pool.session_persistence)
+    monitored, check = render_health_check(pool)
+    return lines + monitored + [render_server(member, pool, check)
+                                for member in list_present_objects(pool.members)]
 
 
-def watch(pool):
+def render_check_only_backend(pool):
     """Return the lines for a pool of UDP listeners. haproxy only checks the health of its members.
 
     An external check does not get `addr` and `port`, so the server line contains the address to
     check.
     """
-    monitored, check = monitoring(pool)
+    monitored, check = render_health_check(pool)
     return ['backend ' + pool.id, '  mode tcp', '  timeout connect 5000', '  timeout server 5000',
             *monitored] + ['  server %s %s weight %d%s%s' % (
                 member.id,
-                host_port(member.monitor_address or member.ip_address,
-                          member.monitor_port or member.protocol_port),
-                weight(member), check, '' if member.enabled else ' disabled')
-                for member in by_id(pool.members)]
+                format_host_port(member.monitor_address or member.ip_address,
+                                 member.monitor_port or member.protocol_port),
+                get_weight(member), check, '' if member.enabled else ' disabled')
+                for member in list_present_objects(pool.members)]
 
 
-def weight(member):
+def get_weight(member):
     """Return the weight of a member."""
     return 1 if member.weight is None else member.weight
 
 
-def persistence(rule):
+def render_persistence(rule):
     """Return the lines for session persistence."""
     if not rule:
         return []
@@ -210,15 +212,15 @@ def persistence(rule):
     return ['  stick-table type ipv6 size 10k expire ' + STICK_TIME, '  stick on src']
 
 
-def monitoring(pool):
+def render_health_check(pool):
     """Return (lines of the backend, words of a member) for the members' health checks."""
     monitor = pool.health_monitor
-    if present(monitor) and monitor.enabled:
-        return monitor_lines(monitor), check_words(monitor)
+    if is_present(monitor) and monitor.enabled:
+        return render_monitor_lines(monitor), render_check_words(monitor)
     return [], ''
 
 
-def monitor_lines(monitor):
+def render_monitor_lines(monitor):
     """Return the lines for a health check's request and expected answer."""
     lines = ['  timeout check %ds' % monitor.timeout]
     if monitor.type in ('HTTP', 'HTTPS'):
@@ -228,8 +230,8 @@ def monitor_lines(monitor):
             request += ' ver HTTP/%.1f' % monitor.http_version
         if monitor.domain_name:
             request += ' hdr Host ' + monitor.domain_name
-        lines += ['  option httpchk', request,
-                  '  http-check expect rstatus ^(%s)$' % status_pattern(monitor.expected_codes)]
+        pattern = render_status_pattern(monitor.expected_codes)
+        lines += ['  option httpchk', request, '  http-check expect rstatus ^(%s)$' % pattern]
     elif monitor.type == 'TLS-HELLO':
         lines.append('  option ssl-hello-chk')
     elif monitor.type == 'UDP-CONNECT':
@@ -237,7 +239,7 @@ def monitor_lines(monitor):
     return lines
 
 
-def status_pattern(codes):
+def render_status_pattern(codes):
     """Return a regular expression for Octavia's expected codes: '200', '200,202' or '200-204'."""
     codes = (codes or '200').replace(' ', '')
     if '-' in codes:
@@ -246,17 +248,17 @@ def status_pattern(codes):
     return '|'.join(codes.split(','))
 
 
-def check_words(monitor):
+def render_check_words(monitor):
     """Return the words that enable a member's check."""
     words = ' check inter %ds fall %d rise %d' % (monitor.delay, monitor.fall_threshold,
                                                   monitor.rise_threshold)
     return words + (' check-ssl verify none' if monitor.type == 'HTTPS' else '')
 
 
-def server(member, pool, check):
+def render_server(member, pool, check):
     """Return the line for one member."""
     words = '  server %s %s weight %d' % (
-        member.id, host_port(member.ip_address, member.protocol_port), weight(member))
+        member.id, format_host_port(member.ip_address, member.protocol_port), get_weight(member))
     if check:
         words += check
         if member.monitor_address:

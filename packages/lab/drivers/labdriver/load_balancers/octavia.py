@@ -9,7 +9,7 @@ from octavia_lib.api.drivers import exceptions
 from octavia_lib.api.drivers import provider_base
 from oslo_config import cfg
 
-from labdriver.network import address_in
+from labdriver.network import get_port_address
 
 LISTENER_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'UDP', 'TERMINATED_HTTPS')
 POOL_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'PROXY', 'PROXYV2', 'UDP')
@@ -19,35 +19,35 @@ OPTIONS = [cfg.StrOpt('network_host', default='labcloud', help='Host of the Neut
 cfg.CONF.register_opts(OPTIONS, group='lab')
 
 
-def neutron():
+def create_neutron_client():
     """Return a Neutron client with the service's credentials."""
     return clients.NeutronAuth.get_neutron_client(region=cfg.CONF.neutron.region_name)
 
 
-def port_fields(loadbalancer_id):
+def get_port_fields(loadbalancer_id):
     """Return the fields of every port of a load balancer.
 
     Neutron's agent plugs the port and does not filter its traffic, because Neutron allows all
     traffic without port security. haproxy's rules apply the allowed CIDRs.
     """
-    return {'device_id': device_id(loadbalancer_id), 'device_owner': OWNER,
+    return {'device_id': get_device_id(loadbalancer_id), 'device_owner': OWNER,
             'binding:host_id': cfg.CONF.lab.network_host, 'admin_state_up': True,
             'security_groups': [], 'port_security_enabled': False}
 
 
-def device_id(loadbalancer_id):
+def get_device_id(loadbalancer_id):
     """Return the device ID of a load balancer's ports."""
     return 'lb-' + loadbalancer_id
 
 
-def require(value, allowed, what):
+def require_supported(value, allowed, what):
     """Refuse a value that the lab does not support. Unset values are accepted (updates)."""
     if isinstance(value, str) and value not in allowed:
         text = '%s %s is not supported; this cloud has %s' % (what, value, ', '.join(allowed))
         raise exceptions.UnsupportedOptionError(user_fault_string=text, operator_fault_string=text)
 
 
-def each(things):
+def get_items(things):
     """Return the items of a list in the provider data model. The list may be unset."""
     return things if isinstance(things, list) else []
 
@@ -59,15 +59,15 @@ class LabProviderDriver(provider_base.ProviderDriver):
 
     def create_vip_port(self, loadbalancer_id, project_id, vip_dictionary, additional_vip_dicts):
         if additional_vip_dicts:
-            require('additional VIPs', ('one VIP',), 'load balancer with')
-        fields = port_fields(loadbalancer_id)
+            require_supported('additional VIPs', ('one VIP',), 'load balancer with')
+        fields = get_port_fields(loadbalancer_id)
         wanted = vip_dictionary.get('vip_port_id')
         if wanted:
-            port = neutron().update_port(wanted, {'port': fields})['port']
+            port = create_neutron_client().update_port(wanted, {'port': fields})['port']
         else:
             fields.update(self._new_port(loadbalancer_id, project_id, vip_dictionary))
-            port = neutron().create_port({'port': fields})['port']
-        address = address_in(port, vip_dictionary.get('vip_subnet_id'))
+            port = create_neutron_client().create_port({'port': fields})['port']
+        address = get_port_address(port, vip_dictionary.get('vip_subnet_id'))
         return {'vip_port_id': port['id'], 'vip_network_id': port['network_id'],
                 'vip_address': address['ip_address'], 'vip_subnet_id': address['subnet_id'],
                 'octavia_owned': not wanted}, []
@@ -83,23 +83,23 @@ class LabProviderDriver(provider_base.ProviderDriver):
     # -- refused requests
 
     def loadbalancer_create(self, loadbalancer):
-        for listener in each(loadbalancer.listeners):
+        for listener in get_items(loadbalancer.listeners):
             self.listener_create(listener)
-        for pool in each(loadbalancer.pools):
+        for pool in get_items(loadbalancer.pools):
             self.pool_create(pool)
 
     def listener_create(self, listener):
-        require(listener.protocol, LISTENER_PROTOCOLS, 'listener protocol')
-        require(listener.client_authentication, ('NONE',), 'client authentication')
+        require_supported(listener.protocol, LISTENER_PROTOCOLS, 'listener protocol')
+        require_supported(listener.client_authentication, ('NONE',), 'client authentication')
 
     def pool_create(self, pool):
-        require(pool.protocol, POOL_PROTOCOLS, 'pool protocol')
+        require_supported(pool.protocol, POOL_PROTOCOLS, 'pool protocol')
         monitor = pool.healthmonitor
         if hasattr(monitor, 'type'):
             self.health_monitor_create(monitor)
 
     def health_monitor_create(self, healthmonitor):
-        require(healthmonitor.type, MONITORS, 'health monitor')
+        require_supported(healthmonitor.type, MONITORS, 'health monitor')
 
     # -- accepted requests
 
@@ -145,11 +145,12 @@ class LabProviderDriver(provider_base.ProviderDriver):
         return {}
 
     def validate_flavor(self, flavor_metadata):
-        require(next(iter(flavor_metadata), None), ('no capabilities',), 'flavor capability')
+        require_supported(next(iter(flavor_metadata), None), ('no capabilities',),
+                          'flavor capability')
 
     def get_supported_availability_zone_metadata(self):
         return {}
 
     def validate_availability_zone(self, availability_zone_metadata):
-        require(next(iter(availability_zone_metadata), None), ('no capabilities',),
-                'availability zone capability')
+        require_supported(next(iter(availability_zone_metadata), None), ('no capabilities',),
+                          'availability zone capability')

@@ -13,9 +13,10 @@ from octavia_lib.api.drivers import driver_lib
 from oslo_log import log as logging
 
 from labdriver.load_balancers import certificates, haproxy, statuses
-from labdriver.load_balancers.front import Front, FrontError
-from labdriver.load_balancers.octavia import OWNER, device_id, neutron, port_fields
-from labdriver.network import address_in
+from labdriver.load_balancers.haproxy_instance import HaproxyError, HaproxyInstance
+from labdriver.load_balancers.octavia import (
+    OWNER, create_neutron_client, get_device_id, get_port_fields)
+from labdriver.network import get_port_address
 
 LOG = logging.getLogger(__name__)
 DIRECTORY = '/srv/lab/octavia'
@@ -69,38 +70,38 @@ class Agent:
         session.expire_all()
 
     def _handle(self, balancer):
-        front = Front(DIRECTORY, balancer)
-        if statuses.is_going(balancer):
-            self._remove(front)
+        instance = HaproxyInstance(DIRECTORY, balancer)
+        if statuses.is_pending_delete(balancer):
+            self._remove(instance)
         elif statuses.is_pending(balancer) or balancer.id not in self.applied:
-            if not front.has_network():
-                connect(front)
-            join_members(front)
-            front.apply(certificates.fetch(balancer))
+            if not instance.has_network():
+                connect_vip(instance)
+            connect_member_subnets(instance)
+            instance.apply(certificates.fetch(balancer))
             self.applied.add(balancer.id)
-        elif front.is_listening():
-            self._report_health(front)
+        elif instance.is_listening():
+            self._report_health(instance)
             return
-        report = statuses.settled(balancer)
+        report = statuses.get_success_report(balancer)
         if report:
             self.library.update_loadbalancer_status(report)
 
-    def _remove(self, front):
-        balancer = front.balancer
-        front.remove()
+    def _remove(self, instance):
+        balancer = instance.balancer
+        instance.remove()
         release_ports(balancer)
         self.applied.discard(balancer.id)
         self.last_statistics.pop(balancer.id, None)
 
-    def _report_health(self, front):
-        rows = front.statistics()
-        front.forward(rows)
-        report = statuses.observed(front.balancer, rows)
+    def _report_health(self, instance):
+        rows = instance.statistics()
+        instance.forward(rows)
+        report = statuses.get_observed_report(instance.balancer, rows)
         if report:
             self.library.update_loadbalancer_status(report)
-        listeners = statuses.statistics(rows)
-        if listeners != self.last_statistics.get(front.balancer.id):
-            self.last_statistics[front.balancer.id] = listeners
+        listeners = statuses.get_listener_statistics(rows)
+        if listeners != self.last_statistics.get(instance.balancer.id):
+            self.last_statistics[instance.balancer.id] = listeners
             self.library.update_listener_statistics({'listeners': listeners})
 
     def _fail(self, balancer, error):
@@ -108,71 +109,73 @@ class Agent:
             LOG.exception('load balancer %s', balancer.id)
         self.applied.discard(balancer.id)   # something may be missing, so apply everything again
         since = self.failing_since.setdefault(balancer.id, self.clock())
-        final = isinstance(error, FrontError) or self.clock() - since > PATIENCE
+        final = isinstance(error, HaproxyError) or self.clock() - since > PATIENCE
         if final and statuses.is_pending(balancer):
             self.failing_since.pop(balancer.id)
-            self.library.update_loadbalancer_status(statuses.failed(balancer))
+            self.library.update_loadbalancer_status(statuses.get_failure_report(balancer))
 
 
-def connect(front):
+def connect_vip(instance):
     """Give a load balancer its address, with Neutron's data about the port."""
-    client, vip = neutron(), front.balancer.vip
+    client, vip = create_neutron_client(), instance.balancer.vip
     port = client.show_port(vip.port_id)['port']
     subnet = client.show_subnet(vip.subnet_id)['subnet']
-    front.connect(plug_facts(client, port), subnet['cidr'].split('/')[1], subnet['gateway_ip'])
+    instance.connect(get_plug_fields(client, port), subnet['cidr'].split('/')[1],
+                     subnet['gateway_ip'])
 
 
-def plug_facts(client, port):
+def get_plug_fields(client, port):
     """Return the fields of a port that network.plug needs."""
     mtu = client.show_network(port['network_id'])['network']['mtu']
     return {'id': port['id'], 'mac': port['mac_address'], 'mtu': mtu}
 
 
-def join_members(front):
+def connect_member_subnets(instance):
     """Connect a load balancer to the subnets of its members, as documented for amphorae.
 
     The ports belong to the service, not to the tenant. They exist as long as the load balancer.
     """
-    balancer = front.balancer
-    wanted = haproxy.member_subnets(balancer)
+    balancer = instance.balancer
+    wanted = haproxy.list_member_subnets(balancer)
     if not wanted:
         return
-    client = neutron()
-    known = {one['subnet_id']: port for port in member_ports(client, balancer)
+    client = create_neutron_client()
+    known = {one['subnet_id']: port for port in list_member_ports(client, balancer)
              for one in port['fixed_ips']}
     for subnet_id in wanted:
         port = known.get(subnet_id)
-        if port and front.has_port(port['id']):
+        if port and instance.has_port(port['id']):
             continue
         subnet = client.show_subnet(subnet_id)['subnet']
         if not port:
             port = client.create_port({'port': dict(
-                port_fields(balancer.id), name='octavia-lb-member-' + balancer.id,
+                get_port_fields(balancer.id), name='octavia-lb-member-' + balancer.id,
                 network_id=subnet['network_id'], fixed_ips=[{'subnet_id': subnet_id}])})['port']
-        front.join(plug_facts(client, port), address_in(port, subnet_id)['ip_address'],
-                   subnet['cidr'].split('/')[1])
+        instance.join(get_plug_fields(client, port),
+                      get_port_address(port, subnet_id)['ip_address'],
+                      subnet['cidr'].split('/')[1])
 
 
-def member_ports(client, balancer):
+def list_member_ports(client, balancer):
     """Return the ports of a load balancer except the port of its address."""
-    ports = client.list_ports(device_id=device_id(balancer.id), device_owner=OWNER)['ports']
+    ports = client.list_ports(device_id=get_device_id(balancer.id), device_owner=OWNER)['ports']
     return [port for port in ports if port['id'] != balancer.vip.port_id]
 
 
 def release_ports(balancer):
     """Delete the ports. If the user created the port of the address, only detach that port."""
-    vip, client = balancer.vip, neutron()
-    for port in member_ports(client, balancer):
-        unless_gone(client.delete_port, port['id'])
+    vip, client = balancer.vip, create_neutron_client()
+    for port in list_member_ports(client, balancer):
+        ignore_not_found(client.delete_port, port['id'])
     if vip.octavia_owned:
-        unless_gone(client.delete_port, vip.port_id)
+        ignore_not_found(client.delete_port, vip.port_id)
     else:
-        unless_gone(client.update_port, vip.port_id, {'port': {
+        ignore_not_found(client.update_port, vip.port_id, {'port': {
             'device_id': '', 'device_owner': '', 'binding:host_id': '',
             'port_security_enabled': True}})
 
 
-def unless_gone(call, *arguments):
+def ignore_not_found(call, *arguments):
     """Call Neutron about a port that may be deleted already."""
     try:
         call(*arguments)

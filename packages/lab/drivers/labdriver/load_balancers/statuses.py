@@ -13,42 +13,42 @@ def is_pending(thing):
     return thing.provisioning_status.startswith('PENDING')
 
 
-def is_going(thing):
+def is_pending_delete(thing):
     """Return whether an object is to be deleted."""
     return thing.provisioning_status == 'PENDING_DELETE'
 
 
-def parts(balancer):
+def list_parts(balancer):
     """Yield (kind, object, whether it is to be deleted) of all parts of a load balancer, leaves
     first.
 
     The parts of an object that is to be deleted are deleted too.
     """
-    whole = is_going(balancer)
+    whole = is_pending_delete(balancer)
     for pool in balancer.pools:
-        gone = whole or is_going(pool)
+        gone = whole or is_pending_delete(pool)
         for member in pool.members:
-            yield 'members', member, gone or is_going(member)
+            yield 'members', member, gone or is_pending_delete(member)
         monitor = pool.health_monitor
         if monitor:
-            yield 'healthmonitors', monitor, gone or is_going(monitor)
+            yield 'healthmonitors', monitor, gone or is_pending_delete(monitor)
         yield 'pools', pool, gone
     for listener in balancer.listeners:
-        yield 'listeners', listener, whole or is_going(listener)
+        yield 'listeners', listener, whole or is_pending_delete(listener)
     yield LOAD_BALANCERS, balancer, whole
 
 
-def settled(balancer):
+def get_success_report(balancer):
     """Return the report for a load balancer that matches the database."""
     report = {}
-    for kind, thing, gone in parts(balancer):
+    for kind, thing, gone in list_parts(balancer):
         if gone:
             entry = {'id': thing.id, 'provisioning_status': 'DELETED'}
             if kind == LOAD_BALANCERS:
                 entry['operating_status'] = 'OFFLINE'
         elif is_pending(thing):
             entry = {'id': thing.id, 'provisioning_status': 'ACTIVE'}
-            operating = first_operating_status(kind, thing)
+            operating = get_initial_operating_status(kind, thing)
             if operating:
                 entry['operating_status'] = operating
         else:
@@ -57,7 +57,7 @@ def settled(balancer):
     return report
 
 
-def first_operating_status(kind, thing):
+def get_initial_operating_status(kind, thing):
     """Return the operating status before the members' health is known. None does not change the
     status."""
     if not thing.enabled:
@@ -65,30 +65,30 @@ def first_operating_status(kind, thing):
     if kind != 'members':
         return 'ONLINE'
     monitor = thing.pool.health_monitor
-    monitored = monitor and monitor.enabled and not is_going(monitor)
+    monitored = monitor and monitor.enabled and not is_pending_delete(monitor)
     return None if monitored else 'NO_MONITOR'
 
 
-def failed(balancer):
+def get_failure_report(balancer):
     """Return the report for a load balancer that cannot match the database."""
     report = {}
-    for kind, thing, _ in parts(balancer):
+    for kind, thing, _ in list_parts(balancer):
         if is_pending(thing) or kind == LOAD_BALANCERS:
             report.setdefault(kind, []).append({
                 'id': thing.id, 'provisioning_status': 'ERROR', 'operating_status': 'ERROR'})
     return report
 
 
-def operating_status(word, weight=None):
+def get_operating_status(word, weight=None):
     """Return Octavia's status for a member's status in haproxy and its weight (text)."""
     if word.startswith('UP') and weight == '0':
         return 'DRAINING'
     return next((status for begin, status in OPERATING if word.startswith(begin)), 'ERROR')
 
 
-def observed(balancer, rows):
+def get_observed_report(balancer, rows):
     """Return the report from haproxy's statistics: only what differs from the database."""
-    words = {row['svname']: operating_status(row['status'], row['weight']) for row in rows}
+    words = {row['svname']: get_operating_status(row['status'], row['weight']) for row in rows}
     report, worst = {}, 'ONLINE'
 
     def note(kind, thing, status):
@@ -99,14 +99,15 @@ def observed(balancer, rows):
         seen = [(member, words[member.id]) for member in pool.members if member.id in words]
         for member, status in seen:
             note('members', member, status)
-        status = summary([status for _, status in seen]) if pool.enabled else 'OFFLINE'
+        status = (get_pool_operating_status([status for _, status in seen]) if pool.enabled
+                  else 'OFFLINE')
         note('pools', pool, status)
         worst = 'DEGRADED' if status in ('ERROR', 'DEGRADED') else worst
     note(LOAD_BALANCERS, balancer, worst if balancer.enabled else 'OFFLINE')
     return report
 
 
-def summary(members):
+def get_pool_operating_status(members):
     """Return the operating status of a pool, from the statuses of its members."""
     bad = members.count('ERROR')
     if not bad:
@@ -114,7 +115,7 @@ def summary(members):
     return 'ERROR' if bad == len(members) else 'DEGRADED'
 
 
-def statistics(rows):
+def get_listener_statistics(rows):
     """Return the listeners' statistics for DriverLibrary.update_listener_statistics."""
     fields = {'active_connections': 'scur', 'bytes_in': 'bin', 'bytes_out': 'bout',
               'request_errors': 'ereq', 'total_connections': 'stot'}

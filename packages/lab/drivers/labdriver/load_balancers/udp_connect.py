@@ -10,7 +10,7 @@ import sys
 PATIENCE = 0.5      # seconds; shorter than one second, the shortest timeout of a monitor
 
 
-def is_well(address, port):
+def is_healthy(address, port):
     """Return whether the member does not reject a datagram."""
     family = socket.AF_INET6 if ':' in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -27,4 +27,4 @@ def is_well(address, port):
 
 
 if __name__ == '__main__':
-    sys.exit(not is_well(sys.argv[3], int(sys.argv[4])))
+    sys.exit(not is_healthy(sys.argv[3], int(sys.argv[4])))

@@ -7,7 +7,8 @@ allowed or the load balancer has no member.
 import re
 
 from labdriver.load_balancers import statuses
-from labdriver.load_balancers.haproxy import active_listeners, by_id, is_udp, pool_of, weight
+from labdriver.load_balancers.haproxy import (
+    find_active_pool, get_weight, is_udp, list_active_listeners, list_present_objects)
 
 TABLE = 'table ip lb'
 NOTHING = '%s\ndelete %s\n' % (TABLE, TABLE)
@@ -37,28 +38,28 @@ def render(balancer, rows):
 
     rows are haproxy's statistics. Members that are not healthy in rows get no new flows.
     """
-    listeners = [one for one in active_listeners(balancer) if is_udp(one)]
+    listeners = [one for one in list_active_listeners(balancer) if is_udp(one)]
     if not listeners:
         return ''
     unwell = {row['svname'] for row in rows
-              if statuses.operating_status(row['status']) in ('ERROR', 'OFFLINE', 'DRAINING')}
+              if statuses.get_operating_status(row['status']) in ('ERROR', 'OFFLINE', 'DRAINING')}
     lines = [TABLE + ' {', '  chain in {', '    type nat hook prerouting priority dstnat']
     for listener in listeners:
-        members = usable(listener, unwell)
+        members = list_usable_members(listener, unwell)
         if members:
-            lines.append('    ' + rule(balancer.vip.ip_address, listener, members))
+            lines.append('    ' + render_rule(balancer.vip.ip_address, listener, members))
     return NOTHING + '\n'.join(lines) + '\n  }' + CHAINS
 
 
-def usable(listener, unwell):
+def list_usable_members(listener, unwell):
     """Return the members for new flows: backup members only if there are no other members."""
-    pool = pool_of(listener)
-    found = [member for member in by_id(pool.members if pool else [])
-             if member.enabled and weight(member) > 0 and member.id not in unwell]
+    pool = find_active_pool(listener)
+    found = [member for member in list_present_objects(pool.members if pool else [])
+             if member.enabled and get_weight(member) > 0 and member.id not in unwell]
     return [member for member in found if not member.backup] or found
 
 
-def rule(address, listener, members):
+def render_rule(address, listener, members):
     """Return the rule of one listener."""
     words = 'ip daddr %s udp dport %d ' % (address, listener.protocol_port)
     if listener.allowed_cidrs:
@@ -66,7 +67,7 @@ def rule(address, listener, members):
         words += 'ip saddr { %s } ' % ', '.join(cidrs)
     ends, shares = 0, []
     for member in members:
-        first, ends = ends, ends + weight(member)
+        first, ends = ends, ends + get_weight(member)
         shares.append('%d-%d : %s . %d' % (first, ends - 1, member.ip_address,
                                            member.protocol_port))
     pool = listener.default_pool
@@ -74,7 +75,7 @@ def rule(address, listener, members):
     return words + 'dnat to %s map { %s }' % (turn, ', '.join(shares))
 
 
-def targets(text):
+def parse_allowed_flows(text):
     """Return (port of a listener, address of a member, clients) of flows that the rules allow."""
     return {(found.group(1), address, found.group(2)) for line in text.splitlines()
             if (found := re.search(r'udp dport (\d+) (.*)dnat to', line))

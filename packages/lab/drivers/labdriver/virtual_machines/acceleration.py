@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from labdriver.file_lock import exclusive
+from labdriver.file_lock import hold_lock
 from labdriver.virtual_machines import qemu_command_line as qemu
 
 DEVICE = '/dev/kvm'
@@ -25,17 +25,18 @@ FIRST_LINE = b'Linux version'
 
 def choose(kernel, remembered=REMEMBERED, device=DEVICE):
     """Return qemu.KVM or qemu.TCG. The first call tries the kernel (a path), stores the result."""
-    with exclusive(remembered + '.lock'):
+    with hold_lock(remembered + '.lock'):
         with contextlib.suppress(FileNotFoundError), open(remembered, encoding='ascii') as file:
             return file.read()
-        found = qemu.KVM if os.access(device, os.R_OK | os.W_OK) and runs(kernel) else qemu.TCG
+        boots = os.access(device, os.R_OK | os.W_OK) and can_boot_with_kvm(kernel)
+        found = qemu.KVM if boots else qemu.TCG
         with open(remembered + '.new', 'w', encoding='ascii') as file:
             file.write(found)
         os.rename(remembered + '.new', remembered)
         return found
 
 
-def runs(kernel, patience=PATIENCE):
+def can_boot_with_kvm(kernel, patience=PATIENCE):
     """Return whether the kernel prints its first line under KVM within patience seconds."""
     with tempfile.TemporaryDirectory() as directory:
         console = os.path.join(directory, 'console')
@@ -46,12 +47,12 @@ def runs(kernel, patience=PATIENCE):
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as process:
             try:
-                return printed(console, process, time.monotonic() + patience)
+                return wait_for_first_line(console, process, time.monotonic() + patience)
             finally:
                 process.kill()
 
 
-def printed(console, process, deadline):
+def wait_for_first_line(console, process, deadline):
     """Wait for the first line on the console. Return False if the process ends or time is over."""
     while True:
         ended = process.poll() is not None

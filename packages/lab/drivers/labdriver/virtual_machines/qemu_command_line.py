@@ -58,7 +58,7 @@ class Hardware:
         return 'scsi' in (self.disk_bus, self.cdrom_bus)
 
 
-def hardware(files, properties):
+def parse_hardware(files, properties):
     """Return the Hardware for Nova's image properties. files: disk, kernel, initrd."""
     machine = properties.get('hw_machine_type') or 'pc'
     disk_bus = properties.get('hw_disk_bus') or 'virtio'
@@ -93,7 +93,7 @@ class Machine:
     drive: bool = False
 
 
-def arguments(machine, acceleration):
+def get_arguments(machine, acceleration):
     """Return the arguments of qemu."""
     hardware, facts, path = machine.hardware, machine.facts, machine.path
     words = [
@@ -106,14 +106,14 @@ def arguments(machine, acceleration):
         '-chardev', 'file,id=console,append=on,path=' + path('console.log'),
         '-serial', 'chardev:console',
         '-qmp', 'unix:%s,server=on,wait=off' % path('monitor'), '-pidfile', path('pid')]
-    for name, fields in devices(machine):
+    for name, fields in list_devices(machine):
         words += ['-' + name, json.dumps(fields)]
     words += ['-device', 'virtio-rng-pci']
     # A server that a test prevents from booting stops before its first instruction.
     return words if facts['boots'] else words + ['-S']
 
 
-def devices(machine):
+def list_devices(machine):
     """Yield (option, fields) of cards, controllers and disks. Their order matters."""
     hardware = machine.hardware
     if hardware.modern:
@@ -123,8 +123,8 @@ def devices(machine):
             yield 'device', {'driver': 'pcie-root-port', 'id': name, 'chassis': chassis}
     # Cards come before the other devices, which use any free slot.
     for port in machine.ports:
-        yield 'netdev', backend(port)
-        yield 'device', card(hardware, port)
+        yield 'netdev', get_netdev_fields(port)
+        yield 'device', get_card_fields(hardware, port)
     if hardware.scsi:
         yield 'device', {'driver': 'virtio-scsi-pci', 'id': 'scsi'}
     if hardware.cdrom_bus == 'sata' and not hardware.modern:
@@ -132,17 +132,17 @@ def devices(machine):
     yield 'blockdev', {'driver': 'qcow2', 'node-name': 'root', 'discard': 'unmap', 'cache': CACHE,
                        'file': {'driver': 'file', 'filename': machine.path('disk.qcow2'),
                                 'cache': CACHE}}
-    yield 'device', dict(on_bus(hardware, slot=0), drive='root', id='root')
+    yield 'device', dict(get_disk_bus_fields(hardware, slot=0), drive='root', id='root')
     if machine.drive:
         yield 'blockdev', {'driver': 'file', 'node-name': 'config', 'read-only': True,
                            'filename': machine.path('config.iso')}
-        yield 'device', dict(on_cdrom_bus(hardware), drive='config', id='config')
+        yield 'device', dict(get_cdrom_bus_fields(hardware), drive='config', id='config')
     for disk in machine.disks:
-        yield 'blockdev', volume(disk)
-        yield 'device', volume_device(hardware, disk)
+        yield 'blockdev', get_blockdev_fields(disk)
+        yield 'device', get_volume_device_fields(hardware, disk)
 
 
-def on_bus(hardware, slot):
+def get_disk_bus_fields(hardware, slot):
     """Return driver and bus of a disk. slot: 0 is the first disk."""
     if hardware.disk_bus == 'scsi':
         return {'driver': 'scsi-hd', 'bus': 'scsi.0'}
@@ -150,7 +150,7 @@ def on_bus(hardware, slot):
     return dict(driver, bus='disk%d' % slot) if hardware.modern else driver
 
 
-def on_cdrom_bus(hardware):
+def get_cdrom_bus_fields(hardware):
     """Return driver and bus of the config drive, a CD-ROM."""
     if hardware.cdrom_bus == 'scsi':
         return {'driver': 'scsi-cd', 'bus': 'scsi.0'}
@@ -159,47 +159,47 @@ def on_cdrom_bus(hardware):
     return {'driver': 'ide-cd', 'bus': 'sata.0' if separate else 'ide.0'}
 
 
-def node_name(volume_id):
+def get_block_node_name(volume_id):
     """Return the name of a volume in qemu's block layer, which allows 31 characters."""
     return 'volume-' + volume_id[:20]
 
 
-def device_id(volume_id):
+def get_volume_device_id(volume_id):
     """Return the name of a volume's device."""
     return 'volume-' + volume_id
 
 
-def volume(disk):
+def get_blockdev_fields(disk):
     """Return a volume's fields for qemu's block layer."""
-    return {'driver': 'host_device', 'node-name': node_name(disk.volume_id), 'cache': CACHE,
-            'discard': 'unmap', 'filename': '/dev/loop%d' % disk.minor}
+    return {'driver': 'host_device', 'node-name': get_block_node_name(disk.volume_id),
+            'cache': CACHE, 'discard': 'unmap', 'filename': '/dev/loop%d' % disk.minor}
 
 
-def volume_device(hardware, disk):
+def get_volume_device_fields(hardware, disk):
     """Return a volume's device fields.
 
     The serial number is the volume's ID, as in Nova: virtio-blk shows 20 characters of it, SCSI
     all. Nova's device name (/dev/vdb) gives the slot.
     """
     slot = ord(disk.device[-1]) - ord('a')
-    return dict(on_bus(hardware, slot), drive=node_name(disk.volume_id),
-                id=device_id(disk.volume_id), serial=disk.volume_id)
+    return dict(get_disk_bus_fields(hardware, slot), drive=get_block_node_name(disk.volume_id),
+                id=get_volume_device_id(disk.volume_id), serial=disk.volume_id)
 
 
-def card_id(port_id):
+def get_card_id(port_id):
     """Return the name of a network card and of its backend."""
     return 'port-' + port_id
 
 
-def backend(port):
+def get_netdev_fields(port):
     """Return the backend that connects a network card to its device in the cloud."""
-    return {'type': 'tap', 'id': card_id(port['id']), 'ifname': port['tap'], 'script': 'no',
+    return {'type': 'tap', 'id': get_card_id(port['id']), 'ifname': port['tap'], 'script': 'no',
             'downscript': 'no'}
 
 
-def card(hardware, port):
+def get_card_fields(hardware, port):
     """Return a network card. The first card of a PC is in slot 3, as with libvirt."""
     place = ({'bus': 'card%d' % port['slot']} if hardware.modern
              else {'addr': '0x%x' % (3 + port['slot'])})
-    return dict(place, driver='virtio-net-pci', netdev=card_id(port['id']),
-                id=card_id(port['id']), mac=port['mac'], host_mtu=port['mtu'])
+    return dict(place, driver='virtio-net-pci', netdev=get_card_id(port['id']),
+                id=get_card_id(port['id']), mac=port['mac'], host_mtu=port['mtu'])

@@ -16,7 +16,7 @@ from labdriver.containers import config_drive, volumes
 from labdriver.containers.server import Server
 from labdriver.shell import ANY_STATUS, run
 from labdriver.virtual_machines import acceleration, qemu_command_line as qemu
-from labdriver.virtual_machines.monitor import Monitor, MonitorError
+from labdriver.virtual_machines.qemu_monitor import QemuMonitor, QemuMonitorError
 
 FORMAT = 'qcow2'
 # Time limit in seconds. A guest releases a volume within one second; on busy emulated processors,
@@ -27,7 +27,7 @@ DETACH_TIMEOUT = 60
 START_TIMEOUT = 60
 
 
-def at(instances, uuid):
+def get_server(instances, uuid):
     """Return the server with this UUID. The files in its directory determine its class."""
     emulated = os.path.exists(os.path.join(instances, uuid, 'machine.json'))
     return (VirtualMachine if emulated else Server)(instances, uuid)
@@ -77,28 +77,29 @@ class VirtualMachine(Server):
     def attach(self, disk):
         """Attach a volume, at once if the server runs."""
         if self.pid():
-            with Monitor(self._path('monitor')) as ask:
-                ask('blockdev-add', qemu.volume(disk))
+            with QemuMonitor(self._path('monitor')) as ask:
+                ask('blockdev-add', qemu.get_blockdev_fields(disk))
                 try:
-                    ask('device_add', qemu.volume_device(self.hardware(), disk))
-                except MonitorError:
-                    ask('blockdev-del', {'node-name': qemu.node_name(disk.volume_id)})
+                    ask('device_add', qemu.get_volume_device_fields(self.hardware(), disk))
+                except QemuMonitorError:
+                    ask('blockdev-del', {'node-name': qemu.get_block_node_name(disk.volume_id)})
                     raise
         self.set_disks(volumes.add(self.disks(), disk))
 
     def detach(self, volume_id):
-        """Detach a volume. Raise MonitorError if the running server does not release it."""
+        """Detach a volume. Raise QemuMonitorError if the running server does not release it."""
         if self.pid():
-            with Monitor(self._path('monitor')) as ask:
-                self._unplug(ask, qemu.device_id(volume_id))
-                ask('blockdev-del', {'node-name': qemu.node_name(volume_id)})
+            with QemuMonitor(self._path('monitor')) as ask:
+                self._unplug(ask, qemu.get_volume_device_id(volume_id))
+                ask('blockdev-del', {'node-name': qemu.get_block_node_name(volume_id)})
         self.set_disks(volumes.remove(self.disks(), volume_id=volume_id))
 
     def extended(self, volume_id, size):
         """Tell the server the new size of a volume, in bytes."""
         if self.pid():
-            with Monitor(self._path('monitor')) as ask:
-                ask('block_resize', {'node-name': qemu.node_name(volume_id), 'size': size})
+            with QemuMonitor(self._path('monitor')) as ask:
+                ask('block_resize', {'node-name': qemu.get_block_node_name(volume_id),
+                                     'size': size})
 
     @staticmethod
     def _unplug(ask, device):
@@ -117,7 +118,10 @@ class VirtualMachine(Server):
             return None
 
     def start(self):
-        """Start qemu. Its first serial line is the console log. Raise MonitorError if it exits."""
+        """Start qemu. Its first serial line is the console log.
+
+        Raise QemuMonitorError if qemu exits.
+        """
         self.kill()
         log = self._path('qemu.log')
         self._write('qemu.log', '')
@@ -132,17 +136,17 @@ class VirtualMachine(Server):
             '-p', 'Description=server %s' % self.uuid, '-p', 'OOMScoreAdjust=0',
             '-p', 'KillMode=mixed', '-p', 'TimeoutStopSec=10', '-p', 'CPUWeight=400',
             '-p', 'StandardError=append:' + log,
-            qemu.PROGRAM, *qemu.arguments(machine, acceleration.choose(hardware.kernel)))
+            qemu.PROGRAM, *qemu.get_arguments(machine, acceleration.choose(hardware.kernel)))
         self._wait(lambda: self._answers() or not self.switched_on(), START_TIMEOUT)
         if not self._answers():
-            raise MonitorError('qemu does not start: %s' % self._read('qemu.log'))
+            raise QemuMonitorError('qemu does not start: %s' % self._read('qemu.log'))
 
     def _answers(self):
         """Return whether qemu has all its devices. Only then does it answer."""
         try:
-            with Monitor(self._path('monitor'), patience=0) as ask:
+            with QemuMonitor(self._path('monitor'), patience=0) as ask:
                 return bool(ask('query-status'))
-        except MonitorError:
+        except QemuMonitorError:
             return False
 
     def kill(self):
@@ -169,9 +173,9 @@ class VirtualMachine(Server):
 
     def _press(self):
         try:
-            with Monitor(self._path('monitor')) as ask:
+            with QemuMonitor(self._path('monitor')) as ask:
                 ask('system_powerdown')
-        except (OSError, MonitorError):
+        except (OSError, QemuMonitorError):
             if self.pid():
                 raise
 
@@ -188,12 +192,12 @@ class VirtualMachine(Server):
             return
         taken = {one['slot'] for one in ports}
         slot = next(number for number in range(len(ports) + 1) if number not in taken)
-        added = dict(port, slot=slot, tap=network.tap_name(port['id']))
+        added = dict(port, slot=slot, tap=network.get_tap_name(port['id']))
         if self.pid():
-            with Monitor(self._path('monitor')) as ask:
-                ask('netdev_add', qemu.backend(added))
+            with QemuMonitor(self._path('monitor')) as ask:
+                ask('netdev_add', qemu.get_netdev_fields(added))
                 # Use any free slot: a disk may use the slot that the card gets at the next start.
-                fields = qemu.card(self.hardware(), added)
+                fields = qemu.get_card_fields(self.hardware(), added)
                 fields.pop('addr', None)
                 ask('device_add', fields)
         self._write('ports.json', json.dumps(ports + [added]))
@@ -201,9 +205,9 @@ class VirtualMachine(Server):
     def unplug(self, port_id):
         """Disconnect a port, at once if the server runs."""
         if self.pid():
-            with Monitor(self._path('monitor')) as ask:
-                self._unplug(ask, qemu.card_id(port_id))
-                ask('netdev_del', {'id': qemu.card_id(port_id)})
+            with QemuMonitor(self._path('monitor')) as ask:
+                self._unplug(ask, qemu.get_card_id(port_id))
+                ask('netdev_del', {'id': qemu.get_card_id(port_id)})
         self._write('ports.json', json.dumps(
             [one for one in self._ports() if one['id'] != port_id]))
         network.unplug(port_id)

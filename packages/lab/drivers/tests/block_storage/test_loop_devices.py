@@ -22,7 +22,7 @@ class ListingTest(unittest.TestCase):
         self.assertIsNone(loop_devices.parse(listing, '/v/a'))
 
     def test_minor(self):
-        self.assertEqual(loop_devices.minor('/dev/loop12'), 12)
+        self.assertEqual(loop_devices.get_minor('/dev/loop12'), 12)
 
 
 class LoopTest(CommandsTest):

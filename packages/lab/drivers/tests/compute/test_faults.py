@@ -11,26 +11,26 @@ class FaultsTest(DirectoryTest):
             file.write(text)
 
     def test_nothing_asked(self):
-        self.assertIsNone(faults.asked(self.directory, 'web'))
-        self.assertIsNone(faults.asked(self.directory + '/missing', 'web'))
+        self.assertIsNone(faults.find_fault(self.directory, 'web'))
+        self.assertIsNone(faults.find_fault(self.directory + '/missing', 'web'))
 
     def test_stays_until_its_file_is_gone(self):
         for fault in (faults.ERROR, faults.NO_BOOT):
             self.ask('web', fault + '\n')
-            self.assertEqual(faults.asked(self.directory, 'web'), fault)
-            self.assertEqual(faults.asked(self.directory, 'web'), fault)
+            self.assertEqual(faults.find_fault(self.directory, 'web'), fault)
+            self.assertEqual(faults.find_fault(self.directory, 'web'), fault)
         os.unlink(os.path.join(self.directory, 'web'))
-        self.assertIsNone(faults.asked(self.directory, 'web'))
+        self.assertIsNone(faults.find_fault(self.directory, 'web'))
 
     def test_is_for_one_server(self):
         self.ask('web', 'error')
-        self.assertIsNone(faults.asked(self.directory, 'other'))
+        self.assertIsNone(faults.find_fault(self.directory, 'other'))
         self.assertEqual(os.listdir(self.directory), ['web'])
 
     def test_unknown_fault_is_an_error(self):
         self.ask('web', 'explode')
         with self.assertRaisesRegex(ValueError, 'explode'):
-            faults.asked(self.directory, 'web')
+            faults.find_fault(self.directory, 'web')
 
     def test_server_name_is_not_a_path(self):
-        self.assertIsNone(faults.asked(self.directory, '../../etc/passwd'))
+        self.assertIsNone(faults.find_fault(self.directory, '../../etc/passwd'))

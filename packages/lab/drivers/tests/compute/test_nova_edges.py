@@ -135,7 +135,7 @@ class PowerTest(NovaTest):
         self.running = {'a': 41, 'b': 42}
         self.coming_back = set()
         self.driver.list_instance_uuids = lambda: list(self.running)
-        found = self.patch('labdriver.compute.nova.virtual_machine.at')
+        found = self.patch('labdriver.compute.nova.virtual_machine.get_server')
         found.side_effect = lambda _path, uuid: SimpleNamespace(
             pid=lambda: self.running[uuid], switched_on=lambda: uuid in self.coming_back)
         self.nova.event.LifecycleEvent.side_effect = lambda uuid, change: (uuid, change)

@@ -7,14 +7,14 @@ from labdriver.containers.volumes import Disk
 
 UUID = '11111111-2222-3333-4444-555555555555'
 VOLUME = 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee'
-MACHINE = runc_config.Machine(
+SPEC = runc_config.ContainerSpec(
     uuid=UUID, hostname='web', rootfs='/srv/rootfs', namespace='srv-1', memory_mb=512, vcpus=2,
     capabilities=('CAP_CHOWN', 'CAP_SYS_ADMIN'))
 
 
 def rendered(**fields):
     """Return the configuration of a server with these fields."""
-    return runc_config.render(dataclasses.replace(MACHINE, **fields))
+    return runc_config.render(dataclasses.replace(SPEC, **fields))
 
 
 def mount(configuration, destination):
@@ -107,15 +107,15 @@ class StartScriptTest(unittest.TestCase):
 
 class CapabilitiesTest(unittest.TestCase):
     def test_bits_are_names(self):
-        self.assertEqual(runc_config.own_capabilities('Name:\tx\nCapBnd:\t0000000000000003\n'),
-                         ('CAP_CHOWN', 'CAP_DAC_OVERRIDE'))
+        names = runc_config.parse_bounding_capabilities('Name:\tx\nCapBnd:\t0000000000000003\n')
+        self.assertEqual(names, ('CAP_CHOWN', 'CAP_DAC_OVERRIDE'))
 
     def test_missing_bit_is_left_out(self):
-        names = runc_config.own_capabilities('CapBnd:\t000001fffeffffff\n')
+        names = runc_config.parse_bounding_capabilities('CapBnd:\t000001fffeffffff\n')
         self.assertNotIn('CAP_SYS_RESOURCE', names)
         self.assertIn('CAP_CHECKPOINT_RESTORE', names)
         self.assertEqual(len(names), 40)
 
     def test_unknown_bits_are_left_out(self):
-        self.assertEqual(len(runc_config.own_capabilities('CapBnd:\tffffffffffffffff\n')),
-                         len(runc_config.CAPABILITIES))
+        names = runc_config.parse_bounding_capabilities('CapBnd:\tffffffffffffffff\n')
+        self.assertEqual(len(names), len(runc_config.CAPABILITIES))

@@ -40,8 +40,8 @@ class ServerTest(DirectoryTest):
         self.server.own('labcloud-a')
         os.makedirs(os.path.join(self.directory, 'half-deleted'))
         self.file('../stray', 'x')
-        self.assertEqual(server.list_owned(self.directory, 'labcloud-a'), [UUID])
-        self.assertEqual(server.list_owned(self.directory, 'labcloud-b'), [])
+        self.assertEqual(server.list_owned_uuids(self.directory, 'labcloud-a'), [UUID])
+        self.assertEqual(server.list_owned_uuids(self.directory, 'labcloud-b'), [])
 
     def test_configuration_is_what_runc_starts(self):
         self.server.configure('web', 512, 2)

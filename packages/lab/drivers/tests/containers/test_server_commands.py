@@ -66,7 +66,7 @@ class PlugTest(LinksTest):
         one = server.Server(self.directory, UUID)
         for index in range(3):
             one.plug(dict(PORT, id='port-%d-xyz' % index), 'brq1')
-        self.assertEqual(network.device_names(one.namespace), {'eth0', 'eth1', 'eth2'})
+        self.assertEqual(network.list_device_names(one.namespace), {'eth0', 'eth1', 'eth2'})
         one.remove_network()
         self.assertEqual(os.listdir(self.directory + '/netns'), [])
 

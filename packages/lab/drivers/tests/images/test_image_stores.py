@@ -28,7 +28,7 @@ def ensure_slowly(directory, counter):
             with counter.get_lock():
                 counter.value += 1
             make_archive(path)
-        image_stores.ImageStore(directory).ensure('image', fetch)
+        image_stores.UnpackedImageStore(directory).ensure('image', fetch)
 
 
 def make_archive(path, init=True):
@@ -47,7 +47,7 @@ class ImageStoreTest(DirectoryTest):
         patch = mock.patch('labdriver.images.image_stores.root_subvolumes', PlainDirectories)
         patch.start()
         self.addCleanup(patch.stop)
-        self.store = image_stores.ImageStore(self.directory)
+        self.store = image_stores.UnpackedImageStore(self.directory)
 
     def test_unpacks_once(self):
         fetch = mock.Mock(side_effect=make_archive)
@@ -94,7 +94,7 @@ class ImageStoreTest(DirectoryTest):
 
 class FileStoreTest(DirectoryTest):
     def test_a_file_is_fetched_once_and_whole(self):
-        store = image_stores.FileStore(self.directory + '/files')
+        store = image_stores.ImageFileStore(self.directory + '/files')
 
         def fetch(path):
             with open(path, 'w', encoding='ascii') as file:

@@ -11,12 +11,13 @@ class SubvolumesTest(unittest.TestCase):
                'ID 301 gen 9 top level 299 path nova/instances/u/rootfs/srv/a path b\n')
 
     def test_paths_are_relative_to_the_subvolume(self):
-        names = root_subvolumes.names_below('nova/instances/u/rootfs', self.LISTING)
+        names = root_subvolumes.parse_nested_names('nova/instances/u/rootfs', self.LISTING)
         self.assertEqual(names, ['var/lib/portables', 'srv/a path b'])
 
     def test_others_are_left_out(self):
-        self.assertEqual(root_subvolumes.names_below('nova/instances/u/root', self.LISTING), [])
-        self.assertEqual(root_subvolumes.names_below('x', ''), [])
+        names = root_subvolumes.parse_nested_names('nova/instances/u/root', self.LISTING)
+        self.assertEqual(names, [])
+        self.assertEqual(root_subvolumes.parse_nested_names('x', ''), [])
 
     def test_deleting_what_is_not_there(self):
         root_subvolumes.delete('/nonexistent/subvolume')

@@ -76,16 +76,16 @@ class AgentCase(unittest.TestCase):
         stubs = octavia_stubs()
         stub_modules(self, stubs)
         self.module = importlib.import_module('labdriver.load_balancers.octavia_agent')
-        self.module.neutron = mock.Mock()
-        self.client = self.module.neutron.return_value
+        self.module.create_neutron_client = mock.Mock()
+        self.client = self.module.create_neutron_client.return_value
         self.client.list_ports.return_value = {'ports': []}
         self.balancer = objects.simple(provisioning_status='PENDING_CREATE')
         stubs['octavia.db']['api'].get_session.return_value = Session(self.balancer)
-        self.front = mock.Mock()
-        self.front.balancer = self.balancer
-        self.front.has_network.return_value = True
-        self.front.is_listening.return_value = False
-        self.module.Front = mock.Mock(return_value=self.front)
+        self.instance = mock.Mock()
+        self.instance.balancer = self.balancer
+        self.instance.has_network.return_value = True
+        self.instance.is_listening.return_value = False
+        self.module.HaproxyInstance = mock.Mock(return_value=self.instance)
         self.library = mock.Mock()
         self.now = 100
         self.agent = self.module.Agent(self.library, lambda: self.now)

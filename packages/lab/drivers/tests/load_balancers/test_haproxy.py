@@ -28,8 +28,8 @@ class MemberSubnetsTest(unittest.TestCase):
         leaving.members[0].provisioning_status = 'PENDING_DELETE'
         one = pool('one', 'b', 'vip-subnet', None, 'a', 'b')
         balancer = objects.balancer(pools=[one, going, leaving])
-        self.assertEqual(haproxy.member_subnets(balancer), ['a', 'b'])
-        self.assertEqual(haproxy.member_subnets(objects.simple()), [])
+        self.assertEqual(haproxy.list_member_subnets(balancer), ['a', 'b'])
+        self.assertEqual(haproxy.list_member_subnets(objects.simple()), [])
 
 
 class RenderTest(unittest.TestCase):
@@ -215,7 +215,7 @@ class KubernetesApiTest(unittest.TestCase):
 
 class ServerTest(unittest.TestCase):
     def line(self, check='', **fields):
-        return haproxy.server(objects.member('m1', **fields), objects.pool(), check)
+        return haproxy.render_server(objects.member('m1', **fields), objects.pool(), check)
 
     def test_weight_zero_is_kept(self):
         self.assertIn(' weight 0', self.line(weight=0))
@@ -235,19 +235,19 @@ class ServerTest(unittest.TestCase):
         self.assertIn(' [fd00::5]:80 ', self.line(address='fd00::5'))
 
 
-class NamesTest(unittest.TestCase):
+class ExpectedIdsTest(unittest.TestCase):
     def test_names_are_what_the_configuration_has(self):
-        self.assertEqual(haproxy.names(objects.simple()), {'listener', 'm1', 'm2'})
+        self.assertEqual(haproxy.list_expected_ids(objects.simple()), {'listener', 'm1', 'm2'})
 
     def test_every_name_is_in_the_configuration(self):
         balancer = objects.simple()
         text = haproxy.render(balancer, 's')
-        for name in haproxy.names(balancer):
+        for name in haproxy.list_expected_ids(balancer):
             self.assertIn(name, text)
 
     def test_pool_without_listener_takes_no_part(self):
         one = objects.pool(members=[objects.member('m1')])
-        self.assertEqual(haproxy.names(objects.balancer([objects.listener()], [one])),
+        self.assertEqual(haproxy.list_expected_ids(objects.balancer([objects.listener()], [one])),
                          {'listener'})
 
 
@@ -255,4 +255,4 @@ class StatusPatternTest(unittest.TestCase):
     def test_patterns(self):
         for codes, pattern in (('200', '200'), ('200, 202', '200|202'), ('200-203',
                                '200|201|202|203'), (None, '200'), ('', '200')):
-            self.assertEqual(haproxy.status_pattern(codes), pattern)
+            self.assertEqual(haproxy.render_status_pattern(codes), pattern)

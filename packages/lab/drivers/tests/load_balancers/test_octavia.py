@@ -13,7 +13,7 @@ class ProviderTest(unittest.TestCase):
         stub_modules(self, octavia_stubs())
         self.octavia = importlib.import_module('labdriver.load_balancers.octavia')
         self.client = mock.Mock()
-        self.octavia.neutron = lambda: self.client
+        self.octavia.create_neutron_client = lambda: self.client
         self.provider = self.octavia.LabProviderDriver()
 
     def port(self, method):

@@ -1,7 +1,7 @@
 """The provider agent with failures half-way, repeated calls and missing reports."""
 from unittest import mock
 
-from labdriver.load_balancers.front import FrontError
+from labdriver.load_balancers.haproxy_instance import HaproxyError
 from labdriver.shell import CommandError
 from tests.load_balancers import objects
 from tests.load_balancers.octavia_stubs import AgentCase, Session
@@ -10,7 +10,7 @@ from tests.load_balancers.octavia_stubs import AgentCase, Session
 class FailingAgentTest(AgentCase):
     def stubborn(self, error=OSError('Neutron does not answer')):
         """Let every attempt fail until a minute has passed."""
-        self.front.apply.side_effect = error
+        self.instance.apply.side_effect = error
         self.agent.look()
         self.now += self.module.PATIENCE + 1
         self.agent.look()
@@ -22,7 +22,7 @@ class FailingAgentTest(AgentCase):
 
     def test_a_refusal_of_what_is_active_already_is_no_error_either(self):
         self.balancer.provisioning_status = 'ACTIVE'
-        self.stubborn(FrontError('no'))
+        self.stubborn(HaproxyError('no'))
         self.library.update_loadbalancer_status.assert_not_called()
 
     def test_after_an_error_the_minute_begins_anew(self):
@@ -35,24 +35,24 @@ class FailingAgentTest(AgentCase):
     def test_the_reason_is_logged_once_not_three_times_a_second(self):
         log = self.module.LOG
         log.reset_mock()
-        self.front.apply.side_effect = OSError
+        self.instance.apply.side_effect = OSError
         for _ in range(5):
             self.agent.look()
         self.assertEqual(log.exception.call_count, 1)
 
     def test_a_delete_that_failed_half_way_begins_again_from_the_start(self):
         self.balancer.provisioning_status = 'PENDING_DELETE'
-        client = self.module.neutron.return_value
+        client = self.module.create_neutron_client.return_value
         client.delete_port.side_effect = OSError
         self.agent.look()
         client.delete_port.side_effect = None
         self.agent.look()
-        self.assertEqual(self.front.remove.call_count, 2)
+        self.assertEqual(self.instance.remove.call_count, 2)
         self.assertEqual(self.reported(), 'DELETED')
 
     def test_a_delete_that_never_works_ends_as_an_error(self):
         self.balancer.provisioning_status = 'PENDING_DELETE'
-        self.front.remove.side_effect = CommandError(['ip'], 1, 'busy')
+        self.instance.remove.side_effect = CommandError(['ip'], 1, 'busy')
         self.agent.look()
         self.now += self.module.PATIENCE + 1
         self.agent.look()
@@ -64,7 +64,7 @@ class FailingAgentTest(AgentCase):
         self.library.update_loadbalancer_status.side_effect = None
         self.agent.look()
         self.assertEqual(self.library.update_loadbalancer_status.call_count, 2)
-        self.assertEqual(self.front.apply.call_count, 2)
+        self.assertEqual(self.instance.apply.call_count, 2)
 
     def test_the_session_is_closed_also_when_the_database_is_gone(self):
         session = mock.Mock(wraps=Session(self.balancer))
@@ -81,10 +81,10 @@ class StatisticsTest(AgentCase):
         super().setUp()
         self.balancer.provisioning_status = 'ACTIVE'
         self.agent.look()
-        self.front.is_listening.return_value = True
+        self.instance.is_listening.return_value = True
         self.row = {'pxname': 'listener', 'svname': 'FRONTEND', 'status': 'OPEN', 'weight': '',
                     'scur': '1', 'bin': '10', 'bout': '20', 'ereq': '0', 'stot': '3'}
-        self.front.statistics.side_effect = lambda: [dict(self.row)]
+        self.instance.statistics.side_effect = lambda: [dict(self.row)]
 
     def look(self):
         self.now += self.module.HEALTH_INTERVAL
@@ -108,15 +108,15 @@ class StatisticsTest(AgentCase):
 
     def test_are_not_asked_for_between_two_intervals(self):
         self.look()
-        asked = self.front.statistics.call_count
+        asked = self.instance.statistics.call_count
         for _ in range(4):
             self.agent.look()
-        self.assertEqual(self.front.statistics.call_count, asked)
+        self.assertEqual(self.instance.statistics.call_count, asked)
 
     def test_a_load_balancer_without_listener_is_not_asked(self):
-        self.front.is_listening.return_value = False
+        self.instance.is_listening.return_value = False
         self.look()
-        self.front.statistics.assert_not_called()
+        self.instance.statistics.assert_not_called()
 
 
 class AgentLifeTest(AgentCase):
@@ -129,7 +129,7 @@ class AgentLifeTest(AgentCase):
     def test_a_port_that_another_network_driver_broke_is_not_taken_for_gone(self):
         self.balancer.provisioning_status = 'PENDING_DELETE'
         forbidden = type('Forbidden', (Exception,), {'status_code': 403})
-        self.module.neutron.return_value.delete_port.side_effect = forbidden
+        self.module.create_neutron_client.return_value.delete_port.side_effect = forbidden
         self.agent.look()
         self.assertFalse(self.reported())
 
@@ -137,7 +137,7 @@ class AgentLifeTest(AgentCase):
         self.balancer.provisioning_status = 'PENDING_DELETE'
         self.balancer.vip.octavia_owned = False
         gone = type('NotFound', (Exception,), {'status_code': 404})
-        self.module.neutron.return_value.update_port.side_effect = gone
+        self.module.create_neutron_client.return_value.update_port.side_effect = gone
         self.agent.look()
         self.assertEqual(self.reported(), 'DELETED')
 

@@ -26,50 +26,50 @@ def pending_tree(status='PENDING_CREATE'):
                             [one], provisioning_status=status)
 
 
-class SettledTest(unittest.TestCase):
+class SuccessReportTest(unittest.TestCase):
     def test_everything_that_was_created_at_once_becomes_active(self):
-        self.assertEqual(by_id(statuses.settled(pending_tree())), dict.fromkeys(
+        self.assertEqual(by_id(statuses.get_success_report(pending_tree())), dict.fromkeys(
             ('m1', 'monitor', 'pool', 'listener', 'balancer'), 'ACTIVE'))
 
     def test_nothing_pending_is_nothing_to_report(self):
-        self.assertEqual(statuses.settled(objects.simple()), {})
+        self.assertEqual(statuses.get_success_report(objects.simple()), {})
 
     def test_cascade_delete(self):
         tree = pending_tree('ACTIVE')
         tree.provisioning_status = 'PENDING_DELETE'
-        self.assertEqual(set(by_id(statuses.settled(tree)).values()), {'DELETED'})
-        self.assertEqual(len(by_id(statuses.settled(tree))), 5)
+        self.assertEqual(set(by_id(statuses.get_success_report(tree)).values()), {'DELETED'})
+        self.assertEqual(len(by_id(statuses.get_success_report(tree))), 5)
 
     def test_what_is_in_a_deleted_pool_goes_too(self):
         tree = pending_tree('ACTIVE')
         tree.provisioning_status = 'PENDING_UPDATE'
         tree.pools[0].provisioning_status = 'PENDING_DELETE'
-        self.assertEqual(by_id(statuses.settled(tree)), {
+        self.assertEqual(by_id(statuses.get_success_report(tree)), {
             'm1': 'DELETED', 'monitor': 'DELETED', 'pool': 'DELETED', 'balancer': 'ACTIVE'})
 
     def test_single_deletes(self):
         tree = objects.simple(provisioning_status='PENDING_UPDATE')
         tree.pools[0].members[0].provisioning_status = 'PENDING_DELETE'
         tree.listeners[0].provisioning_status = 'PENDING_DELETE'
-        self.assertEqual(by_id(statuses.settled(tree)), {
+        self.assertEqual(by_id(statuses.get_success_report(tree)), {
             'm1': 'DELETED', 'listener': 'DELETED', 'balancer': 'ACTIVE'})
 
     def test_batch_update_of_members(self):
         tree = objects.simple(provisioning_status='PENDING_UPDATE')
         for member, status in zip(tree.pools[0].members, ('PENDING_CREATE', 'PENDING_UPDATE')):
             member.provisioning_status = status
-        self.assertEqual(by_id(statuses.settled(tree)), {
+        self.assertEqual(by_id(statuses.get_success_report(tree)), {
             'm1': 'ACTIVE', 'm2': 'ACTIVE', 'balancer': 'ACTIVE'})
 
     def test_leaves_come_before_what_holds_them(self):
-        kinds = [kind for kind, _, _ in statuses.parts(pending_tree())]
+        kinds = [kind for kind, _, _ in statuses.list_parts(pending_tree())]
         self.assertEqual(kinds, ['members', 'healthmonitors', 'pools', 'listeners',
                                  'loadbalancers'])
 
 
 class OperatingStatusTest(unittest.TestCase):
     def operating(self, tree):
-        return by_id(statuses.settled(tree), 'operating_status')
+        return by_id(statuses.get_success_report(tree), 'operating_status')
 
     def test_monitored_members_wait_for_their_first_check(self):
         self.assertNotIn('m1', self.operating(pending_tree()))
@@ -95,29 +95,30 @@ class OperatingStatusTest(unittest.TestCase):
         for word, status in (('UP', 'ONLINE'), ('UP 1/3', 'ONLINE'), ('no check', 'NO_MONITOR'),
                              ('MAINT', 'OFFLINE'), ('DRAIN', 'DRAINING'), ('DOWN', 'ERROR'),
                              ('DOWN 1/2', 'ERROR'), ('NOLB', 'DRAINING'), ('?', 'ERROR')):
-            self.assertEqual(statuses.operating_status(word), status)
+            self.assertEqual(statuses.get_operating_status(word), status)
 
     def test_weight_zero_means_draining(self):
-        self.assertEqual(statuses.operating_status('UP', '0'), 'DRAINING')
-        self.assertEqual(statuses.operating_status('DOWN', '0'), 'ERROR')
-        self.assertEqual(statuses.operating_status('no check', '0'), 'NO_MONITOR')
+        self.assertEqual(statuses.get_operating_status('UP', '0'), 'DRAINING')
+        self.assertEqual(statuses.get_operating_status('DOWN', '0'), 'ERROR')
+        self.assertEqual(statuses.get_operating_status('no check', '0'), 'NO_MONITOR')
 
 
-class FailedTest(unittest.TestCase):
+class FailureReportTest(unittest.TestCase):
     def test_what_waits_and_the_load_balancer_are_in_error(self):
         tree = objects.simple(provisioning_status='PENDING_UPDATE')
         tree.pools[0].members[1].provisioning_status = 'PENDING_CREATE'
-        self.assertEqual(by_id(statuses.failed(tree)), {'m2': 'ERROR', 'balancer': 'ERROR'})
+        self.assertEqual(by_id(statuses.get_failure_report(tree)),
+                         {'m2': 'ERROR', 'balancer': 'ERROR'})
 
 
-class ObservedTest(unittest.TestCase):
+class ObservedReportTest(unittest.TestCase):
     def setUp(self):
         self.tree = objects.simple()
         for member in self.tree.pools[0].members:
             member.operating_status = 'ONLINE'
 
     def report(self, first, second):
-        return by_id(statuses.observed(self.tree, [row('m1', first), row('m2', second)]),
+        return by_id(statuses.get_observed_report(self.tree, [row('m1', first), row('m2', second)]),
                      'operating_status')
 
     def test_only_differences_are_reported(self):
@@ -136,7 +137,7 @@ class ObservedTest(unittest.TestCase):
         self.assertEqual(self.report('UP', 'UP'), {'pool': 'ONLINE', 'balancer': 'ONLINE'})
 
     def test_members_that_haproxy_does_not_know_are_left_alone(self):
-        self.assertEqual(statuses.observed(self.tree, []), {})
+        self.assertEqual(statuses.get_observed_report(self.tree, []), {})
 
     def test_draining_is_not_an_error(self):
         self.assertEqual(self.report('DRAIN', 'UP'), {'m1': 'DRAINING'})
@@ -146,6 +147,6 @@ class StatisticsTest(unittest.TestCase):
     def test_only_frontends_count(self):
         rows = [row('FRONTEND', pxname='listener', scur='1', bin='20', bout='300', ereq='',
                     stot='4'), row('m1'), row('BACKEND')]
-        self.assertEqual(statuses.statistics(rows), [{
+        self.assertEqual(statuses.get_listener_statistics(rows), [{
             'id': 'listener', 'active_connections': 1, 'bytes_in': 20, 'bytes_out': 300,
             'request_errors': 0, 'total_connections': 4}])

@@ -6,7 +6,7 @@ import unittest
 from types import SimpleNamespace
 from unittest import mock
 
-from labdriver.load_balancers import front, haproxy
+from labdriver.load_balancers import haproxy, haproxy_instance
 from tests.load_balancers import objects
 from tests.load_balancers.octavia_stubs import AgentCase, octavia_stubs
 from tests.support import DirectoryTest, stub_modules
@@ -51,43 +51,44 @@ class RenderTest(unittest.TestCase):
 class FilesTest(DirectoryTest):
     def setUp(self):
         super().setUp()
-        self.front = front.Front(self.directory, ending())
+        self.instance = haproxy_instance.HaproxyInstance(self.directory, ending())
         for name, result in (('run', None), ('succeeds', False)):
-            patch = mock.patch('labdriver.load_balancers.front.' + name, return_value=result)
+            patch = mock.patch('labdriver.load_balancers.haproxy_instance.' + name,
+                               return_value=result)
             patch.start()
             self.addCleanup(patch.stop)
-        patch = mock.patch('labdriver.load_balancers.front.Front.known',
+        patch = mock.patch('labdriver.load_balancers.haproxy_instance.HaproxyInstance.known',
                            return_value={'listener', 'm1'})
         patch.start()
         self.addCleanup(patch.stop)
 
     def files(self):
-        return [os.path.join(self.front.certificates, name)
-                for name in os.listdir(self.front.certificates)]
+        return [os.path.join(self.instance.certificates, name)
+                for name in os.listdir(self.instance.certificates)]
 
     def apply(self, *pems):
-        self.front.apply({'listener': pems})
+        self.instance.apply({'listener': pems})
 
     def test_only_root_reads_them(self):
         self.apply(b'a', b'b')
         self.assertEqual(len(self.files()), 2)
-        for path in [*self.files(), self.front.certificates]:
+        for path in [*self.files(), self.instance.certificates]:
             self.assertEqual(stat.S_IMODE(os.stat(path).st_mode) & 0o077, 0)
-            self.assertTrue(path == self.front.certificates
-                            or path in front.content(self.front.configuration))
+            self.assertTrue(path == self.instance.certificates
+                            or path in haproxy_instance.read_if_exists(self.instance.configuration))
 
     def test_another_certificate_is_another_configuration_and_the_former_is_gone(self):
         self.apply(b'a')
-        before, former = front.content(self.front.configuration), self.files()
+        before, former = haproxy_instance.read_if_exists(self.instance.configuration), self.files()
         self.apply(b'b')
-        self.assertNotEqual(front.content(self.front.configuration), before)
+        self.assertNotEqual(haproxy_instance.read_if_exists(self.instance.configuration), before)
         self.assertEqual(len(self.files()), 1)
         self.assertNotEqual(self.files(), former)
 
     def test_they_go_with_the_listener(self):
         self.apply(b'a')
-        self.front.balancer.listeners.clear()
-        self.front.apply({})
+        self.instance.balancer.listeners.clear()
+        self.instance.apply({})
         self.assertEqual(self.files(), [])
 
 
@@ -133,7 +134,7 @@ class AgentTest(AgentCase):
 
     def test_certificates_are_there_before_haproxy_reads_them(self):
         self.agent.look()
-        self.front.apply.assert_called_once_with(self.fetch.return_value)
+        self.instance.apply.assert_called_once_with(self.fetch.return_value)
 
     def test_a_secret_that_cannot_be_read_is_an_error_after_a_minute(self):
         self.fetch.side_effect = RuntimeError('Forbidden')
@@ -142,7 +143,7 @@ class AgentTest(AgentCase):
         self.now += 61
         self.agent.look()
         self.assertEqual(self.reported(), 'ERROR')
-        self.front.apply.assert_not_called()
+        self.instance.apply.assert_not_called()
 
     def test_deleting_needs_no_secret(self):
         self.fetch.side_effect = RuntimeError('gone')

@@ -6,7 +6,7 @@ import unittest
 from types import SimpleNamespace
 from unittest import mock
 
-from labdriver.load_balancers import front, haproxy, udp_rules
+from labdriver.load_balancers import haproxy, haproxy_instance, udp_rules
 from tests.load_balancers import objects
 from tests.support import DirectoryTest
 
@@ -81,11 +81,12 @@ class RulesTest(unittest.TestCase):
 
     def test_targets_are_what_flows_go_to(self):
         text = udp_rules.render(self.balancer, [])
-        self.assertEqual(udp_rules.targets(text), {('53', '10.0.0.5', ''), ('53', '10.0.0.6', '')})
-        self.assertEqual(udp_rules.targets(''), set())
+        self.assertEqual(udp_rules.parse_allowed_flows(text),
+                         {('53', '10.0.0.5', ''), ('53', '10.0.0.6', '')})
+        self.assertEqual(udp_rules.parse_allowed_flows(''), set())
 
 
-class WatchTest(unittest.TestCase):
+class CheckOnlyBackendTest(unittest.TestCase):
     """haproxy's part in UDP: it checks the members' health."""
 
     def setUp(self):
@@ -99,7 +100,7 @@ class WatchTest(unittest.TestCase):
     def test_nothing_is_listened_to(self):
         found = self.lines()
         self.assertFalse([line for line in found if line.startswith(('frontend', 'bind'))])
-        self.assertEqual(haproxy.names(self.balancer), {'m1', 'm2'})
+        self.assertEqual(haproxy.list_expected_ids(self.balancer), {'m1', 'm2'})
 
     def test_members_are_asked_by_a_program_of_our_own(self):
         found = self.lines()
@@ -136,67 +137,69 @@ class WatchTest(unittest.TestCase):
         self.balancer.listeners.append(objects.listener('t', protocol='TCP', protocol_port=53))
         found = self.lines()
         self.assertEqual(found.count('bind 10.0.0.10:53'), 1)
-        self.assertEqual(haproxy.names(self.balancer), {'t', 'm1', 'm2'})
+        self.assertEqual(haproxy.list_expected_ids(self.balancer), {'t', 'm1', 'm2'})
 
 
-class FrontTest(DirectoryTest):
+class ForwardTest(DirectoryTest):
     def setUp(self):
         super().setUp()
-        self.front = front.Front(self.directory, objects.udp())
-        os.makedirs(self.front.directory)
-        patch = mock.patch('labdriver.load_balancers.front.network')
+        self.instance = haproxy_instance.HaproxyInstance(self.directory, objects.udp())
+        os.makedirs(self.instance.directory)
+        patch = mock.patch('labdriver.load_balancers.haproxy_instance.network')
         self.network = patch.start()
         self.addCleanup(patch.stop)
         self.asked = []
-        self.network.forward.side_effect = lambda _name, rules, gone: self.asked.append(
-            (front.content(rules), gone))
+        self.network.apply_forwarding_rules.side_effect = (
+            lambda _name, rules, gone: self.asked.append(
+                (haproxy_instance.read_if_exists(rules), gone)))
 
     def test_rules_are_loaded_once(self):
         for _ in range(2):
-            self.front.forward([])
-        self.assertEqual(self.asked, [(udp_rules.render(self.front.balancer, []), set())])
+            self.instance.forward([])
+        self.assertEqual(self.asked, [(udp_rules.render(self.instance.balancer, []), set())])
 
     def test_flows_to_a_member_that_fails_end(self):
-        self.front.forward([])
-        self.front.forward([row('m1', 'DOWN')])
+        self.instance.forward([])
+        self.instance.forward([row('m1', 'DOWN')])
         self.assertEqual(self.asked[1][1], {('53', '10.0.0.5')})
-        self.front.forward([])
+        self.instance.forward([])
         self.assertEqual(self.asked[2][1], set())
 
     def test_flows_of_clients_that_are_allowed_no_more_end(self):
-        self.front.forward([])
-        self.front.balancer.listeners[0].allowed_cidrs = [objects.cidr('192.0.2.0/24')]
-        self.front.forward([row('m1', 'DOWN')])
+        self.instance.forward([])
+        self.instance.balancer.listeners[0].allowed_cidrs = [objects.cidr('192.0.2.0/24')]
+        self.instance.forward([row('m1', 'DOWN')])
         self.assertEqual(self.asked[1][1], {('53', '10.0.0.5'), ('53', '10.0.0.6')})
 
     def test_rules_go_with_the_last_listener(self):
-        self.front.forward([])
-        self.front.balancer.listeners.clear()
+        self.instance.forward([])
+        self.instance.balancer.listeners.clear()
         for _ in range(2):
-            self.front.forward([])
+            self.instance.forward([])
         self.assertEqual(self.asked[1:], [
             (udp_rules.NOTHING, {('53', '10.0.0.5'), ('53', '10.0.0.6')})])
-        self.assertEqual(os.listdir(self.front.directory), [])
+        self.assertEqual(os.listdir(self.instance.directory), [])
 
     def test_what_the_kernel_refused_is_tried_again(self):
-        self.network.forward.side_effect = OSError
+        self.network.apply_forwarding_rules.side_effect = OSError
         with self.assertRaises(OSError):
-            self.front.forward([])
-        self.assertEqual(front.content(self.front.rules), '')
+            self.instance.forward([])
+        self.assertEqual(haproxy_instance.read_if_exists(self.instance.rules), '')
 
     def test_a_new_namespace_gets_its_rules(self):
-        self.front.forward([])
-        with mock.patch('labdriver.load_balancers.front.run'):
-            self.front.connect({'id': 'p'}, '24', None)
-        self.front.forward([])
+        self.instance.forward([])
+        with mock.patch('labdriver.load_balancers.haproxy_instance.run'):
+            self.instance.connect({'id': 'p'}, '24', None)
+        self.instance.forward([])
         self.assertEqual(len(self.asked), 2)
 
     def test_applying_begins_with_what_haproxy_says_of_health(self):
         rows = [row('m1', 'UP'), row('m2', 'DOWN')]
-        with mock.patch('labdriver.load_balancers.front.run'), \
-                mock.patch('labdriver.load_balancers.front.succeeds', return_value=False), \
-                mock.patch('labdriver.load_balancers.front.Front.statistics', return_value=rows):
-            self.front.apply()
+        module = 'labdriver.load_balancers.haproxy_instance.'
+        with mock.patch(module + 'run'), \
+                mock.patch(module + 'succeeds', return_value=False), \
+                mock.patch(module + 'HaproxyInstance.statistics', return_value=rows):
+            self.instance.apply()
         self.assertIn('mod 1 map { 0-0 : 10.0.0.5 . 80 }', self.asked[0][0])
 
 

@@ -20,16 +20,16 @@ class AccelerationTest(DirectoryTest):
         return acceleration.choose('/kernel', self.remembered, device or self.device)
 
     def test_without_the_device_nothing_is_tried(self):
-        with mock.patch('labdriver.virtual_machines.acceleration.runs') as runs:
+        with mock.patch('labdriver.virtual_machines.acceleration.can_boot_with_kvm') as boots:
             self.assertEqual(self.choose(), qemu.TCG)
-        runs.assert_not_called()
+        boots.assert_not_called()
 
     def test_a_kernel_decides_once(self):
         for answer, found in ((True, qemu.KVM), (False, qemu.TCG)):
-            with mock.patch('labdriver.virtual_machines.acceleration.runs',
-                            return_value=answer) as runs:
+            with mock.patch('labdriver.virtual_machines.acceleration.can_boot_with_kvm',
+                            return_value=answer) as boots:
                 self.assertEqual([self.choose('/dev/null') for _ in range(2)], [found] * 2)
-            runs.assert_called_once_with('/kernel')
+            boots.assert_called_once_with('/kernel')
             os.unlink(self.remembered)
 
     def program(self, script):
@@ -44,22 +44,23 @@ class AccelerationTest(DirectoryTest):
         with self.program('print("[ 0.0] Linux version 6.1", file=console, flush=True)\n'
                           'time.sleep(60)'):
             began = time.monotonic()
-            self.assertTrue(acceleration.runs('/kernel'))
+            self.assertTrue(acceleration.can_boot_with_kvm('/kernel'))
             self.assertLess(time.monotonic() - began, 30)
 
     def test_a_kernel_that_hangs_behind_the_firmware_does_not(self):
         with self.program('print("Probing EDD", file=console, flush=True)\ntime.sleep(60)'):
-            self.assertFalse(acceleration.runs('/kernel', patience=0.5))
+            self.assertFalse(acceleration.can_boot_with_kvm('/kernel', patience=0.5))
 
     def test_a_qemu_that_ends_is_not_waited_for(self):
         with self.program('sys.exit(1)'):
             began = time.monotonic()
-            self.assertFalse(acceleration.runs('/kernel', patience=60))
+            self.assertFalse(acceleration.can_boot_with_kvm('/kernel', patience=60))
             self.assertLess(time.monotonic() - began, 30)
 
     def test_the_real_qemu_takes_the_words(self):
         blank_kernel(self.directory + '/kernel')
         with mock.patch.dict(qemu.ACCELERATION, {qemu.KVM: qemu.ACCELERATION[qemu.TCG]}):
             with mock.patch('subprocess.Popen', wraps=subprocess.Popen) as popen:
-                self.assertFalse(acceleration.runs(self.directory + '/kernel', patience=1))
+                kernel = self.directory + '/kernel'
+                self.assertFalse(acceleration.can_boot_with_kvm(kernel, patience=1))
         self.assertEqual(popen.call_count, 1)

@@ -7,7 +7,7 @@ from unittest import mock
 from labdriver import network
 from labdriver.containers import server
 from labdriver.containers.volumes import Disk
-from labdriver.virtual_machines import monitor, qemu_command_line as qemu, virtual_machine
+from labdriver.virtual_machines import qemu_command_line as qemu, qemu_monitor, virtual_machine
 from tests.commands import PORT, CommandsTest
 from tests.virtual_machines.blank_kernel import blank_kernel
 
@@ -39,8 +39,9 @@ class MachineTest(CommandsTest):
         os.environ['QEMU'] = qemu.PROGRAM     # CommandsTest restores the environment
         for name, value in (('virtual_machines.acceleration.choose', lambda kernel: qemu.TCG),
                             ('network.plug_tap', mock.Mock()), ('network.unplug', mock.Mock()),
-                            ('virtual_machines.qemu_command_line.backend', self.backend),
-                            ('virtual_machines.qemu_command_line.volume', self.volume)):
+                            ('virtual_machines.qemu_command_line.get_netdev_fields', self.backend),
+                            ('virtual_machines.qemu_command_line.get_blockdev_fields',
+                             self.volume)):
             patch = mock.patch('labdriver.' + name, value)
             patch.start()
             self.addCleanup(patch.stop)
@@ -63,17 +64,18 @@ class MachineTest(CommandsTest):
         if not os.path.exists(path):
             with open(path, 'wb') as file:
                 file.truncate(1 << 20)
-        return {'driver': 'file', 'node-name': qemu.node_name(disk.volume_id), 'filename': path}
+        return {'driver': 'file', 'node-name': qemu.get_block_node_name(disk.volume_id),
+                'filename': path}
 
     @staticmethod
     def backend(port):
         """Return a network of qemu itself, because only root can use the host's devices."""
-        return {'type': 'user', 'id': qemu.card_id(port['id'])}
+        return {'type': 'user', 'id': qemu.get_card_id(port['id'])}
 
     def made(self, properties=None, ports=()):
         """Return a created and started server. This process is its unit."""
         made = virtual_machine.VirtualMachine(self.directory, UUID)
-        made.create('labcloud-a', qemu.hardware(self.files, properties or {}))
+        made.create('labcloud-a', qemu.parse_hardware(self.files, properties or {}))
         made.unit = ''      # part of every control group's name
         made.write_config_drive([('openstack/latest/meta_data.json', '{}')])
         made.configure('web', 256, 1, boots=False)
@@ -87,7 +89,7 @@ class MachineTest(CommandsTest):
         return made
 
     def ask(self, made, command, **arguments):
-        with monitor.Monitor(made._path('monitor')) as ask:
+        with qemu_monitor.QemuMonitor(made._path('monitor')) as ask:
             return ask(command, arguments)
 
 
@@ -106,7 +108,7 @@ class LifeTest(MachineTest):
     def test_what_qemu_says_is_told_when_it_does_not_start(self):
         made = self.made()
         os.unlink(self.files[1])
-        with self.assertRaisesRegex(monitor.MonitorError, 'does not start: .*/kernel'):
+        with self.assertRaisesRegex(qemu_monitor.QemuMonitorError, 'does not start: .*/kernel'):
             made.start()
 
     def test_a_card_comes_while_it_runs(self):
@@ -155,11 +157,11 @@ class LifeTest(MachineTest):
 
     def test_each_kind_of_server_is_known_by_its_directory(self):
         self.made()
-        self.assertIsInstance(virtual_machine.at(self.directory, UUID),
+        self.assertIsInstance(virtual_machine.get_server(self.directory, UUID),
                               virtual_machine.VirtualMachine)
-        self.assertNotIsInstance(virtual_machine.at(self.directory, 'other'),
+        self.assertNotIsInstance(virtual_machine.get_server(self.directory, 'other'),
                                  virtual_machine.VirtualMachine)
-        self.assertEqual(server.list_owned(self.directory, 'labcloud-a'), [UUID])
+        self.assertEqual(server.list_owned_uuids(self.directory, 'labcloud-a'), [UUID])
 
     def test_process_of_another_is_not_the_server(self):
         made = self.made()
@@ -176,19 +178,20 @@ class DevicesTest(MachineTest):
         made.attach(self.DISK)
         self.assertEqual(made.disks(), (self.DISK,))
         block, = [one for one in self.ask(made, 'query-block')
-                  if one.get('inserted', {}).get('node-name') == qemu.node_name(VOLUME)]
+                  if one.get('inserted', {}).get('node-name') == qemu.get_block_node_name(VOLUME)]
         self.assertIn(VOLUME, block['qdev'])
         os.truncate(self.directory + '/volume', 2 << 20)
         made.extended(VOLUME, 2 << 20)
         made.detach(VOLUME)
         self.assertEqual(made.disks(), ())
-        self.assertNotIn(qemu.node_name(VOLUME), str(self.ask(made, 'query-named-block-nodes')))
+        self.assertNotIn(qemu.get_block_node_name(VOLUME),
+                         str(self.ask(made, 'query-named-block-nodes')))
 
     def test_a_volume_that_the_guest_does_not_let_go_stays(self):
         made = self.started()
         made.attach(self.DISK)
         with mock.patch('labdriver.virtual_machines.virtual_machine.DETACH_TIMEOUT', 0.2):
-            with self.assertRaises(monitor.MonitorError):
+            with self.assertRaises(qemu_monitor.QemuMonitorError):
                 made.detach(VOLUME)
         self.assertEqual(made.disks(), (self.DISK,))
 
@@ -196,7 +199,7 @@ class DevicesTest(MachineTest):
         made = self.started({'hw_machine_type': 'q35'})
         far = Disk('/dev/vdz', VOLUME, 7, 3)
         for _ in range(2):
-            with self.assertRaisesRegex(monitor.MonitorError, 'device_add'):
+            with self.assertRaisesRegex(qemu_monitor.QemuMonitorError, 'device_add'):
                 made.attach(far)
         self.assertEqual(made.disks(), ())
 

@@ -208,7 +208,7 @@ sys.__stdout__.write(json.dumps(calls, default=str))
 type Call = readonly [path: string, args: readonly string[], named: Record<string, unknown>];
 
 describe("lab/cloud/bootstrap.py", () => {
-  const calls = (part: "offer" | "identities"): Call[] => {
+  const calls = (part: "create_offering" | "create_identities"): Call[] => {
     const done = spawnSync("python3", ["-B", "-c", recorder, part], {
       input: JSON.stringify(getCloudOffering(settings)),
       encoding: "utf8",
@@ -224,7 +224,7 @@ describe("lab/cloud/bootstrap.py", () => {
     all.filter(([called]) => called === `cloud.${path}`).map(([, , values]) => values);
 
   it("makes everything that is offered, as it is offered", () => {
-    const all = calls("offer");
+    const all = calls("create_offering");
     const { flavors, volumeTypes, externalNetworks, quotas } = getCloudOffering(settings);
     assert.deepEqual(named(all, "compute.create_flavor"), flavors);
     assert.deepEqual(
@@ -250,7 +250,7 @@ describe("lab/cloud/bootstrap.py", () => {
   });
 
   it("gives every zone its own host, once all hosts are there", () => {
-    const all = calls("offer");
+    const all = calls("create_offering");
     const hosts = all.filter(([path]) => path === "cloud.compute.add_host_to_aggregate");
     assert.deepEqual(
       hosts.map(([, args]) => args[1]),
@@ -263,7 +263,7 @@ describe("lab/cloud/bootstrap.py", () => {
   });
 
   it("gives the tenant no role but member, which implies that of load balancers, and creator", () => {
-    const all = calls("identities");
+    const all = calls("create_identities");
     const roles = all.filter(([path]) => path.endsWith("assign_project_role_to_user"));
     assert.equal(roles.length, 4, "two for the services, two for the tenant");
     const made = named(all, "identity.create_role").map(({ name }) => name);
@@ -280,7 +280,7 @@ describe("lab/cloud/bootstrap.py", () => {
   });
 
   it("publishes every service of the catalog on all three interfaces in both regions", () => {
-    const all = calls("identities");
+    const all = calls("create_identities");
     const endpoints = named(all, "identity.create_endpoint");
     const wanted = getCloudOffering(settings).catalog.flatMap(({ urls }) =>
       Object.entries(urls).flatMap(([region, url]) =>
@@ -299,7 +299,9 @@ describe("lab/cloud/bootstrap.py", () => {
   });
 
   it("makes no second service where Keystone's own command has made one", () => {
-    const made = named(calls("identities"), "identity.create_service").map(({ type }) => type);
+    const made = named(calls("create_identities"), "identity.create_service").map(
+      ({ type }) => type,
+    );
     assert.deepEqual(
       made,
       getCloudOffering(settings)

@@ -6,11 +6,11 @@ import time
 RETRY = 0.1
 
 
-class MonitorError(Exception):
+class QemuMonitorError(Exception):
     """qemu refused a command or did not answer in time. str() gives the reason."""
 
 
-class Monitor:
+class QemuMonitor:
     """Connection to the monitor at a socket, as a context that closes it.
 
     qemu serves one connection at a time, so keep the connection only for one action. qemu writes
@@ -21,7 +21,7 @@ class Monitor:
     def __init__(self, path, patience=10, timeout=30):
         self._events = []
         self._timeout = timeout
-        self._socket = connected(path, time.monotonic() + patience)
+        self._socket = connect_socket(path, time.monotonic() + patience)
         self._socket.settimeout(timeout)
         self._lines = self._socket.makefile('r', encoding='utf-8')
         self._next()    # qemu's greeting
@@ -41,7 +41,7 @@ class Monitor:
         while True:
             answer = self._next()
             if 'error' in answer:
-                raise MonitorError('%s: %s' % (command, answer['error'].get('desc')))
+                raise QemuMonitorError('%s: %s' % (command, answer['error'].get('desc')))
             if 'return' in answer:
                 return answer['return']
             self._events.append(answer)
@@ -59,9 +59,9 @@ class Monitor:
         try:
             line = self._lines.readline()
         except OSError as error:
-            raise MonitorError('qemu does not answer: %s' % error) from error
+            raise QemuMonitorError('qemu does not answer: %s' % error) from error
         if not line:
-            raise MonitorError('qemu ended')
+            raise QemuMonitorError('qemu ended')
         return json.loads(line)
 
 
@@ -70,7 +70,7 @@ def is_event(message, name, device):
     return message.get('event') == name and message.get('data', {}).get('device') == device
 
 
-def connected(path, deadline):
+def connect_socket(path, deadline):
     """Return a socket that is connected to path. Retry until the deadline."""
     while True:
         tried = socket.socket(socket.AF_UNIX)
@@ -80,5 +80,5 @@ def connected(path, deadline):
         except (FileNotFoundError, ConnectionRefusedError) as error:
             tried.close()
             if time.monotonic() > deadline:
-                raise MonitorError('qemu has no monitor at %s: %s' % (path, error)) from error
+                raise QemuMonitorError('qemu has no monitor at %s: %s' % (path, error)) from error
             time.sleep(RETRY)

@@ -18,11 +18,11 @@ START_TIMEOUT = 5
 POLL = 0.05
 
 
-class FrontError(Exception):
+class HaproxyError(Exception):
     """haproxy cannot provide what the load balancer requests. A retry would not help."""
 
 
-class Front:
+class HaproxyInstance:
     """Names, paths and actions of one load balancer."""
 
     def __init__(self, directory, balancer):
@@ -43,7 +43,7 @@ class Front:
     @staticmethod
     def has_port(port_id):
         """Return whether a port of the load balancer is plugged."""
-        return os.path.exists(network.LINKS + network.tap_name(port_id))
+        return os.path.exists(network.LINKS + network.get_tap_name(port_id))
 
     def connect(self, port, prefix, gateway):
         """Give the load balancer its address. Parameters: port as for network.plug, prefix length,
@@ -56,7 +56,7 @@ class Front:
             'dev', 'eth0', *v6)
         if gateway:
             run('ip', '-n', self.namespace, 'route', 'replace', 'default', 'via', gateway)
-        forget(self.rules)      # a new namespace has none
+        delete_if_exists(self.rules)      # a new namespace has none
 
     def join(self, port, address, prefix):
         """Give the load balancer an address in a subnet of its members, without another gateway."""
@@ -81,7 +81,7 @@ class Front:
             self._write(wanted)
             self._reload() if runs else self._start()
             self._await()
-        self.forward(self.statistics() if haproxy.watched(self.balancer) else [])
+        self.forward(self.statistics() if haproxy.list_check_only_pools(self.balancer) else [])
         self._drop_certificates_but({path for some in paths.values() for path in some})
 
     def _keep(self, pem):
@@ -97,23 +97,24 @@ class Front:
         if os.path.isdir(self.certificates):
             found = {os.path.join(self.certificates, name)
                      for name in os.listdir(self.certificates)}
-            forget(*(found - wanted))
+            delete_if_exists(*(found - wanted))
 
     def forward(self, rows):
         """Make the kernel forward UDP to the members that are healthy according to rows
         (statistics)."""
-        wanted, before = udp_rules.render(self.balancer, rows), content(self.rules)
+        wanted, before = udp_rules.render(self.balancer, rows), read_if_exists(self.rules)
         if wanted == before:
             return
         fresh = self.rules + '.new'
         with open(fresh, 'w', encoding='utf-8') as file:
             file.write(wanted or udp_rules.NOTHING)
-        gone = udp_rules.targets(before) - udp_rules.targets(wanted)
-        network.forward(self.namespace, fresh, {(port, address) for port, address, _ in gone})
-        os.rename(fresh, self.rules) if wanted else forget(fresh, self.rules)
+        gone = udp_rules.parse_allowed_flows(before) - udp_rules.parse_allowed_flows(wanted)
+        network.apply_forwarding_rules(self.namespace, fresh,
+                                       {(port, address) for port, address, _ in gone})
+        os.rename(fresh, self.rules) if wanted else delete_if_exists(fresh, self.rules)
 
     def _current(self):
-        return content(self.configuration)
+        return read_if_exists(self.configuration)
 
     def _write(self, text):
         """Replace the configuration file only if haproxy accepts the new file."""
@@ -123,7 +124,7 @@ class Front:
         try:
             run('haproxy', '-c', '-q', '-f', fresh)
         except CommandError as error:
-            raise FrontError('haproxy refuses the configuration: %s' % error) from error
+            raise HaproxyError('haproxy refuses the configuration: %s' % error) from error
         os.rename(fresh, self.configuration)
 
     def _start(self):
@@ -140,13 +141,13 @@ class Front:
 
     def _await(self):
         """Wait until the running haproxy has exactly the wanted listeners and members."""
-        wanted = haproxy.names(self.balancer)
+        wanted = haproxy.list_expected_ids(self.balancer)
         deadline = time.monotonic() + START_TIMEOUT
         while self.known() != wanted:
             if time.monotonic() > deadline:
                 log = run('journalctl', '-q', '-o', 'cat', '-n', '5', '-u', self.unit,
                           ok=ANY_STATUS)
-                raise FrontError('haproxy does not start: %s' % log.strip())
+                raise HaproxyError('haproxy does not start: %s' % log.strip())
             time.sleep(POLL)
 
     def known(self):
@@ -175,7 +176,7 @@ class Front:
 
     def _stop(self):
         run('systemctl', 'stop', self.unit, ok=ANY_STATUS)
-        forget(self.socket, self.configuration)
+        delete_if_exists(self.socket, self.configuration)
 
     def remove(self):
         """Remove everything that belongs to the load balancer on this host."""
@@ -185,7 +186,7 @@ class Front:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-def content(path):
+def read_if_exists(path):
     """Return the text of a file, or an empty text if the file does not exist."""
     try:
         with open(path, encoding='utf-8') as file:
@@ -194,7 +195,7 @@ def content(path):
         return ''
 
 
-def forget(*paths):
+def delete_if_exists(*paths):
     """Delete those of the files that exist."""
     for path in paths:
         if os.path.exists(path):
