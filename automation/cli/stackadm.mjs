@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { Refusal, start } from "./run-on-supported-node.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const inCheckout = ["tsconfig.build.json", join("packages", "tools", "checkout.mjs")].every(
+const inCheckout = ["tsconfig.build.json", join("packages", "tools", "prepare-checkout.mjs")].every(
   (path) => existsSync(join(root, path)),
 );
 

@@ -101,8 +101,8 @@ describe("scripts for machines", () => {
   const version = [packages, "machine/scripts/change-version.sh"];
   const upgrade = [...version, "kubeadm/scripts/upgrade-node.sh"];
   const asking = "machine/scripts/request-join-credentials.sh";
-  const takeBack = "kubeadm/scripts/undo-release.sh";
-  const releasing = [takeBack, "kubeadm/scripts/release-functions.sh"];
+  const takeBack = "kubeadm/scripts/undo-teardown.sh";
+  const releasing = [takeBack, "kubeadm/scripts/teardown-functions.sh"];
   const offer = "machine/scripts/allow-join-requests.sh";
   const controlPlane = [
     "kubeadm/scripts/immutable-values.sh",
@@ -110,7 +110,7 @@ describe("scripts for machines", () => {
     "kubeadm/scripts/install-certificate-renewal.sh",
     "kubeadm/scripts/install-encryption.sh",
     "kubeadm/scripts/static-pod-health.sh",
-    "kubeadm/scripts/component-configuration.sh",
+    "kubeadm/scripts/control-plane-configuration.sh",
     "kubeadm/scripts/coredns-image.sh",
     "kubeadm/scripts/kubelet-configuration.sh",
     "kubeadm/scripts/install-kubelet-certificate-approver.sh",

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-const checkout = resolve(root, "..", "tools", "checkout.mjs");
+const checkout = resolve(root, "..", "tools", "prepare-checkout.mjs");
 if (existsSync(checkout) && existsSync(join(root, "tsconfig.build.json")))
   await (await import(checkout)).prepare({ dist: true });
 const main = join(root, "dist", "packages", "lab", "cli", "main.js");

@@ -36,8 +36,9 @@ export class Checkout extends Repository {
     this.put("index.ts", "export {};");
     this.put("automation/cli/main.ts", "export {};");
     this.put("components/machine/scripts/prepare/prepare.sh", "echo prepare");
-    for (const name of ["start", "stackadm"]) this.take(`automation/cli/${name}.mjs`);
-    for (const name of ["checkout", "run"]) this.take(`packages/tools/${name}.mjs`);
+    for (const name of ["run-on-supported-node", "stackadm"])
+      this.take(`automation/cli/${name}.mjs`);
+    for (const name of ["prepare-checkout", "run"]) this.take(`packages/tools/${name}.mjs`);
   }
 
   /** Runs one of the entry points. */
