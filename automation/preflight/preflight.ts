@@ -97,7 +97,10 @@ export async function checkSettings({ run, options }: PreflightFacts): Promise<v
   if (options.preflight !== false) await run.spec({ files: true });
 }
 
-/** Starts to ask the cloud while the state is being read. Later uses report errors. */
+/**
+ * Starts to ask the cloud while the state is being read. {@link surveyCloud} waits for the answer
+ * and reports its errors.
+ */
 export function startSurvey(facts: PreflightFacts): void {
   const { run, spec, options } = facts;
   if (!spec || options.preflight === "names") return;

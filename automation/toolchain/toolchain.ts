@@ -86,8 +86,9 @@ interface Context {
     readonly openstack: OpenstackPluginVersion;
   };
   /**
-   * Scripts that start the substitutes, by the name of the program. `variables` contains the
-   * environment variables that the substitutes need.
+   * Scripts that start the programs that replace missing programs. A map from the name of a missing
+   * program to the text of the script. `variables` contains the environment variables that Pulumi
+   * needs with these programs.
    */
   readonly scripts: Map<string, string>;
   readonly variables: Record<string, string>;

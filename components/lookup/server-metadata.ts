@@ -71,10 +71,10 @@ export interface OwnCluster {
 }
 
 /**
- * Returns the servers of the cluster. These are the servers in the state. They are also servers
- * with an identity from the state, because an interrupted run may have created them. A server with
- * another identity belongs to another cluster. A server without an identity comes from an early
- * release. It belongs to the cluster only if no other server has the same name.
+ * Returns the servers of the cluster, from three groups: servers in the state; servers with an
+ * identity from the state, which an interrupted run may have created; and servers without an
+ * identity, which an early release created. Skips a server if an earlier group contains its name.
+ * If the state cannot be read, returns all servers with a matching name.
  */
 function ownOf<Server extends ListedServer>(
   servers: readonly Server[],

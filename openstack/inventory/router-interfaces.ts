@@ -20,9 +20,8 @@ const interfaceOwners: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether this is the `device_owner` of a router's interface. Neutron creates and deletes a
- * router's other ports together with the interfaces. These are the gateway and the SNAT address of
- * a distributed router.
+ * Returns whether a `device_owner` belongs to a router's interface. Neutron itself creates and
+ * deletes a router's other ports: the gateway port, and the SNAT ports of a distributed router.
  */
 export const isRouterInterface = (owner: string): boolean => interfaceOwners.has(owner);
 

@@ -162,8 +162,9 @@ component_back() {
   die "$1 on $NODE_NAME does not come up, neither with its new $(asked_for) nor with its former ones; crictl logs there says why${said:+; it said: $said}"
 }
 
-# Prints why the API server exited, if wrong flags may be the reason of kubeadm's failure. An API
-# server that refuses a flag exits. The log of a slow API server contains no errors about flags.
+# Prints why the API server exited, if the user's flags or patches may have caused the failure of
+# kubeadm init. An API server that refuses a flag exits and logs the reason. The log of a slow API
+# server contains no such reason, so the function prints nothing.
 flags_fault() {
   local said
   [[ -n $CONFIGURATION$PATCHES ]] || return 0

@@ -195,8 +195,8 @@ run_step() {
   exec 3>&2 4>&1 9>"$volatile/${3:-lock}" >>"$log" 2>&1
   trap failed EXIT
   require SERVER_ID SERVER_PATH
-  # Started in the background of a process that ends at once, so that no `wait` in the script waits
-  # for it.
+  # Starts signs_of_life in the background of a subshell that ends at once. So no `wait` in the
+  # script waits for signs_of_life.
   exec 8> >(signs_of_life <&0 &)
   # Waits for a script of an interrupted run, for example an upgrade, which may run for this time.
   # Meanwhile this script reports signs of life.

@@ -7,9 +7,9 @@
 # an emulated processor.
 readonly slow_loop=100 slowest_factor=5
 
-# Writes the factor that multiplies every time limit on this machine: TIMEOUT_FACTOR, or a larger
-# factor on a slow machine, which the function then reports. Measures the speed only once, before
-# Kubernetes uses the processor.
+# Writes the factor by which the scripts on this machine multiply their time limits. This is the
+# larger of TIMEOUT_FACTOR and the measured factor. Reports a measured factor that is larger than
+# TIMEOUT_FACTOR. Measures the speed only once, before Kubernetes uses the processor.
 timeouts() {
   local took measured=1
   if [[ -e $state/measured-factor ]]; then

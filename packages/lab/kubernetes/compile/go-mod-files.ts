@@ -74,9 +74,10 @@ interface GoModParts {
 }
 
 /**
- * Renders a go.mod. For shared modules, it requires a version later than all others and replaces
- * this version by the shared version. Go's build cache distinguishes packages by the selected
- * version, not by the replacement. So the selected version must be the same everywhere.
+ * Renders a go.mod. For each shared module, the file requires a version that is later than any
+ * other required version, and replaces this version by the shared version. So Go selects the same
+ * version of the module in every build. Builds can then share compiled packages, because Go's build
+ * cache distinguishes packages by the selected version, not by the replacement.
  */
 function renderGoMod(parts: GoModParts): string {
   const shared = [...parts.shared].map(([path, version]) => ({

@@ -35,8 +35,8 @@ export interface SiteManifest {
     /** Fingerprint of the key that signs Docker's repository. */
     readonly dockerKeyFingerprint?: string;
     /**
-     * Packages of upstream in the repository, as they were published. A map from a file to its
-     * SHA-256.
+     * Packages in the repository that upstream published and that the lab did not build. A map from
+     * a file name to the SHA-256 of the file.
      */
     readonly mirrored?: Readonly<Record<string, string>>;
   };

@@ -59,7 +59,7 @@ class HaproxyInstance:
         delete_if_exists(self.rules)      # a new namespace has none
 
     def join(self, port, address, prefix):
-        """Give the load balancer an address in a subnet of its members, without another gateway."""
+        """Give the load balancer an address in a subnet of its members. Keep the default route."""
         device = 'mem' + port['id'][:11]
         network.plug(port, self.namespace, device)
         run('ip', '-n', self.namespace, 'addr', 'replace', '%s/%s' % (address, prefix),

@@ -80,7 +80,10 @@ def get_failure_report(balancer):
 
 
 def get_operating_status(word, weight=None):
-    """Return Octavia's status for a member's status in haproxy and its weight (text)."""
+    """Return Octavia's operating status of a member.
+
+    word: the member's status in haproxy. weight: the member's weight in haproxy, as a string.
+    """
     if word.startswith('UP') and weight == '0':
         return 'DRAINING'
     return next((status for begin, status in OPERATING if word.startswith(begin)), 'ERROR')

@@ -56,8 +56,8 @@ function normalizeSecret(object: JsonObject): void {
 }
 
 /**
- * Maps of strings. Kubernetes' API has `omitempty` for all of them. Other empty maps may have a
- * meaning.
+ * Maps of strings. The stand-in removes them if they are empty, because Kubernetes' API has
+ * `omitempty` for all of them. The stand-in keeps other empty maps, which may have a meaning.
  */
 const maps = new Set([
   "data",

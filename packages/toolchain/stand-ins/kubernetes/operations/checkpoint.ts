@@ -35,8 +35,8 @@ export function parseCheckpoint(state: JsonObject): Checkpoint {
  * Returns the state: the live object as outputs, with the values that the next diff and update
  * need.
  *
- * @param marks inputs as the engine sent them; secrets in them, and a Secret's data, are secret in
- * the state
+ * @param marks inputs as the engine sent them. Values that are secret in these inputs are also
+ * secret in the state. The data of an object of the kind Secret is always secret in the state
  */
 export function renderCheckpoint(checkpoint: Checkpoint, marks: JsonObject): JsonObject {
   const live = structuredClone(checkpoint.live);
