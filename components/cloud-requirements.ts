@@ -2,7 +2,7 @@ import type {
   ClusterRequirements,
   CountedResource,
 } from "../openstack/checks/cluster-requirements.js";
-import type { RequiredLookups } from "../openstack/checks/lookup-requirements.js";
+import type { RequiredLookups } from "../openstack/checks/required-lookups.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
 import { findBarbicanCertificatePath } from "./config/load-balancing/barbican-certificate-path.js";
 import { isCredentialSupplied } from "./config/cloud/credential.js";

@@ -1,6 +1,6 @@
 import { listVisibleObjects } from "../../openstack/inventory/inventory.js";
 import { Failure } from "../../base/failures/failure.js";
-import { requireCurrentState } from "./outdated-state.js";
+import { requireCurrentState } from "./refuse-outdated-state.js";
 import {
   needsCloudForUndo,
   hasInterruptedRun,

@@ -25,7 +25,7 @@ import {
   findPortsWithoutScripts,
   attributeUnrecordedServer,
 } from "./unrecorded-server-attribution.js";
-import { requireCurrentState } from "./outdated-state.js";
+import { requireCurrentState } from "./refuse-outdated-state.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/step.js";

@@ -1,5 +1,5 @@
 import { sign } from "node:crypto";
-import { deriveSshKey, type SshKey } from "./host-keys.js";
+import { deriveSshKey, type SshKey } from "./derived-ssh-keys.js";
 import {
   keyAlgorithm,
   deriveBytes,

@@ -97,7 +97,7 @@ export const joinScripts = [
 ] as const;
 
 export const leaveScripts = [common, draining, read("scripts/steps/remove-node.sh")] as const;
-const releasing = [common, takeBack, read("scripts/teardown-functions.sh")];
+const releasing = [common, takeBack, read("scripts/cloud-object-release.sh")];
 export const teardownScripts = [
   ...releasing,
   read("scripts/steps/release-cluster-objects.sh"),

@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { recogniseError } from "../../base/failures/failure.js";
 import { orderLookups, isUuid } from "../../openstack/client/name-or-id.js";
 import { getCloudScope, type CloudScope } from "../../openstack/auth/token-scope.js";
-import type { RequiredLookups } from "../../openstack/checks/lookup-requirements.js";
+import type { RequiredLookups } from "../../openstack/checks/required-lookups.js";
 import { ProgramError } from "../pulumi/errors.js";
 import { findServers } from "./existing-servers.js";
 import { findFloatingIp } from "./existing-floating-ip.js";

@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { identityKey } from "../../openstack/inventory/ownership.js";
-import type { WantedFloatingIp } from "../../openstack/checks/lookup-requirements.js";
+import type { WantedFloatingIp } from "../../openstack/checks/required-lookups.js";
 import {
   createSettingProblem,
   noMatchPattern,

@@ -4,7 +4,7 @@ import { orderLookups, findByReference } from "../../openstack/client/name-or-id
 import type {
   WantedAdminNetwork,
   WantedNetwork,
-} from "../../openstack/checks/lookup-requirements.js";
+} from "../../openstack/checks/required-lookups.js";
 import { rangesOverlap } from "../../base/ip-addresses.js";
 import {
   findFirstMatch,

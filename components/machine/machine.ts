@@ -6,7 +6,7 @@ import {
   getClusterTagsOutput,
   type ClusterMarkInput,
 } from "../identity/resource-tags.js";
-import { deriveSshKey, getHostKeyPurpose } from "../identity/host-keys.js";
+import { deriveSshKey, getHostKeyPurpose } from "../identity/derived-ssh-keys.js";
 import { findAddressOfFamily } from "../../base/ip-addresses.js";
 import type { AdminNetwork } from "../network/second-interface-network.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";

@@ -1,4 +1,4 @@
-import type { SshKey } from "../identity/host-keys.js";
+import type { SshKey } from "../identity/derived-ssh-keys.js";
 import {
   findCloudInitHeader,
   cloudInitPartBoundary,

@@ -18,7 +18,7 @@ import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cl
 import { specOf } from "../../test/support/config/spec.js";
 import { lookUpCloudFacts } from "./support/bare/cloud.js";
 import { deleteAddedObjects } from "./support/bare/destroy.js";
-import { DryRunCloud, createDryRunCreators } from "./support/bare/dry-run.js";
+import { DryRunCloud, createDryRunCreators } from "./support/bare/dry-run-cloud.js";
 import { createBareCluster, type ExistingResources } from "./support/bare/run.js";
 import { runBareUp } from "./support/bare/up.js";
 import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";

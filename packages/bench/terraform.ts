@@ -32,7 +32,7 @@ import { startFakeCloud } from "../../test/support/cloud/fake-openstack.js";
 import { specOf } from "../../test/support/config/spec.js";
 import { lookUpCloudFacts } from "./support/bare/cloud.js";
 import { deleteAddedObjects } from "./support/bare/destroy.js";
-import { DryRunCloud } from "./support/bare/dry-run.js";
+import { DryRunCloud } from "./support/bare/dry-run-cloud.js";
 import { waitUntilWorking } from "./support/bare/wait-until-working.js";
 import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";
 import type { ResourceWork } from "./support/moments.js";

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import { reporterLinePrefix } from "./line-reporter.js";
+import { reporterLinePrefix } from "./json-lines-reporter.js";
 
 export interface TestFailure {
   readonly title: string;

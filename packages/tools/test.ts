@@ -70,7 +70,7 @@ function runFiles(
 ): ChildProcess {
   const { name, jobs = 1, quick } = tier;
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
-  const reporter = join(__dirname, "line-reporter.ts");
+  const reporter = join(__dirname, "json-lines-reporter.ts");
   const files = listTestFiles(name, { root, all, order: getTestFileOrder(tier, seed) });
   const how = jobs > 1 ? ["--parallel", "--jobs", String(jobs)] : [];
   const child = spawn(

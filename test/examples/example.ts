@@ -3,7 +3,7 @@ import { silentProgress } from "../../base/progress.js";
 import { labAdd } from "../../packages/lab/lab.js";
 import { podNetworkOf } from "../support/config/pod-networks.js";
 import { listRecentlyChangedFiles } from "../../packages/tools/changed-files.js";
-import { writeReporterLine } from "../../packages/tools/line-reporter.js";
+import { writeReporterLine } from "../../packages/tools/json-lines-reporter.js";
 import type { Stack } from "../lab/support/stack/stack.js";
 
 /** Whether the run was started by `npm test examples -- --all`. */

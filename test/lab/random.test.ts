@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import { writeReporterLine } from "../../packages/tools/line-reporter.js";
+import { writeReporterLine } from "../../packages/tools/json-lines-reporter.js";
 import { foreignObjects, type ForeignObjects } from "./support/cloud/foreign.js";
 import { labCluster, type LabCluster } from "./support/stack/lab-cluster.js";
 import { RandomRun, stackName, type Figures } from "./support/faults/random-run.js";

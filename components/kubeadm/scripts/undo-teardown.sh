@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2016
-# Undoes the changes of teardown-functions.sh if the cluster is not deleted. Annotations on the
+# Undoes the changes of cloud-object-release.sh if the cluster is not deleted. Annotations on the
 # webhook configurations contain the former settings, so that any control plane can restore the
-# settings. Library of control-plane.sh and teardown-functions.sh.
+# settings. Library of control-plane.sh and cloud-object-release.sh.
 
 readonly webhook_kinds='validatingwebhookconfigurations mutatingwebhookconfigurations'
 # Prefix of an annotation's name, before the index of a webhook. The annotation's value is the

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { FakeProject } from "../../../packages/bench/support/scale/fake-project.js";
+import { FakeProject } from "../../../packages/bench/support/scale/fake-openstack-project.js";
 import { startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { machineProgram } from "../support/machine-program.js";
 import { Project, succeeded } from "../support/project.js";

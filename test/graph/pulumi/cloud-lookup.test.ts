@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import type { RequiredLookups } from "../../../openstack/checks/lookup-requirements.js";
+import type { RequiredLookups } from "../../../openstack/checks/required-lookups.js";
 import { lookUpCloud, type CloudFacts } from "../../../components/lookup/cloud-lookup.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type Fields } from "../../support/graph/graph.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { deriveSshKey } from "../../../components/identity/host-keys.js";
+import { deriveSshKey } from "../../../components/identity/derived-ssh-keys.js";
 import { preparationScripts } from "../../../components/machine/preparation.js";
 import { renderUserData } from "../../../components/machine/user-data.js";
 import { freshDebian, workerValues } from "../../support/machine/fresh-debian.js";

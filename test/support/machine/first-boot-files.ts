@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import { deriveSshKey } from "../../../components/identity/host-keys.js";
+import { deriveSshKey } from "../../../components/identity/derived-ssh-keys.js";
 import { renderUserData } from "../../../components/machine/user-data.js";
 
 /**

@@ -3,7 +3,7 @@ import type { CloudClient, ServiceType } from "../../../../openstack/client/clou
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import { listOffer } from "../../../../openstack/checks/cloud-offer.js";
 import { findByReference } from "../../../../openstack/client/name-or-id.js";
-import type { RequiredLookups } from "../../../../openstack/checks/lookup-requirements.js";
+import type { RequiredLookups } from "../../../../openstack/checks/required-lookups.js";
 import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
 import type { Fields, Made } from "../../../../test/support/graph/graph.js";
 

@@ -24,7 +24,7 @@ export class FakesProcess {
   ) {}
 
   static async start(): Promise<FakesProcess> {
-    const child = fork(join(__dirname, "site.ts"), [], { execArgv: ["--import", "tsx"] });
+    const child = fork(join(__dirname, "serve-fakes.ts"), [], { execArgv: ["--import", "tsx"] });
     const ended = once(child, "exit").then(() => {
       throw new Error("What is fake did not begin.");
     });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { apiPort } from "../../../../base/ports.js";
 import { toYaml } from "../../../../base/yaml.js";
 import { FakeApiServer } from "../../../toolchain/test/unit/stand-ins/kubernetes/support/fake-api-server.js";
-import type { FakeMachine } from "./fake-project.js";
+import type { FakeMachine } from "./fake-openstack-project.js";
 
 /** Kinds that the program creates and the fake API server does not serve by default. */
 const kinds: readonly (readonly [

@@ -1,7 +1,7 @@
 import { createServer, type Server as TcpServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { Server, type Connection, type ServerChannel } from "ssh2";
-import type { FakeMachine } from "./fake-project.js";
+import type { FakeMachine } from "./fake-openstack-project.js";
 
 export interface FakeMachinesOptions {
   /** Returns the machine with an address of the network. */

@@ -15,7 +15,7 @@ import {
 import { equip } from "../../../../test/support/cloud/ready-cluster.js";
 import { FakeKubernetes } from "./kubernetes.js";
 import { FakeMachines } from "./machines.js";
-import { FakeProject, type FakeMachine } from "./fake-project.js";
+import { FakeProject, type FakeMachine } from "./fake-openstack-project.js";
 import type { FakesUsage } from "./fakes-process.js";
 
 /** Loopback addresses that nothing else uses. */

@@ -1,4 +1,4 @@
-import { deriveSshKey } from "../../../../components/identity/host-keys.js";
+import { deriveSshKey } from "../../../../components/identity/derived-ssh-keys.js";
 import { joinUser } from "../../../../components/identity/join-certificate.js";
 import { renderShellAssignments } from "../../../../components/remote-scripts/shell-quoting.js";
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";

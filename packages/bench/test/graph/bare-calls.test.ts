@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { lookUpCloudFacts } from "../../support/bare/cloud.js";
-import { DryRunCloud, createDryRunCreators } from "../../support/bare/dry-run.js";
+import { DryRunCloud, createDryRunCreators } from "../../support/bare/dry-run-cloud.js";
 import {
   createBareCluster,
   type BareRunResult,

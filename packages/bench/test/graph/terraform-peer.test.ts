@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lookUpCloudFacts } from "../../support/bare/cloud.js";
-import { DryRunCloud } from "../../support/bare/dry-run.js";
+import { DryRunCloud } from "../../support/bare/dry-run-cloud.js";
 import { getBenchCluster } from "../../support/bench-cluster.js";
 import {
   renderTerraformConfiguration,

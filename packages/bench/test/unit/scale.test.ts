@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { getPeerFigures, getScaleFigures } from "../../support/scale/figures.js";
-import { FakeProject } from "../../support/scale/fake-project.js";
+import { FakeProject } from "../../support/scale/fake-openstack-project.js";
 import type { Figures } from "../../support/statistics.js";
 import { keyPair } from "../../../../test/engine/support/ssh-server.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { getPackageRoot } from "../../../../base/paths.js";
-import { reporterLinePrefix } from "../../line-reporter.js";
+import { reporterLinePrefix } from "../../json-lines-reporter.js";
 import { runTests } from "../../test.js";
 import { selectTiers, getTestFileOrder, tiers } from "../../tiers.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";

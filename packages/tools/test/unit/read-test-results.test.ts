@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readTestResults } from "../../read-test-results.js";
-import { reporterLinePrefix } from "../../line-reporter.js";
+import { reporterLinePrefix } from "../../json-lines-reporter.js";
 
 /** Starts a process that prints these lines and exits with this code. */
 const printing = (lines: readonly string[], code = 0) =>

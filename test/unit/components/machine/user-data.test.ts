@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { parse } from "yaml";
-import { deriveSshKey } from "../../../../components/identity/host-keys.js";
+import { deriveSshKey } from "../../../../components/identity/derived-ssh-keys.js";
 import { renderUserData } from "../../../../components/machine/user-data.js";
 import { golden } from "../../../support/golden.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { StackHistory, StackRuns } from "../../../../automation/pulumi/run-history.js";
-import { findNewerStateEvidence } from "../../../../automation/repair/outdated-state.js";
+import { findNewerStateEvidence } from "../../../../automation/repair/refuse-outdated-state.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
 import { object } from "../../../support/cloud/cloud-object.js";
