@@ -77,7 +77,7 @@ export const findAddressOfFamily = (
 
 /** Neutron's names of the IPv6 address modes that machines support. */
 export const ipv6Modes = ["slaac", "dhcpv6-stateful"] as const;
-export type Ipv6Mode = (typeof ipv6Modes)[number];
+export type Ipv6AddressMode = (typeof ipv6Modes)[number];
 
 /** Pod range and Service range of a cluster for one IP family. */
 export interface PodAndServiceRanges {

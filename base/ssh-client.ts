@@ -108,7 +108,11 @@ export function logIn(
 }
 
 /** Opens a TCP connection from the machine to `address`. */
-export const openTcpConnection = (client: Client, address: string, port: number): Promise<Duplex> =>
+export const openTcpConnectionFromMachine = (
+  client: Client,
+  address: string,
+  port: number,
+): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     client.forwardOut("127.0.0.1", 0, address, port, (error, channel) => {
       if (error) reject(error);
@@ -207,7 +211,7 @@ export async function probeLogin(
   try {
     if (!proxy) return await touch({ ...target, ...agent });
     hop = await logIn({ ...proxy, ...agent });
-    stream = await openTcpConnection(hop, target.host, target.port ?? 22);
+    stream = await openTcpConnectionFromMachine(hop, target.host, target.port ?? 22);
     return await touch({ ...target, ...agent }, stream);
   } catch (error) {
     if (error instanceof HostKeyMismatch) return "wrong host key";

@@ -13,7 +13,7 @@ export const hadNoResources = (facts: OperationFacts): boolean => !hadResources(
  * Starts the engine's process and the sign-in to the cloud early, to save time while the state is
  * read. A destroy runs no program, so the process loads none.
  */
-export function startEngineWithoutProgram({ run }: OperationFacts): void {
+export function prestartEngineWithoutProgram({ run }: OperationFacts): void {
   run.getReady({ program: false });
 }
 

@@ -8,7 +8,7 @@ import { explainMessages, explainMessage } from "./engine-errors.js";
 import {
   cancelMessage,
   workerReplySchema,
-  type loadMessageSchema,
+  type loadProgramMessageSchema,
   type OperationRequest,
   type WorkerReply,
 } from "./worker-messages.js";
@@ -44,13 +44,13 @@ const graceMilliseconds = 10_000;
  * process loads Pulumi's modules, and also the program if `program` is given.
  */
 export function prepareWorker(
-  { program }: Omit<z.input<typeof loadMessageSchema>, "type">,
+  { program }: Omit<z.input<typeof loadProgramMessageSchema>, "type">,
   place: WorkerEnvironment,
 ): ChildProcess {
   const child = startWorker(place);
   // Errors are ignored here, because the operation that uses the process reports them.
   child.on("error", () => undefined);
-  const load = { type: "load", program } satisfies z.input<typeof loadMessageSchema>;
+  const load = { type: "load", program } satisfies z.input<typeof loadProgramMessageSchema>;
   child.send(load, () => undefined);
   return child;
 }

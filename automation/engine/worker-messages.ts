@@ -19,7 +19,7 @@ export type EnvironmentMessage = z.infer<typeof environmentMessageSchema>;
  * Message from the parent that lets the child load its modules before it is known whether an
  * operation follows.
  */
-export const loadMessageSchema = z.object({
+export const loadProgramMessageSchema = z.object({
   type: z.literal("load"),
   /** Module of the program. Absent: no program will run. */
   program: z.string().optional(),

@@ -14,7 +14,7 @@ import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
 import { enablePreviewBeforeUpdate, disableOperationResults } from "../pulumi/pulumi-internals.js";
 import {
-  loadMessageSchema,
+  loadProgramMessageSchema,
   environmentMessageSchema,
   workerReplySchema,
   operationRequestSchema,
@@ -194,7 +194,7 @@ function begin(message: unknown): void {
     process.once("message", begin);
     return;
   }
-  const early = loadMessageSchema.safeParse(message);
+  const early = loadProgramMessageSchema.safeParse(message);
   if (!early.success) {
     void serve(operationRequestSchema.parse(message));
     return;

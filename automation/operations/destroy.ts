@@ -5,7 +5,7 @@ import {
   hadResources,
   moveKubeconfigOfEarlierRelease,
   removeLocalFiles,
-  startEngineWithoutProgram,
+  prestartEngineWithoutProgram,
 } from "../destroy/delete-resources.js";
 import type { DestroyStepDescription } from "../destroy/destroy-plan.js";
 import { waitForClusterApi } from "../destroy/wait-for-cluster-api.js";
@@ -32,7 +32,7 @@ import { describeDestroy, runDestroy, type DestroyFacts } from "./run-destroy.js
 export const destroyOperation: Operation<DestroyFacts, DestroyStepDescription> = {
   guards: [
     requireUnlocked,
-    startEngineWithoutProgram,
+    prestartEngineWithoutProgram,
     readProtection,
     readStackState,
     requireClusterStack,

@@ -7,12 +7,12 @@ import { checkSettings } from "../preflight/preflight.js";
 import { mergeRows } from "../pulumi/preview-rows.js";
 import { describeSteps, runGuards } from "../steps/run-steps.js";
 import type { Guard } from "../steps/step.js";
-import { startEngineWithProgram, type UpFacts } from "./run-program.js";
+import { prestartEngineWithProgram, type UpFacts } from "./run-program.js";
 import { upOperation } from "./up.js";
 
 const guards: readonly Guard<UpFacts>[] = [
   checkSettings,
-  startEngineWithProgram,
+  prestartEngineWithProgram,
   readStackState,
   requirePackageProgramStack,
   requireSameLocation,

@@ -34,7 +34,7 @@ export interface UpFacts extends PreflightFacts, ForeignCredentialFacts {
  * Starts the engine's process and the sign-in to the cloud early, to save time while the state is
  * read.
  */
-export function startEngineWithProgram({ run, options }: UpFacts): void {
+export function prestartEngineWithProgram({ run, options }: UpFacts): void {
   if (options.preflight !== false) run.getReady();
 }
 

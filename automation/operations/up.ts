@@ -23,7 +23,7 @@ import {
 } from "../steps/step.js";
 import {
   runProgram,
-  startEngineWithProgram,
+  prestartEngineWithProgram,
   verifyNewCluster,
   type UpFacts,
 } from "./run-program.js";
@@ -36,7 +36,7 @@ export const upOperation: Operation<UpFacts, PlannedChanges> = {
   guards: [
     readSettings,
     requireUnlocked,
-    startEngineWithProgram,
+    prestartEngineWithProgram,
     startSurvey,
     readStackState,
     requirePackageProgramStack,

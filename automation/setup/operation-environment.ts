@@ -56,7 +56,7 @@ export const usesStandInsByDefault = (env: NodeJS.ProcessEnv): true | undefined 
  * Returns the variables that select the lab's cloud. Returns no variables if the environment names
  * another cloud. Throws if the environment names no cloud and the lab does not run.
  */
-export function getCloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+export function selectCloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   if (!usesLab(env)) {
     if (namesCloud(env)) return {};
     throw new Failure(
@@ -178,7 +178,7 @@ export async function prepareEnvironment(
 ): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
   requireVariables(env);
-  const cloud = getCloudEnvironment(env);
+  const cloud = selectCloudEnvironment(env);
   // Checks the backend before the toolchain, because the toolchain may take minutes and an error
   // should come first.
   const backend = resolveBackendUrl(env, options.backend);

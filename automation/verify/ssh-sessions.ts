@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
 import {
   runRemoteCommand,
-  openTcpConnection,
+  openTcpConnectionFromMachine,
   HostKeyMismatch,
   logIn,
   type RemoteCommandResult,
@@ -35,7 +35,7 @@ const reasonOf = (error: unknown): string =>
 
 async function open(client: Client, address: string, port: number): Promise<Duplex> {
   try {
-    return await openTcpConnection(client, address, port);
+    return await openTcpConnectionFromMachine(client, address, port);
   } catch (error) {
     throw new Failure("FAILED", `${address}:${port} cannot be reached: ${reasonOf(error)}.`);
   }

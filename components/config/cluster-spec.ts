@@ -19,7 +19,7 @@ import {
 import {
   findServicesNetworkConflicts,
   cloudControllerSchema,
-  loadBalancerSchema,
+  serviceLoadBalancerSchema,
   findOvnPlacementConflicts,
   openstackPluginSchema,
   findDisabledLoadBalancerConflicts,
@@ -134,7 +134,7 @@ export const clusterFieldsSchema = strictObject({
   kubernetes: kubernetesSchema,
   podNetwork: podNetworkSchema,
   openstackPlugin: openstackPluginSchema,
-  loadBalancer: loadBalancerSchema,
+  loadBalancer: serviceLoadBalancerSchema,
   cloudController: cloudControllerSchema,
   credential: credentialSchema,
   blockStorage: blockStorageSchema,

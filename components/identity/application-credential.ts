@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { listAccessRules, type AccessRule } from "../../openstack/auth/access-rules.js";
-import { getControllerRoles } from "../../openstack/checks/cluster-credential-check.js";
+import { selectCredentialRoles } from "../../openstack/checks/cluster-credential-check.js";
 import { getCredentialDescription, getNameInCloud } from "../../openstack/inventory/ownership.js";
 import { Component } from "../pulumi/component.js";
 import type { CloudScope } from "../../openstack/auth/token-scope.js";
@@ -67,7 +67,7 @@ export class ApplicationCredential extends Component {
       });
     const suffix = suffixOf(wanted, accessRules);
     const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
-      const given = getControllerRoles(held, needs);
+      const given = selectCredentialRoles(held, needs);
       // Keystone gives a credential without roles all roles of the user, so the list must not be
       // empty. If the user has no suitable role, the preflight reports an error. Without the
       // preflight, Keystone refuses the role `member`. An existing credential keeps its roles.

@@ -9,7 +9,7 @@ import {
 } from "../pulumi/recorded-resources.js";
 import { scriptType } from "../remote-scripts/script-type.js";
 import { findScriptServerId } from "../remote-scripts/script-steps.js";
-import { mustNotIgnorePowerState } from "./refused-power-states.js";
+import { isIgnoredPowerStateRefused } from "./refused-power-states.js";
 import {
   listServers,
   selectClusterServers,
@@ -99,7 +99,9 @@ function withPower(
   const refused = new Set(
     listed.flatMap(({ id, status }) => {
       const recorded = recordOf(id, state)?.outputs["powerState"];
-      return typeof recorded === "string" && mustNotIgnorePowerState(recorded, status) ? [id] : [];
+      return typeof recorded === "string" && isIgnoredPowerStateRefused(recorded, status)
+        ? [id]
+        : [];
     }),
   );
   return Object.fromEntries(

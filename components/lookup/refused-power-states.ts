@@ -27,7 +27,7 @@ const unstarted = new Set(["active", "error", "migrating"]);
  * @param recorded power state in the stack's state
  * @param now power state in Nova, which a refresh would write to the state
  */
-export const mustNotIgnorePowerState = (recorded: string, now: string): boolean => {
+export const isIgnoredPowerStateRefused = (recorded: string, now: string): boolean => {
   const both = [recorded, now].map((state) => state.toLowerCase());
   return both.every((state) => unstarted.has(state)) && both.some(isRefusedPowerState);
 };

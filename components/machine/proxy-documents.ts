@@ -14,7 +14,7 @@ export interface ProxyUrls {
 const hostOf = (url: string): string => /^https?:\/\/(?:[^/@]*@)?([^/:\s]+)/.exec(url)?.[1] ?? "";
 
 /** Returns whether an entry of a no-proxy list includes a host. */
-export function isProxyException(entry: string, host: string): boolean {
+export function matchesProxyException(entry: string, host: string): boolean {
   if (entry.includes("/"))
     return (
       Address4.isValid(entry) &&
@@ -65,7 +65,7 @@ export function getProxyExceptions({
 function withNames(entries: readonly string[], urls: readonly string[]): string[] {
   const named = urls
     .map(hostOf)
-    .filter((host) => entries.some((entry) => isProxyException(entry, host)));
+    .filter((host) => entries.some((entry) => matchesProxyException(entry, host)));
   return [...new Set([...entries, ...named])];
 }
 

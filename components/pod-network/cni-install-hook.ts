@@ -12,7 +12,7 @@ export const cniDirectory = "/etc/cni/net.d";
 const tries = 300;
 
 /** Arguments of {@link buildCniInstallHook}. */
-export interface CniInstallHookArgs {
+export interface CniConfigurationHookArgs {
   /** Shell command that succeeds when the configuration is complete. */
   readonly when: string;
   readonly from: string;
@@ -26,7 +26,7 @@ export interface CniInstallHookArgs {
  * CIDR was still missing, the first pod would fail, and be retried only after 10 s. It would leave
  * a bridge without an address, on which the next pod would fail too.
  */
-export function buildCniInstallHook({ when, from, as }: CniInstallHookArgs) {
+export function buildCniInstallHook({ when, from, as }: CniConfigurationHookArgs) {
   const target = `${cniDirectory}/${as}`;
   const script = [
     "try=0",

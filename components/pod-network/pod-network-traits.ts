@@ -3,7 +3,7 @@
  * functions).
  */
 import type { z } from "zod";
-import type { PodAndServiceRanges, Ipv6Mode } from "../../base/ip-addresses.js";
+import type { PodAndServiceRanges, Ipv6AddressMode } from "../../base/ip-addresses.js";
 import type { AddonImageName } from "../../base/versions/container-images.js";
 import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
 
@@ -78,7 +78,7 @@ export type PodNetworkTraits = Path & {
    * reason why IPv6 is not supported; it completes a sentence that begins with the kind.
    */
   readonly ipv6:
-    | { readonly modes: readonly Ipv6Mode[]; readonly overhead: number }
+    | { readonly modes: readonly Ipv6AddressMode[]; readonly overhead: number }
     | { readonly refused: string };
   /** Whether the pod network handles Services itself. kubeadm then does not install kube-proxy. */
   readonly replacesKubeProxy: boolean;

@@ -22,7 +22,7 @@ type RoleNeeds = Pick<ClusterRequirements, "credentialRoles" | "certificate">;
  * returns those roles of the user that the controllers need. Returns an empty list if the user has
  * none of them.
  */
-export function getControllerRoles(
+export function selectCredentialRoles(
   held: readonly string[],
   { credentialRoles, certificate }: RoleNeeds = {},
 ): readonly string[] {
@@ -122,7 +122,7 @@ export function checkClusterCredential(
           ),
         ]
       : []),
-    ...(getControllerRoles(held, needs).length === 0
+    ...(selectCredentialRoles(held, needs).length === 0
       ? [createProblem(`credential.roles: ${rolesUnknown(held)}`)]
       : []),
     ...(missing.length > 0

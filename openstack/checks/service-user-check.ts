@@ -1,6 +1,6 @@
 import { CloudError } from "../http/cloud-error.js";
 import type { CloudClient } from "../client/cloud-client.js";
-import { checkExpiry, getControllerRoles } from "./cluster-credential-check.js";
+import { checkExpiry, selectCredentialRoles } from "./cluster-credential-check.js";
 import type { Credential } from "../auth/credential.js";
 import { createProblem, createWarning, type Finding } from "./finding.js";
 
@@ -87,7 +87,7 @@ export function checkControllerRoles(
   { who, remedy, projectId, roles, certificate }: Holder,
 ): Finding[] {
   const has = new Set(held.map((role) => role.toLowerCase()));
-  const lacking = getControllerRoles(roles, { certificate }).filter(
+  const lacking = selectCredentialRoles(roles, { certificate }).filter(
     (role) => !has.has(role.toLowerCase()),
   );
   if (lacking.length === 0 || isAdministrator(held)) return [];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CloudError } from "../http/cloud-error.js";
 import type { CloudClient } from "../client/cloud-client.js";
-import { checkExpiry, getControllerRoles } from "./cluster-credential-check.js";
+import { checkExpiry, selectCredentialRoles } from "./cluster-credential-check.js";
 import type { Credential } from "../auth/credential.js";
 import { createProblem, createWarning, type Finding } from "./finding.js";
 import { isAdministrator, checkControllerRoles, defaultDomain } from "./service-user-check.js";
@@ -105,7 +105,7 @@ const shown = ({ id }: SuppliedCredential): string =>
  * that the program would give to a credential of its own.
  */
 function remedyFor({ roles, certificate }: SuppliedCredential): string {
-  const wanted = getControllerRoles(roles, { certificate });
+  const wanted = selectCredentialRoles(roles, { certificate });
   const options = (wanted.length > 0 ? wanted : ["<role>"]).map((role) => `--role ${role}`);
   return `create one with \`openstack application credential create ${options.join(" ")} <name>\`, and write its ID and secret to credential.id and credential.secret`;
 }

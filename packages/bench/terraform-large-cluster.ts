@@ -23,7 +23,7 @@ import { Installation, type CommandRun } from "./support/installation.js";
 import { watchProcesses } from "./support/process-watch.js";
 import { report } from "./support/records.js";
 import { getScaleCluster } from "./support/scale/cluster.js";
-import { getPeerFigures } from "./support/scale/figures.js";
+import { getFiguresOfComparedTool } from "./support/scale/figures.js";
 import { FakesProcess } from "./support/scale/fakes-process.js";
 import type { Figures } from "./support/statistics.js";
 import { TerraformDirectory } from "./support/terraform/working-directory.js";
@@ -50,7 +50,7 @@ async function both(site: FakesProcess, up: () => Promise<CommandRun>): Promise<
   const figures: Record<string, number> = {};
   for (const what of ["", "nothing to do: "]) {
     const before = await site.usage();
-    const made = getPeerFigures(await up());
+    const made = getFiguresOfComparedTool(await up());
     const after = await site.usage();
     const changes = after.changes + after.scripts - before.changes - before.scripts;
     if ((what === "") !== changes > 0)

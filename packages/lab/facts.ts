@@ -1,7 +1,7 @@
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import { toYaml } from "../../base/yaml.js";
 import { getIdentityUrl, getRegion, type ApiTransport } from "./cloud/configuration/common.js";
-import { externalNetworkName, servicesNetworkName, tenantName } from "./cloud/offering.js";
+import { externalNetworkName, servicesExternalNetworkName, tenantName } from "./cloud/offering.js";
 import type { LabSecrets } from "./cloud/secrets.js";
 import type { LabPaths, LabSettings } from "./settings.js";
 
@@ -108,7 +108,7 @@ export function renderSiteFile(keys: SiteKeys, { containers = true } = {}): stri
     "# System containers only: machines with a kernel of their own need none of it.\n";
   return [
     "# Defaults of the lab, merged under the stack's `cluster` object.\n",
-    `# External networks: ${externalNetworkName}; ${servicesNetworkName}, for loadBalancer.network.\n`,
+    `# External networks: ${externalNetworkName}; ${servicesExternalNetworkName}, for loadBalancer.network.\n`,
     toYaml({
       kubernetes: {
         packages: {

@@ -22,7 +22,7 @@ export const engineBuild: GoBuild = {
 /**
  * Returns the build of an OpenStack plugin, for machines that cannot download the official plugin.
  */
-export const getOpenstackBuild = (
+export const getOpenstackPluginBuild = (
   version: OpenstackPluginVersion = defaultOpenstackPlugin,
 ): GoBuild => ({
   name: "pulumi-resource-openstack",
@@ -91,5 +91,5 @@ export function findGoBuild(
   if (name === kubernetesBuild.name)
     return selectKubernetesPlugin(env) === "built" ? kubernetesBuild : undefined;
   if (name !== "pulumi-resource-openstack") return undefined;
-  return getOpenstackBuild(openstackPluginVersions.find((one) => one === version));
+  return getOpenstackPluginBuild(openstackPluginVersions.find((one) => one === version));
 }

@@ -21,7 +21,7 @@ import {
   renderKeptObjectLines,
   renderOrphansTable,
 } from "../../render/orphan-tables.js";
-import { getCloudEnvironment } from "../../setup/operation-environment.js";
+import { selectCloudEnvironment } from "../../setup/operation-environment.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
 import type { StackOptions } from "../stack-context.js";
@@ -136,7 +136,7 @@ export async function runOrphansCommand(
   checkIdentity(identity);
   checkOptions(options);
   const service = createOrphanService({
-    env: { ...process.env, ...getCloudEnvironment(process.env) },
+    env: { ...process.env, ...selectCloudEnvironment(process.env) },
     onNote: (text) => {
       session.progress.note(text);
     },

@@ -66,7 +66,7 @@ export function buildBlockStorageRbac(snapshots = false): RbacObjects {
 }
 
 /** Arguments of {@link buildBlockStorageController}. */
-export interface BlockStorageSettings {
+export interface BlockStorageControllerSettings {
   readonly images: BlockStorageImages;
   /**
    * Argument `--cluster=NAME`. The name is unique in the project. Cinder stores it in the metadata
@@ -87,7 +87,7 @@ export interface BlockStorageSettings {
  * only on control planes, for two reasons: workers must not have the OpenStack credential, and a
  * cluster without workers also needs volumes.
  */
-export function buildBlockStorageController(settings: BlockStorageSettings): Deployment {
+export function buildBlockStorageController(settings: BlockStorageControllerSettings): Deployment {
   const labels = buildAppLabel(controllerName);
   return {
     apiVersion: "apps/v1",
@@ -130,7 +130,7 @@ function controllerPlugin({
   images,
   clusterName,
   topology = true,
-}: BlockStorageSettings): Container {
+}: BlockStorageControllerSettings): Container {
   return addContainerDefaults({
     name: "cinder-csi-plugin",
     image: images.cinderCsi,
@@ -152,7 +152,7 @@ function controllerPlugin({
   });
 }
 
-function sidecars({ images, snapshots }: BlockStorageSettings): Container[] {
+function sidecars({ images, snapshots }: BlockStorageControllerSettings): Container[] {
   const { lease, renew, retry } = leaderElectionTimes;
   const common = [
     `--csi-address=${csiSocketDirectory}/csi.sock`,

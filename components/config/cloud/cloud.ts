@@ -61,7 +61,7 @@ const servicesNetworkSchema = strictObject({
  * Options of Services of type LoadBalancer: keys of the section [LoadBalancer] of cloud.conf, and
  * load balancer classes, each a section of its own.
  */
-export const loadBalancerSchema = strictObject(
+export const serviceLoadBalancerSchema = strictObject(
   {
     enabled: booleanField()
       .optional()
@@ -109,7 +109,7 @@ export const cloudControllerSchema = strictObject(
 
 interface Ranges {
   readonly network: Readonly<Record<"nodes" | "pods" | "services", string>>;
-  readonly loadBalancer: z.output<typeof loadBalancerSchema>;
+  readonly loadBalancer: z.output<typeof serviceLoadBalancerSchema>;
   readonly cloudController: { readonly enabled?: boolean | undefined };
 }
 
@@ -123,7 +123,7 @@ const classesWithoutNetwork = (classes: NonNullable<Ranges["loadBalancer"]["clas
     .map(([name]) => name);
 
 /**
- * Reports settings that contradict `loadBalancerSchema.network`, the separate network for load balancers.
+ * Reports settings that contradict `serviceLoadBalancerSchema.network`, the separate network for load balancers.
  */
 export function findServicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
   const { network: place, provider, ...written } = of.loadBalancer;

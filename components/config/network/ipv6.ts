@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { ipv6Modes, type Ipv6Mode } from "../../../base/ip-addresses.js";
+import { ipv6Modes, type Ipv6AddressMode } from "../../../base/ip-addresses.js";
 import { getPodNetworkTraits, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
 import { findRangeOverlapConflicts } from "../../schema/cidr-overlap.js";
 import { doc, oneOf, ipv6RangeField, strictObject } from "../../schema/fields.js";
@@ -110,7 +110,7 @@ function oneMask(flags: Readonly<Record<string, unknown>>): z.core.$ZodRawIssue[
 
 function withPodNetwork(
   podNetwork: PodNetworkSpec,
-  mode: Ipv6Mode,
+  mode: Ipv6AddressMode,
   mtu: number | undefined,
 ): z.core.$ZodRawIssue[] {
   const { kind } = podNetwork;

@@ -16,7 +16,7 @@ const roles = ["member", "creator"];
 export const serverImageName = "debian-12";
 export const externalNetworkName = "public";
 /** Name of the second external network, for stacks that use separate floating IPs for Services. */
-export const servicesNetworkName = "services";
+export const servicesExternalNetworkName = "services";
 
 /**
  * ID of the image. It is fixed, so that the unpacked tree can be prepared before Nova requests it.
@@ -114,7 +114,7 @@ export const getCloudOffering = (settings: LabSettings) => ({
   ],
   externalNetworks: [
     externalNetwork(externalNetworkName, physicalNetworks.external, settings.external),
-    externalNetwork(servicesNetworkName, physicalNetworks.services, settings.services),
+    externalNetwork(servicesExternalNetworkName, physicalNetworks.services, settings.services),
   ],
   volumeTypes: [
     {

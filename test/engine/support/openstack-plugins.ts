@@ -6,7 +6,7 @@ import {
 } from "../../../base/versions/openstack-plugin-versions.js";
 import { getCachePath } from "../../../base/paths.js";
 import { silentProgress } from "../../../base/progress.js";
-import { getOpenstackBuild } from "../../../packages/toolchain/builds.js";
+import { getOpenstackPluginBuild } from "../../../packages/toolchain/builds.js";
 import { makeWithGo } from "../../../packages/toolchain/make.js";
 import type { Project } from "./project.js";
 
@@ -16,7 +16,7 @@ type Place = Pick<Project, "directory" | "environment">;
 
 /** Returns the path of a plugin, and builds it unless it is in the cache. */
 export const builtPlugin = (version: OpenstackPluginVersion): Promise<string> =>
-  makeWithGo(getOpenstackBuild(version), {
+  makeWithGo(getOpenstackPluginBuild(version), {
     cache: getCachePath("toolchain"),
     progress: silentProgress,
   });

@@ -9,7 +9,7 @@ import { PassThrough, Readable, Writable } from "node:stream";
 import { ensureAgent, type SshAgent } from "../../../automation/setup/ssh-agent.js";
 import {
   runRemoteCommand,
-  openTcpConnection,
+  openTcpConnectionFromMachine,
   HostKeyMismatch,
   logIn,
   probeLogin,
@@ -88,7 +88,7 @@ describe("a login to look", () => {
     await once(relay, "listening");
     const first = await logIn(at(hop));
     try {
-      const stream = await openTcpConnection(
+      const stream = await openTcpConnectionFromMachine(
         first,
         "127.0.0.1",
         (relay.address() as AddressInfo).port,
@@ -235,7 +235,7 @@ describe("a login to look", () => {
 
   it("cannot forward to a port that nobody listens on", async () => {
     const client = await logIn(at(hop));
-    await assert.rejects(openTcpConnection(client, "127.0.0.1", 1));
+    await assert.rejects(openTcpConnectionFromMachine(client, "127.0.0.1", 1));
     client.destroy();
   });
 });

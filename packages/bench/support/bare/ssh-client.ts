@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
-import { openTcpConnection, logIn } from "../../../../base/ssh-client.js";
+import { openTcpConnectionFromMachine, logIn } from "../../../../base/ssh-client.js";
 import type { SshHop, Script } from "./run.js";
 
 /**
@@ -108,7 +108,7 @@ export class BareSshClient {
     for (;;) {
       try {
         const stream = proxy
-          ? await soon(openTcpConnection(await this.#client(proxy), host, port))
+          ? await soon(openTcpConnectionFromMachine(await this.#client(proxy), host, port))
           : await dial(host, port);
         return await logIn({ host, port, user, hostKey, agentSocket }, stream);
       } catch (error) {

@@ -53,7 +53,7 @@ const roles = {
 } as const;
 
 /** Returns the time, CPU time and memory of a run of Terraform or of the command line. */
-export function getPeerFigures({ wall, processes }: CommandRun): Figures {
+export function getFiguresOfComparedTool({ wall, processes }: CommandRun): Figures {
   const of = (role: keyof typeof roles) => processes.filter(({ what }) => roles[role].test(what));
   const cpu = (those: CommandRun["processes"]): number => sum(those.map((one) => one.cpu)) / 1000;
   return {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { getPeerFigures, getScaleFigures } from "../../support/scale/figures.js";
+import { getFiguresOfComparedTool, getScaleFigures } from "../../support/scale/figures.js";
 import { FakeProject } from "../../support/scale/fake-openstack-project.js";
 import type { Figures } from "../../support/statistics.js";
 import { keyPair } from "../../../../test/engine/support/ssh-server.js";
@@ -114,7 +114,7 @@ describe("figures of Terraform and of the command line", () => {
   it("tell those who decide from their plugins, and from what they begin besides", () => {
     const seen = (what: string, cpu: number, peak: number) => ({ what, cpu, peak, from: 0, to: 1 });
     const ran = (...processes: ReturnType<typeof seen>[]) =>
-      getPeerFigures({ wall: 10_000, output: "", processes });
+      getFiguresOfComparedTool({ wall: 10_000, output: "", processes });
     const terraform = ran(
       seen("test-tools/terraform-1.11.4-ab12 apply -auto-approve", 2_000, 2_048),
       seen("linux_amd64/terraform-provider-openstack_v1.54.1", 1_000, 1_024),

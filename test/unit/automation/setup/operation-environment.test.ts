@@ -14,7 +14,7 @@ import { Failure } from "../../../../base/failures/failure.js";
 import { ensurePassphraseFile } from "../../../../automation/setup/create-passphrase-file.js";
 import {
   resolveBackendUrl,
-  getCloudEnvironment,
+  selectCloudEnvironment,
   namesCloud,
   isLabRunning,
   usesStandInsByDefault,
@@ -43,7 +43,7 @@ describe("the environment of an operation", () => {
     for (const env of [{ OS_CLOUD: "mine" }, { OS_AUTH_URL: "http://k" }]) {
       assert.equal(namesCloud(env), true);
       assert.equal(usesLab(env), false);
-      assert.deepEqual(getCloudEnvironment(env), {});
+      assert.deepEqual(selectCloudEnvironment(env), {});
     }
   });
 
@@ -60,7 +60,7 @@ describe("the environment of an operation", () => {
     startLab();
     assert.equal(isLabRunning(), true);
     for (const env of [{}, { OS_CLOUD: "" }, { OS_CLOUD: "stackadm-lab" }])
-      assert.deepEqual(getCloudEnvironment(env), {
+      assert.deepEqual(selectCloudEnvironment(env), {
         OS_CLOUD: "stackadm-lab",
         OS_CLIENT_CONFIG_FILE: join(state, "stackadm", "lab", "clouds.yaml"),
         STACKADM_SITE: join(state, "stackadm", "lab", "site.yaml"),
@@ -73,7 +73,7 @@ describe("the environment of an operation", () => {
       startLab();
       assert.equal(isLabRunning(), false);
       startLab("two");
-      assert.deepEqual(getCloudEnvironment({}), {
+      assert.deepEqual(selectCloudEnvironment({}), {
         OS_CLOUD: "two",
         OS_CLIENT_CONFIG_FILE: join(state, "stackadm", "two", "clouds.yaml"),
         STACKADM_SITE: join(state, "stackadm", "two", "site.yaml"),
@@ -88,19 +88,19 @@ describe("the environment of an operation", () => {
   it("use the lab over TLS when that is named, with all that is the lab's", () => {
     startLab();
     const env = { OS_CLOUD: "stackadm-lab-tls" };
-    assert.deepEqual(getCloudEnvironment(env), { ...getCloudEnvironment({}), ...env });
+    assert.deepEqual(selectCloudEnvironment(env), { ...selectCloudEnvironment({}), ...env });
     assert.equal(usesStandInsByDefault(env), true);
     assert.equal(resolveBackendUrl(env), resolveBackendUrl({}));
   });
 
   it("keep a site that was named", () => {
     startLab();
-    assert.equal(getCloudEnvironment({ STACKADM_SITE: "/mine" })["STACKADM_SITE"], "/mine");
+    assert.equal(selectCloudEnvironment({ STACKADM_SITE: "/mine" })["STACKADM_SITE"], "/mine");
   });
 
   it("are refused in one sentence when there is no cloud at all", () => {
     assert.throws(
-      () => getCloudEnvironment({}),
+      () => selectCloudEnvironment({}),
       (error: unknown) =>
         error instanceof Failure && error.code === "CLOUD_NOT_CONFIGURED" && error.exitCode === 2,
     );

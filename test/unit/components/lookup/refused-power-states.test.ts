@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  mustNotIgnorePowerState,
+  isIgnoredPowerStateRefused,
   isRefusedPowerState,
 } from "../../../../components/lookup/refused-power-states.js";
 
@@ -24,6 +24,6 @@ describe("the power state of a server", () => {
       ["shelved_offloaded", "ERROR", false],
       ["active", "", false],
     ] as const)
-      assert.equal(mustNotIgnorePowerState(recorded, now), expected, `${recorded} ${now}`);
+      assert.equal(isIgnoredPowerStateRefused(recorded, now), expected, `${recorded} ${now}`);
   });
 });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { parseClusterSpec, type ClusterSpec } from "../../../../components/config/cluster-spec.js";
 import {
   getProxyExceptions,
-  isProxyException,
+  matchesProxyException,
   renderProxyFiles,
 } from "../../../../components/machine/proxy-documents.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -65,11 +65,11 @@ describe("what is reached without the proxy", () => {
         const inside = [...ends, `10.244.${String(a)}.${String(host)}`, `10.96.${String(b)}.1`];
         for (const one of [...inside, "169.254.169.254", "127.0.0.1"])
           assert.ok(
-            found.some((entry) => isProxyException(entry, one)),
+            found.some((entry) => matchesProxyException(entry, one)),
             one,
           );
         for (const outside of ["198.51.100.7", "registry.example.org", "notcluster.local"])
-          assert.ok(!found.some((entry) => isProxyException(entry, outside)), outside);
+          assert.ok(!found.some((entry) => matchesProxyException(entry, outside)), outside);
       }),
     );
   });

@@ -5,16 +5,16 @@ import {
   checkClusterCredential,
   getExpiryWarning,
   isOwnedByAnotherUser,
-  getControllerRoles,
+  selectCredentialRoles,
 } from "../../../../openstack/checks/cluster-credential-check.js";
 
 const now = Date.parse("2027-01-01T00:00:00Z");
 
 describe("the credential of a cluster's controllers", () => {
   it("has roles that are known to be enough, or those that are named; never all", () => {
-    assert.deepEqual(getControllerRoles(["admin", "Member", "reader"]), ["Member"]);
-    assert.deepEqual(getControllerRoles(["admin", "tenant"]), []);
-    assert.deepEqual(getControllerRoles(["admin", "tenant"], { credentialRoles: ["tenant"] }), [
+    assert.deepEqual(selectCredentialRoles(["admin", "Member", "reader"]), ["Member"]);
+    assert.deepEqual(selectCredentialRoles(["admin", "tenant"]), []);
+    assert.deepEqual(selectCredentialRoles(["admin", "tenant"], { credentialRoles: ["tenant"] }), [
       "tenant",
     ]);
   });
