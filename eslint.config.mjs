@@ -190,7 +190,7 @@ const pureFiles = [
   "components/**/user-data.ts",
   "components/**/kubeconfig.ts",
   "components/**/cloud-conf.ts",
-  "components/**/host-keys.ts",
+  "components/**/derived-ssh-keys.ts",
   "components/**/manifests/**/*.ts",
   "components/kubernetes-objects/{rbac,pod-settings}.ts",
   "components/pod-network/{cni-install-hook,manifest-objects,manifest-option}.ts",

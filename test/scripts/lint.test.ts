@@ -102,7 +102,7 @@ describe("scripts for machines", () => {
   const upgrade = [...version, "kubeadm/scripts/upgrade-node.sh"];
   const asking = "machine/scripts/request-join-credentials.sh";
   const takeBack = "kubeadm/scripts/undo-teardown.sh";
-  const releasing = [takeBack, "kubeadm/scripts/teardown-functions.sh"];
+  const releasing = [takeBack, "kubeadm/scripts/cloud-object-release.sh"];
   const offer = "machine/scripts/allow-join-requests.sh";
   const controlPlane = [
     "kubeadm/scripts/immutable-values.sh",

@@ -94,7 +94,7 @@ const scripts: Readonly<Record<string, readonly string[]>> = {
   ],
   "dev-control-plane-teardown": [
     "remote-scripts/scripts/common.sh",
-    "kubeadm/scripts/teardown-functions.sh",
+    "kubeadm/scripts/cloud-object-release.sh",
     "kubeadm/scripts/steps/release-cluster-objects.sh",
   ],
 };
