@@ -104,7 +104,7 @@ describe("an endpoint of kind load-balancer", () => {
     assert.equal(reader?.inputs["description"], "203.0.113.7");
   });
 
-  it("publishes its internal address if it is not public", async () => {
+  it("publishes its internal address without public access", async () => {
     const { endpoint } = await build({ ...amphora, public: false });
     assert.equal(await value(endpoint.outside), "10.0.0.100");
     assert.deepEqual(await value(endpoint.certificateNames), ["10.0.0.100"]);

@@ -4,7 +4,7 @@ import { addresses, build, named, roles, virtualIp } from "../../support/graph/e
 import { value } from "../../support/graph/output-value.js";
 
 describe("an endpoint of kind virtual-ip", () => {
-  it("reserves the address with an unattached port and allows it on control planes", async () => {
+  it("reserves an address with an unattached port for all control planes", async () => {
     const { rows, endpoint } = await build(virtualIp);
     assert.deepEqual(roles(rows), ["floating-ip", "port"]);
     const { inputs } = named(rows, "port");
@@ -39,7 +39,7 @@ describe("an endpoint of kind virtual-ip", () => {
     assert.match(config, /10\.0\.0\.100\/32/);
   });
 
-  it("uses one internal address, and a floating IP only if it is public", async () => {
+  it("uses one internal address, and a floating IP only with public access", async () => {
     const { endpoint } = await build(virtualIp);
     assert.deepEqual(await value(endpoint.inside(addresses)), ["10.0.0.100"]);
     assert.equal(await value(endpoint.outside), "203.0.113.7");

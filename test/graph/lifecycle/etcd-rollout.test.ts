@@ -105,7 +105,7 @@ describe("Rollout for etcd machines", () => {
     assert.ok(precedes("dev-etcd-0-member", "dev-etcd-1-server"));
   });
 
-  it("removes the first member from the second machine, and others from the first", async () => {
+  it("runs the first leave script on the second machine, and others on the first", async () => {
     const rows = await build({});
     const survivors = members.map((name) => {
       const { deletedWith, replaceWith } = named(rows, `${name}-leave`);

@@ -135,7 +135,7 @@ describe("Rollout", () => {
     assert.ok(precedes("general-1-join", "general-2-server"));
   });
 
-  it("creates a missing machine before it replaces others", async () => {
+  it("creates a missing machine before the replacement of others", async () => {
     exists({ name: "dev-general-0", generation: "0" }, { name: "dev-general-1", generation: "0" });
     await build(raised);
     assert.ok(precedes("general-2-join", "general-0-server"));
@@ -210,7 +210,7 @@ describe("Rollout", () => {
       assert.ok(precedes("general-0-server", step(1, "server")));
     });
 
-    it("creates a missing first control plane before it replaces others", async () => {
+    it("creates a missing first control plane before the replacement of others", async () => {
       exists(...of("0", controlPlanes.slice(1)));
       await build(none, { over: { controlPlane: three } });
       assert.ok(precedes(step(0, "init"), step(1, "server")));
@@ -227,7 +227,7 @@ describe("Rollout", () => {
       assert.ok(precedes(step(2, "server"), step(0, "init")));
     });
 
-    it("precedes the Kubernetes provider, without a dependency", async () => {
+    it("replaces all control planes before the Kubernetes provider is registered", async () => {
       exists(...of("0"));
       const rows = await build(none, { over: { controlPlane: three } });
       assert.ok(precedes(step(2, "join"), "dev-addons-provider"));
@@ -269,7 +269,7 @@ describe("Rollout", () => {
       assert.ok(precedes("general-0-join", last));
     });
 
-    it("applies the fields to kept machines before it replaces others", async () => {
+    it("applies the fields to kept machines before the replacement of others", async () => {
       exists({ name: "dev-a-0", generation: "0" }, { name: "dev-b-0", generation: "0" });
       const pool = { flavor: "medium", count: 1 };
       const { kubernetes } = over;

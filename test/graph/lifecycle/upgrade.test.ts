@@ -93,7 +93,7 @@ describe("the upgrade of Kubernetes", () => {
     return made.indexOf(one) < made.indexOf(other);
   };
 
-  it("upgrades all control planes, new workers and then existing workers in turn", async () => {
+  it("covers all control planes before workers, and existing workers in turn", async () => {
     exists(...controlPlanes, "general-0", "general-1");
     await build("1.35.4");
     assert.ok(precedes("control-plane-0-init", "control-plane-1-join"));
@@ -104,7 +104,7 @@ describe("the upgrade of Kubernetes", () => {
     assert.ok(precedes("general-2-prepare", "control-plane-0-init"), "prepared at once");
   });
 
-  it("precedes the Kubernetes provider without a dependency", async () => {
+  it("is complete on all control planes before the Kubernetes provider is registered", async () => {
     exists(...controlPlanes, "general-0");
     const rows = await build("1.35.4");
     assert.ok(precedes(last, "addons-provider"));
@@ -112,7 +112,7 @@ describe("the upgrade of Kubernetes", () => {
     assert.ok(!dependencies.some((urn) => urn.endsWith(last)), "not when all goes");
   });
 
-  it("does not delay workers if not needed, in a preview or with an unknown version", async () => {
+  it("does not delay workers in a preview or if the version is reached or unknown", async () => {
     exists(...controlPlanes, "general-0", "general-1");
     for (const [reached, preview] of [
       ["1.36.3", false],
@@ -133,7 +133,7 @@ describe("the upgrade of Kubernetes", () => {
     assert.deepEqual(upgraded, not);
   });
 
-  it("precedes the replacement of a worker", async () => {
+  it("is complete on all other nodes before a worker is replaced", async () => {
     exists(...controlPlanes, "general-0", "general-1");
     const nodes = { "0": { generation: 1 } };
     await build("1.35.4", { workers: { general: { ...shape.workers.general, nodes } } });

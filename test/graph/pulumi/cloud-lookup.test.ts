@@ -98,7 +98,7 @@ describe("lookUpCloud", () => {
     );
   });
 
-  it("accepts a floating IP that is free or the cluster's, and refuses any other", async () => {
+  it("accepts a floating IP that is free or of the cluster, and refuses others", async () => {
     const [address, port] = [
       ...[
         "openstack:networking/getFloatingIp:getFloatingIp",

@@ -72,7 +72,7 @@ describe("the version of the OpenStack plugin", () => {
     assert.equal(policies(written)[0], "soft-anti-affinity");
   });
 
-  it("changes by a transform, which receives inputs for the former version", async () => {
+  it("changes by a transform, which receives inputs in the default version's form", async () => {
     const seen: unknown[] = [];
     const rows = await made({
       transforms: {

@@ -227,7 +227,7 @@ describe("Machine with an unreachable server", () => {
     assert.doesNotMatch(userData(row), /replaces/);
   });
 
-  it("ignores the power state unless the provider refuses it", async () => {
+  it("ignores the power state, except a state that the provider refuses", async () => {
     for (const [machine, marks, ignores] of [
       ["dev-general-0", {}, true],
       ["dev-general-0", { powerRefused: true, failed: false }, false],
