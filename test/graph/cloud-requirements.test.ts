@@ -64,8 +64,8 @@ function counted(rows: readonly Row[], spec: ClusterSpec) {
 
 const existing = { existing: { network: "office" } };
 
-describe("what a cluster asks of its cloud", () => {
-  it("is, on ports of a network that exists, what Neutron leaves to the network's own project", () => {
+describe("getClusterRequirements", () => {
+  it("lists requirements that only the owner of an existing network can meet", () => {
     const owners = (over: Partial<ClusterArgs>): readonly string[] => {
       const parsed = parseClusterSpec({ ...smallest, network: existing, ...over });
       assert.ok("spec" in parsed, JSON.stringify(parsed));
@@ -87,14 +87,14 @@ describe("what a cluster asks of its cloud", () => {
   });
 
   const sizes: Readonly<Record<string, Partial<ClusterArgs>>> = {
-    "the smallest": {},
+    "the smallest cluster": {},
     "a single machine": { topology: "single", workers: {} },
     "three control planes behind a load balancer": { topology: "ha" },
-    "three control planes and etcd apart": {
+    "three control planes and separate etcd machines": {
       topology: "ha",
       etcd: { kind: "dedicated", flavor: "large", count: 5 },
     },
-    "etcd apart, with volumes of its own, and behind a bastion with one": {
+    "separate etcd machines with volumes behind a bastion with a volume": {
       etcd: {
         kind: "dedicated",
         flavor: "large",
@@ -111,42 +111,42 @@ describe("what a cluster asks of its cloud", () => {
       controlPlane: { flavor: "medium", rootVolume: { size: 20 }, etcdVolume: { size: 5 } },
       workers: { general: { flavor: "medium", count: 2, runtimeVolume: { size: 25 } } },
     },
-    "pools that nothing keeps apart": {
+    "pools without server groups": {
       controlPlane: { flavor: "medium", spread: "none" },
       workers: { general: { flavor: "medium", count: 1, spread: "none" } },
     },
-    "one behind a bastion": { access: "bastion", bastion: { flavor: "tiny" } },
-    "three behind a bastion": {
+    "one control plane behind a bastion": { access: "bastion", bastion: { flavor: "tiny" } },
+    "three control planes behind a bastion": {
       topology: "ha",
       access: "bastion",
       bastion: { flavor: "tiny", zone: "a" },
     },
-    "one whose ports are not filtered": { network: { portSecurity: false }, samples: true },
-    "one in a network that exists": { network: existing, samples: true },
-    "one whose floating IP exists": {
+    "ports without port security": { network: { portSecurity: false }, samples: true },
+    "an existing network": { network: existing, samples: true },
+    "an existing floating IP": {
       endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
     },
-    "one all of whose floating IPs exist": {
+    "only existing floating IPs": {
       access: "bastion",
       bastion: { flavor: "tiny" },
       endpoint: { kind: "load-balancer", floatingIp: "203.0.113.9" },
       ssh: { ...smallest.ssh, floatingIp: "203.0.113.10" },
       ingress: { kind: "workers", pool: "general", replicas: 1, floatingIp: "203.0.113.11" },
     },
-    "one whose machines have a second interface": {
+    "machines with a second interface": {
       network: { nodes: "10.1.0.0/24", admin: { network: "ops", allowedCidrs: ["10.9.0.0/24"] } },
     },
-    "one in a network without a way out": {
+    "an existing network without an external network": {
       network: existing,
       samples: true,
       externalNetwork: undefined,
       endpoint: { kind: "private" },
     },
-    "one whose services have a network of their own": {
+    "a separate network for services": {
       loadBalancer: { network: { externalNetwork: "services" } },
       samples: true,
     },
-    "one whose services alone have floating IPs": {
+    "floating IPs for services only": {
       network: existing,
       externalNetwork: undefined,
       endpoint: { kind: "private" },
@@ -154,25 +154,25 @@ describe("what a cluster asks of its cloud", () => {
       ingress: { kind: "service" },
       samples: true,
     },
-    "one with an ingress controller behind a Service": {
+    "an ingress controller behind a Service": {
       ingress: { kind: "service" },
       samples: true,
     },
-    "one with an ingress controller that is internal": {
+    "an internal ingress controller": {
       ingress: { kind: "service", public: false },
     },
-    "one with an ingress controller on a pool": {
+    "an ingress controller on a pool": {
       ingress: { kind: "workers", pool: "general" },
       samples: true,
     },
-    "one with an ingress controller on a pool, internal": {
+    "an internal ingress controller on a pool": {
       ingress: { kind: "workers", pool: "general", public: false },
     },
-    "one with a sample service that is internal only": {
+    "an internal sample Service only": {
       samples: true,
       sampleServices: { external: false },
     },
-    "one with the samples and two pools": {
+    "samples and two pools": {
       samples: true,
       workers: {
         general: { flavor: "medium", count: 2 },
@@ -199,7 +199,7 @@ describe("what a cluster asks of its cloud", () => {
     );
   };
   for (const [name, over] of Object.entries(sizes))
-    it(`is what the program registers: ${name}`, async () => {
+    it(`counts the resources that the program registers: ${name}`, async () => {
       const args = { ...smallest, ...over };
       const rows = await clusterRows(args);
       const parsed = parseClusterSpec(args);
@@ -208,7 +208,7 @@ describe("what a cluster asks of its cloud", () => {
     });
 
   for (const name of programNames())
-    it(`is what the program of one's own registers: the example ${name}`, async () => {
+    it(`counts the resources that a custom program registers: the example ${name}`, async () => {
       const { rows, spec } = await programGraph(name);
       matches(rows, spec);
     });

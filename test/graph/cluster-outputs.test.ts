@@ -19,8 +19,8 @@ import { value } from "../support/graph/output-value.js";
 const args = smallest;
 const instance = "openstack:compute/instance:Instance";
 
-describe("a cluster to build on", () => {
-  it("reports the earliest version that its nodes reached, not the wanted one", async () => {
+describe("the Cluster component in a program", () => {
+  it("reports the lowest version that its nodes reached, not the configured one", async () => {
     const command = "command:remote:Command";
     const reached = async (version: string | undefined): Promise<unknown> => {
       const reports = (name: string): object =>
@@ -46,7 +46,7 @@ describe("a cluster to build on", () => {
     assert.equal(await reached(undefined), undefined);
   });
 
-  it("publishes what others need: network, groups, nodes, endpoint, a provider", async () => {
+  it("publishes its network, security groups, nodes, endpoint and provider", async () => {
     let cluster: Cluster | undefined;
     await graph(() => {
       cluster = new Cluster("dev", args);
@@ -70,7 +70,7 @@ describe("a cluster to build on", () => {
     assert.equal(new Set(nodes.map(({ address }) => address)).size, 3);
   });
 
-  it("lets a program change each child of a kind, and no other", async () => {
+  it("applies a transform to each child of the kind and to no other child", async () => {
     const changed = await clusterRows({
       ...args,
       transforms: {
@@ -88,7 +88,7 @@ describe("a cluster to build on", () => {
     assert.equal(changed.length, plain.length);
   });
 
-  describe("of which a program may change", () => {
+  describe("transforms", () => {
     /** The definition of the kinds states why these types are not in it. */
     const notTransformed = [
       "command:local:Command",
@@ -107,7 +107,7 @@ describe("a cluster to build on", () => {
     const typesOf = (rows: readonly Row[]): string[] =>
       rows.filter(({ custom }) => custom).map(({ type }) => type);
 
-    it("every kind of child that an example has, but commands and the provider", async () => {
+    it("cover every resource type of the examples except commands and the provider", async () => {
       const types = new Set(typesOf(await clusterRows(more)));
       for (const name of exampleNames())
         for (const type of typesOf(await clusterRows(exampleArgs(name)))) types.add(type);
@@ -119,7 +119,7 @@ describe("a cluster to build on", () => {
       );
     });
 
-    it("all of them at once", async () => {
+    it("cover all kinds of children together", async () => {
       const protectedOne: Transform = ({ props, opts }) => ({
         props: { ...props },
         opts: { ...opts, protect: true },

@@ -44,17 +44,17 @@ const line = (row: Row): string => {
   ].join("\n");
 };
 
-describe("the graph", () => {
+describe("the graph of a cluster", () => {
   let rows: readonly Row[];
   before(async () => {
     rows = await build();
   });
 
-  it("is the one that a person reviewed", () => {
+  it("matches the golden file", () => {
     golden("graph/dev.txt", `${rows.map(line).join("\n\n")}\n`);
   });
 
-  it("is the same in a preview of an empty stack, where nothing is known", async () => {
+  it("is the same in a preview of an empty stack", async () => {
     const preview = await clusterRows(args, { preview: true });
     const keys = (some: readonly Row[]): string[] =>
       some.map(({ urn, custom, ignoreChanges, deletedWith, hooks }) =>
@@ -63,7 +63,7 @@ describe("the graph", () => {
     assert.deepEqual(keys(preview), keys(rows));
   });
 
-  it("has one component above every resource, up to the cluster", () => {
+  it("gives every resource a component as its parent", () => {
     for (const row of nonEmpty(
       rows.filter(({ type }) => !/^(pulumi:pulumi:Stack|stackadm:index)/.test(type)),
     ))
@@ -79,7 +79,7 @@ describe("the graph", () => {
   });
 
   describe("machines", () => {
-    it("are one control plane and the workers, in turn over the zones", () => {
+    it("alternate between the zones in each group", () => {
       const servers = ofType(rows, "compute/instance").map(({ inputs }) => [
         inputs["name"],
         inputs["availabilityZone"],
@@ -91,7 +91,7 @@ describe("the graph", () => {
       ]);
     });
 
-    it("have the groups and the routed ranges on the port, not on the server", () => {
+    it("have security groups and routed ranges on the port, not on the server", () => {
       for (const { name, inputs } of nonEmpty(ofType(rows, "networking/port"))) {
         assert.deepEqual(inputs["allowedAddressPairs"], [
           { ipAddress: "10.244.0.0/16" },
@@ -107,7 +107,7 @@ describe("the graph", () => {
         assert.equal(inputs["securityGroups"], undefined);
     });
 
-    it("are replaced when they are in error, and never updated in place", () => {
+    it("are replaced after a failed create, and never updated in place", () => {
       for (const row of nonEmpty(ofType(rows, "compute/instance"))) {
         assert.deepEqual(row.replaceOnChanges, ["#initerror"]);
         assert.ok(row.deleteBeforeReplace);
@@ -121,12 +121,12 @@ describe("the graph", () => {
       }
     });
 
-    it("have as long as a slow cloud takes: one that is late is replaced, though it comes up afterwards", () => {
+    it("have a create timeout of 30 minutes", () => {
       for (const { timeouts } of nonEmpty(ofType(rows, "compute/instance")))
         assert.equal(timeouts.create, "30m");
     });
 
-    it("have no floating IP but the first control plane, in the network that was found", async () => {
+    it("have no floating IP, except for the first control plane", async () => {
       const found = await build({ externalNetwork: "0b1c2d3e-0000-4000-8000-000000000000" });
       const [one, ...more] = ofType(found, "networking/floatingIp");
       assert.deepEqual(more, []);
@@ -141,7 +141,7 @@ describe("the graph", () => {
     const stdin = (some: readonly Row[], name: string): string =>
       sent(named(some, name).inputs).replaceAll(/10\.0\.0\.\d+/g, "ADDRESS");
 
-    it("are two on each worker, three on the control plane, and one there for each machine that leaves", () => {
+    it("number three for each worker and four for the control plane", () => {
       const count = (prefix: string, suffix = ""): number =>
         scripts().filter(({ name }) => name.startsWith(prefix) && name.endsWith(suffix)).length;
       for (const worker of ["dev-workers-general-0-", "dev-workers-general-1-"]) {
@@ -151,7 +151,7 @@ describe("the graph", () => {
       assert.equal(count("dev-control-plane-"), 4);
     });
 
-    it("know the server that they run on, and by its name the machine on the way", () => {
+    it("receive the server's ID and the name of the jump host", () => {
       for (const { name, inputs } of nonEmpty(scripts())) {
         const worker = /^dev-workers-(general-\d)-(prepare|join)$/.exec(name)?.[1];
         const hop = "dev-control-plane-0";
@@ -161,7 +161,7 @@ describe("the graph", () => {
       }
     });
 
-    it("run again on a machine that has a new server, and on no other", async () => {
+    it("run again only on a machine with a new server", async () => {
       const first = "dev-workers-general-0";
       // After a refresh found the server deleted, its replacement has another ID.
       const ids = (name: string): string => `${name}-${name === `${first}-server` ? "new" : "id"}`;
@@ -186,7 +186,7 @@ describe("the graph", () => {
       }
     });
 
-    it("run again instead of being replaced: no triggers, and a script on delete has none on create", () => {
+    it("have no triggers, and a delete script has no create command", () => {
       for (const { name, inputs } of nonEmpty(scripts())) {
         assert.equal(inputs["triggers"], undefined);
         const last = /-(teardown|leave)$/.test(name);
@@ -196,7 +196,7 @@ describe("the graph", () => {
       }
     });
 
-    it("show what runs, get secrets by standard input, and give only secrets back", () => {
+    it("show their commands, read secrets from standard input, and return only secrets", () => {
       for (const row of nonEmpty(scripts())) {
         const { stdin, environment, create, update, delete: last } = row.inputs;
         assert.equal(isSecret(stdin), /-(init|join)$/.test(row.name), row.name);
@@ -209,13 +209,13 @@ describe("the graph", () => {
       }
     });
 
-    it("keep the same text when a worker is added, for every machine that is there", async () => {
+    it("keep their text on existing machines when a worker is added", async () => {
       const more = await build({ workers: { general: { flavor: "medium", count: 3 } } });
       for (const { name } of scripts()) assert.equal(stdin(more, name), stdin(rows, name), name);
       assert.equal(ofType(more, "command:remote:Command").length, scripts().length + 3);
     });
 
-    it("take leave of a machine on the control plane, before its server goes and unless all go", () => {
+    it("remove a worker from the cluster before its server is deleted", () => {
       const leave = named(rows, "dev-workers-general-1-leave");
       assert.deepEqual(leave.replaceWith.map(short), [`${instance}::dev-workers-general-1-server`]);
       assert.ok(leave.deleteBeforeReplace);
@@ -228,7 +228,7 @@ describe("the graph", () => {
   });
 
   describe("secrets", () => {
-    it("are in no input that is not marked as one", () => {
+    it("appear only in secret inputs", () => {
       for (const row of nonEmpty(rows)) {
         const text = clear(row.inputs);
         for (const canary of [canarySeed, canaryCredential, "CANARY-KEY", "BEGIN OPENSSH"])
@@ -242,7 +242,7 @@ describe("the graph", () => {
         assert.ok(isSecret(inputs["userData"]));
     });
 
-    it("of the cluster are its own: an application credential without the operator's other roles", () => {
+    it("include an application credential without the operator's other roles", () => {
       const { inputs } = named(rows, "dev-credential-credential");
       assert.deepEqual(inputs["roles"], ["load-balancer_member", "member"]);
       assert.equal(inputs["unrestricted"], false);
@@ -250,13 +250,13 @@ describe("the graph", () => {
   });
 
   describe("workloads", () => {
-    it("use a provider that knows the cluster by its name, with a kubeconfig from the gate", () => {
+    it("use a provider with the cluster's name and the API endpoint's kubeconfig", () => {
       const provider = named(rows, "dev-addons-provider");
       assert.equal(plain(provider.inputs["clusterIdentifier"]), "dev");
       assert.match(plain(provider.inputs["kubeconfig"]), /https:\/\/203\.0\.113\.7:6443/);
     });
 
-    it("wait for no worker, but for the samples", () => {
+    it("do not wait for workers, except the samples", () => {
       const waits = ofType(rows, "kubernetes:")
         .filter(({ dependencies }) => dependencies.some((urn) => urn.includes("join")))
         .map(({ name }) => name.replace("dev-addons-samples-", ""));
@@ -266,14 +266,14 @@ describe("the graph", () => {
     });
   });
 
-  it("frees its security group rules with their group", () => {
+  it("deletes security group rules with their group", () => {
     for (const row of nonEmpty(ofType(rows, "secGroupRule"))) {
       const group = short(row.deletedWith).split("::").at(-1) ?? "";
       assert.equal(`${group}-id`, row.inputs["securityGroupId"]);
     }
   });
 
-  it("is refused as a whole, with every problem, before anything is registered", async () => {
+  it("refuses invalid arguments with all problems before any registration", async () => {
     const seen: string[] = [];
     await assert.rejects(
       graph(() => new Cluster("dev", { ...args, image: "", externalNetwork: "" }), {

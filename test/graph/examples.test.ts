@@ -18,12 +18,12 @@ describe("the graph of an example", () => {
     golden(`graph/${name}.txt`, `${lines.join("\n")}\n`);
   };
   for (const name of exampleNames())
-    it(`is the one that a person reviewed: ${name}`, async () => {
+    it(`matches the golden file: ${name}`, async () => {
       review(name, await graph(() => new Cluster(name, exampleArgs(name)), cloudAnswers));
     });
 
   for (const name of programNames())
-    it(`is the one that a person reviewed: the program ${name}, of 35 lines at most`, async () => {
+    it(`matches the golden file, from at most 35 lines: the program ${name}`, async () => {
       const file = programFile(name);
       assert.ok(readFileSync(file, "utf8").trim().split("\n").length <= 35);
       review(name, (await programGraph(name)).rows);

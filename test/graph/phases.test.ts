@@ -22,13 +22,13 @@ const counts = (rows: readonly Row[]): Partial<Record<Phase, number>> => {
   return found;
 };
 
-describe("the phases of the graph", () => {
+describe("findResourcePhase", () => {
   let rows: readonly Row[];
   before(async () => {
     rows = await build("dev");
   });
 
-  it("have every resource of the cluster but providers", () => {
+  it("finds a phase for every resource except providers", () => {
     const without = rows
       .filter(({ custom, type }) => custom && !type.startsWith("pulumi:providers:"))
       .filter(({ urn }) => findResourcePhase(urn) === undefined)
@@ -36,11 +36,11 @@ describe("the phases of the graph", () => {
     assert.deepEqual(without, []);
   });
 
-  it("all have something to do", () => {
+  it("finds resources for every phase", () => {
     assert.deepEqual(Object.keys(counts(rows)).sort(), [...phases].sort());
   });
 
-  it("are told by the components that make them", () => {
+  it("finds the phase by the component that registers the resource", () => {
     const phaseOfName = (name: string): Phase | undefined =>
       findResourcePhase(rows.find((row) => row.custom && row.name === name)?.urn ?? "");
     const table: readonly (readonly [string, Phase])[] = [
@@ -59,7 +59,7 @@ describe("the phases of the graph", () => {
     for (const [name, phase] of table) assert.equal(phaseOfName(name), phase, name);
   });
 
-  it("are the same in a cluster whose every name means something else", async () => {
+  it("finds the same phases if pools and classes are called like steps", async () => {
     const shaped = (pool: string, storageClass: string): Partial<ClusterArgs> => ({
       workers: { [pool]: { flavor: "medium", count: 2 } },
       storageClasses: [{ name: storageClass }],
@@ -70,7 +70,7 @@ describe("the phases of the graph", () => {
     );
   });
 
-  it("are the same whatever stack, cluster and pools are called", () => {
+  it("finds the same phase for any names of stack, cluster and pool", () => {
     const name = fc.oneof(
       fc.constantFrom(...["samples", "gold", "prepare", "teardown", "csi", "init", "join"]),
       fc.stringMatching(/^[a-z]([a-z0-9-]{0,20}[a-z0-9])?$/),

@@ -11,12 +11,12 @@ describe("a protected cluster", () => {
   const held = (rows: readonly Row[]): readonly string[] =>
     rows.filter(({ protect }) => protect).map(({ name }) => name);
 
-  it("is protected by its identity alone, and only when that is asked for", async () => {
+  it("protects only its identity, and only if the user sets `protect`", async () => {
     assert.deepEqual(held(await build(true)), ["dev-identity"]);
     assert.deepEqual(held(await build(false)), []);
   });
 
-  it("stays protected as a whole where its user asks the engine for that", async () => {
+  it("keeps its identity protected by the resource option of the component", async () => {
     const make = (): Cluster => new Cluster("dev", smallest, { protect: true });
     const rows = await graph(make, cloudAnswers);
     assert.ok(held(rows).includes("dev-identity"));

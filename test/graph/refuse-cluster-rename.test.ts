@@ -31,8 +31,8 @@ const renamed = async (name: string, state: State): Promise<void> => {
     });
 };
 
-describe("the name of the stack's cluster", () => {
-  it("cannot be another one while the cluster lives, in a preview too", async () => {
+describe("refuseClusterRename", () => {
+  it("refuses another name for an existing cluster, also in a preview", async () => {
     await assert.rejects(renamed("new", living), {
       message: [
         "[INVALID_CONFIG] Pulumi.dev.yaml is not valid:",
@@ -41,23 +41,23 @@ describe("the name of the stack's cluster", () => {
     });
   });
 
-  it("stays, and is anything where nothing lives", async () => {
+  it("accepts the same name, and any name without a cluster in the state", async () => {
     await renamed("old", living);
     await renamed("new", {});
     await renamed("new", undefined);
   });
 
-  it("may be corrected as long as the cluster never answered", async () => {
+  it("accepts another name until the state has a Kubernetes resource of the cluster", async () => {
     await renamed("new", { old: cluster, "old-seed": "command:local:Command" });
     const others = { "older-addons-provider": "pulumi:providers:kubernetes" };
     await renamed("new", { old: cluster, ...others });
   });
 
-  it("is the new one where an earlier release has begun to change it", async () => {
+  it("accepts the new name if an earlier release has begun the rename", async () => {
     await renamed("new", { ...living, new: cluster });
   });
 
-  it("is looked at by the program that has it from the stack's settings", async () => {
+  it("runs in the program that reads the cluster from the settings", async () => {
     const run = (name: string): Promise<unknown> =>
       graph(
         () => {

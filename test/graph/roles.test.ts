@@ -20,7 +20,7 @@ import { specOf } from "../support/config/spec.js";
 const invented = "gateway" as MachineRole;
 const table = roleTable as Record<string, RoleRow>;
 
-describe("machines of a role that is added to the table", () => {
+describe("a role added to roleTable", () => {
   const pool = { flavor: "medium", count: 1 };
   const spec = specOf({ workers: { edge: pool } });
   after(() => {
@@ -87,7 +87,7 @@ describe("machines of a role that is added to the table", () => {
   };
   const input = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
 
-  it("are made, let in and let go as its row says", async () => {
+  it("determines security groups, images, join and leave of its machines", async () => {
     const rows = await rowsOf({ ...roleTable.worker, kubeadmImages: ["pause"] });
     const { inputs } = named(rows, "dev-edge-0-port");
     assert.deepEqual(inputs["securityGroupIds"], [
@@ -101,7 +101,7 @@ describe("machines of a role that is added to the table", () => {
     assert.match(input(rows, "dev-edge-0-leave"), /^LEAVES='drain'$/m);
   });
 
-  it("become what its row gives them, without a label that it does not give", async () => {
+  it("has no pool label if its row gives none, like a control plane", async () => {
     const { "control-plane": like } = roleTable;
     const rows = await rowsOf({ ...like, label: "example.org/gateway" });
     const join = input(rows, "dev-edge-0-join");
@@ -111,7 +111,7 @@ describe("machines of a role that is added to the table", () => {
     assert.match(input(rows, "dev-edge-0-leave"), /^LEAVES='drain remove-etcd-member'$/m);
   });
 
-  it("go without a word where it says nothing of that, and send for no pods where they are no nodes", async () => {
+  it("omits empty leave scripts, and address pairs of machines that are not nodes", async () => {
     const rows = await rowsOf({ ...roleTable.worker, leaves: [] });
     assert.ok(!rows.some(({ name }) => name === "dev-edge-0-leave"));
     assert.ok(rows.some(({ name }) => name === "dev-edge-0-join"));

@@ -111,14 +111,14 @@ async function build(
 const named = (rows: readonly Row[], name: string): Row =>
   rows.find((row) => row.name === name) ?? assert.fail(name);
 
-describe("a role of machines that are not nodes, added to its two tables", () => {
+describe("a role of machines that are not nodes", () => {
   const withRole = <Result>(work: (load: Load) => Promise<Result>): Promise<Result> =>
     withFreshModules((load) => {
       addRole(load);
       return work(load);
     });
 
-  it("has machines in its own security group, which SSH reaches through the entry machine", async () => {
+  it("puts machines into their own security group, which the entry machine reaches", async () => {
     const { rows } = await withRole((load) => build(load, { gateway }));
     const ports = rows.filter(({ type, name }) => /port:Port$/.test(type) && /gateway/.test(name));
     assert.deepEqual(
@@ -179,7 +179,7 @@ describe("a role of machines that are not nodes, added to its two tables", () =>
     assert.deepEqual(checks, ["login"]);
   });
 
-  it("is compared with the other arguments", async () => {
+  it("is validated together with the other arguments", async () => {
     const problems = await withRole((load) => {
       const { parseClusterSpec } = load(
         "components/config/cluster-spec.ts",
@@ -203,7 +203,7 @@ describe("a role of machines that are not nodes, added to its two tables", () =>
     ]);
   });
 
-  it("keeps its generation and volumes while the cluster exists", async () => {
+  it("records generation and volumes in the immutable values", async () => {
     const values = await withRole(async (load) => {
       const { rows } = await build(load, {
         gateway: { ...gateway, generation: 1, rootVolume: { size: 5 } },

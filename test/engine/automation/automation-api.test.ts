@@ -9,7 +9,7 @@ import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { SshServer, keyPair } from "../support/ssh-server.js";
 import { toolDirectory } from "../support/tools.js";
 
-describe("the Automation API, with an inline program", function () {
+describe("the Automation API with an inline program", function () {
   this.timeout(240_000);
   const key = keyPair();
   const path = process.env["PATH"];
@@ -59,7 +59,7 @@ describe("the Automation API, with an inline program", function () {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it("previews the same rows as it then makes", async () => {
+  it("creates as many resources as its preview planned", async () => {
     const { changeSummary } = await stack.preview();
     assert.equal(changeSummary.create, 2);
     assert.equal(server.connections, 0);
@@ -68,7 +68,7 @@ describe("the Automation API, with an inline program", function () {
     assert.deepEqual(outputs["said"], { value: "one", secret: true });
   });
 
-  it("tells of every step by events, with nothing secret in them", async () => {
+  it("reports each step as an event without secret values", async () => {
     word = "canary-of-automation";
     const events: EngineEvent[] = [];
     const { outputs } = await stack.up({ onEvent: (event) => events.push(event) });
@@ -85,7 +85,7 @@ describe("the Automation API, with an inline program", function () {
     assert.ok(told.some(({ message }) => message.includes("stand-in")));
   });
 
-  it("destroys", async () => {
+  it("destroys the stack", async () => {
     const { summary } = await stack.destroy();
     assert.equal(summary.resourceChanges?.delete, 2);
   });

@@ -106,7 +106,7 @@ describe("the cluster service on a real engine", function () {
     return [...operations.matchAll(/"urn": ?"[^"]*::([^":]+)"/g)].map(([, name]) => name).join();
   };
 
-  it("makes, keeps and takes away, with secret outputs marked", async () => {
+  it("creates, keeps and destroys a cluster, and marks secret outputs", async () => {
     const clusters = service();
     const events: OperationEvent[] = [];
     const onEvent = (event: OperationEvent): void => {
@@ -134,7 +134,7 @@ describe("the cluster service on a real engine", function () {
     assert.deepEqual(await clusters.destroy("dev"), { ...gone, held: false });
   });
 
-  it("destroys as the command does: sweeps by the identity in the state, keeps data and names them", async () => {
+  it("deletes leftover servers at destroy, and keeps and reports volumes", async () => {
     const clusters = service();
     await clusters.up("dev", bare);
     const of = (id: string) => ({ "stackadm-cluster": "dev", "stackadm-identity": id });
@@ -166,25 +166,25 @@ describe("the cluster service on a real engine", function () {
     );
   });
 
-  it("leaves the checkout as it is", async () => {
+  it("leaves the stack's settings file unchanged", async () => {
     await service().up("dev", bare);
     assert.equal(readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8"), "config: {}\n");
   });
 
-  it("says what is wrong with the configuration, all of it, and makes nothing", async () => {
+  it("reports the program's configuration error with exit code 2", async () => {
     behave(0, "invalid");
     const error = await expectCode(service().up("dev", bare), "INVALID_CONFIG");
     assert.match(error.message, /^Pulumi\.dev\.yaml is not valid:\n {2}cluster\.image: is missing/);
     assert.equal(error.exitCode, 2);
   });
 
-  it("survives a program whose promise nobody awaits", async () => {
+  it("reports the error of a promise that the program does not await", async () => {
     behave(0, "stray");
     const error = await failure(service().up("dev", bare));
     assert.match(error.message, /nobody awaits me/);
   });
 
-  it("stops in good order: what runs ends, what was done is kept", async () => {
+  it("finishes the running step and keeps its result when the caller cancels", async () => {
     behave(4);
     const clusters = service();
     const cancel = new AbortController();
@@ -202,7 +202,7 @@ describe("the cluster service on a real engine", function () {
     });
   });
 
-  it("stops at once when asked twice, and the next run goes on", async () => {
+  it("stops at once on the kill signal, and the next up succeeds", async () => {
     behave(60);
     const clusters = service();
     const [cancel, kill] = [new AbortController(), new AbortController()];
@@ -220,7 +220,7 @@ describe("the cluster service on a real engine", function () {
     await clusters.up("dev", bare);
   });
 
-  it("repairs by itself what a killed engine left: lock and half-made resource", async () => {
+  it("repairs the lock, pending create and empty attributes of a killed engine", async () => {
     behave(60);
     const clusters = service();
     const { onEvent, promise } = begun();
@@ -245,7 +245,7 @@ describe("the cluster service on a real engine", function () {
     assert.ok(!existsSync(`${checkpointFile()}.attrs`), "the repaired state has attributes");
   });
 
-  it("refuses a second operation of another process, and says who holds the stack", async () => {
+  it("refuses an operation on a locked stack and reports the process with the lock", async () => {
     behave(8);
     const { onEvent, promise } = begun();
     const running = service().up("dev", { ...bare, onEvent });
@@ -257,13 +257,13 @@ describe("the cluster service on a real engine", function () {
     assert.deepEqual(await service().unlock("dev"), []);
   });
 
-  it("lets operations of one service on one stack wait for each other", async () => {
+  it("queues concurrent operations on one stack", async () => {
     const clusters = service();
     const [one, two] = await Promise.all([clusters.up("dev", bare), clusters.up("dev", bare)]);
     assert.deepEqual(one.outputs["said"], two.outputs["said"]);
   });
 
-  it("has no outputs of a stack that is not there", async () => {
+  it("refuses to read the outputs of a stack that does not exist", async () => {
     await expectCode(service().outputs("dev"), "STACK_NOT_FOUND");
   });
 });

@@ -39,7 +39,7 @@ interface Credential {
   readonly user: string;
 }
 
-describe("a cluster's credential that another user made", function () {
+describe("a cluster's application credential that another user owns", function () {
   this.timeout(240_000);
   const second = "00000000000000000000000000000002";
   const bare = { preflight: false, verify: false } as const;
@@ -125,7 +125,7 @@ describe("a cluster's credential that another user made", function () {
     project.remove();
   });
 
-  it("keeps nobody from a refresh, and is the same afterwards", async () => {
+  it("survives refresh, preview and up by a user without access", async () => {
     await bySecond().refresh("dev");
     await bySecond().preview("dev", { ...bare, refresh: true });
     await bySecond().up("dev", { ...bare, refresh: true });
@@ -133,7 +133,7 @@ describe("a cluster's credential that another user made", function () {
     assert.deepEqual([users(), outputs["credential"]?.value], [[fakeUser], made[0]?.id]);
   });
 
-  it("is left to its owner where it could not be read after it was made", async () => {
+  it("is replaced only by the owner after a create whose read failed", async () => {
     const shows = answer;
     let readable = false;
     answer = (credential) => {
@@ -157,7 +157,7 @@ describe("a cluster's credential that another user made", function () {
   });
 
   for (const refresh of [false, true])
-    it(`is only forgotten when the cluster gets another one${refresh ? ", also where all is read first" : ""}`, async () => {
+    it(`remains after a replacement by another user${refresh ? " with refresh" : ""}`, async () => {
       const { outputs } = await bySecond("-1").up("dev", { ...bare, refresh });
       assert.equal(outputs["credential"]?.value, `dev-1-of-${second}`);
       assert.deepEqual(users(), [fakeUser, second]);
@@ -166,7 +166,7 @@ describe("a cluster's credential that another user made", function () {
       assert.deepEqual(users(), [fakeUser, second]);
     });
 
-  it("stays when the cluster goes, and goes with one's own hands", async () => {
+  it("remains in the cloud and is reported when another user destroys the cluster", async () => {
     const { others = [] } = await bySecond().destroy("dev");
     assert.deepEqual(
       others.map(({ id }) => id),
@@ -176,7 +176,7 @@ describe("a cluster's credential that another user made", function () {
     assert.equal(await service().state("dev"), undefined);
   });
 
-  it("is deleted by its owner, whoever ran the last `up`", async () => {
+  it("is deleted when the owner destroys the cluster after another user's up", async () => {
     await bySecond().up("dev", bare);
     await service().destroy("dev");
     assert.deepEqual(users(), []);

@@ -28,7 +28,7 @@ if (config.getBoolean("cluster")) {
 export const said = remote.stdout;
 `;
 
-describe("the plain command line, with the Node language host", function () {
+describe("Pulumi's command line with the Node language host", function () {
   this.timeout(240_000);
   let project: Project;
   let server: SshServer;
@@ -48,7 +48,7 @@ describe("the plain command line, with the Node language host", function () {
     await server.stop();
   });
 
-  it("previews an empty stack with unknown connection and kubeconfig, and touches nothing", async () => {
+  it("previews unknown connections and kubeconfigs without a connection", async () => {
     succeeded(await project.run("config", "set", "cluster", "true"));
     const output = succeeded(await project.preview());
     for (const row of ["address", "remote", "cluster", "map"])
@@ -59,7 +59,7 @@ describe("the plain command line, with the Node language host", function () {
     succeeded(await project.run("config", "rm", "cluster"));
   });
 
-  it("updates, and shows what the commands print while they run", async () => {
+  it("updates the stack and prints the output of running commands", async () => {
     const output = succeeded(await project.up());
     assert.match(output, /remote creating .*got 127\.0\.0\.1/);
     assert.match(output, /said: "got 127\.0\.0\.1"/);
@@ -67,7 +67,7 @@ describe("the plain command line, with the Node language host", function () {
     assert.deepEqual(server.commands, ["bash -s"]);
   });
 
-  it("changes nothing the second time, without a connection", async () => {
+  it("changes nothing in a second up and opens no connection", async () => {
     const connections = server.connections;
     const output = succeeded(await project.up());
     assert.match(output, /3 unchanged/);
@@ -81,14 +81,14 @@ describe("the plain command line, with the Node language host", function () {
     assert.equal(server.connections, connections);
   });
 
-  it("runs delete at destroy, and leaves nothing", async () => {
+  it("runs the delete command at destroy and leaves an empty state", async () => {
     succeeded(await project.destroy());
     assert.equal(server.commands.at(-1), "echo bye");
     assert.deepEqual(await project.resources(), []);
   });
 });
 
-describe("a program that fails, under the Node language host", function () {
+describe("the Node language host", function () {
   this.timeout(240_000);
   let project: Project;
   before(async () => {
@@ -98,14 +98,14 @@ describe("a program that fails, under the Node language host", function () {
     project.remove();
   });
 
-  it("shows the program's error and ends with a code", async () => {
+  it("shows the error of a failing program and returns a non-zero code", async () => {
     project.write("index.js", `throw new Error("the program's own words");`);
     const { code, output } = await project.up();
     assert.notEqual(code, 0);
     assert.match(output, /the program's own words/);
   });
 
-  it("shows what the program prints and the code it ends with", async () => {
+  it("shows the output and the exit code of a program that exits", async () => {
     project.write("index.js", `console.log("out"); console.error("err"); process.exit(3);`);
     const { code, output } = await project.up();
     assert.notEqual(code, 0);
@@ -114,7 +114,7 @@ describe("a program that fails, under the Node language host", function () {
     assert.match(output, /Program exited with non-zero exit code: 3/);
   });
 
-  it("passes configuration, secret keys and arguments", async () => {
+  it("passes configuration, secrets, project and stack to the program", async () => {
     project.write(
       "index.js",
       `const pulumi = require("@pulumi/pulumi");

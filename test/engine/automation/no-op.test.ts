@@ -14,7 +14,7 @@ import { getRunFigures } from "../../../packages/bench/support/phases.js";
  * Uses the installed command line and an unchanged cluster. Measures no times except a wide bound
  * of CPU time.
  */
-describe("an up that has nothing to do", function () {
+describe("an up without changes", function () {
   this.timeout(240_000);
   let scratch: string;
   let living: BenchFakeCluster;
@@ -36,13 +36,13 @@ describe("an up that has nothing to do", function () {
     rmSync(scratch, { recursive: true });
   });
 
-  it("asks the cloud for what the preflight checks and for what the program looks up", () => {
+  it("sends the requests of the preflight and of the program's lookups", () => {
     assert.ok(asked.includes("GET /compute/limits"));
     // The path of the plugin. The preflight's is /image/images.
     assert.ok(asked.some((call) => call.startsWith("GET /image/v2/images")));
   });
 
-  it("sends each request only once, and signs in for the service, the plugin and the program", () => {
+  it("sends each read request once, and logs in for service, plugin and program", () => {
     // The plugin lists all flavors for each flavor that the program looks up.
     const flavors = "GET /compute/flavors/detail?is_public=";
     const reads = asked.filter((call) => call.startsWith("GET ") && !call.startsWith(flavors));
@@ -51,7 +51,7 @@ describe("an up that has nothing to do", function () {
     assert.deepEqual(writes, Array(3).fill("POST /identity/v3/auth/tokens"));
   });
 
-  it("starts each command of the engine once", () => {
+  it("starts each Pulumi command once", () => {
     const called = ran.processes.flatMap(
       ({ what }) => /\/pulumi (stack \w+|\w+)/.exec(what)?.[1] ?? [],
     );
@@ -65,7 +65,7 @@ describe("an up that has nothing to do", function () {
     ]);
   });
 
-  it("takes some seconds of CPU time", () => {
+  it("takes between 1 and 20 seconds of CPU time", () => {
     const figures = getRunFigures(ran, asked.length);
     const all = figures["CPU of all"] ?? 0;
     // Measured: 6.5 s on two cores. Other machines differ, and a regression would at least double

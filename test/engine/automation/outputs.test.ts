@@ -22,7 +22,7 @@ module.exports = async () => {
 };
 `;
 
-describe("the outputs of a stack", function () {
+describe("readStackOutputs", function () {
   this.timeout(120_000);
   let project: ServiceProject;
   before(() => {
@@ -32,7 +32,7 @@ describe("the outputs of a stack", function () {
     project.remove();
   });
 
-  it("are read in plain text, and marked as secret if they contain a secret", async () => {
+  it("returns outputs in plain text and marks those that contain a secret", async () => {
     const run = new StackOperation(project.service, "dev");
     await run.engine("up");
     const outputs = await readStackOutputs(run.access);

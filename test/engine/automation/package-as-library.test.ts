@@ -36,7 +36,7 @@ const service = createClusterService({ env: process.env, backend: "file:///nowhe
 console.log(typeof Cluster, typeof ClusterError, typeof service.start);
 `;
 
-describe("the package, used by another program", function () {
+describe("the package as a library of another program", function () {
   this.timeout(120_000);
   let directory: string;
 
@@ -60,7 +60,7 @@ describe("the package, used by another program", function () {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it("offers the cluster and the cluster operations with their types", async () => {
+  it("exports the cluster and the cluster operations with their types", async () => {
     const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
     await run(process.execPath, [compiler, "-p", directory]);
     const { stdout } = await run(process.execPath, [join(directory, "program.js")]);

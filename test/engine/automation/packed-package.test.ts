@@ -99,7 +99,7 @@ const scripts: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe("the package, packed and installed", function () {
+describe("the packed and installed package", function () {
   this.timeout(300_000);
   const directory = mkdtempSync(join(tmpdir(), "stackadm-package-"));
   const installed = join(directory, "node_modules", "stackadm");
@@ -127,7 +127,7 @@ describe("the package, packed and installed", function () {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it("has everything that is read beside the compiled files, and nothing of the sources or tests", () => {
+  it("contains all files that are read at run time, and no sources or tests", () => {
     const folders = ["automation", "base", "openstack", "components"];
     for (const file of folders.flatMap(assets)) {
       const packed = join(installed, "dist", file);
@@ -155,7 +155,7 @@ describe("the package, packed and installed", function () {
     ]);
   });
 
-  it("needs what its commands use, and Pulumi's SDKs as peers", () => {
+  it("depends on the libraries of its commands, and on Pulumi's SDKs as peers", () => {
     assert.deepEqual(Object.keys(manifest.dependencies), [
       ...["commander", "fflate", "ip-address", "semver", "ssh2", "yaml", "zod"],
     ]);
@@ -167,7 +167,7 @@ describe("the package, packed and installed", function () {
     assert.ok(Object.values(ranges).every((range) => range.includes("^")));
   });
 
-  it("is a project whose compiled program Pulumi starts, without a loader of TypeScript", async () => {
+  it("contains a compiled program that Pulumi starts without a TypeScript loader", async () => {
     assert.ok(!existsSync(join(directory, "node_modules", "tsx")));
     const state = join(directory, "state");
     mkdirSync(state);
@@ -193,12 +193,12 @@ describe("the package, packed and installed", function () {
     );
   });
 
-  it("has the documents that its sentences name", () => {
+  it("contains the documents that its messages mention", () => {
     const names = ["config.schema.json", "configuration.md", "failures.md", "json.md"];
     assert.deepEqual(readdirSync(join(installed, "docs")).sort(), [...names, "operations.md"]);
   });
 
-  it("makes a cluster in a foreign program, with the scripts' own text on the machines", async () => {
+  it("registers a cluster in another program, with the complete scripts", async () => {
     assert.ok(program.trim().split("\n").length <= 20);
     const type = "module";
     writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "foreign", type }));
@@ -235,7 +235,7 @@ describe("the package, packed and installed", function () {
     for (const name of ["dev-network-network", "dev-workers-general-0-server"]) inputs(name);
   });
 
-  it("has a command line that runs from where it is installed", async () => {
+  it("provides a command line that runs from the installation directory", async () => {
     const npx = (...args: string[]) => run("npx", ["--no-install", "stackadm", ...args], options);
     const { stdout } = await npx("--help");
     assert.match(stdout, /^Usage: stackadm \[options\] \[command\]\n/);

@@ -42,7 +42,7 @@ function answerGroups(cloud: FakeCloud): void {
   });
 }
 
-describe("a server group of another version of the OpenStack plugin", function () {
+describe("a server group in the state of another OpenStack plugin version", function () {
   this.timeout(20 * 60_000);
   let cloud: FakeCloud;
   let project: Project;
@@ -93,10 +93,10 @@ describe("a server group of another version of the OpenStack plugin", function (
     ["5.5.1", "3.15.2"],
   ] as const)
     for (const [what, shaped] of [
-      ["as it is", (state: StateExport) => state],
-      ["without the record of types", withoutTypesRecord],
+      ["with the type record", (state: StateExport) => state],
+      ["without the type record", withoutTypesRecord],
     ] as const)
-      it(`is taken over from ${from} by ${to}, ${what}, without a change, and can be deleted`, async () => {
+      it(`works with ${to} after conversion from ${from} ${what}, and can be deleted`, async () => {
         choose(from);
         succeeded(await project.up());
         await hold(shaped(await exported()));
@@ -113,7 +113,7 @@ describe("a server group of another version of the OpenStack plugin", function (
     succeeded(await project.destroy());
   });
 
-  it("is refused by plain `pulumi up` without an error in the state, and taken over with --run-program", async () => {
+  it("fails `pulumi up` without a state error, and works with --run-program", async () => {
     choose("3.15.2");
     succeeded(await project.up());
     choose("5.5.1");
@@ -129,7 +129,7 @@ describe("a server group of another version of the OpenStack plugin", function (
     await unchanged();
   });
 
-  it("is taken over from 5.5.1 by 3.15.2 with plain `pulumi up --refresh --run-program`", async () => {
+  it("changes from 5.5.1 to 3.15.2 with `pulumi up --refresh --run-program`", async () => {
     choose("5.5.1");
     succeeded(await project.up());
     choose("3.15.2");
@@ -137,7 +137,7 @@ describe("a server group of another version of the OpenStack plugin", function (
     await unchanged();
   });
 
-  it("is deleted by its former version after it was rewritten for the other", async () => {
+  it("is deleted by version 3.15.2 after conversion to 5.5.1", async () => {
     choose("3.15.2");
     succeeded(await project.up());
     await hold(convertRecordedServerGroups(await exported(), "5.5.1"));
@@ -146,7 +146,7 @@ describe("a server group of another version of the OpenStack plugin", function (
     assert.deepEqual(changes(before), ["DELETE"]);
   });
 
-  it("is deleted by the other version on PATH", async () => {
+  it("is deleted by version 5.5.1 on PATH without conversion", async () => {
     choose("3.15.2");
     succeeded(await project.up());
     await usePlugin(project, "5.5.1");

@@ -58,7 +58,7 @@ describe("the plan of a release with a changed script", function () {
     }
   };
 
-  it("has the text of no script in the state but those of a deletion, and is small", async () => {
+  it("uses a state below 60 kB that contains only the text of delete scripts", async () => {
     const state = await project.export();
     assert.ok(!state.includes("run_step"));
     const { deployment } = JSON.parse(state) as { deployment: { resources: { urn: string }[] } };
@@ -73,11 +73,11 @@ describe("the plan of a release with a changed script", function () {
     assert.ok(size < 60_000, String(size));
   });
 
-  it("has nothing without a changed script", async () => {
+  it("is empty without a changed script", async () => {
     assert.deepEqual(await planned(), []);
   });
 
-  it("has only the machines whose script changed, and no object in Kubernetes", async () => {
+  it("contains only the machines whose script changed, and no Kubernetes object", async () => {
     const digit: [string, string] = ["--max-time 10", "--max-time 11"];
     const machines = ["control-plane-0", "workers-general-0", "workers-general-1"];
     assert.deepEqual(
@@ -87,7 +87,7 @@ describe("the plan of a release with a changed script", function () {
     );
   });
 
-  it("keeps what other machines and the add-ons know of the cluster", async () => {
+  it("contains no other machine or add-on if a control plane script changed", async () => {
     const change: [string, string] = ["keep_marks\n", "keep_marks; true\n"];
     assert.deepEqual(await plannedWith("kubeadm/scripts/steps/control-plane.sh", change), [
       "update dev-control-plane-0-init",

@@ -31,7 +31,7 @@ module.exports = async () => {
 };
 `;
 
-describe("what the program has stay", function () {
+describe("a resource with retainOnDelete", function () {
   this.timeout(240_000);
   const bare = { preflight: false, verify: false, kubeconfigFile: false } as const;
   let cloud: FakeCloud;
@@ -59,7 +59,7 @@ describe("what the program has stay", function () {
     project.remove();
   });
 
-  it("is remembered when a destroy that fails has forgotten it, until all of it is gone", async () => {
+  it("remains recorded after a failed destroy, until a destroy succeeds", async () => {
     const [, [address = ""]] = await held();
     writeFileSync(inUse, "");
     await assert.rejects(service().destroy("dev"));
@@ -71,7 +71,7 @@ describe("what the program has stay", function () {
     assert.deepEqual(await held(), [new Set(), new Set()]);
   });
 
-  it("is remembered when an `up` without it has forgotten it, and by all that follow", async () => {
+  it("remains recorded after an up without the resource, and after later operations", async () => {
     const [, [address = ""]] = await held();
     const without = service({ WITHOUT: "1" });
     await without.up("dev", bare);

@@ -13,7 +13,7 @@ import { ServiceProject } from "../support/service-project.js";
 import { until } from "../support/until.js";
 
 const modules = resolve(__dirname, "..", "..", "..", "node_modules", "@pulumi");
-/** Program with a cluster of one resource, whose creation takes as long as a file says. */
+/** Program with a cluster of one resource. A file contains the seconds that its creation takes. */
 const program = `
 const pulumi = require(${JSON.stringify(join(modules, "pulumi"))});
 const command = require(${JSON.stringify(join(modules, "command"))});
@@ -80,7 +80,7 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     return engines;
   };
 
-  it("is repaired by the next up after an engine that was killed here: its lock is known for that one's", async () => {
+  it("is unlocked and repaired by the next up after a local engine was killed", async () => {
     const engines = await kill();
     const [holder = "", ...others] = await service.locks("dev");
     assert.deepEqual(others, []);
@@ -95,7 +95,7 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     assert.deepEqual([await pending(), await service.locks("dev")], [[], []]);
   });
 
-  it("is held by an engine that was killed elsewhere, until somebody who knows removes its lock", async () => {
+  it("stays locked by an engine killed elsewhere until the user removes the lock", async () => {
     await kill();
     // Deletes the record of the engine's process.
     rmSync(join(directoryOf(), "engines"), { recursive: true });
@@ -110,7 +110,7 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     assert.deepEqual(await pending(), []);
   });
 
-  it("is held while it is repaired: nobody else gets in, who asks hears who holds it", async () => {
+  it("stays locked during `hold`, and reports the holder to other operations", async () => {
     const run = new StackOperation(project.service, "dev");
     const before = await readState(run.access);
     assert.ok(before);

@@ -26,7 +26,7 @@ describe("the state of a stack", function () {
     project.remove();
   });
 
-  it("has no deployment if the engine was killed while it created the stack, and the next up continues", async () => {
+  it("has no deployment after a kill during its creation, until the next up", async () => {
     const { service, checkpoint } = project;
     const { access } = new StackOperation(service, "dev");
     await createListeningService(service).up("dev", { preflight: false, verify: false });

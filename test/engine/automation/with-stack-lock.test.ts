@@ -14,7 +14,7 @@ module.exports = async () => {
 };
 `;
 
-describe("an engine that only holds a stack", function () {
+describe("StackOperation.hold", function () {
   this.timeout(240_000);
   let project: ServiceProject;
   before(async () => {
@@ -25,7 +25,7 @@ describe("an engine that only holds a stack", function () {
     project.remove();
   });
 
-  it("refuses everybody else meanwhile, and leaves state, pending operations and history as they were", async () => {
+  it("refuses other operations, and keeps state, pending operations and history", async () => {
     const { service, checkpoint } = project;
     const run = new StackOperation(service, "dev");
     const made = await readState(run.access);

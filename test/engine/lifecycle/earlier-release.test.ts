@@ -23,7 +23,7 @@ for (const { release, state, args, cloud } of recordedStates()) {
       await openstack.close();
     });
 
-    it("is kept: nothing is replaced or deleted, and no frozen value stops it", async () => {
+    it("is updated without a replacement or deletion", async () => {
       const { steps, changeSummary } = await previewOf(project, { args, cloud });
       const lost = steps.filter(({ op }) => !["same", "create", "update"].includes(op));
       // Components exist only in the state, so that they may be added or deleted.
@@ -41,7 +41,7 @@ for (const { release, state, args, cloud } of recordedStates()) {
     });
 
     if (/"urn":"[^"]*::dev-frozen"/.test(state))
-      it("keeps what it was recorded with: another value is refused before anything else", async () => {
+      it("refuses a change of a recorded immutable value", async () => {
         const network = { ...args.network, pods: "10.200.0.0/16" };
         project.environment["CLUSTER"] = JSON.stringify({ ...args, network, cloud });
         const { code, output } = await project.run("preview", "--non-interactive");
@@ -52,7 +52,7 @@ for (const { release, state, args, cloud } of recordedStates()) {
         );
       });
 
-    it("is not created again for another name", async () => {
+    it("refuses another cluster name", async () => {
       project.environment["NAME"] = "other";
       const { code, output } = await project.run("preview", "--non-interactive");
       assert.notEqual(code, 0);

@@ -9,7 +9,7 @@ new command.local.Command("disk", { create: note("made-" + wanted.size), addPrev
 });
 `;
 
-describe("what is frozen of a machine", function () {
+describe("an ignored change of a machine", function () {
   this.timeout(120_000);
   let roll: Roll<{ readonly generation: number; readonly size: number }>;
   before(async () => {
@@ -17,7 +17,7 @@ describe("what is frozen of a machine", function () {
   });
   after(() => roll.remove());
 
-  it("waits for the next generation, which has it as it is written then", async () => {
+  it("takes effect with the next generation", async () => {
     succeeded(await roll.up({ generation: 0, size: 1 }));
     succeeded(await roll.up({ generation: 0, size: 2 }));
     assert.deepEqual(roll.happened(), ["made-1"]);

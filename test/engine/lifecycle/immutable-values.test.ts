@@ -47,7 +47,7 @@ interface Wanted {
   readonly lives?: boolean;
 }
 
-describe("frozen values of a living cluster", function () {
+describe("FrozenValues with a real engine", function () {
   this.timeout(600_000);
   let project: Project;
   let log = "";
@@ -79,7 +79,7 @@ describe("frozen values of a living cluster", function () {
   const values = { "network.pods": "10.1.0.0/16", podNetwork: "a" };
   const changed = { "network.pods": "10.2.0.0/16", podNetwork: "b" };
 
-  it("are added to a cluster of a release that had none, which changes nothing else", async () => {
+  it("records the values of a cluster of an earlier release without other changes", async () => {
     want({ word: "one" });
     succeeded(await project.up());
     assert.deepEqual(happened(), ["made one"]);
@@ -90,7 +90,7 @@ describe("frozen values of a living cluster", function () {
     assert.deepEqual(happened(), []);
   });
 
-  it("may be corrected as long as the cluster never answered", async () => {
+  it("accepts changed values until the state has a Kubernetes resource", async () => {
     want({ word: "one", values });
     succeeded(await project.preview());
     want({ word: "one", values, lives: true });
@@ -99,7 +99,7 @@ describe("frozen values of a living cluster", function () {
     assert.deepEqual(happened(), []);
   });
 
-  it("stop a preview of another value, with all that differ", async () => {
+  it("refuses changed values in a preview and reports each of them", async () => {
     want({ word: "two", values: changed, lives: true });
     const { code, output } = await project.preview();
     assert.notEqual(code, 0);
@@ -107,7 +107,7 @@ describe("frozen values of a living cluster", function () {
     assert.doesNotMatch(output, /dev-inner-thing/);
   });
 
-  it("stop an update before anything else is begun, also one that goes on after errors", async () => {
+  it("refuses changed values before other steps, also with --continue-on-error", async () => {
     want({ word: "two", values: changed, lives: true });
     for (const more of [[], ["--continue-on-error"]]) {
       const { code, output } = await project.up(...more);
@@ -118,7 +118,7 @@ describe("frozen values of a living cluster", function () {
     }
   });
 
-  it("come and go with releases, in place and without holding anything up", async () => {
+  it("adds and removes values in place while other resources change", async () => {
     const later = { podNetwork: "a", "network.nodes": "10.0.0.0/24" };
     want({ word: "two", values: later, lives: true });
     const preview = succeeded(await project.preview());
@@ -129,7 +129,7 @@ describe("frozen values of a living cluster", function () {
     assert.deepEqual(await kept(), later);
   });
 
-  it("do not keep a cluster from being destroyed", async () => {
+  it("does not block a destroy", async () => {
     want({ word: "two", values: changed, lives: true });
     succeeded(await project.destroy());
     assert.deepEqual(happened(), ["gone"]);

@@ -43,7 +43,7 @@ describe("a protected identity", function () {
       "stdout"
     ];
 
-  it("is protected, and free again, by an `up` that changes nothing else", async () => {
+  it("becomes protected and unprotected by an up without other changes", async () => {
     await up(false);
     const made = await identity();
     for (const protect of [true, false, true]) {
@@ -53,7 +53,7 @@ describe("a protected identity", function () {
     }
   });
 
-  it("has a destroy refused in its preview, before anything goes", async () => {
+  it("blocks the preview of a destroy before any deletion", async () => {
     const { code, output } = await project.run("destroy", "--yes", "--non-interactive");
     assert.notEqual(code, 0);
     assert.match(
@@ -63,7 +63,7 @@ describe("a protected identity", function () {
     assert.equal(went(), false);
   });
 
-  it("stands in the way of a destroy without a preview only when all the rest is gone", async () => {
+  it("blocks a destroy without a preview after the deletion of other resources", async () => {
     const { code, output } = await project.destroy();
     assert.notEqual(code, 0);
     assert.match(output, /cannot be deleted\n/);
@@ -71,7 +71,7 @@ describe("a protected identity", function () {
     rmSync(log);
   });
 
-  it("goes with all the rest when it is free", async () => {
+  it("is deleted at destroy after its protection is removed", async () => {
     await up(false);
     succeeded(await project.destroy());
     assert.equal(went(), true);

@@ -31,7 +31,7 @@ class Outer extends Component {
 new Outer("dev");
 `;
 
-describe("the version that a cluster came up with", function () {
+describe("the Kubernetes version in the state before a run", function () {
   this.timeout(600_000);
   let project: Project;
   let [log, fails] = ["", ""];
@@ -51,7 +51,7 @@ describe("the version that a cluster came up with", function () {
     return text.trim().split("\n").at(-1) ?? "";
   };
 
-  it("is not known before it came up, and stays while runs fail", async () => {
+  it("is unknown before the first up, and does not change while runs fail", async () => {
     const { environment } = project;
     environment["WANTED"] = "1.35.4";
     succeeded(await project.up());

@@ -18,7 +18,7 @@ const clusterOf = (
 };
 
 for (const kind of ["floating-ip", "load-balancer", "virtual-ip"] as const)
-  describe(`control planes of a raised generation in a cluster with ${kind}`, function () {
+  describe(`the replacement of control planes in a cluster with ${kind}`, function () {
     this.timeout(600_000);
     let cloud: FakeCloud;
     let project: Project;
@@ -32,7 +32,7 @@ for (const kind of ["floating-ip", "load-balancer", "virtual-ip"] as const)
       await cloud.close();
     });
 
-    it("are replaced with what lets them go, and nothing else: no port, address, provider or object", async () => {
+    it("replaces only servers and leave scripts", async () => {
       const { steps } = await previewOf(project, clusterOf({ kind }, 1));
       const changed = steps.filter(({ op }) => !["same", "update"].includes(op));
       assert.deepEqual(

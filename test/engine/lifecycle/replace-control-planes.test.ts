@@ -70,7 +70,7 @@ interface Preview {
 
 const names = ["c0", "c1", "c2"];
 
-describe("control planes that are replaced one at a time", function () {
+describe("the replacement of control planes one at a time", function () {
   this.timeout(240_000);
   let roll: Roll<Wanted>;
   const up = (wanted: Wanted, ...more: string[]): Promise<Run> => roll.up(wanted, ...more);
@@ -89,7 +89,7 @@ describe("control planes that are replaced one at a time", function () {
     ["leave", "gone", "made", "joined"].map((what) => `${what}-${name}`);
   const three = { c0: "0", c1: "0", c2: "0", w: "0" };
 
-  it("are none of it while there is one, which nobody could let go", async () => {
+  it("creates a single control plane without a leave script run", async () => {
     succeeded(await up({ generation: 0, count: 1 }));
     assert.deepEqual(happened().sort(), [
       "begun-c0",
@@ -100,7 +100,7 @@ describe("control planes that are replaced one at a time", function () {
     ]);
   });
 
-  it("give the first one who lets it go when there are more, in place: nothing runs", async () => {
+  it("adds control planes without running scripts on existing machines", async () => {
     succeeded(await up({ generation: 0, count: 3, existing: { c0: "0", w: "0" } }));
     const events = happened();
     assert.deepEqual(
@@ -110,7 +110,7 @@ describe("control planes that are replaced one at a time", function () {
     assert.equal(events.length, 4);
   });
 
-  it("are let go, replaced and joined in their order, then the workers, and nothing else is touched", async () => {
+  it("removes, replaces and joins each control plane in order, then the worker", async () => {
     roll.want({ generation: 1, count: 3, worker: 1, existing: three });
     const shown = succeeded(await roll.project.run("preview", "--json"));
     const { steps } = JSON.parse(shown.slice(shown.indexOf("{"))) as Preview;
@@ -124,7 +124,7 @@ describe("control planes that are replaced one at a time", function () {
     assert.deepEqual(happened(), [...names, "w"].flatMap(replaced));
   });
 
-  it("stay when the one before them does not come back, and the next run goes on there, with one step at a time, too", async () => {
+  it("stops when a control plane fails to join; the next run continues there", async () => {
     const existing = { c0: "1", c1: "1", c2: "1", w: "1" };
     const mend = roll.failing("joined-c0");
     assert.notEqual((await up({ generation: 2, count: 3, worker: 1, existing })).code, 0);
@@ -135,7 +135,7 @@ describe("control planes that are replaced one at a time", function () {
     assert.deepEqual(happened(), ["joined-c0", ...["c1", "c2"].flatMap(replaced)]);
   });
 
-  it("stay when they cannot be let go", async () => {
+  it("keeps the server of a control plane whose leave script fails", async () => {
     const existing = { c0: "2", c1: "2", c2: "2", w: "1" };
     const mend = roll.failing("leave-c0");
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
@@ -143,7 +143,7 @@ describe("control planes that are replaced one at a time", function () {
     mend();
   });
 
-  it("are not let go twice when a server was not made: the way may lead over it", async () => {
+  it("skips a finished leave script after the server's create failed", async () => {
     const existing = { c0: "2", c1: "2", c2: "2", w: "1" };
     const mend = roll.failing("made-c0");
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
@@ -163,7 +163,7 @@ describe("control planes that are replaced one at a time", function () {
     assert.deepEqual(happened(), ["made-c0", "joined-c0", ...["c1", "c2"].flatMap(replaced)]);
   });
 
-  it("leave without the first when they become one, which is let go by nobody again; nobody is when all go", async () => {
+  it("runs leave scripts only for removed control planes, and none at destroy", async () => {
     succeeded(await up({ generation: 3, count: 1, worker: 1 }));
     const events = happened();
     assert.deepEqual([...events].sort(), ["gone-c1", "gone-c2", "leave-c1", "leave-c2"]);

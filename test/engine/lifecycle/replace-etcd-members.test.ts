@@ -53,7 +53,7 @@ const names = ["e0", "e1", "e2"];
 const replaced = (name: string): string[] =>
   ["leave", "gone", "made", "joined"].map((what) => `${what}-${name}`);
 
-describe("machines of etcd that are replaced one at a time", function () {
+describe("the replacement of etcd machines one at a time", function () {
   this.timeout(240_000);
   let roll: Roll<Wanted>;
   const up = (wanted: Wanted, ...more: string[]): Promise<Run> => roll.up(wanted, ...more);
@@ -70,14 +70,14 @@ describe("machines of etcd that are replaced one at a time", function () {
     w: worker,
   });
 
-  it("are asked about by nobody when they are made", async () => {
+  it("creates the machines without a leave script run", async () => {
     succeeded(await up({ generation: 0, existing: {} }));
     const events = happened();
     assert.equal(events.length, 10);
     assert.ok(!events.some((event) => event.startsWith("leave")));
   });
 
-  it("are let go, replaced and members again in their order, then a worker is; the control plane stays, with one step at a time, too", async () => {
+  it("replaces each member in order, then the worker, also with --parallel 1", async () => {
     succeeded(await up({ generation: 1, worker: 1, existing: all("0") }));
     const worker = ["gone-w", "made-w", "joined-w"];
     assert.deepEqual(happened(), [...names.flatMap(replaced), ...worker]);
@@ -85,14 +85,14 @@ describe("machines of etcd that are replaced one at a time", function () {
     assert.deepEqual(happened(), names.flatMap(replaced));
   });
 
-  it("keep their servers where etcd would not go on without them", async () => {
+  it("keeps the server of a member whose leave script fails", async () => {
     const mend = roll.failing("leave-e0");
     assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
     assert.deepEqual(happened(), ["leave-e0"]);
     mend();
   });
 
-  it("stay when the one before them does not become a member, and the next run goes on there", async () => {
+  it("stops when a member fails to rejoin, and continues there in the next run", async () => {
     const mend = roll.failing("joined-e0");
     assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
     assert.deepEqual(happened(), replaced("e0"));
@@ -102,7 +102,7 @@ describe("machines of etcd that are replaced one at a time", function () {
     assert.deepEqual(happened(), ["joined-e0", ...["e1", "e2"].flatMap(replaced)]);
   });
 
-  it("are let go by nobody when all go", async () => {
+  it("runs no leave script at destroy", async () => {
     succeeded(await roll.project.destroy());
     assert.deepEqual(
       happened().filter((event) => event.startsWith("leave")),

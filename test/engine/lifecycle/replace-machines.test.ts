@@ -32,7 +32,7 @@ interface Wanted {
   readonly existing?: Readonly<Record<string, string>>;
 }
 
-describe("machines that are replaced one at a time", function () {
+describe("the replacement of workers one at a time", function () {
   this.timeout(240_000);
   let roll: Roll<Wanted>;
   const up = (wanted: Wanted, ...more: string[]): Promise<Run> => roll.up(wanted, ...more);
@@ -46,14 +46,14 @@ describe("machines that are replaced one at a time", function () {
   const replaced = (name: string): string[] =>
     ["leave", "gone", "made", "prepare", "join"].map((what) => `${what}-${name}`);
 
-  it("are made without waiting for each other", async () => {
+  it("creates the machines without a leave script run", async () => {
     succeeded(await up({ generation: 0, count: 2 }));
     const events = happened();
     assert.equal(events.length, 7);
     assert.ok(!events.some((event) => event.startsWith("leave")));
   });
 
-  it("show every step of the roll in a preview, in which nothing happens", async () => {
+  it("shows each replaced server and leave script in the preview and runs nothing", async () => {
     roll.want({ generation: 1, count: 2, existing: { m0: "0", m1: "0" } });
     const shown = succeeded(await roll.project.preview());
     for (const name of ["m0-server", "m1-server", "m0-leave", "m1-leave"])
@@ -61,7 +61,7 @@ describe("machines that are replaced one at a time", function () {
     assert.deepEqual(happened(), []);
   });
 
-  it("are drained, replaced, prepared and joined one after the other, with one step at a time, too", async () => {
+  it("drains, replaces and joins one machine after the other, also with --parallel 1", async () => {
     succeeded(await up({ generation: 1, count: 2, existing: { m0: "0", m1: "0" } }));
     assert.deepEqual(happened(), [...replaced("m0"), ...replaced("m1")]);
     succeeded(
@@ -70,12 +70,12 @@ describe("machines that are replaced one at a time", function () {
     assert.deepEqual(happened(), [...replaced("m0"), ...replaced("m1")]);
   });
 
-  it("are left alone when nothing changes", async () => {
+  it("changes nothing if the generation is unchanged", async () => {
     succeeded(await up({ generation: 2, count: 2, existing: { m0: "2", m1: "2" } }));
     assert.deepEqual(happened(), []);
   });
 
-  it("stay when the one before them fails, and the next run goes on there", async () => {
+  it("stops when a machine fails to join, and continues there in the next run", async () => {
     const mend = roll.failing("join-m0");
     const existing = { m0: "2", m1: "2" };
     const failed = await up({ generation: 3, count: 2, existing });
@@ -86,7 +86,7 @@ describe("machines that are replaced one at a time", function () {
     assert.deepEqual(happened(), ["join-m0", ...replaced("m1")]);
   });
 
-  it("stay when they cannot be drained", async () => {
+  it("keeps the server of a machine that cannot be drained", async () => {
     const mend = roll.failing("leave-m0");
     const existing = { m0: "3", m1: "3" };
     assert.notEqual((await up({ generation: 4, count: 2, existing })).code, 0);
@@ -96,7 +96,7 @@ describe("machines that are replaced one at a time", function () {
     assert.deepEqual(happened(), [...replaced("m0"), ...replaced("m1")]);
   });
 
-  it("are drained when the pool gets smaller, and not when the whole cluster goes", async () => {
+  it("drains a machine that is removed from the pool, and none at destroy", async () => {
     succeeded(await up({ generation: 4, count: 1 }));
     assert.deepEqual(happened(), ["leave-m1", "gone-m1"]);
     succeeded(await roll.project.destroy());

@@ -4,7 +4,7 @@ import { startFakeCloud, type FakeCloud } from "../../support/cloud/fake-opensta
 import { machineProgram } from "../support/machine-program.js";
 import { Project, succeeded } from "../support/project.js";
 
-describe("a server that was made", function () {
+describe("the recorded inputs of a server", function () {
   this.timeout(120_000);
   let cloud: FakeCloud;
   let project: Project;
@@ -33,7 +33,7 @@ describe("a server that was made", function () {
    * The engine rewrites the whole state for each resource with changed inputs, even without an
    * operation.
    */
-  it("has the same inputs after a run that has nothing to do, also those that are defaults", async () => {
+  it("remain the same after an up without changes, including defaults", async () => {
     succeeded(await project.up());
     const made = await inputs();
     assert.ok(made);

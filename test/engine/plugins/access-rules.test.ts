@@ -19,7 +19,7 @@ new openstack.identity.ApplicationCredential("credential", {
 
 type KeptRule = AccessRule & { readonly id: string };
 
-describe("access rules of an application credential", function () {
+describe("an application credential with access rules", function () {
   this.timeout(240_000);
   const users = `/identity/v3/users/${fakeUser}`;
   let cloud: FakeCloud;
@@ -72,18 +72,18 @@ describe("access rules of an application credential", function () {
 
   const key = ({ service, method, path }: AccessRule): string => `${service} ${method} ${path}`;
 
-  it("reach Keystone as they are, each once", async () => {
+  it("sends each access rule to Keystone once", async () => {
     succeeded(await project.up());
     assert.deepEqual(kept.map(key).sort(), rules.map(key).sort());
   });
 
-  it("are no change the second time, and none that is read from Keystone", async () => {
+  it("remains unchanged after a second up and after a refresh", async () => {
     assert.match(succeeded(await project.up()), /2 unchanged/);
     assert.match(succeeded(await project.run("refresh", "--yes", "--skip-preview")), /2 unchanged/);
     assert.match(succeeded(await project.up()), /2 unchanged/);
   });
 
-  it("go with the credential", async () => {
+  it("is deleted with its access rules", async () => {
     succeeded(await project.destroy());
     assert.deepEqual(kept, []);
   });

@@ -27,7 +27,7 @@ interface EngineEvent {
 }
 
 for (const version of openstackPluginVersions)
-  describe(`the error of OpenStack plugin ${version} for a cloud's refusal`, function () {
+  describe(`the error of OpenStack plugin ${version} for a refused request`, function () {
     this.timeout(20 * 60_000);
     let cloud: FakeCloud;
     let project: Project;
@@ -62,7 +62,7 @@ for (const version of openstackPluginVersions)
     });
 
     for (const { status, code, words } of refusals)
-      it(`has the recorded text and is recognised: ${String(status)}`, () => {
+      it(`has the recorded text and error code: ${String(status)}`, () => {
         const messages = diagnostics
           .filter(({ name }) => name === `answer-${String(status)}`)
           .map(({ message }) => message);

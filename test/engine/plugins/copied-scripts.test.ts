@@ -42,7 +42,7 @@ new RemoteScript(
 );
 `;
 
-describe("scripts on a machine", function () {
+describe("a remote script", function () {
   this.timeout(240_000);
   const key = keyPair();
   const bin = mkdtempSync(join(tmpdir(), "stackadm-sudo-"));
@@ -79,7 +79,7 @@ describe("scripts on a machine", function () {
     readFileSync(join(server.files, "log"), "utf8").split("\n").filter(Boolean).sort();
   const files = (of: string): string[] => readdirSync(join(server.files, ".stackadm", of));
 
-  it("run from the file that is copied first, with their values", async () => {
+  it("runs from the copied file with its values", async () => {
     succeeded(await project.up());
     assert.deepEqual(log(), ["join create", "prepare up one canary"]);
     assert.equal(files("server-1").length, 1);
@@ -87,7 +87,7 @@ describe("scripts on a machine", function () {
     assert.ok(!state.includes("echo prepare") && !state.includes("canary"));
   });
 
-  it("show a changed value by its name, and run again with it", async () => {
+  it("shows a changed value by name and runs again", async () => {
     project.environment["VALUE"] = "two";
     const { output } = await project.preview();
     assert.match(output, /- +VALUE=one\n +\+ +VALUE=two\n/);
@@ -96,7 +96,7 @@ describe("scripts on a machine", function () {
     assert.deepEqual(log(), ["prepare up two canary"]);
   });
 
-  it("run again where their own text changed, and no others", async () => {
+  it("runs again after a change of its own text, unlike other scripts", async () => {
     project.environment["JOIN"] = "echo join anew $1 >>log; echo {}";
     const { output } = await project.preview();
     assert.match(output, /- +join@[0-9a-f]{16} update \\\n +\+ +join@[0-9a-f]{16} update \\/);
@@ -105,7 +105,7 @@ describe("scripts on a machine", function () {
     assert.equal(files("server-1").length, 2);
   });
 
-  it("are copied to a new server, which can run the former text of a leave", async () => {
+  it("is copied to a new server, on which the former leave script still runs", async () => {
     rmSync(join(server.files, ".stackadm"), { recursive: true });
     Object.assign(project.environment, { SERVER: "server-2", LEAVE: "echo leaves anew >>log" });
     succeeded(await project.up());
@@ -125,12 +125,12 @@ describe("scripts on a machine", function () {
     return getScriptCopyUrn(resources.find(({ urn }) => urn.endsWith("-prepare"))?.urn ?? "");
   };
 
-  it("do not run when somebody deleted the file, until it is copied again", async () => {
+  it("fails after its file is deleted, until the file is copied again", async () => {
     succeeded(await project.up("--replace", await withoutFile("three")));
     assert.deepEqual(log(), ["prepare up three canary"]);
   });
 
-  it("are copied again by a run that finds the mark of the service in the state", async () => {
+  it("is copied again if the service has marked the copy in the state", async () => {
     const urns = new Set([await withoutFile("four")]);
     const marked = markScriptsForRerun(JSON.parse(await project.export()) as StateExport, urns);
     project.write("state.json", JSON.stringify(marked));

@@ -26,7 +26,7 @@ const long = new command.remote.Command("long", {
 new command.remote.Command("last", { connection, create: "echo last" }, { dependsOn: [long] });
 `;
 
-describe("the engine killed in the middle of a remote command", function () {
+describe("an engine killed during a remote command", function () {
   this.timeout(240_000);
   let project: Project;
   let server: SshServer;
@@ -53,7 +53,7 @@ describe("the engine killed in the middle of a remote command", function () {
   });
 
   const file = (name: string): string => join(shared, name);
-  it("leaves no plugin and no connection behind", async () => {
+  it("leaves no plugin process and no open connection", async () => {
     const { child, ended } = project.start(project.upArguments());
     await until("the script runs", () => existsSync(file("started")));
     child.kill("SIGKILL");
@@ -64,14 +64,14 @@ describe("the engine killed in the middle of a remote command", function () {
     await until("the script has ended", () => existsSync(file("effect")));
   });
 
-  it("refuses to go on while the dead process's lock is there, and says how", async () => {
+  it("leaves a lock that blocks the next up until `pulumi cancel`", async () => {
     const { code, output } = await project.up();
     assert.notEqual(code, 0);
     assert.match(output, /locked by 1 lock/);
     succeeded(await project.run("cancel", "--yes"));
   });
 
-  it("is made good by the next update: what was done stays, what was not is done", async () => {
+  it("leaves a state from which the next up creates only missing resources", async () => {
     rmSync(file("effect"));
     const output = succeeded(await project.up());
     assert.match(output, /last created/);
@@ -82,14 +82,14 @@ describe("the engine killed in the middle of a remote command", function () {
     assert.equal(server.commands.filter((command) => command === "echo first").length, 1);
   });
 
-  it("leaves nothing to do after that", async () => {
+  it("leaves no change for a further up", async () => {
     assert.match(succeeded(await project.up()), /4 unchanged/);
   });
 });
 
-describe("an update that is interrupted", function () {
+describe("an interrupted update", function () {
   this.timeout(240_000);
-  it("stops dialling at once and leaves an unlocked state", async () => {
+  it("stops dialing at once and leaves an unlocked state", async () => {
     const project = await Project.create({
       program: `
 const command = require("@pulumi/command");

@@ -9,7 +9,7 @@ const openstack = require("@pulumi/openstack");
 new openstack.networking.Network("network", { name: "made" });
 `;
 
-describe("OpenStack's provider behind the proxy that lets calls fail", function () {
+describe("the OpenStack provider behind FaultyProxy", function () {
   this.timeout(240_000);
   const address = "127.0.0.1";
   let cloud: FakeCloud;
@@ -52,7 +52,7 @@ describe("OpenStack's provider behind the proxy that lets calls fail", function 
     proxy.fail(({ write }) => (write === 1 ? fault : undefined));
   };
 
-  it("fails by 503, and nothing was made", async () => {
+  it("fails on a 503 reply without a created network", async () => {
     first(503);
     const { code, output } = await project.up();
     assert.notEqual(code, 0);
@@ -61,7 +61,7 @@ describe("OpenStack's provider behind the proxy that lets calls fail", function 
     assert.deepEqual(proxy.failed, ["POST /network/v9/v2.0/networks: 503"]);
   });
 
-  it("fails when an answer is lost, and what was made is in no state", async () => {
+  it("fails on a lost reply and does not record the created network", async () => {
     first("lost");
     const { code, output } = await project.up();
     assert.notEqual(code, 0);
@@ -70,7 +70,7 @@ describe("OpenStack's provider behind the proxy that lets calls fail", function 
     assert.ok(!(await project.resources()).some(({ id }) => id === made[0]));
   });
 
-  it("goes on when no call fails any more", async () => {
+  it("succeeds when the proxy injects no faults", async () => {
     proxy.calm();
     succeeded(await project.up());
     assert.equal(made.length, 2);

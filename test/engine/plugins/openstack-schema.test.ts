@@ -28,7 +28,7 @@ function inlineAll(types: Types): Types {
 const described = async (version: OpenstackPluginVersion): Promise<Schema> =>
   JSON.parse(execFileSync(await builtPlugin(version), ["--describe"]).toString()) as Schema;
 
-describe("the OpenStack plugin 3.15.2 that is built here", () => {
+describe("the locally built OpenStack plugin 3.15.2", () => {
   let built: Readonly<Record<string, Shape>>;
   before(async function () {
     this.timeout(10 * 60_000);
@@ -36,7 +36,7 @@ describe("the OpenStack plugin 3.15.2 that is built here", () => {
   });
 
   for (const [token, shape] of Object.entries(official.resources)) {
-    it(`has the properties, types, replacements and secrets of ${token}`, () => {
+    it(`has the official properties, types, replacements and secrets of ${token}`, () => {
       const ours = built[token];
       assert.ok(ours, "not bridged");
       assert.deepEqual(ours.inputs, inlineAll(shape.inputs));
@@ -47,7 +47,7 @@ describe("the OpenStack plugin 3.15.2 that is built here", () => {
   }
 });
 
-describe("the OpenStack plugin 5.5.1 that is built here", function () {
+describe("the locally built OpenStack plugin 5.5.1", function () {
   this.timeout(10 * 60_000);
 
   it("has the schema of the fixture", async () => {

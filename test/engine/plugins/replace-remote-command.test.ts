@@ -24,7 +24,7 @@ new command.remote.Command("step", { connection, ...${JSON.stringify(rest)} }, $
 `;
 }
 
-describe("what a change of a remote command does", function () {
+describe("a change of a remote command", function () {
   this.timeout(240_000);
   let project: Project;
   let server: SshServer;
@@ -55,24 +55,24 @@ describe("what a change of a remote command does", function () {
     assert.deepEqual(await change({ ...base, triggers: ["a"], stdin: "x" }), ["echo update"]);
   });
 
-  it("runs create and then delete when a trigger changes, though there is an update", async () => {
+  it("runs create and then delete when a trigger changes, despite an update command", async () => {
     const ran = await change({ ...base, triggers: ["b"], stdin: "x" });
     assert.deepEqual(ran, ["echo create", "echo delete"]);
   });
 
-  it("turns the order around with deleteBeforeReplace", async () => {
+  it("runs delete before create with deleteBeforeReplace", async () => {
     const ran = await change({ ...base, triggers: ["c"] }, "{ deleteBeforeReplace: true }");
     assert.deepEqual(ran, ["echo delete", "echo create"]);
   });
 
-  it("runs create when there is no update, and nothing when only delete is left", async () => {
+  it("runs create without an update command, and nothing if only delete remains", async () => {
     const { create, delete: bye } = base;
     assert.deepEqual(await change({ create, delete: bye, triggers: ["c"] }), ["echo create"]);
     assert.deepEqual(await change({ delete: "echo delete", triggers: ["c"] }), []);
   });
 });
 
-describe("a remote command that fails", function () {
+describe("a failed remote command", function () {
   this.timeout(240_000);
   let project: Project;
   let server: SshServer;
@@ -113,7 +113,7 @@ describe("a remote command that fails", function () {
     assert.equal(server.commands.at(-1), "echo again");
   });
 
-  it("runs nothing on a machine with another host key, and says so", async () => {
+  it("reports another host key and runs nothing on the machine", async () => {
     const commands = server.commands.length;
     project.write("index.js", program({ create: "echo stranger", hostKey: keyPair().public }));
     const refused = await project.up();
@@ -123,7 +123,7 @@ describe("a remote command that fails", function () {
     assert.equal((await project.resources())[0]?.inputs?.["create"], "echo again");
   });
 
-  it("does not stop what runs at the same time", async () => {
+  it("does not stop commands that run at the same time", async () => {
     project.write(
       "index.js",
       program({ create: "echo again" }) +

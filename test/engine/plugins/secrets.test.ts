@@ -66,7 +66,7 @@ describe("secrets of commands", function () {
     return [...Object.values(canaries), ...keyLines].filter((secret) => text.includes(secret));
   }
 
-  it("are in no output, event or state of preview and update", async () => {
+  it("appear in no output, event or state of a preview or an update", async () => {
     const preview = succeeded(await project.preview());
     const up = succeeded(await project.up());
     assert.match(up, /script creating .*step/);
@@ -74,12 +74,12 @@ describe("secrets of commands", function () {
     for (const text of [preview, up, project.events(), state]) assert.deepEqual(leaks(text), []);
   });
 
-  it("are in the state all the same, encrypted", async () => {
+  it("are encrypted in the state", async () => {
     const clear = await project.export("--show-secrets");
     assert.deepEqual(leaks(clear).length, Object.keys(canaries).length + keyLines.length);
   });
 
-  it("are in no output, event or state when a script fails", async () => {
+  it("appear in no output, event or state when a script fails", async () => {
     succeeded(await project.destroy());
     project.environment["FAIL"] = "yes";
     try {

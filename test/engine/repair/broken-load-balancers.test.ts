@@ -130,7 +130,7 @@ class Octavia {
 
 const bare = { preflight: false, verify: false, kubeconfigFile: false } as const;
 
-describe("a load balancer that is in ERROR, for the real engine and OpenStack's provider", function () {
+describe("a load balancer in ERROR with a real engine and the OpenStack provider", function () {
   this.timeout(240_000);
   let cloud: FakeCloud;
   let octavia: Octavia;
@@ -170,7 +170,7 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
       ?.parent?.replace(/.*::/, "");
   const balancer = async (): Promise<unknown> => (await service.outputs("dev"))["balancer"];
 
-  it("is created again by the next `up`, and the one after it has nothing to do", async () => {
+  it("is recreated by the next up, and a further up changes nothing", async () => {
     const before = await balancer();
     octavia.status = "ERROR";
     await service.up("dev", bare);
@@ -180,7 +180,7 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
     await service.up("dev", { ...bare, expectNoChanges: true });
   });
 
-  it("goes with a destroy, before which the cluster is taken down, and nobody is let go", async () => {
+  it("is deleted at destroy after the teardown script, without leave scripts", async () => {
     octavia.status = "ERROR";
     const deleted: string[] = [];
     await service.destroy("dev", {
@@ -193,13 +193,13 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
     assert.equal(await service.state("dev"), undefined);
   });
 
-  it("goes with a destroy, also where somebody deleted it", async () => {
+  it("does not block a destroy after a deletion outside of Pulumi", async () => {
     octavia.made.clear();
     await service.destroy("dev");
     assert.equal(await service.state("dev"), undefined);
   });
 
-  it("stays while the engine destroys what is named, with what depends on that", async () => {
+  it("remains when the engine destroys a targeted resource with its dependents", async () => {
     const urns = async (): Promise<string[]> =>
       ((await service.state("dev"))?.deployment.resources ?? []).map(({ urn }) => urn);
     const target = (await urns()).filter((urn) => urn.endsWith("::first"));

@@ -26,7 +26,7 @@ module.exports = async () => {
 const bare = { preflight: false, verify: false };
 const path = "/network/v2.0/security-group-rules";
 
-describe("an object that could not be read after it was made, of a kind that nobody can change", function () {
+describe("an immutable object whose read after the create failed", function () {
   this.timeout(240_000);
   let project: ServiceProject;
   let cloud: FakeCloud;
@@ -70,7 +70,7 @@ describe("an object that could not be read after it was made, of a kind that nob
     await service.destroy("dev");
   });
 
-  it("is read by the next `up`, and is as it is to be", async () => {
+  it("is read by the next up without a second create", async () => {
     const notes: string[] = [];
     const { outputs } = await service.up("dev", { ...bare, onNote: (text) => notes.push(text) });
     assert.deepEqual([made, outputs["rule"]?.value], [["rule-0"], "rule-0"]);
@@ -78,7 +78,7 @@ describe("an object that could not be read after it was made, of a kind that nob
     await service.up("dev", { ...bare, expectNoChanges: true });
   });
 
-  it("is created again by the next `up` where it is gone", async () => {
+  it("is recreated by the next up if missing in the cloud", async () => {
     cloud.on(`GET ${path}/rule-0`, { status: 404, body: {} });
     const { outputs } = await service.up("dev", bare);
     assert.deepEqual([made, outputs["rule"]?.value], [["rule-0", "rule-1"], "rule-1"]);

@@ -34,7 +34,7 @@ const program = machineProgram({
   failed: "new UnreachableServers(operator, servers)",
 });
 
-describe("a server in a power state that nobody can ask for", function () {
+describe("a server in a power state that the provider refuses", function () {
   this.timeout(300_000);
   let cloud: FakeCloud;
   let nova: FakeNova;
@@ -76,7 +76,7 @@ describe("a server in a power state that nobody can ask for", function () {
   };
 
   for (const status of ["ERROR", "MIGRATING"])
-    it(`does not keep the next \`up\` from its end, nor when that is over: ${status}`, async () => {
+    it(`does not fail an up during or after the power state: ${status}`, async () => {
       nova.status = status;
       await refresh();
       assert.equal(await recorded(), status.toLowerCase());
@@ -86,13 +86,13 @@ describe("a server in a power state that nobody can ask for", function () {
       await leaves();
     });
 
-  it("does not stop an `up` that reads it first", async () => {
+  it("does not fail an up with --refresh", async () => {
     nova.status = "ERROR";
     await leaves("--refresh");
   });
 
   for (const status of ["SHUTOFF", "PAUSED"])
-    it(`is kept as it is if the state says that a user stopped the server: ${status}`, async () => {
+    it(`keeps the recorded power state if the user stopped the server: ${status}`, async () => {
       nova.status = status;
       await refresh();
       await leaves();
@@ -101,7 +101,7 @@ describe("a server in a power state that nobody can ask for", function () {
       assert.equal(await recorded(), status.toLowerCase());
     });
 
-  it("is replaced where it is to be", async () => {
+  it("is replaced if the scripts of the machine have not finished", async () => {
     nova.status = "ERROR";
     await refresh();
     project.environment["WORKED"] = "no";
@@ -123,7 +123,7 @@ module.exports = async () => {
 };
 `;
 
-describe("a server in a power state that nobody can ask for, by the command line", function () {
+describe("a server in a refused power state with the cluster service", function () {
   this.timeout(300_000);
   const bare = { preflight: false, verify: false } as const;
   const path = "/compute/servers";
@@ -152,14 +152,14 @@ describe("a server in a power state that nobody can ask for, by the command line
     (await service.state("dev"))?.deployment.resources?.find(({ id }) => id === nova.made[0])
       ?.inputs;
 
-  it("is in no state that a refresh leaves", async () => {
+  it("is recorded without its power state by a refresh", async () => {
     await service.refresh("dev");
     assert.ok(!("powerState" in ((await inputs()) ?? {})));
     assert.deepEqual((await service.preview("dev", bare)).plan, []);
     await service.up("dev", { ...bare, expectNoChanges: true });
   });
 
-  it("is forgotten by the next `up` where one stopped at it", async () => {
+  it("does not fail an up that follows a failed up with a refresh", async () => {
     await assert.rejects(service.up("dev", { ...bare, refresh: true }), /got shelved/);
     await service.up("dev", bare);
     await service.up("dev", { ...bare, expectNoChanges: true });

@@ -47,7 +47,7 @@ interface Network {
   readonly description: string;
 }
 
-describe("a create whose reply is lost", function () {
+describe("the repair of an unconfirmed create", function () {
   this.timeout(240_000);
   let project: ServiceProject;
   let cloud: FakeCloud;
@@ -91,7 +91,7 @@ describe("a create whose reply is lost", function () {
     project.remove();
   });
 
-  it("is undone at once where the cloud did it, and nobody else's is touched", async () => {
+  it("deletes the created network at once, and keeps the network of another cluster", async () => {
     const foreign = { id: "foreign", name: "dev", description: "Part of cluster dev-ba9876543210" };
     networks = [foreign];
     next = "lost";
@@ -106,7 +106,7 @@ describe("a create whose reply is lost", function () {
     assert.deepEqual(networks, [foreign]);
   });
 
-  it("is undone, too, where it was to replace another", async () => {
+  it("deletes the created network of a replacement at once", async () => {
     next = "answered";
     await service.up("dev", bare);
     const env = { ...project.service.env, GENERATION: "2" };
@@ -120,7 +120,7 @@ describe("a create whose reply is lost", function () {
     assert.deepEqual(ids, [outputs["made"]?.value]);
   });
 
-  it("costs nothing where the cloud refused it", async () => {
+  it("sends no lookup if the cloud refused the create", async () => {
     next = "refused";
     await assert.rejects(service.up("dev", bare));
     assert.ok(
@@ -130,7 +130,7 @@ describe("a create whose reply is lost", function () {
     );
   });
 
-  it("leaves whose it is as the cloud said: who is signed in elsewhere destroys nothing", async () => {
+  it("refuses a destroy in another region with WRONG_PROJECT", async () => {
     next = "answered";
     await service.up("dev", bare);
     const env = { ...project.service.env, OS_REGION_NAME: "elsewhere" };
@@ -146,7 +146,7 @@ interface Address {
   readonly port_id: string;
 }
 
-describe("a floating IP whose making does not come to its end", function () {
+describe("the repair of a floating IP's unconfirmed create", function () {
   this.timeout(240_000);
   let project: ServiceProject;
   let cloud: FakeCloud;
@@ -215,7 +215,7 @@ describe("a floating IP whose making does not come to its end", function () {
   });
 
   for (const fate of ["lost", "unheard"] as const)
-    it(`is undone at once, before it has its tags: ${fate}`, async () => {
+    it(`deletes the untagged floating IP at once: ${fate}`, async () => {
       next = fate;
       const notes: string[] = [];
       await assert.rejects(service.up("dev", { ...bare, onNote: (text) => notes.push(text) }));
@@ -228,7 +228,7 @@ describe("a floating IP whose making does not come to its end", function () {
       );
     });
 
-  it("does not keep the port for itself where that could not be undone", async () => {
+  it("deletes a floating IP that an earlier run left on the port", async () => {
     next = "answered";
     const left = { id: "left", port_id: "port-of-the-api" };
     addresses = [foreign, { ...left, description: `Kubernetes API. ${description}` }];

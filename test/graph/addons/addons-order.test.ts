@@ -50,8 +50,8 @@ async function keptBy(end?: () => Marker): Promise<Record<"names" | "claim", rea
   };
 }
 
-describe("graph: order of the add-ons", () => {
-  it("lets no add-on wait for another, so that no circle can form", async () => {
+describe("graph: the order of add-ons", () => {
+  it("has no dependency between cloud controller, network and storage", async () => {
     const { rows } = await run();
     const of = (part: string) => rows.filter(({ name }) => name.startsWith(`addons-${part}-`));
     for (const part of ["cloud-controller", "network", "storage"]) {
@@ -67,7 +67,7 @@ describe("graph: order of the add-ons", () => {
     }
   });
 
-  it("makes pods after their account, rights and configuration", async () => {
+  it("creates pods after their account, RBAC rules and configuration", async () => {
     const { rows } = await run();
     const dependencies = (name: string) =>
       named(rows, name)
@@ -96,7 +96,7 @@ describe("graph: order of the add-ons", () => {
     );
   });
 
-  it("has the teardown between the sample's volume and what releases load balancers and volumes", async () => {
+  it("keeps controllers, pod network and storage class until the teardown has run", async () => {
     const { names, claim } = await keptBy();
     assert.deepEqual(names, [
       "addons-cloud-config-secret",
@@ -109,7 +109,7 @@ describe("graph: order of the add-ons", () => {
     assert.ok(names.every((name) => claim.includes(name)));
   });
 
-  it("waits neither for the driver's pods nor for the pod network where those go with the cluster", async () => {
+  it("does not keep driver pods and pod network that are deleted with the cluster", async () => {
     const { names, claim } = await keptBy(() => new Marker("cluster"));
     assert.deepEqual(names, [
       "addons-cloud-config-secret",
@@ -123,14 +123,14 @@ describe("graph: order of the add-ons", () => {
     );
   });
 
-  it("has samples in their namespace", async () => {
+  it("creates samples after their namespace", async () => {
     const { rows } = await run();
     const namespace = named(rows, "addons-samples-namespace");
     for (const name of nonEmpty(sampleNames))
       assert.ok(reaches(rows, named(rows, name).urn, namespace.urn), name);
   });
 
-  it("has load balancers wait for the cloud controller, and neither for volumes nor for the pod network", async () => {
+  it("creates load balancers after the cloud controller only", async () => {
     const { rows } = await run();
     for (const reach of ["external", "internal"]) {
       const { urn } = named(rows, `addons-samples-web-${reach}`);
@@ -141,22 +141,22 @@ describe("graph: order of the add-ons", () => {
     }
   });
 
-  it("has load balancers begin while the pods behind them start", async () => {
+  it("creates load balancers in parallel with the pods behind them", async () => {
     const { rows } = await run();
     const { urn } = named(rows, "addons-samples-web");
     for (const reach of ["external", "internal"])
       assert.ok(!reaches(rows, named(rows, `addons-samples-web-${reach}`).urn, urn), reach);
   });
 
-  it("deletes the writer before the claim that its pod keeps in use", async () => {
+  it("deletes the writer before the claim that its pod uses", async () => {
     const { rows } = await run();
     const claim = named(rows, "addons-samples-claim").urn;
     assert.ok(named(rows, "addons-samples-writer").dependencies.includes(claim));
   });
 });
 
-describe("graph: what goes with the cluster", () => {
-  it("deletes what owns something in the cloud, and nothing else, one by one", async () => {
+describe("graph: the deletion of add-ons with the cluster", () => {
+  it("deletes only samples with cloud resources one by one", async () => {
     let cluster: Marker | undefined;
     const rows = await graph(() => {
       cluster = new Marker("cluster");
@@ -175,19 +175,19 @@ describe("graph: what goes with the cluster", () => {
     assert.ok(rest.every(({ deletedWith }) => deletedWith === clusterUrn));
   });
 
-  it("deletes everything one by one when nothing ends the cluster", async () => {
+  it("deletes every object one by one without deletedWith", async () => {
     const { rows } = await run();
     assert.ok(rows.every(({ deletedWith }) => deletedWith === ""));
   });
 
-  it("replaces a class by removing the old one first: two cannot have one name", async () => {
+  it("deletes a storage class before its replacement is created", async () => {
     const { rows } = await run();
     assert.equal(named(rows, "addons-storage-class-gold").deleteBeforeReplace, true);
   });
 });
 
-describe("graph: the end of a cluster's workloads", () => {
-  it("are left before the machines and the credential: volumes, then the teardown, then everything else", async () => {
+describe("graph: the teardown of a cluster's workloads", () => {
+  it("runs after the deletion of volumes, and before that of machines and credential", async () => {
     const rows = await clusterRows({ ...smallest, samples: true });
     const after = (name: string): string => named(rows, name).dependencies.join(" ");
     assert.match(after("dev-addons-samples-claim"), /dev-control-plane-teardown/);
@@ -198,7 +198,7 @@ describe("graph: the end of a cluster's workloads", () => {
       );
   });
 
-  it("leave the driver to the machines, so that nobody waits for its pods", async () => {
+  it("does not wait for the storage driver, which is deleted with the machines", async () => {
     const rows = await clusterRows({ ...smallest, samples: true });
     const teardown = named(rows, "dev-control-plane-teardown").urn;
     for (const name of ["storage-controller", "storage-node"]) {
@@ -209,13 +209,13 @@ describe("graph: the end of a cluster's workloads", () => {
   });
 
   for (const [what, more] of Object.entries({
-    "by themselves": { balanced: 2 },
+    "with the samples only": { balanced: 2 },
     "with snapshots": { balanced: 2, blockStorage: { snapshots: true } },
     "with an ingress controller": { balanced: 3, ingress: { kind: "service" } },
-    "of three control planes": { balanced: 2, controlPlane: { flavor: "medium", count: 3 } },
+    "with three control planes": { balanced: 2, controlPlane: { flavor: "medium", count: 3 } },
   } as const)) {
     const { balanced, ...args } = more;
-    it(`end with the teardown beside load balancers and after volumes, ${what}: the engine deletes at once what is equally far from the beginning`, async () => {
+    it(`runs in the deletion round of load balancers, after volumes, ${what}`, async () => {
       const rows = await clusterRows({ ...smallest, samples: true, ...args });
       const teardown = named(rows, "dev-control-plane-teardown").urn;
       const roundIn = (of: readonly Row[], urn: string): number => roundsOf(of).get(urn) ?? NaN;

@@ -19,19 +19,19 @@ import type { Fields } from "../../support/graph/graph.js";
 import { isSecret } from "../../support/graph/secrets.js";
 
 describe("graph: add-ons", () => {
-  it("registers each object once, under names that say what it is", async () => {
+  it("registers each expected object once", async () => {
     const { rows } = await run();
     const names = objectsOf(rows).map(({ name }) => name);
     assert.deepEqual(names.sort(), [...systemNames, ...sampleNames].sort());
   });
 
-  it("shows the same rows in a preview without cloud and cluster", async () => {
+  it("registers the same objects in a preview without a cloud and a cluster", async () => {
     const { rows: planned } = await run({}, true);
     const { rows: made } = await run();
     assert.deepEqual(shape(planned), shape(made));
   });
 
-  it("makes no sample when none is asked for", async () => {
+  it("creates no samples if samples are disabled", async () => {
     const { rows, addons } = await run({ samples: false });
     assert.equal(addons.samples, undefined);
     assert.deepEqual(
@@ -40,7 +40,7 @@ describe("graph: add-ons", () => {
     );
   });
 
-  it("has no cloud controller where none is wanted, and volumes all the same", async () => {
+  it("creates the storage driver without the cloud controller if that is disabled", async () => {
     const { rows } = await run({ cloudController: false, samples: false });
     const names = objectsOf(rows).map(({ name }) => name);
     assert.deepEqual(
@@ -49,7 +49,7 @@ describe("graph: add-ons", () => {
     );
   });
 
-  it("uses one provider of its own, by secret kubeconfig and a name that survives rotation", async () => {
+  it("uses one provider with a secret kubeconfig and a constant cluster identifier", async () => {
     const { rows } = await run();
     const provider = named(rows, "addons-provider");
     assert.equal(provider.inputs["clusterIdentifier"], "dev");
@@ -59,7 +59,7 @@ describe("graph: add-ons", () => {
     }
   });
 
-  it("takes over what a killed update left, and changes Secrets in place", async () => {
+  it("lets the provider adopt existing objects and update Secrets in place", async () => {
     const { rows } = await run();
     const { inputs } = named(rows, "addons-provider");
     for (const setting of [
@@ -71,7 +71,7 @@ describe("graph: add-ons", () => {
     assert.equal("deleteUnreachable" in inputs, false);
   });
 
-  it("takes all images from the site's registry", async () => {
+  it("takes all images from the configured registry", async () => {
     const { rows } = await run();
     const references = JSON.stringify(rows.map(({ inputs }) => inputs)).match(/"image":"[^"]+"/g);
     assert.equal(references?.length, 13);
@@ -80,7 +80,7 @@ describe("graph: add-ons", () => {
     }
   });
 
-  it("passes the network's MTU and the range of cluster IPs to the pod network", async () => {
+  it("passes the network's MTU and the service range to the pod network", async () => {
     const { rows } = await run();
     const configuration = JSON.stringify(named(rows, "addons-network-kube-router-cni").inputs);
     assert.match(configuration, /\\"mtu\\": 1350/);
@@ -88,7 +88,7 @@ describe("graph: add-ons", () => {
     assert.match(router, /--service-cluster-ip-range=10\.112\.0\.0\/12/);
   });
 
-  it("publishes the addresses that the cloud gave", async () => {
+  it("publishes the addresses of the samples' load balancers", async () => {
     const { addons } = await run();
     assert.ok(addons.samples);
     assert.ok(addons.samples.externalAddress);
@@ -99,13 +99,13 @@ describe("graph: add-ons", () => {
     assert.equal(addons.samples.writerPod, "writer-0");
   });
 
-  it("gives a load balancer of a Service as long as one of the program's own", async () => {
+  it("gives Services the timeouts of the program's own load balancers", async () => {
     const { rows } = await run();
     for (const reach of ["external", "internal"])
       assert.deepEqual(named(rows, `addons-samples-web-${reach}`).timeouts, loadBalancerTimeouts);
   });
 
-  it("gives what runs on every node a minute for each", async () => {
+  it("gives DaemonSets timeouts that grow by one minute per node", async () => {
     const timeoutsIn = async (change: Partial<AddonsArgs>): Promise<string[]> => {
       const { rows } = await run(change);
       const found = rows.filter(({ type }) => type.endsWith(":DaemonSet"));
@@ -122,7 +122,7 @@ describe("graph: add-ons", () => {
     );
   });
 
-  it("makes load balancers one after another where their provider needs one call after another", async () => {
+  it("disables concurrent Service syncs for a provider with serial API calls", async () => {
     const providerRequiresSerialApiCalls = true;
     const settings = { loadBalancer: { providerRequiresSerialApiCalls } };
     const ofController = async (change?: Partial<AddonsArgs>): Promise<string> => {
@@ -134,15 +134,15 @@ describe("graph: add-ons", () => {
     assert.doesNotMatch(await ofController({ cloud }), /--concurrent/);
   });
 
-  it("refuses a version that it has no images for, before anything is registered", async () => {
+  it("refuses a Kubernetes version without images", async () => {
     await assert.rejects(run({ kubernetesVersion: "1.20.0" }), /no add-ons for 1\.20\.0/);
   });
 });
 
-describe("graph: what the nodes' storage driver is told", () => {
+describe("graph: the settings of the storage driver", () => {
   const settings = { blockStorage: { nodeVolumeAttachLimit: 20 } };
 
-  it("is mounted into its pods, which restart when it changes", async () => {
+  it("are mounted into the node pods, which restart after a change", async () => {
     const limited = async (nodeVolumeAttachLimit: number) => {
       const cloud = { ...knownCloud, settings: { blockStorage: { nodeVolumeAttachLimit } } };
       return (await run({ cloud })).rows;
@@ -159,7 +159,7 @@ describe("graph: what the nodes' storage driver is told", () => {
     assert.notEqual(one, other);
   });
 
-  it("is how many volumes it takes, where nobody wrote it", async () => {
+  it("contain the default volume limit if the user sets none", async () => {
     const { rows } = await run({ blockStorage: { attachable: 23 } });
     const { data } = named(rows, "addons-storage-node-config").inputs as { data: Fields };
     assert.match(String(data["cloud.conf"]), /node-volume-attach-limit = "23"/);
@@ -167,13 +167,13 @@ describe("graph: what the nodes' storage driver is told", () => {
     assert.doesNotMatch(secret, /attach-limit/, "the controllers do not restart for it");
   });
 
-  it("says on both sides whether volumes follow the zones of pods", async () => {
+  it("disable the topology in both the controller and the node pods", async () => {
     const { rows } = await run({ blockStorage: { topology: false } });
     for (const name of ["addons-storage-controller", "addons-storage-node"])
       assert.match(JSON.stringify(named(rows, name).inputs), /--with-topology=false/);
   });
 
-  it("holds nothing of the credential", async () => {
+  it("contain no credential for the node pods", async () => {
     const { rows } = await run({ cloud: { ...knownCloud, settings } });
     const text = JSON.stringify(named(rows, "addons-storage-node-config").inputs);
     assert.doesNotMatch(text, /credential|auth-url/);
@@ -181,7 +181,7 @@ describe("graph: what the nodes' storage driver is told", () => {
 });
 
 describe("graph: secrets of the add-ons", () => {
-  it("has the cloud's credential in one secret place only", async () => {
+  it("include the cloud's credential in one Secret only", async () => {
     const { rows } = await run();
     const holders = rows.filter(
       ({ type, inputs }) => !type.startsWith("test:") && JSON.stringify(inputs).includes(canary),
@@ -194,7 +194,7 @@ describe("graph: secrets of the add-ons", () => {
     assert.ok(isSecret(holders[0]?.inputs["stringData"]) || isSecret(data["cloud.conf"]));
   });
 
-  it("restarts the two readers of cloud.conf when it changes, by a digest that is not secret", async () => {
+  it("restart both readers of cloud.conf after a change, by a public digest", async () => {
     const digests = async (region: string) => {
       const { rows } = await run({ cloud: { ...knownCloud, region } });
       return ["addons-cloud-controller-daemon-set", "addons-storage-controller"].map((name) => {
@@ -209,7 +209,7 @@ describe("graph: secrets of the add-ons", () => {
     assert.notEqual((await digests("two"))[0], first);
   });
 
-  it("mounts the certificate of a cloud with its own authority beside cloud.conf", async () => {
+  it("include the CA certificate of the cloud next to cloud.conf", async () => {
     const { rows } = await run({
       cloud: { ...knownCloud, caCertificate: "-----BEGIN CERTIFICATE-----" },
     });

@@ -26,8 +26,8 @@ const clientCertificate = { certificate: "CERT", privateKey: "CANARY" };
 type Credential = NonNullable<ClusterComponentArgs["credential"]>;
 const authScope = "openstack:identity/getAuthScope:getAuthScope";
 
-describe("graph: with what the cluster works in its cloud", () => {
-  it("makes no credential where one is supplied, and writes it where the made one would be", async () => {
+describe("graph: the cluster's access to the cloud", () => {
+  it("uses a supplied application credential and creates none", async () => {
     for (const secret of ["CANARY", pulumi.secret("CANARY")]) {
       const rows = await build({ credential: { id: "supplied", secret } });
       assert.ok(!rows.some(({ type }) => type.includes("applicationCredential")));
@@ -42,7 +42,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     }
   });
 
-  it("makes no credential where a user is supplied, who signs in to the project of the cluster", async () => {
+  it("uses a supplied user in the cluster's project and creates no credential", async () => {
     const names = [
       [{ username: "shop" }, /username = \\"shop\\"\\nuser-domain-name = \\"Default\\"/],
       [{ userId: "5d6a" }, /user-id = \\"5d6a\\"/],
@@ -63,7 +63,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     }
   });
 
-  it("restarts what signs in as a user by a digest of which a password cannot be guessed quickly", async () => {
+  it("restarts controllers for a new password, by a digest that resists guessing", async () => {
     const digests = async (password: string): Promise<unknown[]> => {
       const rows = await build({ credential: { username: "shop", password } });
       const conf = plain(stringData(rows)["cloud.conf"]);
@@ -81,7 +81,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     assert.deepEqual(await digests("one"), one, "nothing to do the second time");
   });
 
-  it("has another credential beside the former one when its generation or its end is another", async () => {
+  it("creates a new application credential for another generation or expiry", async () => {
     const type = "openstack:identity/applicationCredential:ApplicationCredential";
     const made = async (
       credential?: ClusterComponentArgs["credential"],
@@ -110,7 +110,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     );
   });
 
-  it("lets it be used for what its access rules say, and has another one for other rules", async () => {
+  it("creates a separate application credential for each set of access rules", async () => {
     const rule = { service: "key-manager", method: "GET", path: "/v1/containers/*" } as const;
     const made = async (over: Partial<ClusterComponentArgs>): Promise<Row> => {
       const type = "openstack:identity/applicationCredential:ApplicationCredential";
@@ -142,7 +142,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     assert.equal(new Set([all, ...more].map(({ name }) => name)).size, 3);
   });
 
-  it("gives it the roles that are named, and never all of the operator's", async () => {
+  it("gives the application credential only named or required roles", async () => {
     const rolesOf = async (held: readonly string[], roles?: string[]): Promise<unknown> => {
       const scope = {
         ...cloudAnswers.lookups?.[authScope]?.({}),
@@ -157,7 +157,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     assert.deepEqual(await rolesOf(["admin", "tenant", "lb"], ["tenant", "lb"]), ["tenant", "lb"]);
   });
 
-  it("gives the controllers the certificate that the operator knows the cloud by", async () => {
+  it("passes the operator's CA certificate to the controllers", async () => {
     const operator = { connect: () => Promise.reject(new Failure("FAILED", "no")) };
     const rows = await build({ operator: { ...operator, caCertificate: "PEM" } });
     assert.equal(stringData(rows)["ca.crt"], "PEM");
@@ -165,7 +165,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     assert.equal("ca.crt" in stringData(await build({ operator })), false);
   });
 
-  it("gives the controllers the client certificate that the operator shows, and its key as a secret", async () => {
+  it("passes the operator's client certificate to the controllers, with a secret key", async () => {
     const rows = await build({ operator: { ...withoutCloud, clientCertificate } });
     const holders = rows.filter(({ inputs }) => clear(inputs).includes("CANARY"));
     assert.deepEqual(
@@ -184,7 +184,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     assert.deepEqual(Object.keys(stringData(without)), ["cloud.conf"]);
   });
 
-  it("restarts the controllers' pods when one of these is another one", async () => {
+  it("restarts the controllers after a change of a certificate", async () => {
     const digests = async (over: Partial<LocalContext>): Promise<unknown[]> => {
       const rows = await build({ operator: { ...withoutCloud, ...over } });
       return ["cloud-controller-daemon-set", "storage-controller"].map(
@@ -205,7 +205,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     }
   });
 
-  it("gives each machine that is prepared the same certificate, and none where there is none", async () => {
+  it("passes the CA certificate to each prepared machine, or an empty value", async () => {
     const operator = { connect: () => Promise.reject(new Failure("FAILED", "no")) };
     const written: Partial<ClusterComponentArgs> = {
       topology: "ha",
@@ -222,7 +222,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     for (const stdin of none) assert.match(stdin, /^CLOUD_AUTHORITY=''$/m);
   });
 
-  it("keeps in mind that there is one, whichever, where no script reads it", async () => {
+  it("records only the presence of a certificate in the immutable values", async () => {
     const kept = async (more: Partial<LocalContext>): Promise<readonly unknown[]> => {
       const rows = await build({ operator: { ...withoutCloud, ...more } });
       const stdin = sent(named(rows, "dev-control-plane-0-init").inputs);
@@ -237,7 +237,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     assert.deepEqual(await kept({}), []);
   });
 
-  it("has no cloud controller, and kubelets that wait for none, where it is switched off", async () => {
+  it("omits the cloud controller and the kubelets' cloud provider if disabled", async () => {
     const rows = await build({ cloudController: { enabled: false } });
     assert.ok(!rows.some(({ name }) => name.includes("cloud-controller")));
     const scripts = rows.filter(({ name }) => /-(init|join)$/.test(name));

@@ -24,8 +24,8 @@ const contentOf = (rows: readonly Row[]): Record<string, string> => {
 
 const scriptOf = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
 
-describe("graph: Keystone's users", () => {
-  it("are known by a webhook that is added to what there is, in a preview as in an update", async () => {
+describe("graph: Keystone authentication", () => {
+  it("adds only the webhook's resources, also in a preview", async () => {
     const without = await build();
     const rows = await build(withKeystone);
     const preview = await build(withKeystone, true);
@@ -44,13 +44,13 @@ describe("graph: Keystone's users", () => {
     assert.ok(reaches(rows, pods ?? "", secret ?? ""));
   });
 
-  it("are asked for nowhere where they are left out", async () => {
+  it("configures no webhook by default", async () => {
     const script = scriptOf(await build(), "dev-control-plane-0-init");
     assert.match(script, /^CONFIGURATION='apiServer:$/m);
     assert.doesNotMatch(script, /keystone|token-webhook/);
   });
 
-  it("are asked for on every control plane with the certificate that its webhook has", async () => {
+  it("configures every control plane with the webhook's certificate", async () => {
     const rows = await build({ ...withKeystone, ...threeOf });
     const { "tls.crt": certificate = "", "tls.key": key = "" } = contentOf(rows);
     assert.ok(new X509Certificate(certificate).checkIP("127.0.0.1"));
@@ -65,7 +65,7 @@ describe("graph: Keystone's users", () => {
     }
   });
 
-  it("have their webhook's key in its Secret alone", async () => {
+  it("keeps the webhook's private key in one Secret only", async () => {
     const rows = await build(withKeystone);
     const key = contentOf(rows)["tls.key"]?.split("\n")[1] ?? "";
     assert.match(key, /^[A-Za-z0-9+/=]{60,}$/);
@@ -75,7 +75,7 @@ describe("graph: Keystone's users", () => {
     );
   });
 
-  it("are of the cluster's own cloud, known by the operator's certificate, or of another Keystone", async () => {
+  it("uses the cluster's cloud with its CA certificate, or another Keystone", async () => {
     const operator = { connect: () => Promise.reject(new Failure("FAILED", "no")) };
     const rows = await build({ ...withKeystone, operator: { ...operator, caCertificate: "PEM" } });
     const pods = named(rows, "dev-addons-keystone-auth-daemon-set");
@@ -92,7 +92,7 @@ describe("graph: Keystone's users", () => {
     assert.doesNotMatch(others, /--keystone-ca-file=/);
   });
 
-  it("may do what rules say, and other rules restart what reads them", async () => {
+  it("passes policy rules to the webhook, and restarts the webhook after a change", async () => {
     const ruled = (project: string) =>
       build({ kubernetes: { keystone: { policy: [{ projects: [project] }] } } });
     const one = await ruled("one");

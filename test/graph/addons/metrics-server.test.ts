@@ -11,7 +11,7 @@ const added = async (change: Parameters<typeof run>[0]): Promise<readonly string
 };
 
 describe("graph: metrics-server", () => {
-  it("is there when it is asked for, its API after what serves it", async () => {
+  it("registers its objects if enabled, the API after the deployment", async () => {
     const change = { metricsServer: { signedKubelets: false } };
     const own = ["account", "api", "cluster-role", "cluster-role-binding", "deployment", "reader"];
     assert.deepEqual(
@@ -26,8 +26,8 @@ describe("graph: metrics-server", () => {
   });
 });
 
-describe("graph: options without a pod network of the program's", () => {
-  it("wait for no pod", async () => {
+describe("graph: add-ons of a cluster without a pod network", () => {
+  it("wait for no pods", async () => {
     const { rows } = await run({
       podNetwork: { kind: "none" },
       blockStorage: { snapshots: true },
@@ -44,8 +44,8 @@ describe("graph: options without a pod network of the program's", () => {
   });
 });
 
-describe("graph: what runs on every node", () => {
-  it("has a minute for each that the specification asks for", async () => {
+describe("graph: DaemonSets", () => {
+  it("have timeouts that grow by one minute per specified node", async () => {
     const workers = { general: { flavor: "small", count: 7 } };
     const rows = await clusterRows({
       ...smallest,
@@ -60,11 +60,11 @@ describe("graph: what runs on every node", () => {
   });
 });
 
-describe("graph: snapshots", () => {
+describe("graph: volume snapshots", () => {
   const change = { blockStorage: { snapshots: true } };
   const own = (...names: string[]) => names.map((name) => `addons-storage-snapshots-${name}`);
 
-  it("add their kinds, controller and class, and nothing else", async () => {
+  it("add only their CRDs, controller and class", async () => {
     assert.deepEqual(
       [...(await added(change))].sort(),
       own(
@@ -74,7 +74,7 @@ describe("graph: snapshots", () => {
     );
   });
 
-  it("have their kinds before everything that looks for them", async () => {
+  it("register their CRDs before the controllers and the class", async () => {
     const { rows } = await run(change);
     const [kinds, users] = [
       own("volumesnapshotclasses", "volumesnapshotcontents", "volumesnapshots"),
@@ -85,7 +85,7 @@ describe("graph: snapshots", () => {
         assert.ok(reaches(rows, named(rows, user).urn, named(rows, kind).urn), `${user} ${kind}`);
   });
 
-  it("are released before the volumes that they are of, while the driver is there by its credential", async () => {
+  it("are released before their volumes and before the deletion of the credential", async () => {
     const rows = await clusterRows({ ...smallest, ...change, samples: true });
     const teardown = named(rows, "dev-control-plane-snapshots-teardown");
     assert.ok(reaches(rows, teardown.urn, named(rows, "dev-control-plane-teardown").urn));

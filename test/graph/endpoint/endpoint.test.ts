@@ -33,7 +33,7 @@ describe("an endpoint", () => {
   for (const kind of kinds) {
     const text = JSON.stringify(kind);
 
-    it(`is the same in a preview, where nothing is known: ${text}`, async () => {
+    it(`registers the same resources in a preview: ${text}`, async () => {
       const [now, preview] = [await build(kind), await build(kind, 3, true)];
       const keys = ({ rows }: Built): string[] =>
         rows.map(({ urn, dependencies }) => `${urn} ${String(dependencies)}`);
@@ -41,7 +41,7 @@ describe("an endpoint", () => {
     });
 
     if ("floatingIp" in kind)
-      it(`only puts the address there that exists: ${text}`, async () => {
+      it(`associates the existing floating IP and creates none: ${text}`, async () => {
         const { rows, endpoint } = await build(kind);
         const made = rows.filter(({ type }) => /:FloatingIp/.test(type));
         assert.deepEqual(
@@ -56,7 +56,7 @@ describe("an endpoint", () => {
         assert.equal(await value(endpoint.outside), "203.0.113.9");
       });
 
-    it(`takes what it said that it takes, all of it marked: ${text}`, async () => {
+    it(`creates tagged resources in the numbers of getEndpointTraits: ${text}`, async () => {
       const { rows } = await build(kind);
       const count = (type: string): number => rows.filter((row) => row.type.endsWith(type)).length;
       const { floatingIps, loadBalancers, ports } = getEndpointTraits({
@@ -77,7 +77,7 @@ describe("an endpoint", () => {
     });
   }
 
-  it("is one component whatever its kind, which was a child of the control plane before", async () => {
+  it("has the same component type for every kind, and an alias for its former parent", async () => {
     for (const kind of [{ kind: "floating-ip" }, amphora, virtualIp] as const) {
       const [component] = (await build(kind)).rows.filter(({ custom }) => !custom);
       assert.equal(component?.type, "stackadm:endpoint:Endpoint");
@@ -95,10 +95,10 @@ describe("an endpoint", () => {
     }
   });
 
-  describe("that is a floating IP", () => {
+  describe("of kind floating-ip", () => {
     const kind = { kind: "floating-ip" } as const;
 
-    it("is on the first control plane's port only, after the route", async () => {
+    it("associates the floating IP with the first control plane, after the route", async () => {
       const { rows, endpoint } = await build(kind);
       assert.deepEqual(roles(rows), ["floating-ip"]);
       const { inputs, dependencies, ignoreChanges } = named(rows, "floating-ip");
@@ -111,15 +111,15 @@ describe("an endpoint", () => {
       assert.deepEqual(await value(endpoint.certificateNames), ["203.0.113.7"]);
     });
 
-    it("is every control plane inside", async () => {
+    it("resolves to all control planes inside the cluster", async () => {
       const { endpoint } = await build(kind);
       assert.deepEqual(await value(endpoint.inside(addresses)), addresses);
       assert.deepEqual(endpoint.allowedAddresses, []);
     });
   });
 
-  describe("that exists already", () => {
-    it("makes nothing and is the address that was named", async () => {
+  describe("of kind existing", () => {
+    it("creates nothing and uses the specified address", async () => {
       const { rows, endpoint } = await build({ kind: "existing", host: "203.0.113.9" });
       assert.deepEqual(roles(rows), []);
       assert.equal(await value(endpoint.outside), "203.0.113.9");
@@ -127,15 +127,15 @@ describe("an endpoint", () => {
       assert.deepEqual(await value(endpoint.inside(addresses)), ["203.0.113.9"]);
     });
 
-    it("leaves its name to the DNS", async () => {
+    it("leaves a host name to DNS", async () => {
       const { endpoint } = await build({ kind: "existing", host: "api.example.org" });
       assert.deepEqual(await value(endpoint.inside(addresses)), []);
       assert.equal(await value(endpoint.outside), "api.example.org");
     });
   });
 
-  describe("that is private", () => {
-    it("makes nothing: the first control plane is the host", async () => {
+  describe("of kind private", () => {
+    it("creates nothing and uses the first control plane as the host", async () => {
       const { rows, endpoint } = await build({ kind: "private" });
       assert.deepEqual(roles(rows), []);
       assert.equal(await value(endpoint.outside), "10.0.0.11");
@@ -144,7 +144,7 @@ describe("an endpoint", () => {
     });
   });
 
-  it("without a virtual IP tells control planes that there is none", async () => {
+  it("passes an empty virtual IP to the scripts for other kinds than virtual-ip", async () => {
     for (const kind of nonEmpty(kinds.filter((one) => one.kind !== "virtual-ip"))) {
       const { endpoint } = await build(kind);
       assert.deepEqual(Object.values(endpoint.scriptValues(0, addresses)), ["", "", ""]);

@@ -53,7 +53,7 @@ const parts = [
 const own = (rows: readonly Row[], role: string): Row => named(rows, `dev-ingress-${role}`);
 
 describe("graph: an ingress controller on the machines of a pool", () => {
-  it("has a load balancer, whose parts are made one after the other", async () => {
+  it("creates the parts of its load balancer one after the other", async () => {
     const { rows } = await build({ ingress: edge });
     const made = rows.filter(({ urn, custom }) => custom && urn.includes("IngressBalancer$"));
     assert.deepEqual(
@@ -67,7 +67,7 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     }
   });
 
-  it("passes ports 80 and 443 on to node ports of that pool's machines alone", async () => {
+  it("forwards ports 80 and 443 to node ports of the pool's machines only", async () => {
     const { rows } = await build({ ingress: edge });
     const ports = ["http", "https"].map(
       (name) => own(rows, `listener-${name}`).inputs["protocolPort"],
@@ -89,7 +89,7 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     );
   });
 
-  it("tells Ingresses and users the address of the load balancer", async () => {
+  it("publishes the load balancer's address in Ingresses and outputs", async () => {
     const shown = (rows: readonly Row[]) =>
       /ingressEndpoint\.[^"]*/.exec(
         JSON.stringify(named(rows, "dev-addons-ingress-deployment").inputs),
@@ -104,7 +104,7 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     assert.equal(shown(inside.rows), "ingressEndpoint.ip=10.0.0.200");
   });
 
-  it("lets in its clients, and those inside, who come by the router where they ask outside", async () => {
+  it("allows the specified clients, the cluster's ranges and the router's address", async () => {
     const allowed = async (over: Partial<ClusterArgs>): Promise<unknown[]> => {
       const { rows } = await build({ ingress: edge, ...over });
       return ["http", "https"].map((name) => own(rows, `listener-${name}`).inputs["allowedCidrs"]);
@@ -119,7 +119,7 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     assert.deepEqual(ovn, [undefined, undefined]);
   });
 
-  it("has the size and the place that are chosen", async () => {
+  it("passes flavor and availability zone to the load balancer", async () => {
     const { rows } = await build({ ingress: { ...edge, flavorId: "f", zone: "az1" } });
     const { flavorId, availabilityZone } = own(rows, "load-balancer").inputs;
     assert.deepEqual([flavorId, availabilityZone], ["f", "az1"]);
@@ -127,7 +127,7 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     assert.ok(!("flavorId" in usual || "availabilityZone" in usual));
   });
 
-  it("takes a floating IP that exists", async () => {
+  it("uses an existing floating IP", async () => {
     const { rows, cluster } = await build({ ingress: { ...edge, floatingIp: "203.0.113.9" } });
     const { inputs, retainOnDelete } = own(rows, "floating-ip-association");
     assert.deepEqual(inputs, { floatingIp: "203.0.113.9", portId: "vip-port" });
@@ -136,7 +136,7 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     assert.equal((await value(cluster.ingress))?.address, "203.0.113.9");
   });
 
-  it("takes its address after one that was chosen", async () => {
+  it("is created after a port with a specified address", async () => {
     const endpoint = { kind: "virtual-ip", address: "10.0.0.100" } as const;
     const { rows } = await build({ ingress: edge, endpoint });
     const chosen = rows.find(({ inputs }) =>
@@ -148,7 +148,7 @@ describe("graph: an ingress controller on the machines of a pool", () => {
 });
 
 describe("graph: an ingress controller behind a Service", () => {
-  it("has a load balancer of the cloud controller's, and none of the program's", async () => {
+  it("uses a load balancer of the cloud controller, and none of the program", async () => {
     const { rows, cluster } = await build({ ingress: { kind: "service" } });
     assert.ok(!rows.some(({ type }) => type.startsWith("openstack:loadbalancer/")));
     const { inputs } = named(rows, "dev-addons-ingress-service");
@@ -156,7 +156,7 @@ describe("graph: an ingress controller behind a Service", () => {
     assert.deepEqual(await value(cluster.ingress), { address: "203.0.113.8", public: true });
   });
 
-  it("begins when load balancers can be made, and goes before they cannot be released", async () => {
+  it("is created after cloud controller and workers, and deleted one by one", async () => {
     const { rows } = await build({ ingress: { kind: "service" } });
     const { urn } = named(rows, "dev-addons-ingress-service");
     for (const before of ["dev-addons-cloud-controller-daemon-set", "dev-workers-general-0-join"])
@@ -164,7 +164,7 @@ describe("graph: an ingress controller behind a Service", () => {
     assert.equal(named(rows, "dev-addons-ingress-service").deletedWith, "");
   });
 
-  it("has its load balancer begin while its pods start, and both wait for machines", async () => {
+  it("creates its load balancer in parallel with its pods, both after the workers", async () => {
     const { rows } = await build({ ingress: { kind: "service" } });
     const [service, deployment, join] = [
       ...["dev-addons-ingress-service", "dev-addons-ingress-deployment"],
@@ -176,7 +176,7 @@ describe("graph: an ingress controller behind a Service", () => {
 });
 
 describe("graph: an ingress controller and the samples", () => {
-  it("serves the sample web server by a name, once it is there", async () => {
+  it("register the sample Ingress after the controller's Service and class", async () => {
     const { rows, cluster } = await build({ ingress: edge, samples: true });
     const { urn } = named(rows, "dev-addons-samples-web-ingress");
     for (const before of ["service", "class"])
@@ -185,14 +185,14 @@ describe("graph: an ingress controller and the samples", () => {
     assert.equal(samples?.host, "web.stackadm-samples.internal");
   });
 
-  it("are each without the other, too", async () => {
+  it("omit the sample Ingress without an ingress controller", async () => {
     const { rows, cluster } = await build({ samples: true });
     assert.ok(!rows.some(({ name }) => name.includes("ingress")));
     assert.equal((await value(cluster.samples))?.host, undefined);
     assert.equal(await value(cluster.ingress), undefined);
   });
 
-  it("are previewed as they are made", async () => {
+  it("register the same resources in a preview", async () => {
     const names = async (preview: boolean): Promise<readonly string[]> =>
       (await build({ ingress: edge, samples: true }, preview)).rows.map(({ urn }) => urn).sort();
     assert.deepEqual(await names(true), await names(false));
@@ -215,11 +215,11 @@ async function balancedServices(
     .filter(({ spec }) => spec.type === "LoadBalancer");
 }
 
-describe("graph: Services that have load balancers", () => {
+describe("graph: Services with load balancers", () => {
   const allowed = async (over?: Partial<ClusterArgs>) =>
     (await balancedServices(over)).map(({ spec }) => spec.loadBalancerSourceRanges);
 
-  it("let in whom `serviceCidrs` names and those inside, wherever they are reached", async () => {
+  it("allow the clients in `serviceCidrs` and the cluster's ranges", async () => {
     const of = (clients: string) => ["10.0.0.0/24", "10.244.0.0/16", clients];
     const usual = of("203.0.113.0/24");
     assert.deepEqual(await allowed(), [usual, usual, usual]);
@@ -229,18 +229,18 @@ describe("graph: Services that have load balancers", () => {
   });
 });
 
-describe("graph: where load balancers end TLS by default", () => {
+describe("graph: the default TLS certificate of load balancers", () => {
   const loadBalancer = { defaultTlsContainerRef: "https://barbican.test/v1/secrets/1" };
   const certificate = "loadbalancer.openstack.org/default-tls-container-ref";
   const told = async (over: Partial<ClusterArgs>): Promise<unknown[]> =>
     (await balancedServices(over)).map(({ metadata }) => metadata.annotations?.[certificate]);
 
-  it("those before Traefik and the samples do not", async () => {
+  it("is disabled for Traefik and the samples", async () => {
     assert.deepEqual(await told({}), [undefined, undefined, undefined]);
     assert.deepEqual(await told({ loadBalancer }), ["", "", ""]);
   });
 
-  it("a sample does that names a certificate of its own", async () => {
+  it("is replaced by the certificate in the annotations of the sample Services", async () => {
     const own = "https://barbican.test/v1/secrets/2";
     const sampleServices = { annotations: { [certificate]: own } };
     assert.deepEqual((await told({ loadBalancer, sampleServices })).sort(), ["", own, own]);

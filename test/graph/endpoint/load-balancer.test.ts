@@ -20,8 +20,8 @@ import { value } from "../../support/graph/output-value.js";
 import { reaches, roundsOf } from "../addons/addons-example.js";
 import { nonEmpty } from "../../support/non-empty.js";
 
-describe("an endpoint that is a load balancer", () => {
-  it("makes one part after the other, the control planes last", async () => {
+describe("an endpoint of kind load-balancer", () => {
+  it("creates its parts one after the other, the members last", async () => {
     const { rows } = await build(amphora);
     assert.deepEqual(roles(rows), [
       ...["floating-ip", "listener", "load-balancer"],
@@ -42,7 +42,7 @@ describe("an endpoint that is a load balancer", () => {
     }
   });
 
-  it("passes the API on by TCP to those whose API is ready", async () => {
+  it("forwards TCP to the control planes whose API is ready", async () => {
     const { rows } = await build(amphora);
     const { inputs: listener } = named(rows, "listener");
     assert.deepEqual([listener["protocol"], listener["protocolPort"]], ["TCP", 6443]);
@@ -67,7 +67,7 @@ describe("an endpoint that is a load balancer", () => {
     });
   });
 
-  it("asks of OVN only what it knows, and leaves the port to it", async () => {
+  it("uses only options that OVN supports, and the provider's port", async () => {
     const { rows, endpoint } = await build(ovn);
     const { inputs: balancer } = named(rows, "load-balancer");
     assert.deepEqual(
@@ -84,7 +84,7 @@ describe("an endpoint that is a load balancer", () => {
     assert.deepEqual(await value(endpoint.inside(addresses)), ["10.0.0.200"]);
   });
 
-  it("keeps the certificate from waiting for it: its addresses are those of a port of the cluster's own", async () => {
+  it("takes certificate names from its own port before the load balancer exists", async () => {
     const { rows, endpoint } = await build(amphora);
     assert.equal(named(rows, "load-balancer").inputs["vipPortId"], "dev-endpoint-port-id");
     assert.deepEqual(after(rows, "floating-ip"), ["port"]);
@@ -92,7 +92,7 @@ describe("an endpoint that is a load balancer", () => {
     assert.deepEqual(await value(endpoint.inside(addresses)), ["10.0.0.100"]);
   });
 
-  it("is no way in before the first control plane is behind it", async () => {
+  it("publishes its address after the first member, without waiting for others", async () => {
     const rows = await graph(() => {
       const { endpoint } = new EndpointBed(amphora, 2);
       new openstack.networking.Network("reader", { description: endpoint.outside });
@@ -104,13 +104,13 @@ describe("an endpoint that is a load balancer", () => {
     assert.equal(reader?.inputs["description"], "203.0.113.7");
   });
 
-  it("is known by its address in the network where it is not public", async () => {
+  it("publishes its internal address without public access", async () => {
     const { endpoint } = await build({ ...amphora, public: false });
     assert.equal(await value(endpoint.outside), "10.0.0.100");
     assert.deepEqual(await value(endpoint.certificateNames), ["10.0.0.100"]);
   });
 
-  it("has the size and the place that are chosen", async () => {
+  it("passes flavor and availability zone to the load balancer", async () => {
     const { rows } = await build({ ...amphora, flavorId: "f", zone: "az1" });
     const { flavorId, availabilityZone } = named(rows, "load-balancer").inputs;
     assert.deepEqual([flavorId, availabilityZone], ["f", "az1"]);
@@ -118,14 +118,14 @@ describe("an endpoint that is a load balancer", () => {
     assert.ok(!("flavorId" in usual || "availabilityZone" in usual));
   });
 
-  it("gives up its address before another one gets it, and clears away what failed", async () => {
+  it("deletes the load balancer before its replacement, and a failed one by a hook", async () => {
     const row = named((await build(amphora)).rows, "load-balancer");
     assert.ok(row.deleteBeforeReplace);
     assert.deepEqual(row.hooks, ["clear-dev-api"]);
     assert.equal(row.inputs["name"], "dev-api");
   });
 
-  it("changes nothing of the members that are there when a control plane is added", async () => {
+  it("does not change existing members when a control plane is added", async () => {
     const [three, one] = [await build(amphora), await build(amphora, 1)];
     for (const role of nonEmpty(roles(one.rows))) {
       assert.deepEqual(named(three.rows, role).inputs, named(one.rows, role).inputs, role);
@@ -133,7 +133,7 @@ describe("an endpoint that is a load balancer", () => {
     }
   });
 
-  describe("of a cluster with three control planes", () => {
+  describe("in a cluster with three control planes", () => {
     let rows: readonly Row[];
     before(async () => {
       const controlPlane = { flavor: "medium", count: 3 };
@@ -147,7 +147,7 @@ describe("an endpoint that is a load balancer", () => {
     const waits = (one: string, other: string): boolean =>
       reaches(rows, rowOf(one).urn, rowOf(other).urn);
 
-    it("leads nobody to one that leaves: its member is deleted first, then it leaves, then its server goes", () => {
+    it("deletes a member before the control plane leaves and its server is deleted", () => {
       for (const position of [1, 2].map(String)) {
         const machine = `control-plane-${position}`;
         assert.ok(waits(`endpoint-member-${position}`, `${machine}-leave`), position);
@@ -155,17 +155,17 @@ describe("an endpoint that is a load balancer", () => {
       }
     });
 
-    it("has the first one before there is a machine: it stays, and leads to the others", () => {
+    it("creates the first member without waiting for the first control plane", () => {
       for (const part of ["leave", "init", "server"])
         assert.ok(!waits("endpoint-member-0", `control-plane-0-${part}`), part);
     });
 
-    it("is not what a control plane begins or joins by", () => {
+    it("does not delay the init and join scripts", () => {
       for (const step of ["0-init", "1-join", "2-join"])
         assert.ok(!waits(`control-plane-${step}`, "endpoint-load-balancer"), step);
     });
 
-    it("ends in no more rounds of deletions for it: the engine deletes at once what is equally far from the beginning", () => {
+    it("adds no deletion round for its members", () => {
       const last = (some: readonly Row[]): number => Math.max(...roundsOf(some).values());
       const apart = rows.map((row) =>
         row.name.startsWith("dev-endpoint-member-")

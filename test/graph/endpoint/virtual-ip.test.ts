@@ -3,8 +3,8 @@ import type * as pulumi from "@pulumi/pulumi";
 import { addresses, build, named, roles, virtualIp } from "../../support/graph/endpoint-graph.js";
 import { value } from "../../support/graph/output-value.js";
 
-describe("an endpoint that is a virtual IP", () => {
-  it("reserves the address by a port that no machine has, and lets every control plane send from it", async () => {
+describe("an endpoint of kind virtual-ip", () => {
+  it("reserves an address with an unattached port for all control planes", async () => {
     const { rows, endpoint } = await build(virtualIp);
     assert.deepEqual(roles(rows), ["floating-ip", "port"]);
     const { inputs } = named(rows, "port");
@@ -18,14 +18,14 @@ describe("an endpoint that is a virtual IP", () => {
     assert.equal(named(rows, "floating-ip").inputs["portId"], "dev-endpoint-port-id");
   });
 
-  it("takes the address that is asked for", async () => {
+  it("reserves the specified address", async () => {
     const { rows } = await build({ ...virtualIp, address: "10.0.0.100" });
     assert.deepEqual(named(rows, "port").inputs["fixedIps"], [
       { subnetId: "dev-subnet-id", ipAddress: "10.0.0.100" },
     ]);
   });
 
-  it("tells each control plane its own configuration", async () => {
+  it("passes a separate keepalived configuration to each control plane", async () => {
     const { endpoint } = await build(virtualIp);
     const told = endpoint.scriptValues(1, addresses);
     assert.equal(await value(told.VIRTUAL_IP as pulumi.Output<string>), "10.0.0.100");
@@ -39,7 +39,7 @@ describe("an endpoint that is a virtual IP", () => {
     assert.match(config, /10\.0\.0\.100\/32/);
   });
 
-  it("is one address inside, and public or not outside", async () => {
+  it("uses one internal address, and a floating IP only with public access", async () => {
     const { endpoint } = await build(virtualIp);
     assert.deepEqual(await value(endpoint.inside(addresses)), ["10.0.0.100"]);
     assert.equal(await value(endpoint.outside), "203.0.113.7");

@@ -19,7 +19,7 @@ const clusters: Readonly<Record<string, Partial<ClusterArgs>>> = {
     bastion: { flavor: "tiny" },
     workers: { general: { flavor: "medium", count: 2, runtimeVolume: { size: 10 } } },
   },
-  "with a virtual IP in networks that are there": {
+  "with a virtual IP in existing networks": {
     topology: "ha",
     endpoint: { kind: "virtual-ip" },
     network: {
@@ -53,11 +53,11 @@ const inFirstMoment = (kind: CloudObject["kind"], { inputs }: Row): CloudObject 
     tags: kind === "load balancer" ? (inputs["tags"] as string[]) : [],
   });
 
-describe("what a cluster makes in the cloud", () => {
+describe("the cloud objects of a cluster", () => {
   const seen = new Set<CloudObject["kind"]>();
 
   for (const [title, args] of Object.entries(clusters))
-    it(`carries its identity from its first moment on, ${title}`, async () => {
+    it(`carry the cluster's identity from their creation on, ${title}`, async () => {
       const rows = await graph(() => new Cluster("dev", { ...smallest, ...args }), {
         ...cloudAnswers,
         lookups,
@@ -75,12 +75,12 @@ describe("what a cluster makes in the cloud", () => {
       );
     });
 
-  it("is of every kind that the program makes", () => {
+  it("include every inventory kind except volume snapshots and key pairs", () => {
     const others = inventoryKinds.filter((kind) => !seen.has(kind));
     assert.deepEqual(others, ["volume snapshot", "key pair"]);
   });
 
-  it("has no other name for that in a cluster of an earlier release", async () => {
+  it("keep the server group names of an earlier release", async () => {
     const rows = await graph(() => new Cluster("dev", smallest), cloudAnswers);
     const groups = rows.filter(({ type }) => inventoryKindOfType[type] === "server group");
     assert.equal(groups.length, 2);

@@ -55,8 +55,8 @@ const required = async (
   return tried;
 };
 
-describe("the user as whom a cluster's controllers sign in", () => {
-  it("is tried in the cluster's project", async () => {
+describe("the supplied user of a cluster's controllers", () => {
+  it("is tested by a login to the cluster's project", async () => {
     assert.deepEqual(await required(signedIn), [
       {
         kind: "password",
@@ -69,7 +69,7 @@ describe("the user as whom a cluster's controllers sign in", () => {
     ]);
   });
 
-  it("is refused as what is written in the settings, without the password", async () => {
+  it("is refused with the path of the setting and without the password", async () => {
     await assert.rejects(required(refused), (error: Error) => {
       assert.match(
         error.message,
@@ -80,18 +80,18 @@ describe("the user as whom a cluster's controllers sign in", () => {
     });
   });
 
-  it("is taken with a warning where a role may be missing", async () => {
+  it("is accepted if a role may be missing", async () => {
     const one = (): Promise<Signed> => signedIn().then((all) => ({ ...all, roles: ["member"] }));
     assert.equal((await required(one)).length, 1);
   });
 
-  it("is not judged where the cloud cannot be asked", async () => {
+  it("causes CLOUD_UNREACHABLE if the cloud does not answer", async () => {
     const lost = (): Promise<never> =>
       Promise.reject(new CloudError("unreachable", "There is no way."));
     await assert.rejects(required(lost), { message: "[CLOUD_UNREACHABLE] There is no way." });
   });
 
-  it("is nobody where there is none, and where the password comes later", async () => {
+  it("is not tested without a credential or with a secret that is an output", async () => {
     assert.deepEqual(await required(refused, {}), []);
     for (const later of [
       { ...supplied, password: pulumi.secret("CANARY") },
@@ -104,7 +104,7 @@ describe("the user as whom a cluster's controllers sign in", () => {
     ["a user", supplied, "credential.username: .* project project-id"],
     ["an application credential", application, "credential.id: the .* 5d6a cannot sign in"],
   ] as const)
-    it(`is refused by the program before anything is made: ${what}`, async () => {
+    it(`is refused by the program before any create: ${what}`, async () => {
       const cloud = await startFakeCloud();
       cloud.on("POST /identity/v3/auth/tokens", { status: 401, body: {} });
       const env = replace(process, "env", { ...process.env, ...cloud.environment() });
@@ -131,8 +131,8 @@ describe("the user as whom a cluster's controllers sign in", () => {
     });
 });
 
-describe("the application credential that a cluster's controllers are supplied with", () => {
-  it("is tried, while the cloud is still asked which project it is", async () => {
+describe("the supplied application credential of a cluster's controllers", () => {
+  it("is tested while the lookup of the project still runs", async () => {
     const begun = new EventEmitter();
     const found = once(begun, "sign-in").then(() => facts);
     const signIn = (): Promise<Signed> => {
@@ -144,7 +144,7 @@ describe("the application credential that a cluster's controllers are supplied w
     assert.deepEqual([tried.id, tried.secret, others], ["5d6a", "CANARY", []]);
   });
 
-  it("is refused as what is written in the settings, without the secret", async () => {
+  it("is refused with the path of the setting and without the secret", async () => {
     await assert.rejects(required(refused, application), (error: Error) => {
       assert.match(
         error.message,
@@ -155,7 +155,7 @@ describe("the application credential that a cluster's controllers are supplied w
     });
   });
 
-  it("is refused where it is another project's, and taken with a warning where it is unrestricted", async () => {
+  it("is refused for another project, and accepted if unrestricted", async () => {
     const other = () => signedIn().then((all) => ({ ...all, projectId: "other" }));
     await assert.rejects(
       required(other, application),
@@ -165,7 +165,7 @@ describe("the application credential that a cluster's controllers are supplied w
     assert.equal((await required(free, application)).length, 1);
   });
 
-  it("leaves what is wrong with the cloud itself to whoever asked it", async () => {
+  it("is not reported if the lookup of the cloud fails", async () => {
     const wrong = Promise.reject(new Error("no such image"));
     await assert.rejects(required(refused, application, wrong), { message: "no such image" });
   });

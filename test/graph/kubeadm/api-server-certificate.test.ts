@@ -3,8 +3,8 @@ import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { sent } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 
-describe("the certificates of control planes", () => {
-  it("are looked after by each at a minute of its own", async () => {
+describe("the certificate renewal of control planes", () => {
+  it("runs at a different minute on each control plane", async () => {
     const rows = await clusterRows({
       ...smallest,
       controlPlane: { flavor: "medium", count: 5 },

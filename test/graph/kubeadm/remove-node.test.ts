@@ -10,7 +10,7 @@ const named = (rows: readonly Row[], name: string): Row => {
   return found;
 };
 
-describe("the script by which a control plane leaves", () => {
+describe("the leave script of a control plane", () => {
   const leaves = async (count: number): Promise<readonly (readonly [Row, Row])[]> => {
     const some = await clusterRows({ ...smallest, controlPlane: { flavor: "medium", count } });
     return Array.from({ length: count }, (_, position) => {
@@ -24,21 +24,21 @@ describe("the script by which a control plane leaves", () => {
       /^SERVER_ID='dev-(.*)-server-id'$/m.exec(sent(inputs))?.[1],
     ]);
 
-  it("runs on another one: the second lets the first go, and the first all others", async () => {
+  it("runs on the second control plane for the first, else on the first", async () => {
     const three = await leaves(3);
     const [first, second] = ["control-plane-0", "control-plane-1"].map((one) => [one, one]);
     assert.deepEqual(survivors(three), [second, first, first]);
     for (const [{ replaceWith }, server] of three) assert.deepEqual(replaceWith, [server.urn]);
   });
 
-  it("never runs where there is one: not with another server, and not when it goes", async () => {
+  it("never runs for a single control plane", async () => {
     const [alone] = await leaves(1);
     assert.ok(alone);
     const [{ replaceWith, deletedWith }, server] = alone;
     assert.deepEqual([replaceWith, deletedWith], [[], server.urn]);
   });
 
-  it("is none before the cluster was begun on the first: the way to the second leads over it", async () => {
+  it("depends on the init script of the first control plane", async () => {
     const [[leave]] = (await leaves(3)) as [readonly [Row, Row]];
     assert.ok(leave.dependencies.some((urn) => urn.endsWith("::dev-control-plane-0-init")));
   });

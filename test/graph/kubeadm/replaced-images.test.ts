@@ -27,13 +27,13 @@ const changed = (before: readonly Row[], after: readonly Row[]): string[] => {
   return after.filter((row, index) => text(row) !== text(before[index])).map(({ name }) => name);
 };
 
-describe("graph: images of one's own", () => {
+describe("graph: replaced images", () => {
   let usual: readonly Row[];
   before(async () => {
     usual = await build();
   });
 
-  it("change the workload that runs them and no other object", async () => {
+  it("change only the workloads that run the images", async () => {
     const rows = await build({
       metricsServer: "own.example/ms:1",
       csiSnapshotter: "own.example/snapshotter:2",
@@ -49,7 +49,7 @@ describe("graph: images of one's own", () => {
     assert.ok(controller.includes(createImageTable("1.36.3").csiProvisioner));
   });
 
-  it("are pulled early by machines on which they run, and only there", async () => {
+  it("are pulled early only by machines that run the image", async () => {
     const rows = await build({ cloudControllerManager: "own.example/ccm:1" });
     assert.deepEqual(changed(usual, rows).sort(), [
       "dev-addons-cloud-controller-daemon-set",
@@ -58,7 +58,7 @@ describe("graph: images of one's own", () => {
     assert.match(stdin(rows, "dev-control-plane-0-prepare"), /own\.example\/ccm:1/);
   });
 
-  it("of etcd and CoreDNS are told to kubeadm before the cluster is made", async () => {
+  it("configure etcd and CoreDNS in kubeadm init", async () => {
     const rows = await build({
       etcd: "own.example/k/etcd:3.6.8-0",
       coreDns: "own.example/coredns:v1",
@@ -72,7 +72,7 @@ describe("graph: images of one's own", () => {
     assert.match(init, /^kubernetes\.images\.etcd own\.example\/k\/etcd:3\.6\.8-0'?$/m);
   });
 
-  it("of etcd reach machines of its own, and no control plane", async () => {
+  it("configure etcd on separate etcd machines, not on control planes", async () => {
     const apart = { topology: "ha", etcd: { kind: "dedicated", flavor: "medium" } } as const;
     const rows = await build({ etcd: "own.example/k/etcd:3.6.8-0" }, apart);
     assert.match(

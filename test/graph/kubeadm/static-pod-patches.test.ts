@@ -19,8 +19,8 @@ const patched = {
   patches: { "kube-scheduler": [{ patch: { metadata: { annotations: { a: "b" } } } }] },
 };
 
-describe("graph: kubeadm's patches", () => {
-  it("are given to every control plane, and named to kubeadm when it begins and when it joins", async () => {
+describe("graph: kubeadm patches", () => {
+  it("are passed to kubeadm init and join on every control plane", async () => {
     const rows = await build(patched);
     for (const name of ["0-init", "1-join", "2-join"]) {
       const script = scriptOf(rows, `dev-control-plane-${name}`);
@@ -31,7 +31,7 @@ describe("graph: kubeadm's patches", () => {
     assert.deepEqual(shape(rows), shape(await build()), "there is no resource for them");
   });
 
-  it("are asked for nowhere where they are left out, and never on workers", async () => {
+  it("are absent by default and on workers", async () => {
     const rows = await build();
     const script = scriptOf(rows, "dev-control-plane-0-init");
     assert.match(script, /^PATCHES=''$/m);

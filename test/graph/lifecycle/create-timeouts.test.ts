@@ -3,8 +3,8 @@ import { longestCreateDelay } from "../../../automation/pulumi/run-history.js";
 import { smallest } from "../../support/config/spec.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 
-describe("the time limits of creates in the cloud", () => {
-  it("are at most the time during which repair expects a pending create", async () => {
+describe("the create timeouts of cloud resources", () => {
+  it("are at most the time for which repair expects a pending create", async () => {
     const rows = await clusterRows({
       ...smallest,
       controlPlane: { ...smallest.controlPlane, rootVolume: { size: 20 } },

@@ -16,7 +16,7 @@ const instance = "openstack:compute/instance:Instance";
 
 /* test/engine/lifecycle/earlier-release.test.ts covers what the engine does with these resources. */
 for (const { release, state, args, cloud } of recordedStates()) {
-  describe(`the graph over a state of the release ${release}`, () => {
+  describe(`the graph for a state of the release ${release}`, () => {
     const { deployment } = JSON.parse(state) as { deployment: { resources: Resource[] } };
     let rows: readonly Row[];
     before(async () => {
@@ -28,7 +28,7 @@ for (const { release, state, args, cloud } of recordedStates()) {
       );
     });
 
-    it("has a place for everything that is recorded, by its URN or an alias: nothing is deleted", () => {
+    it("matches every recorded resource by URN or alias", () => {
       const known = new Set(rows.flatMap(({ urn, aliases }) => [urn, ...aliases]));
       const lost = deployment.resources
         .filter(({ urn, custom }) => custom && !/::default_\d/.test(urn) && !known.has(urn))
@@ -36,7 +36,7 @@ for (const { release, state, args, cloud } of recordedStates()) {
       assert.deepEqual(lost, []);
     });
 
-    it("replaces no server: what it may be replaced for is as it was recorded", () => {
+    it("keeps the compared inputs of every recorded server", () => {
       const servers = deployment.resources.filter(({ type }) => type === instance);
       assert.ok(servers.length > 0);
       for (const { urn, inputs = {} } of servers) {

@@ -16,7 +16,7 @@ const of = (
   names: readonly string[] = members,
 ): Readonly<Record<string, string>> => Object.fromEntries(names.map((name) => [name, generation]));
 
-describe("machines of etcd whose generation was raised", () => {
+describe("Rollout for etcd machines", () => {
   let cloud: FakeCloud;
   let made: string[];
   before(async () => {
@@ -69,7 +69,7 @@ describe("machines of etcd whose generation was raised", () => {
     return found;
   };
 
-  it("are replaced in their order, each when the one before is a member again", async () => {
+  it("replaces each machine after the previous member has joined", async () => {
     const rows = await build(of("0"));
     assert.ok(precedes("dev-etcd-0-member", "dev-etcd-1-server"));
     assert.ok(precedes("dev-etcd-1-member", "dev-etcd-2-server"));
@@ -77,7 +77,7 @@ describe("machines of etcd whose generation was raised", () => {
     assert.deepEqual(triggers, [1, 1, 1]);
   });
 
-  it("keep their host keys: each knows those of the others before these have had their turn", async () => {
+  it("keeps the host keys of all machines", async () => {
     const keys = async (generation: number): Promise<string[]> => {
       const rows = await build({}, { generation });
       return members.flatMap((name) =>
@@ -87,7 +87,7 @@ describe("machines of etcd whose generation was raised", () => {
     assert.deepEqual(await keys(1), await keys(0));
   });
 
-  it("wait for no worker; workers that are replaced too, and the API's clients, wait for all of them", async () => {
+  it("replaces all etcd machines before workers and before kubeadm init", async () => {
     const workers = { general: { flavor: "medium", count: 1, generation: 1 } };
     await build({ ...of("0"), "dev-general-0": "0" }, { over: { workers } });
     assert.ok(precedes("dev-etcd-2-member", "dev-workers-general-0-server"));
@@ -98,14 +98,14 @@ describe("machines of etcd whose generation was raised", () => {
     );
   });
 
-  it("do not wait when they do not exist yet, and go on behind one that is missing before them", async () => {
+  it("creates new machines in parallel, and replaces others after a missing one", async () => {
     await build({});
     assert.ok(precedes("dev-etcd-2-server", "dev-etcd-0-member"));
     await build(of("0", members.slice(1)));
     assert.ok(precedes("dev-etcd-0-member", "dev-etcd-1-server"));
   });
 
-  it("are let go by another one: the second lets the first go, and the first all others", async () => {
+  it("runs the first leave script on the second machine, and others on the first", async () => {
     const rows = await build({});
     const survivors = members.map((name) => {
       const { deletedWith, replaceWith } = named(rows, `${name}-leave`);
@@ -115,14 +115,14 @@ describe("machines of etcd whose generation was raised", () => {
     assert.deepEqual(survivors, ["etcd-1", "etcd-0", "etcd-0"]);
   });
 
-  it("have nobody let the first go before it began etcd: its server may never have booted", async () => {
+  it("registers the first leave script after the script that starts etcd", async () => {
     const rows = await build({});
     const [first, ...others] = members.map((name) => named(rows, `${name}-leave`).dependencies);
     assert.ok(first?.some((urn) => urn.endsWith("::dev-etcd-0-member")));
     assert.ok(others.flat().every((urn) => !urn.endsWith("-member")));
   });
 
-  it("stay where control planes are replaced in the same run", async () => {
+  it("refuses to replace etcd machines and control planes in the same run", async () => {
     const controlPlane = { flavor: "medium", count: 3, generation: 1 };
     const planes = [0, 1, 2].map((position) => `dev-control-plane-${String(position)}`);
     await assert.rejects(

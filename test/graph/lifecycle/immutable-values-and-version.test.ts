@@ -9,7 +9,7 @@ import {
 } from "../../support/graph/immutable-values-update.js";
 import type { Fields } from "../../support/graph/graph.js";
 
-describe("frozen values besides which the version of Kubernetes changes", () => {
+describe("FrozenValues with a changed Kubernetes version", () => {
   const version = (one: string): Values => ({ "kubernetes.version": one });
   const cluster = (outputs: Fields): State => ({
     ...living,
@@ -26,20 +26,20 @@ describe("frozen values besides which the version of Kubernetes changes", () => 
     told.length = 0;
   });
 
-  it("say with what it was written, with what it came up, and which servers there are", async () => {
+  it("passes written version, reached version and existing servers to `upgrades`", async () => {
     const state = cluster({ kubernetesVersion: "1.35.4" });
     await update(version("1.36.2"), version("1.36.3"), state, { upgrades: note });
     assert.deepEqual(told, [{ written: "1.36.2", reached: "1.35.4", existing }]);
   });
 
-  it("say so of a generation that changes beside it, too", async () => {
+  it("calls `upgrades` for a changed generation of control planes", async () => {
     const state = cluster({});
     const raised = { ...version("1.36.3"), "controlPlane.generation": "1" };
     await update(version("1.36.3"), raised, state, { upgrades: note });
     assert.deepEqual(told, [{ written: "1.36.3", reached: undefined, existing }]);
   });
 
-  it("are refused with whatever else is, in a preview too", async () => {
+  it("reports upgrade problems together with other changed values", async () => {
     const problem = { path: "cluster.kubernetes.version", message: "no" };
     const refused = update(
       { a: "1", ...version("1.35.4") },
@@ -50,7 +50,7 @@ describe("frozen values besides which the version of Kubernetes changes", () => 
     await assert.rejects(refused, /cluster\.a: 1 cannot .*\n {2}cluster\.kubernetes\.version: no$/);
   });
 
-  it("let it change as long as kubeadm has come to its end nowhere", async () => {
+  it("accepts a changed version until the state has an init script", async () => {
     const script = { type: "command:remote:Command", outputs: {} };
     const prepared = { "dev-control-plane-0-prepare": script };
     await update(version("1.36.3"), version("1.35.4"), prepared, { upgrades: note });

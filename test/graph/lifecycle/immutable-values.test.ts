@@ -18,8 +18,8 @@ import { graph, type Fields, type Row } from "../../support/graph/graph.js";
 import { sent } from "../../support/graph/sent.js";
 import { smallest, specOf } from "../../support/config/spec.js";
 
-describe("frozen values", () => {
-  it("refuse every other value at once, in a preview too", async () => {
+describe("FrozenValues", () => {
+  it("refuses all changed values in one error, also in a preview", async () => {
     await assert.rejects(update({ a: "1", b: "2", c: "3" }, { a: "1", b: "3", c: "4" }, living), {
       message: [
         "[INVALID_CONFIG] The specification of the living cluster dev is not valid:",
@@ -29,7 +29,7 @@ describe("frozen values", () => {
     });
   });
 
-  it("know groups and machines by what the cluster makes of them", async () => {
+  it("knows groups and machines by the names of the cluster's resources", async () => {
     const rows = await graph(() => new Cluster("dev", allGroups), cloudAnswers);
     const made = new Set(rows.map(({ name }) => name));
     const names = Object.values(getNamesByPath(planCluster(specOf(allGroups))));
@@ -37,25 +37,25 @@ describe("frozen values", () => {
     for (const name of names) assert.ok(made.has(`dev-${name}`), name);
   });
 
-  it("let a value come, go, and be unknown", async () => {
+  it("accepts added, removed and unknown values", async () => {
     await update({ a: "1" }, { b: "2" }, living);
     await update({ a: "1" }, { a: pulumi.unknown }, living);
     await update(undefined, { a: "1" }, living);
   });
 
-  it("may be corrected as long as the cluster never answered", async () => {
+  it("accepts changed values until the state has a Kubernetes object of the cluster", async () => {
     const others = { "other-provider": "pulumi:providers:kubernetes", "dev-seed": "command:x:Y" };
     await update({ a: "1" }, { a: "2" }, others);
     await update({ a: "1" }, { a: "2" }, {});
     await assert.rejects(update({ a: "1" }, { a: "2" }, { "dev-x": "kubernetes:core/v1:Secret" }));
   });
 
-  describe("of a group of machines", () => {
+  describe("for a group of machines", () => {
     const size = (gib: string): Values => ({ "workers.gpu.runtimeVolume.size": gib });
     const server = "openstack:compute/instance:Instance";
     const made: State = { "dev-workers-gpu-0-server": server };
 
-    it("are none to give to or to take from machines that live, whether the cluster answered or not", async () => {
+    it("refuses to add or remove a volume of existing machines in any state", async () => {
       const path = "cluster.workers.gpu.runtimeVolume.size";
       for (const [before, now, sentence] of [
         [{}, size("25"), `${path}: 25 cannot be given to machines that live; leave it out, or `],
@@ -67,13 +67,13 @@ describe("frozen values", () => {
           );
     });
 
-    it("are kept of a volume by no more than that there is one: its size and type come with a raised generation", async () => {
+    it("accepts another size and type of an existing volume", async () => {
       const typed = { ...size("25"), "workers.gpu.runtimeVolume.type": "fast" };
       for (const before of [size("25"), typed])
         await update(before, size("50"), { ...living, ...made });
     });
 
-    it("are free while the group has no machine, also one of a similar name", async () => {
+    it("accepts added and removed volumes while the group has no machine", async () => {
       const others = {
         "dev-workers-gpu-big-0-server": server,
         "dev-control-plane-0-server": server,
@@ -82,7 +82,7 @@ describe("frozen values", () => {
         await update(before, now, { ...living, ...others });
     });
 
-    it("are those of etcd's machines and of the bastion too, which nobody makes a second time", async () => {
+    it("refuses to add a volume to existing etcd machines and bastions", async () => {
       for (const [path, name] of [
         ["etcd.etcdVolume.size", "dev-etcd-2-server"],
         ["bastion.rootVolume.size", "dev-bastion-0-server"],
@@ -97,13 +97,13 @@ describe("frozen values", () => {
       }
     });
 
-    it("go with the group", async () => {
+    it("accepts the removal of a whole group", async () => {
       const gone = { "workers.former.runtimeVolume.size": "25" };
       await update(gone, {}, { ...living, "dev-workers-former-0-server": server });
     });
   });
 
-  describe("of a single machine", () => {
+  describe("for a single machine", () => {
     const at = (position: number, address: string): Values => ({
       [`workers.gpu.nodes.${String(position)}.address`]: address,
     });
@@ -113,7 +113,7 @@ describe("frozen values", () => {
       "dev-workers-gpu-7-server": "openstack:compute/instance:Instance",
     };
 
-    it("are none to give to, to take from or to change on one that lives", async () => {
+    it("refuses to add, remove or change the address of an existing machine", async () => {
       for (const [before, now] of [
         ...[[{}, at(0, "10.0.0.50")] as const, [at(0, "10.0.0.50"), {}] as const],
         [at(0, "10.0.0.50"), at(0, "10.0.0.51")] as const,
@@ -121,7 +121,7 @@ describe("frozen values", () => {
         await assert.rejects(update(before, now, state), /workers\.gpu\.nodes\.0\.address: 10/);
     });
 
-    it("are its volumes as well", async () => {
+    it("refuses to add a volume to an existing machine", async () => {
       const volume = (position: number): Values => ({
         [`workers.gpu.nodes.${String(position)}.runtimeVolume.size`]: "50",
       });
@@ -132,13 +132,13 @@ describe("frozen values", () => {
       );
     });
 
-    it("come with one that is new, and go with one that goes", async () => {
+    it("accepts the addresses of added and removed machines", async () => {
       await update({}, at(1, "10.0.0.51"), state);
       await update(at(7, "10.0.0.57"), {}, state);
     });
   });
 
-  describe("besides which generations change", () => {
+  describe("with changed generations", () => {
     const server = (name: string, metadata?: Fields): [string, Recorded] => [
       `${name}-server`,
       { type: "openstack:compute/instance:Instance", outputs: { name, metadata } },
@@ -154,7 +154,7 @@ describe("frozen values", () => {
     };
     const raised = { "controlPlane.generation": "5 5" };
 
-    it("say what the state knows of servers, those of releases without generations in the first", async () => {
+    it("passes the generations of servers in the state to `replacements`", async () => {
       const told: unknown[] = [];
       await update({}, raised, state, {
         replacements: (existing) => (told.push([...existing].sort()), []),
@@ -168,7 +168,7 @@ describe("frozen values", () => {
       ]);
     });
 
-    it("are refused with whatever else is", async () => {
+    it("reports problems of replacements together with changed values", async () => {
       const problem = { path: "cluster.controlPlane.generation", message: "no" };
       await assert.rejects(
         update({ a: "1" }, { a: "2", ...raised }, state, { replacements: () => [problem] }),
@@ -176,19 +176,19 @@ describe("frozen values", () => {
       );
     });
 
-    it("are nobody's affair where none changes or the state cannot be asked: Nova is", async () => {
+    it("does not call `replacements` without a changed generation or a state", async () => {
       const never = { replacements: (): never => assert.fail("asked") };
       await update({ a: "1", ...raised }, { b: "2", ...raised }, state, never);
       await update({}, raised, undefined, never);
     });
   });
 
-  it("belong to a living cluster when the state cannot be asked", async () => {
+  it("refuses changed values if the state is unavailable", async () => {
     await assert.rejects(update({ a: "1" }, { a: "2" }, undefined), /living cluster/);
   });
 });
 
-describe("the frozen values of a cluster", () => {
+describe("the immutable values of a cluster", () => {
   const build = (over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
     graph(() => {
       new Cluster("dev", { ...smallest, ...over });
@@ -205,7 +205,7 @@ describe("the frozen values of a cluster", () => {
     rows = await build();
   });
 
-  it("are in the state in clear, by path, and compared before an update of them", () => {
+  it("are recorded in plain text by path, and compared before their update", () => {
     const { type, inputs, hooks, replaceOnChanges } = named(rows, "dev-frozen");
     assert.equal(type, "command:local:Command");
     // Without `create` nothing runs, and only `triggers` would replace the resource.
@@ -215,13 +215,13 @@ describe("the frozen values of a cluster", () => {
     assert.equal(values(rows)["network.pods"], "10.244.0.0/16");
   });
 
-  it("have the external network by its ID: another way to name it is no change", async () => {
+  it("contain the ID of the external network, also if the user writes its name", async () => {
     const byId = await build({ externalNetwork: "0b1c2d3e-0000-4000-8000-000000000000" });
     assert.equal(values(rows)["externalNetwork"], "external-network-id");
     assert.deepEqual(values(byId), values(rows));
   });
 
-  it("come before anything else: every child of the cluster waits for them", () => {
+  it("are registered before every other child of the cluster", () => {
     const children = rows.filter(({ parent }) => parent.endsWith(`${Cluster.type}::dev`));
     const first = children.filter(
       ({ dependencies }) => !dependencies.some((one) => one.endsWith("::dev-frozen")),
@@ -233,7 +233,7 @@ describe("the frozen values of a cluster", () => {
     assert.deepEqual(named(rows, "dev-frozen").dependencies, []);
   });
 
-  it("have what is written for a group, by its path, which the machines do not compare: another group may come", async () => {
+  it("contain a group's volumes, which the init script does not receive", async () => {
     const pool = { flavor: "medium", count: 1, runtimeVolume: { size: 25, type: "fast" } };
     const some = await build({ workers: { gpu: pool } });
     const volumes = Object.entries(values(some)).filter(([path]) => path.includes("Volume"));
@@ -243,7 +243,7 @@ describe("the frozen values of a cluster", () => {
     assert.ok(!Object.keys(values(rows)).some((path) => path.includes("Volume")));
   });
 
-  it("are what the machine compares again", () => {
+  it("are passed to the init script", () => {
     const read = sent(named(rows, "dev-control-plane-0-init").inputs);
     assert.ok(read.includes(`FROZEN='${renderFrozenValues(values(rows))}'\n`));
   });

@@ -25,7 +25,7 @@ interface BuildOptions extends GraphOptions {
   readonly over?: Partial<ClusterArgs>;
 }
 
-describe("machines whose generation was raised", () => {
+describe("Rollout", () => {
   let cloud: FakeCloud;
   const made: string[] = [];
 
@@ -91,14 +91,14 @@ describe("machines whose generation was raised", () => {
   const raised = { general: { flavor: "medium", count: 3, generation: 1 } };
   const general = [0, 1, 2].map((position) => `dev-general-${String(position)}`);
 
-  it("are replaced one after another, each when the one before is in the cluster", async () => {
+  it("replaces each machine after the previous machine has joined", async () => {
     exists(...general.map((name) => ({ name, generation: "0" })));
     await build(raised);
     assert.ok(precedes("general-0-join", "general-1-server"));
     assert.ok(precedes("general-1-join", "general-2-server"));
   });
 
-  it("do not depend on each other: else they would also be deleted one after another", async () => {
+  it("adds no dependencies between machines", async () => {
     exists(...general.map((name) => ({ name, generation: "0" })));
     const rows = await build(raised);
     const server = rows.find(({ name }) => name === "dev-workers-general-1-server");
@@ -111,20 +111,20 @@ describe("machines whose generation was raised", () => {
     assert.equal((server.inputs["metadata"] as Fields)["stackadm-generation"], "1");
   });
 
-  it("wait for the machines of the pools before, too", async () => {
+  it("replaces the machines of a pool after those of the previous pool", async () => {
     exists({ name: "dev-a-0", generation: "0" }, { name: "dev-b-0", generation: "1" });
     const pool = { flavor: "medium", count: 1 };
     await build({ a: { ...pool, generation: 1 }, b: { ...pool, generation: 2 } });
     assert.ok(precedes("a-0-join", "b-0-server"));
   });
 
-  it("do not wait when they do not exist yet: a first creation is as parallel as ever", async () => {
+  it("creates new machines in parallel", async () => {
     exists();
     await build(raised);
     assert.ok(precedes("general-2-server", "general-0-join"));
   });
 
-  it("go on where a roll stopped, and count as older when nobody wrote their generation", async () => {
+  it("continues an interrupted rollout, and treats unmarked servers as older", async () => {
     exists(
       { name: "dev-general-0", generation: "1" },
       { name: "dev-general-1" },
@@ -135,20 +135,20 @@ describe("machines whose generation was raised", () => {
     assert.ok(precedes("general-1-join", "general-2-server"));
   });
 
-  it("wait for one that is missing, wherever it stands: two would be down", async () => {
+  it("creates a missing machine before the replacement of others", async () => {
     exists({ name: "dev-general-0", generation: "0" }, { name: "dev-general-1", generation: "0" });
     await build(raised);
     assert.ok(precedes("general-2-join", "general-0-server"));
     assert.ok(precedes("general-0-join", "general-1-server"));
   });
 
-  it("take turns where the credential leads to another project, and nobody can tell what exists", async () => {
+  it("replaces machines in turn if the credential belongs to another project", async () => {
     exists();
     await build(raised, { project: "another" });
     assert.ok(precedes("general-0-join", "general-1-server"));
   });
 
-  it("take turns where the program was given no way to ask, and no environment is looked at", async () => {
+  it("replaces machines in turn without a client for the cloud", async () => {
     exists();
     const asked = cloud.seen.length;
     await build(raised, { alone: true });
@@ -156,7 +156,7 @@ describe("machines whose generation was raised", () => {
     assert.equal(cloud.seen.length, asked);
   });
 
-  it("do not wait in a preview: each is known to be replaced", async () => {
+  it("does not wait in a preview and shows each replacement", async () => {
     exists(...general.map((name) => ({ name, generation: "0" })));
     const rows = await build(raised, { preview: true });
     const servers = rows.filter(({ name }) => /general-\d-server$/.test(name));
@@ -166,13 +166,13 @@ describe("machines whose generation was raised", () => {
     );
   });
 
-  it("take turns on the way back to the first generation too", async () => {
+  it("replaces machines in turn when the user lowers the generation", async () => {
     exists(...general.map((name) => ({ name, generation: "1" })));
     await build({ general: { flavor: "medium", count: 3 } });
     assert.ok(precedes("general-0-join", "general-1-server"));
   });
 
-  describe("of control planes", () => {
+  describe("for control planes", () => {
     const three = { flavor: "medium", count: 3, generation: 1 };
     const controlPlanes = [0, 1, 2].map((position) => `dev-control-plane-${String(position)}`);
     const of = (
@@ -183,7 +183,7 @@ describe("machines whose generation was raised", () => {
       `dev-control-plane-${String(position)}-${what}`;
     const none = { general: { flavor: "medium", count: 1 } };
 
-    it("are replaced in their order, each when all before it are members, and keep their host keys", async () => {
+    it("replaces control planes in order, each after the previous ones have joined", async () => {
       exists(...of("0"), { name: "dev-general-0", generation: "0" });
       const rows = await build(none, { over: { controlPlane: three } });
       assert.ok(precedes(step(0, "init"), step(1, "server")));
@@ -194,13 +194,13 @@ describe("machines whose generation was raised", () => {
       assert.deepEqual(triggers, [1, 1, 1]);
     });
 
-    it("wait for no worker, and workers that are replaced too wait for all of them", async () => {
+    it("replaces all control planes before the workers", async () => {
       exists(...of("0"), ...of("0", general));
       await build(raised, { over: { controlPlane: three } });
       assert.ok(precedes(step(2, "join"), "general-0-server"));
     });
 
-    it("hold up no worker that is not replaced, nor one that is where none of them is", async () => {
+    it("delays workers only if control planes and workers are replaced together", async () => {
       exists(...of("0"), ...of("0", general));
       await build(raised, { over: { controlPlane: { ...three, generation: 0 } } });
       assert.ok(precedes("general-0-server", step(2, "join")));
@@ -210,14 +210,14 @@ describe("machines whose generation was raised", () => {
       assert.ok(precedes("general-0-server", step(1, "server")));
     });
 
-    it("go on behind one that is missing before them", async () => {
+    it("creates a missing first control plane before the replacement of others", async () => {
       exists(...of("0", controlPlanes.slice(1)));
       await build(none, { over: { controlPlane: three } });
       assert.ok(precedes(step(0, "init"), step(1, "server")));
       assert.ok(precedes(step(1, "join"), step(2, "server")));
     });
 
-    it("do not wait when they do not exist yet, nor in a preview", async () => {
+    it("does not wait for new control planes or in a preview", async () => {
       exists();
       await build(none, { over: { controlPlane: three } });
       assert.ok(precedes(step(2, "server"), step(1, "join")));
@@ -227,7 +227,7 @@ describe("machines whose generation was raised", () => {
       assert.ok(precedes(step(2, "server"), step(0, "init")));
     });
 
-    it("are all there again before anything asks the API, which may be away from outside", async () => {
+    it("replaces all control planes before the Kubernetes provider is registered", async () => {
       exists(...of("0"));
       const rows = await build(none, { over: { controlPlane: three } });
       assert.ok(precedes(step(2, "join"), "dev-addons-provider"));
@@ -235,7 +235,7 @@ describe("machines whose generation was raised", () => {
       assert.ok(!dependencies.some((urn) => urn.endsWith(step(2, "join"))), "not when all goes");
     });
 
-    it("stay when one behind them is missing: two would be", async () => {
+    it("refuses to replace control planes if a later one is missing", async () => {
       exists(...of("0", controlPlanes.slice(0, 2)));
       await assert.rejects(
         build(none, { over: { controlPlane: three } }),
@@ -248,7 +248,7 @@ describe("machines whose generation was raised", () => {
     });
   });
 
-  describe("that get other fields of kubelet", () => {
+  describe("for kubelet fields", () => {
     const over = {
       controlPlane: { flavor: "medium", count: 3 },
       kubernetes: { kubelet: { maxPods: 50 } },
@@ -256,20 +256,20 @@ describe("machines whose generation was raised", () => {
     const workers = { general: { flavor: "medium", count: 2 } };
     const last = "dev-control-plane-2-join";
 
-    it("wait for all control planes, where the fields are tried first", async () => {
+    it("applies the fields to all control planes before existing workers", async () => {
       exists({ name: "dev-general-0", generation: "0" });
       await build(workers, { over });
       assert.ok(precedes(last, "general-0-join"));
       assert.ok(precedes("general-1-join", last), "one that does not exist yet does not wait");
     });
 
-    it("do not wait where no field is written", async () => {
+    it("does not delay workers without a kubelet field", async () => {
       exists({ name: "dev-general-0", generation: "0" });
       await build(workers, { over: { controlPlane: over.controlPlane } });
       assert.ok(precedes("general-0-join", last));
     });
 
-    it("get them before those are replaced that have to be, whichever of them is written first", async () => {
+    it("applies the fields to kept machines before the replacement of others", async () => {
       exists({ name: "dev-a-0", generation: "0" }, { name: "dev-b-0", generation: "0" });
       const pool = { flavor: "medium", count: 1 };
       const { kubernetes } = over;
@@ -277,7 +277,7 @@ describe("machines whose generation was raised", () => {
       assert.ok(precedes("b-0-join", "a-0-server"));
     });
 
-    it("get them one after another", async () => {
+    it("applies the fields to one machine after the other", async () => {
       const turns = new Rollout(Promise.resolve(new Map(general.map((name) => [name, "0"]))));
       for (const name of general) void turns.next({ role: "worker", name, generation: 0 });
       let finish: (id: string) => void = () => undefined;

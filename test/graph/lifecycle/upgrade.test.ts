@@ -14,7 +14,7 @@ const noted = [
   "pulumi:providers:kubernetes",
 ];
 
-describe("machines of a cluster that gets another version of Kubernetes", () => {
+describe("the upgrade of Kubernetes", () => {
   let cloud: FakeCloud;
   const made: string[] = [];
   before(async () => {
@@ -93,7 +93,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     return made.indexOf(one) < made.indexOf(other);
   };
 
-  it("follow all control planes, and each other; one that is new follows the control planes alone", async () => {
+  it("covers all control planes before workers, and existing workers in turn", async () => {
     exists(...controlPlanes, "general-0", "general-1");
     await build("1.35.4");
     assert.ok(precedes("control-plane-0-init", "control-plane-1-join"));
@@ -104,7 +104,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     assert.ok(precedes("general-2-prepare", "control-plane-0-init"), "prepared at once");
   });
 
-  it("are followed by what is in the cluster: no controller is newer than an API server", async () => {
+  it("is complete on all control planes before the Kubernetes provider is registered", async () => {
     exists(...controlPlanes, "general-0");
     const rows = await build("1.35.4");
     assert.ok(precedes(last, "addons-provider"));
@@ -112,7 +112,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     assert.ok(!dependencies.some((urn) => urn.endsWith(last)), "not when all goes");
   });
 
-  it("wait for nobody where all have it, in a preview, and where nobody knows what they have", async () => {
+  it("does not delay workers in a preview or if the version is reached or unknown", async () => {
     exists(...controlPlanes, "general-0", "general-1");
     for (const [reached, preview] of [
       ["1.36.3", false],
@@ -125,7 +125,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     }
   });
 
-  it("are the same rows as ever", async () => {
+  it("registers the same resources as a run without an upgrade", async () => {
     exists(...controlPlanes, "general-0");
     const [upgraded, not] = [await build("1.35.4"), await build("1.36.3")].map((rows) =>
       rows.map(({ name, type }) => `${type} ${name}`).sort(),
@@ -133,7 +133,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     assert.deepEqual(upgraded, not);
   });
 
-  it("come anew with it, when the control planes have it and the others had their turn", async () => {
+  it("is complete on all other nodes before a worker is replaced", async () => {
     exists(...controlPlanes, "general-0", "general-1");
     const nodes = { "0": { generation: 1 } };
     await build("1.35.4", { workers: { general: { ...shape.workers.general, nodes } } });
@@ -141,7 +141,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     assert.ok(precedes("general-1-join", "general-0-server"));
   });
 
-  it("are left alone beside one that is missing, which only Nova knows of, unless they had begun", async () => {
+  it("is refused if a control plane is missing, unless the upgrade has begun", async () => {
     exists(...controlPlanes.slice(1));
     await assert.rejects(
       build("1.35.4", {}, {}, "1.35.4"),
@@ -152,7 +152,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     assert.ok(precedes("control-plane-0-init", last));
   });
 
-  it("are not left alone because of another cluster of the same name, whose control planes do not leave", async () => {
+  it("ignores servers of another cluster with the same name", async () => {
     const theirs = serversOf("ba9876543210", controlPlanes);
     exist([...serversOf(identity, ["control-plane-0", "general-0"]), ...theirs]);
     const alone = { controlPlane: { ...shape.controlPlane, count: 1 } };
@@ -163,7 +163,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     assert.ok(made.includes("control-plane-0-init"), "theirs is not one to replace");
   });
 
-  it("are left alone beside a control plane that would be replaced, which only Nova knows of", async () => {
+  it("is refused while control planes are to be replaced", async () => {
     exists(...controlPlanes);
     await assert.rejects(
       build("1.35.4", { controlPlane: { ...shape.controlPlane, generation: 1 } }),

@@ -49,8 +49,8 @@ interface Hop {
 const connectionOf = ({ inputs: { connection } }: Row): Hop & { readonly proxy?: Hop } =>
   (isSecret(connection) ? (connection as { value: unknown }).value : connection) as Hop;
 
-describe("the way through the first control plane", () => {
-  it("is open when that has its scripts: no other is dialled while it boots, and it is dialled once", async () => {
+describe("the first control plane as a jump host", () => {
+  it("receives its scripts before any other SSH connection", async () => {
     const { rows } = await build(without);
     const first = named(rows, "dev-control-plane-0-scripts");
     assert.equal(connectionOf(first).proxy, undefined);
@@ -69,7 +69,7 @@ describe("a bastion", () => {
     built = await build();
   });
 
-  it("is one machine in the machines' network, which passes nothing on for pods", () => {
+  it("is one machine in the machines' network without address pairs", () => {
     const { inputs } = named(built.rows, "dev-bastion-0-server");
     assert.equal(inputs["name"], "dev-bastion-0");
     assert.equal(inputs["flavorId"], "flavor-tiny");
@@ -79,7 +79,7 @@ describe("a bastion", () => {
     assert.deepEqual(port["allowedAddressPairs"], []);
   });
 
-  it("has the image, the volume and the marks that are written for it", async () => {
+  it("has the configured image, volume, tags and metadata", async () => {
     const { rows } = await build({
       bastion: {
         flavor: "tiny",
@@ -101,7 +101,7 @@ describe("a bastion", () => {
     assert.equal((metadata as Record<string, string>)["owner"], "me");
   });
 
-  it("installs security updates as the other machines do: it is the one that everybody outside reaches", async () => {
+  it("installs security updates if these are enabled", async () => {
     for (const securityUpdates of [true, false]) {
       const { rows } = await build({ securityUpdates });
       const script = sent(named(rows, "dev-bastion-0-prepare").inputs);
@@ -113,7 +113,7 @@ describe("a bastion", () => {
     }
   });
 
-  it("has the only floating IP but the API's", () => {
+  it("has the only floating IP except the API's", () => {
     const addresses = built.rows.filter(({ type }) => type.endsWith(":FloatingIp"));
     assert.deepEqual(addresses.map(({ name, inputs }) => [name, inputs["portId"]]).sort(), [
       ["dev-bastion-access-floating-ip", "dev-bastion-0-port-id"],
@@ -121,7 +121,7 @@ describe("a bastion", () => {
     ]);
   });
 
-  it("has one too where the API's is on the first control plane", async () => {
+  it("has a floating IP in addition to the first control plane's", async () => {
     const { rows } = await build({ topology: "one-control-plane" });
     assert.equal(
       named(rows, "dev-bastion-access-floating-ip").inputs["portId"],
@@ -133,7 +133,7 @@ describe("a bastion", () => {
     );
   });
 
-  it("takes a floating IP that exists, as a control plane does that is the way in", async () => {
+  it("uses an existing floating IP, like a control plane that is the SSH entry", async () => {
     const ssh = { ...smallest.ssh, floatingIp: "203.0.113.9" };
     for (const [over, name, portId] of [
       [{}, "dev-bastion-access", "dev-bastion-0-port-id"],
@@ -149,7 +149,7 @@ describe("a bastion", () => {
     }
   });
 
-  describe("whose address has the name that an earlier release gave it", () => {
+  describe("with the address name of an earlier release", () => {
     /**
      * Returns the aliases of the bastion's address, for a state in which the floating IP of the
      * former name points to `fixedIp`.
@@ -179,7 +179,7 @@ describe("a bastion", () => {
       `${child}::${name}-floating-ip`,
     ];
 
-    it("keeps it: Neutron would let no second one onto the port", async () => {
+    it("keeps its floating IP by an alias", async () => {
       assert.deepEqual(await aliases("10.0.0.40"), called("dev-access"));
       assert.deepEqual(
         await aliases(undefined),
@@ -188,12 +188,12 @@ describe("a bastion", () => {
       );
     });
 
-    it("leaves one alone that leads to a control plane", async () => {
+    it("does not adopt the floating IP of a control plane", async () => {
       assert.deepEqual(await aliases("10.0.0.41"), called("dev-bastion-access-nothing"));
     });
   });
 
-  it("is the only machine that SSH from outside reaches, and the others are reached from it", () => {
+  it("is the only SSH entry from outside, and reaches all other machines", () => {
     const ssh = rules(built.rows).filter((name) => /-(ssh|ssh-onward|join-token)-from-/.test(name));
     assert.deepEqual(
       ssh.filter((name) => name.endsWith("-v4")),
@@ -207,7 +207,7 @@ describe("a bastion", () => {
     );
   });
 
-  it("is on the way to every machine, which nobody dials before it lets everybody in", () => {
+  it("is the jump host for every machine after its own preparation", () => {
     const prepare = named(built.rows, "dev-bastion-0-prepare");
     assert.equal(connectionOf(prepare).host, "203.0.113.7");
     assert.equal(connectionOf(prepare).proxy, undefined);
@@ -221,7 +221,7 @@ describe("a bastion", () => {
     }
   });
 
-  it("has a host key of its own, which is pinned on the way to the others", () => {
+  it("has a separate host key that all connections through it pin", () => {
     const key = connectionOf(named(built.rows, "dev-bastion-0-prepare")).hostKey;
     assert.match(String(key), /^ssh-ed25519 AAAA/);
     for (const row of scripts(built.rows)) {
@@ -230,7 +230,7 @@ describe("a bastion", () => {
     }
   });
 
-  it("is told beside the nodes, none of which has an address for SSH", async () => {
+  it("is an output of the cluster, whose nodes have no SSH address", async () => {
     const { cluster } = built;
     const [[bastion], nodes, keys] = [
       await bastionOf(cluster),
@@ -247,12 +247,12 @@ describe("a bastion", () => {
     assert.deepEqual(await bastionOf((await build(without)).cluster), []);
   });
 
-  it("is the same in a preview, where nothing is known", async () => {
+  it("registers the same resources in a preview", async () => {
     const keys = ({ rows }: Built): string[] => rows.map(({ urn }) => urn);
     assert.deepEqual(keys(await build({}, { ...cloudAnswers, preview: true })), keys(built));
   });
 
-  describe("that a living cluster gets or loses", () => {
+  describe("that is added to or removed from an existing cluster", () => {
     const keyOf = ({ type, inputs }: Row): string =>
       JSON.stringify([
         type,
@@ -262,7 +262,7 @@ describe("a bastion", () => {
         ].map((key) => inputs[key]),
       ]);
 
-    it("replaces no machine, and leaves the old way alone: machines that leave in the same run go by it", async () => {
+    it("keeps all servers and ports, and removes only the former entry's floating IP", async () => {
       const { rows } = await build(without);
       const kept = rows.filter(({ type }) => /:(Instance|Port|FloatingIp)$/.test(type));
       const gone: string[] = [];
@@ -274,7 +274,7 @@ describe("a bastion", () => {
       assert.deepEqual(gone, ["dev-access-floating-ip"]);
     });
 
-    it("makes no rule that says the same as one that only goes later: Neutron takes none twice", async () => {
+    it("keeps the URN of each unchanged security group rule", async () => {
       const { rows } = await build(without);
       const of = (some: readonly Row[]): readonly Row[] =>
         some.filter(({ type }) => type.endsWith(":SecGroupRule"));

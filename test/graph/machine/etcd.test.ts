@@ -20,13 +20,13 @@ const named = (rows: readonly Row[], name: string): Row => {
 };
 const input = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
 
-describe("the graph with machines of etcd's own", () => {
+describe("the graph with separate etcd machines", () => {
   let rows: readonly Row[];
   before(async () => {
     rows = await clusterRows(args);
   });
 
-  it("has three of them, in the group of their role only, for whom nobody else sends", () => {
+  it("has three etcd machines in their own security group without address pairs", () => {
     const ports = ofType(rows, "networking/port").filter(({ name }) => name.includes("-etcd-"));
     assert.deepEqual(
       ports.map(({ inputs }) => [inputs["name"], inputs["securityGroupIds"]]),
@@ -35,7 +35,7 @@ describe("the graph with machines of etcd's own", () => {
     for (const { inputs } of ports) assert.deepEqual(inputs["allowedAddressPairs"], []);
   });
 
-  it("begins etcd on the first, which alone may, and lets each other join after the one before", () => {
+  it("starts a new etcd cluster only on the first machine", () => {
     const begins = [0, 1, 2].map(
       (position) =>
         /^BEGINS='?(\w+)'?$/m.exec(input(rows, `dev-etcd-${String(position)}-member`))?.[1],
@@ -43,7 +43,7 @@ describe("the graph with machines of etcd's own", () => {
     assert.deepEqual(begins, ["yes", "no", "no"]);
   });
 
-  it("gives members the script that answers members, and the first control plane what it asks them with", () => {
+  it("gives members the signing function and the first control plane a client script", () => {
     assert.match(input(rows, "dev-etcd-0-member"), /^sign_client\(\) \{$/m);
     const clients = ofType(rows, "command:remote:Command").filter(({ name }) =>
       name.endsWith("-client"),
@@ -58,7 +58,7 @@ describe("the graph with machines of etcd's own", () => {
     );
   });
 
-  it("keeps as secrets the standard inputs that carry keys", () => {
+  it("marks standard inputs with keys as secrets", () => {
     const scripts = ofType(rows, "command:remote:Command").filter(({ name }) =>
       /-(member|client|init|join)$/.test(name),
     );
@@ -66,7 +66,7 @@ describe("the graph with machines of etcd's own", () => {
     for (const { name, inputs } of scripts) assert.ok(isSecret(inputs["stdin"]), name);
   });
 
-  it("tells kubeadm every member's address, and leaves etcd out of a control plane's leave and images", () => {
+  it("configures external etcd in kubeadm, and removes etcd from control plane scripts", () => {
     const init = input(rows, "dev-control-plane-0-init");
     assert.match(init, /etcd:\n {2}external:\n {4}endpoints:\n( {6}- https:\/\/\S+:2379\n){3}/);
     assert.match(input(rows, "dev-control-plane-1-leave"), /^LEAVES='?drain'?$/m);
@@ -76,7 +76,7 @@ describe("the graph with machines of etcd's own", () => {
     assert.match(input(rows, "dev-etcd-0-prepare"), /^EXTRA_IMAGES=('')?$/m);
   });
 
-  it("gives them what is written for them: images, zones, volumes, tags, own parts and steps, one of them otherwise", async () => {
+  it("applies images, zones, volumes, tags, cloud-init and steps to etcd machines", async () => {
     const steps = { beforeKubeadm: "touch /before", afterKubeadm: "touch /after" };
     const chosen = await clusterRows({
       ...args,
@@ -115,7 +115,7 @@ describe("the graph with machines of etcd's own", () => {
     assert.match(input(chosen, "dev-etcd-0-member"), /^AFTER_KUBEADM='touch \/after'$/m);
   });
 
-  it("is the same in a preview, where nothing is known", async () => {
+  it("registers the same resources in a preview", async () => {
     const preview = await clusterRows(args, { preview: true });
     assert.deepEqual(
       preview.map(({ urn }) => urn),
@@ -123,7 +123,7 @@ describe("the graph with machines of etcd's own", () => {
     );
   });
 
-  it("has nothing of it without: no machine, no group, no rule, no step", async () => {
+  it("has no resources for etcd machines with stacked etcd", async () => {
     const { etcd, ...without } = args;
     assert.ok(etcd);
     const stacked = await clusterRows(without);

@@ -32,7 +32,7 @@ const gpu = {
 };
 const general = { flavor: "medium", count: 1 };
 
-describe("a pool with options of its own", () => {
+describe("a pool with machine options", () => {
   let rows: readonly Row[];
   let usual: readonly Row[];
   before(async () => {
@@ -40,7 +40,7 @@ describe("a pool with options of its own", () => {
     usual = await build({ workers: { general } });
   });
 
-  it("has its image, flavor and zone, and each machine what is written for it", () => {
+  it("applies image, flavor and zone of the pool and of single machines", () => {
     const of = ({ imageId, flavorId, availabilityZone }: Row["inputs"]) => [
       ...[imageId, flavorId, availabilityZone],
     ];
@@ -54,7 +54,7 @@ describe("a pool with options of its own", () => {
     );
   });
 
-  it("says to Nova what is written, besides what the program says itself", () => {
+  it("passes tags, metadata and scheduler hints to Nova", () => {
     const { tags, metadata, schedulerHints } = server(rows, "workers-gpu-1");
     assert.deepEqual(tags, ["gpu"]);
     assert.deepEqual(metadata, {
@@ -75,7 +75,7 @@ describe("a pool with options of its own", () => {
     assert.deepEqual(["workers-gpu-0", "workers-gpu-1"].map(trigger), [0, 7]);
   });
 
-  it("has its nodes marked by the control plane, and registered with their taints", () => {
+  it("passes labels to the control plane and taints to the registration of nodes", () => {
     assert.match(
       stdin(rows, "dev-control-plane-0-init"),
       /^NODE_MARKS='dev-gpu node-role\.kubernetes\.io\/gpu= gpu=:NoSchedule'$/m,
@@ -84,7 +84,7 @@ describe("a pool with options of its own", () => {
     assert.match(stdin(rows, "dev-workers-general-0-prepare"), /^REGISTER_TAINTS=''$/m);
   });
 
-  it("changes nothing of the machines of other groups", () => {
+  it("does not change the machines of other groups", () => {
     const others = (some: readonly Row[]): readonly Row[] =>
       some.filter(({ name }) => /-(server|port|prepare|join|leave|server-group)$/.test(name));
     const names = new Set(others(usual).map(({ name }) => name));
@@ -94,21 +94,21 @@ describe("a pool with options of its own", () => {
     );
   });
 
-  it("runs nothing again on living machines when it gets one more", async () => {
+  it("changes no script of existing machines when a machine is added", async () => {
     const more = await build({ workers: { general, gpu: { ...gpu, count: 3 } } });
     const prepared = rows.filter(({ name }) => /-(prepare|init)$/.test(name));
     for (const { name, inputs } of nonEmpty(prepared))
       assert.deepEqual(row(more, name).inputs, inputs, name);
   });
 
-  it("stands in no server group when nothing is to keep its machines apart", async () => {
+  it("has no server group with spread none", async () => {
     const free = await build({ workers: { general: { ...general, spread: "none" } } });
     assert.ok(!free.some(({ name }) => name === "dev-workers-general-server-group"));
     assert.deepEqual(server(free, "workers-general-0")["schedulerHints"], []);
   });
 });
 
-describe("machines with volumes", () => {
+describe("a machine with volumes", () => {
   let rows: readonly Row[];
   const disk = { size: 20, type: "fast", zone: "store" };
   before(async () => {
@@ -125,7 +125,7 @@ describe("machines with volumes", () => {
     deleteOnTermination: false,
   });
 
-  it("boot from one that is made from the image, and have the others from their first boot on", () => {
+  it("boots from its root volume and has the other volumes from the first boot on", () => {
     const root = row(rows, "dev-control-plane-0-root-volume");
     const { imageId, size, volumeType, availabilityZone, metadata, name } = root.inputs;
     assert.deepEqual(
@@ -144,7 +144,7 @@ describe("machines with volumes", () => {
     ]);
   });
 
-  it("keep the disk of their host where they do not boot from one", () => {
+  it("boots from a local disk without a root volume", () => {
     const worker = server(rows, "workers-general-0");
     assert.equal(worker["imageId"], "image-id");
     assert.deepEqual(worker["blockDevices"], [
@@ -159,7 +159,7 @@ describe("machines with volumes", () => {
     ]);
   });
 
-  it("have them replaced with their generation, and the server for nothing else", async () => {
+  it("replaces volumes only with a raised generation", async () => {
     const name = "dev-workers-general-0";
     const volume = row(rows, `${name}-runtime-volume`);
     assert.equal(volume.replacementTrigger, 0);
@@ -178,7 +178,7 @@ describe("machines with volumes", () => {
     assert.equal(row(raised, `${name}-runtime-volume`).replacementTrigger, 1);
   });
 
-  it("have them in their own zone where that is asked for, which is frozen as the server's is", async () => {
+  it("creates volumes in the configured zone", async () => {
     const etcdVolume = { size: 5, zone: "{zone}" };
     const apart = await build({
       topology: "ha",
@@ -191,7 +191,7 @@ describe("machines with volumes", () => {
     assert.deepEqual([0, 1, 2].map(zoneOf), ["a", "b", "a"]);
   });
 
-  it("are told where each is to be mounted, by its ID", () => {
+  it("receives the ID and mount point of each volume", () => {
     const id = (name: string): string => `dev-${name}-volume-id`;
     assert.ok(
       stdin(rows, "dev-control-plane-0-prepare").includes(

@@ -67,7 +67,7 @@ describe("the preparation of a machine", () => {
     });
   });
 
-  it("is a dependency of another node only where etcd members join one after another and on the first control plane", () => {
+  it("precedes the joins of other nodes only on control planes", () => {
     const first = ["control-plane-0"];
     assert.deepEqual(waitsOf(rows, /-(init|join)$/), {
       "control-plane-0-init": [],
@@ -95,7 +95,7 @@ describe("the preparation of a machine", () => {
     );
   });
 
-  it("of etcd's machines depends on no other, and each member joins after the members before it", async () => {
+  it("has no order between etcd machines, whose members join in order", async () => {
     const apart = await clusterRows({ ...args, etcd: { kind: "dedicated", flavor } });
     assert.deepEqual(waitsOf(apart, /-etcd-\d-(prepare|member)$/), {
       "etcd-0-member": [],

@@ -40,7 +40,7 @@ describe("graph: registries and a proxy", () => {
   const prepares = (of: readonly Row[]): readonly Row[] =>
     of.filter(({ name }) => /-(control-plane|etcd|workers-general)-\d-prepare$/.test(name));
 
-  it("change what prepares each machine that runs containerd, and no other resource", () => {
+  it("change only the preparation of machines that run containerd", () => {
     assert.deepEqual(shape(rows), shape(usual));
     const differ = rows.filter(
       ({ inputs }, index) => JSON.stringify(inputs) !== JSON.stringify(usual[index]?.inputs),
@@ -54,7 +54,7 @@ describe("graph: registries and a proxy", () => {
     assert.equal(differ.length, 3 + 3 + 2);
   });
 
-  it("reach machines as they are meant", () => {
+  it("are passed to the preparation of each machine", () => {
     for (const { name, inputs } of nonEmpty(prepares(rows))) {
       const stdin = sent(inputs);
       const of = (value: string): string =>
@@ -73,17 +73,17 @@ describe("graph: registries and a proxy", () => {
     }
   });
 
-  it("are not there where nobody asks for them", () => {
+  it("are empty by default", () => {
     for (const { name, inputs } of nonEmpty(prepares(usual)))
       assert.match(sent(inputs), /^PROXY=''\n(.*\n)*REGISTRIES=''\nREGISTRY_AUTH=''\n/m, name);
   });
 
-  it("show no password outside of secret inputs of scripts", () => {
+  it("show passwords only in secret inputs", () => {
     for (const row of nonEmpty(rows)) assert.ok(!clear(row).includes(canary), row.name);
     for (const { inputs, name } of prepares(rows)) assert.ok(isSecret(inputs["stdin"]), name);
   });
 
-  it("keep what people may have written a password in, where nobody said that it is one", async () => {
+  it("make inputs secret if a setting may contain a password", async () => {
     const all = prepares(usual).map(({ name }) => name);
     const secret = (some: readonly Row[]): string[] =>
       prepares(some).flatMap(({ name, inputs }) => (isSecret(inputs["stdin"]) ? name : []));
@@ -119,7 +119,7 @@ describe("graph: registries and a proxy", () => {
     assert.deepEqual(secret(await build({ workers })), own);
   });
 
-  it("show the same rows in a preview", async () => {
+  it("register the same resources in a preview", async () => {
     assert.deepEqual(shape(await build(asked, true)), shape(rows));
   });
 });

@@ -35,13 +35,13 @@ async function build(over: Partial<ClusterArgs>): Promise<Built> {
 }
 const etcd = { kind: "dedicated", flavor: "medium" } as const;
 
-describe("machines that are to be on different hosts", () => {
-  it("are asked for one after the other where most of them have to live: at once, Nova would not see them", async () => {
+describe("machines in a server group", () => {
+  it("are created one after the other for control planes and etcd", async () => {
     const { atOnce } = await build({ etcd });
     assert.deepEqual(atOnce, { "control-plane": 1, etcd: 1, "workers-general": 2 });
   });
 
-  it("are asked for at once in different zones, and where nothing keeps them apart", async () => {
+  it("are created at the same time in different zones or without a server group", async () => {
     const { atOnce } = await build({ zones: ["a", "b", "c"], etcd });
     assert.deepEqual([atOnce["control-plane"], atOnce["etcd"]], [3, 3]);
     const controlPlane = { flavor: "medium", spread: "none" } as const;
@@ -49,7 +49,7 @@ describe("machines that are to be on different hosts", () => {
     assert.equal((await build({ zones: ["a", "b"] })).atOnce["control-plane"], 2);
   });
 
-  it("do not depend on each other: else they would also be deleted one after another", async () => {
+  it("do not depend on each other", async () => {
     const { rows } = await build({});
     const second = rows.find(({ name }) => name === "dev-control-plane-1-server");
     assert.ok(second);

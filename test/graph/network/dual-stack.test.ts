@@ -44,13 +44,13 @@ const named = (rows: readonly Row[], name: string): Row["inputs"] => {
   return found.inputs;
 };
 
-describe("a cluster of both families", () => {
+describe("a dual-stack cluster", () => {
   let rows: readonly Row[];
   before(async () => {
     rows = await build({ ipv6, dns: ["10.0.0.53", "fd00:53::1"] });
   });
 
-  it("has a second subnet in the machines' network, which the same router advertises", () => {
+  it("has an IPv6 subnet with SLAAC on the same router", () => {
     const { networkId, cidr, ipVersion, ipv6AddressMode, ipv6RaMode, dnsNameservers } = named(
       rows,
       "dev-network-ipv6-subnet",
@@ -73,7 +73,7 @@ describe("a cluster of both families", () => {
     });
   });
 
-  it("has machines with an address of each, and the ranges of both on their ports", () => {
+  it("gives each port addresses and ranges of both families", () => {
     const ports = rows.filter(({ type }) => type === port);
     assert.equal(ports.length, 3);
     for (const { inputs } of ports) {
@@ -89,7 +89,7 @@ describe("a cluster of both families", () => {
     }
   });
 
-  it("tells kubelets both addresses and kubeadm both ranges, of IPv4 first", () => {
+  it("passes both addresses to kubelets and both ranges to kubeadm, IPv4 first", () => {
     const text = (name: string): string => sent(named(rows, name));
     const init = text("dev-control-plane-0-init");
     assert.match(init, /podSubnet: "?10\.244\.0\.0\/16,fd00:10:244::\/56/);
@@ -99,13 +99,13 @@ describe("a cluster of both families", () => {
     assert.match(text("dev-workers-general-0-prepare"), /IPV6_ADDRESS='?fd00:10::f816:3eff:fe00:1/);
   });
 
-  it("says the address of its nodes", async () => {
+  it("publishes the IPv4 and the IPv6 address of each node", async () => {
     const [node] = await nodes();
     assert.match(node?.address ?? "", /^10\.0\.0\./);
     assert.equal(node?.ipv6Address, six);
   });
 
-  it("has its API behind an address of IPv4, whichever Neutron gives that port besides", async () => {
+  it("uses an IPv4 address for the API", async () => {
     const ha = { topology: "ha" } as const;
     const balanced = await build({ ipv6 }, ha);
     const { vipPortId, vipAddress } = named(balanced, "dev-endpoint-load-balancer");
@@ -117,7 +117,7 @@ describe("a cluster of both families", () => {
     assert.match(stdin, /VIRTUAL_IP='?10\.0\.0\./);
   });
 
-  it("needs a subnet and a port of the router more, and a rule for what pods send", () => {
+  it("requires one more subnet, port and security group rule", () => {
     const one = getClusterRequirements(specOf({ podNetwork: "none" })).counts;
     const both = getClusterRequirements(specOf({ podNetwork: "none", network: { ipv6 } })).counts;
     const rules = one["security group rules"] + 1;
@@ -131,7 +131,7 @@ describe("a cluster of both families", () => {
 });
 
 describe("a cluster without IPv6", () => {
-  it("knows its machines by IPv4, where Neutron gives ports an address of IPv6 unasked", async () => {
+  it("ignores IPv6 addresses that Neutron gives to ports", async () => {
     const rows = await build({});
     assert.equal(rows.filter(({ name }) => name.includes("ipv6")).length, 0);
     const [node] = await nodes();

@@ -54,8 +54,8 @@ const named = (rows: readonly Row[], name: string): Row => {
   return found;
 };
 
-describe("a network that exists", () => {
-  it("is looked up, and nothing of it is made", async () => {
+describe("an existing network", () => {
+  it("is looked up and not created", async () => {
     const { rows, cluster } = await build();
     const made = rows.filter(({ type }) => /networking\/(network|subnet|router)/.test(type));
     assert.deepEqual(made, []);
@@ -69,7 +69,7 @@ describe("a network that exists", () => {
     assert.equal(inputs["portId"], "dev-control-plane-0-port-id");
   });
 
-  it("gives its MTU to the pods and its IDs to the cloud controller", async () => {
+  it("provides its MTU to pods and its IDs to the cloud controller", async () => {
     const { rows } = await build();
     const conf = JSON.stringify(named(rows, "dev-addons-cloud-config-secret").inputs);
     assert.match(conf, /network-id = \\*"n\\*"/);
@@ -77,7 +77,7 @@ describe("a network that exists", () => {
     assert.match(JSON.stringify(network.map(({ inputs }) => inputs)), /1400/);
   });
 
-  it("is kept by a living cluster, by its IDs", async () => {
+  it("is recorded in the immutable values by its IDs", async () => {
     const { rows } = await build({
       network: { existing: { network: "office", subnet: "machines", router: "gateway" } },
     });
@@ -88,7 +88,7 @@ describe("a network that exists", () => {
     );
   });
 
-  it("without an external network has no floating IP: its addresses are the ones from outside", async () => {
+  it("has no floating IPs without an external network", async () => {
     const { rows, cluster } = await build({
       ...office,
       externalNetwork: undefined,
@@ -112,7 +112,7 @@ describe("a network that exists", () => {
     assert.doesNotMatch(conf, /floating-network-id/);
   });
 
-  it("is where each machine is a way in by its own address, where the program reaches that", async () => {
+  it("makes each machine an SSH entry with direct access", async () => {
     const { cluster } = await build({
       ...office,
       externalNetwork: undefined,
@@ -128,7 +128,7 @@ describe("a network that exists", () => {
   });
 });
 
-describe("the look-up of a network that exists", () => {
+describe("the lookup of an existing network", () => {
   const wanted = { images: ["debian"], flavors: ["m"], externalNetwork: "public" };
   const look = async (network: object, changes: Lookups = {}): Promise<CloudFacts> => {
     let found: Promise<CloudFacts> | undefined;
@@ -140,43 +140,43 @@ describe("the look-up of a network that exists", () => {
   };
   const refused: readonly (readonly [string, object, string, Lookups?])[] = [
     [
-      "no such network",
+      "an unknown network",
       { network: "n2" },
       'the network "n2" does not exist; write the name or ID of another',
     ],
     [
-      "no subnet of that range",
+      "no subnet with the range",
       { nodes: "10.7.0.0/24" },
       'no subnet of the network "office" has the range of network.nodes (10.7.0.0/24): it has machines (10.0.0.0/24), others (10.9.0.0/24); write the range of one there',
     ],
     [
-      "a subnet of another range",
+      "a subnet with another range",
       { subnet: "others" },
       'the subnet "others" has the range 10.9.0.0/24, not that of network.nodes (10.0.0.0/24); write 10.9.0.0/24 there',
     ],
     [
-      "no such subnet",
+      "an unknown subnet",
       { subnet: "s9" },
       'the network "office" has no subnet "s9": it has machines (10.0.0.0/24), others (10.9.0.0/24); write the name or ID of one',
     ],
     [
-      "a machine at its gateway",
+      "a machine with the address of the gateway",
       { addresses: ["10.0.0.5", "10.0.0.254"] },
       '10.0.0.254 is the gateway of the subnet "machines", and no machine\'s address; write another one',
     ],
     [
-      "no such router",
+      "an unknown router",
       { router: "r9" },
       'the router "r9" does not exist; write the name or ID of another',
     ],
     [
-      "a router beside it",
+      "a router without an interface in the network",
       { router: "gateway" },
       'the router "gateway" has no interface in the network of the subnet "machines"; add one, or write the router that has one',
       { "openstack:networking/getRouter:getRouter": () => ({ ...beside, id: "r2" }) },
     ],
     [
-      "a router to somewhere else",
+      "a router to another external network",
       { router: "gateway" },
       'the router "gateway" leads to the external network e2, not to externalNetwork (external-network-id); write the one that it leads to',
       {
@@ -184,14 +184,14 @@ describe("the look-up of a network that exists", () => {
       },
     ],
     [
-      "a router to nowhere",
+      "a router without an external network",
       { router: "gateway" },
       'the router "gateway" leads to no external network; give it a gateway in externalNetwork (external-network-id)',
       { "openstack:networking/getRouter:getRouter": () => beside },
     ],
   ];
   for (const [what, network, sentence, changes] of refused)
-    it(`says what to write: ${what}`, async () => {
+    it(`refuses an invalid setting: ${what}`, async () => {
       await assert.rejects(look(network, changes), (error: Error) => {
         assert.ok(pulumi.RunError.isInstance(error));
         assert.equal(
@@ -202,7 +202,7 @@ describe("the look-up of a network that exists", () => {
       });
     });
 
-  it("finds a subnet by ID, by name or by its range, and the router that leads outside", async () => {
+  it("finds a subnet by ID, name or range, and a router to the external network", async () => {
     const found = { networkId: "n", subnetId: "s4", mtu: 1400 };
     for (const by of [{}, { subnet: "s4" }, { subnet: "machines" }])
       assert.deepEqual((await look(by)).network, found);

@@ -10,14 +10,14 @@ const ofType = (rows: readonly Row[], type: string): readonly Row[] =>
   rows.filter((row) => row.type.endsWith(type));
 
 describe("the network of a cluster", () => {
-  it("has the MTU that is asked for, and else Neutron's", async () => {
+  it("has the configured MTU or Neutron's default", async () => {
     const [asked] = ofType(await build({ mtu: 1400 }), "/network:Network");
     assert.equal(asked?.inputs["mtu"], 1400);
     const [usual] = ofType(await build({}), "/network:Network");
     assert.ok(usual && !("mtu" in usual.inputs));
   });
 
-  it("takes its subnets with it when it goes, and none that is taken out alone", async () => {
+  it("deletes subnets with their network, and router interfaces one by one", async () => {
     const rows = await build(
       { ipv6: { nodes: "fd00:10::/64" } },
       { loadBalancer: { network: { externalNetwork: "public" } } },
@@ -37,7 +37,7 @@ describe("the network of a cluster", () => {
     );
   });
 
-  it("filters nothing where its ports have no security: no groups, no rules, no address pairs", async () => {
+  it("has no groups, rules and address pairs without port security", async () => {
     const rows = await build(
       { portSecurity: false },
       { topology: "ha", endpoint: { kind: "virtual-ip" } },
@@ -52,7 +52,7 @@ describe("the network of a cluster", () => {
     }
   });
 
-  it("has security groups that exist on the ports they are written for, besides its own", async () => {
+  it("adds existing security groups to the ports of the configured machines", async () => {
     const written: Partial<ClusterArgs> = {
       controlPlane: { flavor: "medium", securityGroups: ["monitored"] },
       workers: { general: { flavor: "medium", count: 1, securityGroups: ["office", "web"] } },
@@ -73,7 +73,7 @@ describe("the network of a cluster", () => {
     assert.equal(ofType(rows, ":SecGroup").length, 4);
   });
 
-  it("keeps the addresses that are written for machines for them, and nothing changes for others", async () => {
+  it("excludes the fixed addresses of machines from the allocation pools", async () => {
     const at = (address: string) => ({ flavor: "medium", nodes: { "0": { address } } });
     const rows = await build(
       {},

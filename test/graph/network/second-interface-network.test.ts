@@ -62,7 +62,7 @@ describe("an admin network", () => {
     rows = await build({ admin }, { access: "bastion", bastion: { flavor: "tiny" } });
   });
 
-  it("has a second port of each machine, after the one that Kubernetes knows", () => {
+  it("has a second port on each machine, after the first one", () => {
     const machines = ["control-plane-0", "workers-general-0", "workers-general-1", "bastion-0"];
     for (const one of machines) {
       const { networkId, fixedIps, securityGroupIds } = named(rows, `dev-${one}-admin-port`);
@@ -78,7 +78,7 @@ describe("an admin network", () => {
     assert.equal(rows.filter(({ name }) => name.endsWith("-admin-port")).length, machines.length);
   });
 
-  it("lets in SSH from where it is written, and nothing out", () => {
+  it("allows only SSH and ICMP from the configured ranges", () => {
     assert.equal(named(rows, "dev-firewall-admin")["deleteDefaultRules"], true);
     assert.equal(named(rows, "dev-firewall-node")["deleteDefaultRules"], undefined);
     const rules = rows.filter(({ name }) => name.startsWith("dev-firewall-admin-"));
@@ -93,7 +93,7 @@ describe("an admin network", () => {
     );
   });
 
-  it("is configured by the machine's user data, and looked at before anything is installed", () => {
+  it("is configured by user data and checked by the preparation of machines", () => {
     const { userData } = named(rows, "dev-workers-general-0-server");
     assert.match(
       plain(userData),
@@ -105,18 +105,18 @@ describe("an admin network", () => {
     );
   });
 
-  it("is nothing that kubelet, etcd or the API hears of", () => {
+  it("has no address in the init and join scripts", () => {
     for (const name of ["dev-control-plane-0-init", "dev-workers-general-0-join"])
       assert.doesNotMatch(sent(named(rows, name)), /10\.9\.0\.5/);
   });
 
-  it("is what a living cluster keeps, by its ID", () => {
+  it("is recorded in the immutable values by its IDs", () => {
     const kept = named(rows, "dev-frozen")["environment"] as Fields;
     assert.equal(kept["network.admin.network"], "network-ops");
     assert.equal(kept["network.admin.subnet"], "ops");
   });
 
-  it("is filtered also where the machines' own network is not", async () => {
+  it("has a security group even if the machines' network has no port security", async () => {
     const open = await build({ admin, portSecurity: false });
     const groups = open.filter(({ type }) => type.endsWith(":SecGroup"));
     assert.deepEqual(
@@ -129,7 +129,7 @@ describe("an admin network", () => {
     ]);
   });
 
-  it("can be the way to the machines: then nothing else lets SSH in from outside", async () => {
+  it("has the only SSH entries from outside with admin access", async () => {
     const inside = await build({ admin }, { access: "admin", topology: "ha" });
     const { connection } = named(inside, "dev-workers-general-0-prepare");
     const { host, proxy } = (
@@ -151,28 +151,28 @@ describe("an admin network", () => {
 
   const refused: readonly (readonly [string, object, string])[] = [
     [
-      "several subnets",
+      "several IPv4 subnets",
       { network: "two" },
       'the network "two" has not one IPv4 subnet: it has ops (10.9.0.0/24), near (10.0.0.0/16); write network.admin.subnet, or another network',
     ],
     [
-      "none",
+      "no IPv4 subnet",
       { network: "six" },
       'the network "six" has not one IPv4 subnet: it has none; write network.admin.subnet, or another network',
     ],
     [
-      "one that is not there",
+      "an unknown subnet",
       { subnet: "other" },
       'the network "ops" has no subnet "other": it has ops (10.9.0.0/24); write the name or ID of one',
     ],
     [
-      "one that overlaps",
+      "a subnet that overlaps the machines' network",
       { network: "two", subnet: "near" },
       'the subnet "near" of network.admin has the range 10.0.0.0/16, which overlaps network.nodes (10.0.0.0/24); write another one',
     ],
   ];
   for (const [what, over, sentence] of refused)
-    it(`says what to write where its network has ${what}`, async () => {
+    it(`is refused with ${what}`, async () => {
       const apart = { nodes: "10.0.0.0/24", pods: "10.244.0.0/16" };
       const wanted = { images: ["i"], flavors: [], admin: { network: "ops", apart, ...over } };
       const look = graph(() => lookUpCloud(wanted), { ...cloudAnswers, lookups });

@@ -36,13 +36,13 @@ const annotationsOf = (rows: readonly Row[], name: string): Fields =>
 const classOf = (rows: readonly Row[], name: string): unknown =>
   annotationsOf(rows, name)["loadbalancer.openstack.org/class"];
 
-describe("graph: a network of their own for the addresses of services", () => {
+describe("graph: a separate network for service addresses", () => {
   let rows: readonly Row[];
   before(async () => {
     rows = await apart({ samples: true });
   });
 
-  it("is a network, a subnet and a router to the second external network, the cluster's own", () => {
+  it("has a network, a subnet and a router to the second external network", () => {
     const prefix = "dev-network-services";
     const made = rows.filter(({ name, custom }) => custom && name.startsWith(`${prefix}-`));
     assert.deepEqual(
@@ -65,7 +65,7 @@ describe("graph: a network of their own for the addresses of services", () => {
     );
   });
 
-  it("is where the cloud controller puts load balancers, with members in the machines' subnet", () => {
+  it("is the network of load balancers, with members in the machines' subnet", () => {
     const { LoadBalancer, 'LoadBalancerClass "machines"': machines } = conf(rows);
     assert.deepEqual(
       ["network-id", "subnet-id", "member-subnet-id", "floating-network-id"].map(
@@ -86,7 +86,7 @@ describe("graph: a network of their own for the addresses of services", () => {
     });
   });
 
-  it("leaves the internal services of the program where machines reach them", async () => {
+  it("is not used for the program's internal Services", async () => {
     const [external, internal] = ["external", "internal"].map((reach) =>
       classOf(rows, `dev-addons-samples-web-${reach}`),
     );
@@ -101,7 +101,7 @@ describe("graph: a network of their own for the addresses of services", () => {
     assert.equal(classOf(told, "dev-addons-samples-web-internal"), "near");
   });
 
-  it("has its way out before a load balancer asks for a floating IP, and keeps it until all are gone", () => {
+  it("exists before the cloud controller starts and until the teardown has run", () => {
     const routed = row(rows, "dev-network-services-router-interface").urn;
     const secret = row(rows, "dev-addons-cloud-config-secret");
     const controller = row(rows, "dev-addons-cloud-controller-daemon-set");
@@ -112,13 +112,13 @@ describe("graph: a network of their own for the addresses of services", () => {
     assert.ok(teardown.dependencies.includes(secret.urn));
   });
 
-  it("opens no port of a machine: load balancers stand in the machines' subnet, too", async () => {
+  it("adds no security group rules", async () => {
     const rules = (of: readonly Row[]): unknown[] =>
       of.filter(({ type }) => type.endsWith(":SecGroupRule")).map(({ inputs }) => inputs);
     assert.deepEqual(rules(rows), rules(await build()));
   });
 
-  it("is what a living cluster keeps, by its range and the ID of its way out", async () => {
+  it("is recorded in the immutable values by range and external network ID", async () => {
     const kept = row(rows, "dev-frozen").inputs["environment"] as Fields;
     assert.equal(kept["loadBalancer.network.range"], "10.1.0.0/24");
     assert.equal(kept["loadBalancer.network.externalNetwork"], "services-network-id");
@@ -129,12 +129,12 @@ describe("graph: a network of their own for the addresses of services", () => {
     );
   });
 
-  it("has the rows in a preview that it has in an update", async () => {
+  it("registers the same resources in a preview", async () => {
     const names = (of: readonly Row[]): string[] => of.map(({ name }) => name).sort();
     assert.deepEqual(names(await apart({ samples: true }, true)), names(rows));
   });
 
-  it("goes without an external network of the machines", async () => {
+  it("works without an external network of the machines", async () => {
     const beside = await apart({
       externalNetwork: undefined,
       endpoint: { kind: "private" },
@@ -146,7 +146,7 @@ describe("graph: a network of their own for the addresses of services", () => {
     assert.ok(machines && !("floating-network-id" in machines));
   });
 
-  it("that exists is named by IDs, and nothing is made", async () => {
+  it("is configured by the IDs of an existing network without new resources", async () => {
     const given = { networkId: "n", subnetId: "s", floatingNetworkId: "f" };
     const found = await build({ loadBalancer: given });
     const { LoadBalancer, ...others } = conf(found);

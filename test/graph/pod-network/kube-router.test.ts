@@ -16,7 +16,7 @@ const peer = { address: "10.0.0.250", asn: 65001 };
 const peers = "dev-addons-network-kube-router-peers";
 
 describe("graph: kube-router's options", () => {
-  it("keep the passwords of peers in one Secret, whether they are text or outputs", async () => {
+  it("keep the passwords of peers, text or output, in one Secret only", async () => {
     for (const password of ["of-a-peer", pulumi.secret("of-a-peer")]) {
       const rows = await build({ kind: "kube-router", peers: [{ ...peer, password }] });
       const encoded = Buffer.from("of-a-peer").toString("base64");
@@ -35,13 +35,13 @@ describe("graph: kube-router's options", () => {
     }
   });
 
-  it("make no Secret where no peer has a password", async () => {
+  it("create no Secret if no peer has a password", async () => {
     const rows = await build({ kind: "kube-router", peers: [peer] });
     assert.ok(!rows.some(({ name }) => name === peers));
     assert.ok(rows.some(({ name }) => name.endsWith("bgp-from-10.0.0.250-32-v4")));
   });
 
-  it("have kubeadm leave kube-proxy out, now and when it upgrades, on machines whose kernel has IPVS", async () => {
+  it("disable kube-proxy in kubeadm and load the kernel modules of IPVS", async () => {
     const rows = await build({ kind: "kube-router", serviceProxy: true });
     const init = scriptOf(rows, "dev-control-plane-0-init");
     assert.match(init, /skipPhases:\n {2}- show-join-command\n {2}- addon\/kube-proxy\n/);
@@ -50,7 +50,7 @@ describe("graph: kube-router's options", () => {
       assert.match(scriptOf(rows, name), /^KERNEL_MODULES='ip_set xt_set ip_vs ip_vs_rr'$/m, name);
   });
 
-  it("change no script of a cluster that has none of them", async () => {
+  it("keep kube-proxy enabled by default", async () => {
     const init = scriptOf(await build("kube-router"), "dev-control-plane-0-init");
     assert.match(init, /skipPhases:\n {2}- show-join-command\n[^ ]/);
     assert.doesNotMatch(init, /disabled: true/);

@@ -22,20 +22,20 @@ describe("graph: pod networks", () => {
       return found;
     };
 
-    it(`${title}: is the only one, below a component that is called the same for all`, async () => {
+    it(`${title}: is the only pod network, below the same component`, async () => {
       const { rows } = await run({ podNetwork });
       const network = rows.filter(({ name }) => name.startsWith("addons-network"));
       assert.ok(network.every(({ name }) => name === "addons-network" || name.startsWith(prefix)));
       assert.equal(named(rows, "addons-network").type, "stackadm:addons:NetworkPlugin");
     });
 
-    it(`${title}: shows the same rows in a preview without cloud and cluster`, async () => {
+    it(`${title}: registers the same resources in a preview`, async () => {
       const { rows: planned } = await run({ podNetwork }, true);
       const { rows: made } = await run({ podNetwork });
       assert.deepEqual(shape(planned), shape(made));
     });
 
-    it(`${title}: makes its pods after everything that they need`, async () => {
+    it(`${title}: creates its pods after their dependencies`, async () => {
       const { rows } = await run({ podNetwork });
       const own = objectsOf(rows).filter(({ name }) => name.startsWith(`${prefix}-`));
       assert.ok(own.length > 2);
@@ -48,13 +48,13 @@ describe("graph: pod networks", () => {
     });
 
     if (!("manifest" in podNetwork))
-      it(`${title}: reaches the API by the name that machines resolve`, async () => {
+      it(`${title}: reaches the API by the cluster's internal name`, async () => {
         const rows = await clusterRows({ ...smallest, podNetwork });
         const env = JSON.stringify(named(rows, `dev-${prefix}-daemon-set`).inputs);
         assert.match(env, /"name":"KUBERNETES_SERVICE_HOST","value":"api\.dev\.internal"/);
       });
 
-    it(`${title}: restarts its pods when the network's MTU is another one, not otherwise`, async () => {
+    it(`${title}: restarts its pods only after a change of its MTU`, async () => {
       const checksum = async (mtu: number) => {
         const { rows } = await run({ podNetwork, networkMtu: pulumi.output(mtu) });
         return annotationsOf(daemonSetIn(rows))["checksum/config"];
@@ -69,8 +69,8 @@ describe("graph: pod networks", () => {
   }
 });
 
-describe("graph: a cluster without a pod network of the program's", () => {
-  it("deploys none, and waits for nothing that needs one", async () => {
+describe("graph: a cluster without a pod network", () => {
+  it("deploys no pod network and does not wait for pods that need one", async () => {
     const { rows } = await run({ podNetwork: { kind: "none" }, samples: false });
     assert.deepEqual(
       rows.filter(({ name }) => name.startsWith("addons-network")),
@@ -88,8 +88,8 @@ describe("graph: a cluster without a pod network of the program's", () => {
 const metadataOf = (inputs: Readonly<Record<string, unknown>>): object =>
   inputs["metadata"] as object;
 
-describe("graph: a cluster whose manifest is another one", () => {
-  it("is refused in one sentence, before anything is registered", async () => {
+describe("graph: a manifest with another checksum", () => {
+  it("is refused before any registration", async () => {
     const pinned = { ...smallManifest("canal"), sha256: "0".repeat(64) };
     const podNetwork = { kind: "canal", manifest: pinned } as const;
     const rows = await graph(() => {
@@ -115,7 +115,7 @@ describe("graph: a cluster with another pod network", () => {
     wrapped = await build("flannel");
   });
 
-  it("has other objects of the pod network and other rules of the firewall, and nothing else", () => {
+  it("differs only in objects of the pod network and in firewall rules", () => {
     const names = new Set(routed.map(({ urn }) => urn));
     const others = wrapped.filter(({ urn }) => !names.has(urn)).map(({ name }) => name);
     const flannel = "dev-addons-network-flannel";
@@ -127,7 +127,7 @@ describe("graph: a cluster with another pod network", () => {
     ]);
   });
 
-  it("lets machines send from the pods' addresses only where packets are not wrapped", () => {
+  it("allows pod addresses on ports only without encapsulation", () => {
     const pairs = (rows: readonly Row[]) =>
       rows
         .filter(({ type }) => type.includes("networking/port"))
@@ -139,7 +139,7 @@ describe("graph: a cluster with another pod network", () => {
     assert.deepEqual([...new Set(pairs(wrapped))], ["[]"]);
   });
 
-  it("leaves routes and the addresses at the ports to the cloud controller, where it is told so", async () => {
+  it("leaves routes and address pairs to the cloud controller for cloud-routes", async () => {
     const cloud = await build("cloud-routes");
     const of = (rows: readonly Row[], type: string) =>
       rows.filter((row) => row.type.endsWith(`:${type}`));
@@ -157,7 +157,7 @@ describe("graph: a cluster with another pod network", () => {
     assert.match(args, /service,route".*"--cluster-cidr=10\.244\.0\.0\/16"/);
   });
 
-  it("leaves room for what wraps a packet in the pods' MTU", () => {
+  it("configures the same MTU for kube-router and for flannel's backend", () => {
     const text = (rows: readonly Row[], name: string, key: string): unknown => {
       const { data } = named(rows, name).inputs as { data: Readonly<Record<string, string>> };
       return JSON.parse(data[key] ?? "");

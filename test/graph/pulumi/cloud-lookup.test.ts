@@ -5,7 +5,7 @@ import { lookUpCloud, type CloudFacts } from "../../../components/lookup/cloud-l
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type Fields } from "../../support/graph/graph.js";
 
-describe("the catalog", () => {
+describe("lookUpCloud", () => {
   const wanted = { images: ["debian"], externalNetwork: "public", flavors: ["m", "l", "m"] };
   const look = async (
     lookups: typeof cloudAnswers.lookups,
@@ -28,7 +28,7 @@ describe("the catalog", () => {
   const flavor = "openstack:compute/getFlavor:getFlavor";
   const scope = "openstack:identity/getAuthScope:getAuthScope";
 
-  it("knows Keystone's public address with its version, and the operator's roles", async () => {
+  it("returns Keystone's versioned public URL and the operator's roles", async () => {
     assert.deepEqual((await look({})).scope, {
       authUrl: "https://keystone.example/v3",
       projectId: "project-id",
@@ -37,7 +37,7 @@ describe("the catalog", () => {
     });
   });
 
-  it("looks up the external network of the services like the machines', and tells of both at once", async () => {
+  it("looks up the services' external network, and reports two missing ones at once", async () => {
     const servicesExternalNetwork = "services";
     const there = ({ name }: Fields): Fields => ({ id: `id-of-${String(name)}`, name });
     const found = await look({ [network]: there }, { servicesExternalNetwork });
@@ -48,7 +48,7 @@ describe("the catalog", () => {
     );
   });
 
-  it("asks for a flavor once, however many machines have it", async () => {
+  it("looks up each flavor once", async () => {
     const asked: unknown[] = [];
     const { flavorIds } = await look({
       [flavor]: ({ name }) => {
@@ -60,7 +60,7 @@ describe("the catalog", () => {
     assert.deepEqual(flavorIds, { m: "id-of-m", l: "id-of-l" });
   });
 
-  it("takes what has the shape of an ID for one, and asks no lookup by name for it", async () => {
+  it("looks up a value in the form of an ID by ID only", async () => {
     const asked: unknown[] = [];
     const facts = await look(
       {
@@ -77,7 +77,7 @@ describe("the catalog", () => {
     assert.deepEqual(asked, [{ networkId: id, external: true }, { flavorId: id }]);
   });
 
-  it("finds a flavor by its ID when none has this name, whatever the ID looks like", async () => {
+  it("finds a flavor by an ID of any form if no flavor has the name", async () => {
     const { flavorIds } = await look(
       { [flavor]: (inputs) => ("name" in inputs ? nothing() : { id: inputs["flavorId"] }) },
       { flavors: ["42"] },
@@ -85,7 +85,7 @@ describe("the catalog", () => {
     assert.deepEqual(flavorIds, { "42": "42" });
   });
 
-  it("finds security groups by name or ID, and says which of them do not exist", async () => {
+  it("finds security groups by name or ID, and reports missing ones", async () => {
     const group = "openstack:networking/getSecGroup:getSecGroup";
     const known = ({ name, secgroupId }: Fields) =>
       name === "office" || secgroupId === id ? { id: name ?? secgroupId } : nothing();
@@ -98,7 +98,7 @@ describe("the catalog", () => {
     );
   });
 
-  it("takes a floating IP that is the project's, and takes none away from somebody else", async () => {
+  it("accepts a floating IP that is free or of the cluster, and refuses others", async () => {
     const [address, port] = [
       ...[
         "openstack:networking/getFloatingIp:getFloatingIp",
@@ -147,7 +147,7 @@ describe("the catalog", () => {
     );
   });
 
-  it("finds by name what only looks like an ID", async () => {
+  it("finds a network by a name in the form of an ID", async () => {
     const { externalNetworkId } = await look(
       { [network]: (inputs) => ("name" in inputs ? { id: "e", name: id } : nothing()) },
       { externalNetwork: id },
@@ -155,7 +155,7 @@ describe("the catalog", () => {
     assert.equal(externalNetworkId, "e");
   });
 
-  it("says of everything that is missing or ambiguous that it is, in one error", async () => {
+  it("reports all missing and ambiguous names in one error", async () => {
     const lookups = {
       [image]: () => ({ ids: ["i1", "i2"] }),
       [network]: refuse("Your query returned more than one result."),
@@ -177,14 +177,14 @@ describe("the catalog", () => {
     });
   });
 
-  it("misses an image that nobody has under this name", async () => {
+  it("reports an image without a match", async () => {
     await assert.rejects(
       look({ [image]: () => ({ ids: [] }) }),
       /the image "debian" does not exist; write the name or ID of another$/,
     );
   });
 
-  it("says once, and in the cloud's words, that the credential is no good", async () => {
+  it("reports a refused login once, with the cloud's message", async () => {
     const lookups = { [scope]: refuse("Authentication failed"), [image]: refuse("Forbidden") };
     await assert.rejects(
       look(lookups),
@@ -192,14 +192,14 @@ describe("the catalog", () => {
     );
   });
 
-  it("does not take a service that is down for a name that is wrong", async () => {
+  it("reports an unreachable service instead of a missing name", async () => {
     await assert.rejects(
       look({ [image]: refuse("connection refused") }),
       /^Error: \[CLOUD_UNREACHABLE\] The cloud cannot be asked: connection refused$/,
     );
   });
 
-  it("needs a catalog in which Keystone is", async () => {
+  it("refuses a catalog without a public identity endpoint", async () => {
     const lookups = { [scope]: () => ({ region: "r", roles: [], serviceCatalogs: [] }) };
     await assert.rejects(look(lookups), /no public identity endpoint/);
   });

@@ -43,19 +43,19 @@ describe("the version of the OpenStack plugin", () => {
       .filter(({ type }) => type === transformableTypes.serverGroup)
       .map(({ inputs }) => inputs["policies"]);
 
-  it("is the same for all of a cluster, whichever SDK it is compiled with", async () => {
+  it("is the same for all resources of a cluster, independent of the SDK", async () => {
     const rows = await made();
     assert.deepEqual(versions(rows), [present]);
     assert.deepEqual(new Set(policies(rows)), new Set(["soft-anti-affinity"]));
   });
 
-  it("is that of the setting, and policies have its form", async () => {
+  it("follows the setting, as does the form of policies", async () => {
     const rows = await made({ args: { openstackPlugin: former } });
     assert.deepEqual(versions(rows), [former]);
     assert.deepEqual(policies(rows)[0], ["soft-anti-affinity"]);
   });
 
-  it("is given to no other plugin", async () => {
+  it("is not set on resources of other plugins", async () => {
     const others = (await made()).filter(
       ({ custom, type }) => custom && !type.startsWith("openstack:"),
     );
@@ -63,7 +63,7 @@ describe("the version of the OpenStack plugin", () => {
     assert.ok(others.every(({ version }) => version !== present));
   });
 
-  it("is the SDK's for a provider of the program's own, unless the setting says otherwise", async () => {
+  it("is the SDK's for a custom provider without the setting", async () => {
     const rows = await made({ own: true });
     assert.ok(ofOpenstack(rows).every(({ provider }) => /::mine::/.test(provider)));
     const list = takesPolicyList(sdkVersion);
@@ -72,7 +72,7 @@ describe("the version of the OpenStack plugin", () => {
     assert.equal(policies(written)[0], "soft-anti-affinity");
   });
 
-  it("can be changed by a transform, which gets the inputs in its form", async () => {
+  it("changes by a transform, which receives inputs in the default version's form", async () => {
     const seen: unknown[] = [];
     const rows = await made({
       transforms: {
@@ -115,7 +115,7 @@ describe("the version of the OpenStack plugin", () => {
     );
   });
 
-  it("has an SDK in the range of the package", () => {
+  it("satisfies the SDK range of the package", () => {
     const { dependencies } = createRequire(__filename)("../../../package.json") as {
       dependencies: Readonly<Record<string, string>>;
     };

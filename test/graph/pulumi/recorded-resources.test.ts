@@ -3,8 +3,8 @@ import { z } from "zod";
 import { readStateBeforeRun } from "../../../components/pulumi/recorded-resources.js";
 import { graph } from "../../support/graph/graph.js";
 
-describe("the state of the stack itself", () => {
-  it("is asked for once in a run, and anew in the next one", async () => {
+describe("readStateBeforeRun", () => {
+  it("reads the state once per run", async () => {
     let asked = 0;
     const lookups = {
       "pulumi:pulumi:readStackResourceOutputs": () => {
@@ -28,7 +28,7 @@ describe("the state of the stack itself", () => {
     assert.deepEqual(seen, ["1", "1", "1", "2", "2", "2"]);
   });
 
-  it("is asked for again where it could not be", async () => {
+  it("reads the state again after a failed read", async () => {
     let asked = 0;
     const lookups = {
       "pulumi:pulumi:readStackResourceOutputs": () => {

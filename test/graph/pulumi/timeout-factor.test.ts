@@ -45,7 +45,7 @@ describe("timeoutFactor", () => {
     slow = await build({ timeoutFactor: 3 });
   });
 
-  it("changes what prepare is given, flags and probes of components and the lease of kubelets: a living cluster runs nothing else for it", () => {
+  it("changes only preparation, component flags, probes and the lease of kubelets", () => {
     const inputs = (rows: readonly Row[]): Map<string, string> =>
       new Map(
         rows.map(({ urn, type, inputs: all }) => [
@@ -86,7 +86,7 @@ describe("timeoutFactor", () => {
       );
   });
 
-  it("lets what is deployed take as many times as long, and leaves the cloud the time that it has", () => {
+  it("multiplies timeouts of Kubernetes resources, not of OpenStack resources", () => {
     const times = (rows: readonly Row[], of: RegExp): Map<string, string[]> =>
       new Map(
         rows
@@ -104,7 +104,7 @@ describe("timeoutFactor", () => {
     assert.deepEqual(times(slow, /^openstack:/), times(usual, /^openstack:/));
   });
 
-  it("restarts containers of add-ons, and has them give up their leases, after as many times as long", async () => {
+  it("multiplies the probe thresholds and lease durations of add-ons", async () => {
     for (const podNetwork of podNetworks) {
       const before = containersOf(await build({ podNetwork }));
       const after = containersOf(await build({ timeoutFactor: 3, podNetwork }));
@@ -133,7 +133,7 @@ describe("timeoutFactor", () => {
     }
   });
 
-  it("decides ssh.bootMinutes, unless that is written", () => {
+  it("multiplies the default of ssh.bootMinutes", () => {
     assert.equal(specOf(args).ssh.bootMinutes, 10);
     assert.equal(specOf({ ...args, timeoutFactor: 3 }).ssh.bootMinutes, 30);
     const ssh = { ...args.ssh, bootMinutes: 4 };

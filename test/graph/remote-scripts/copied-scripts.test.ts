@@ -19,7 +19,7 @@ describe("the scripts of machines", () => {
   const ofType = (type: string): readonly Row[] =>
     rows.filter((row) => row.type === `command:remote:${type}`);
 
-  it("are copied once to each machine, before the first one runs there", () => {
+  it("are copied once to each machine before the first script runs", () => {
     const copies = new Map(ofType("CopyToRemote").map(({ name, urn }) => [name, urn]));
     const servers = rows.filter(({ type }) => type.endsWith(":Instance"));
     assert.deepEqual(
@@ -34,7 +34,7 @@ describe("the scripts of machines", () => {
     }
   });
 
-  it("that run at a deletion send their own text, in case their machine is a new one", () => {
+  it("include their text in standard input if they run on delete", () => {
     const undoing = ofType("Command").filter(({ name }) => /-(leave|teardown)$/.test(name));
     assert.equal(undoing.length, 4);
     for (const { name, inputs, propertyDependencies: needs } of undoing) {
@@ -48,7 +48,7 @@ describe("the scripts of machines", () => {
     }
   });
 
-  it("are the same for all machines of a role, and have no preparation of nodes on a bastion", async () => {
+  it("are the same for all machines of a role, and differ between roles", async () => {
     const many = await clusterRows({
       ...smallest,
       topology: "ha",
@@ -70,7 +70,7 @@ describe("the scripts of machines", () => {
     assert.equal(new Set([...digests.values()].flatMap((one) => [...one])).size, digests.size);
   });
 
-  it("report each server on which a step ended, because a copy alone does not prove that", async () => {
+  it("report each server on which a step has finished", async () => {
     const reported: (readonly [pulumi.Output<string>, pulumi.Output<string>])[] = [];
     const restore = replace(
       UnreachableServers.prototype,
@@ -96,7 +96,7 @@ describe("the scripts of machines", () => {
     );
   });
 
-  it("have known connections in a preview that adds the copies to an existing cluster", async () => {
+  it("have known connections in a preview that adds the copies to a cluster", async () => {
     const preview = await graph(() => new Cluster("dev", smallest), {
       ...cloudAnswers,
       preview: true,

@@ -29,12 +29,12 @@ const seconds = (perDial: number): number => {
   return total;
 };
 
-describe("the budget for dialling a machine", () => {
-  it("waits long enough for a machine that still boots: its connections are refused at once", () => {
+describe("the time limit for dialing a machine", () => {
+  it("exceeds 100 seconds if the machine refuses connections", () => {
     assert.ok(seconds(0) > 100, String(seconds(0)));
   });
 
-  it("ends within four minutes when packets are dropped", () => {
+  it("is below four minutes if packets are dropped", () => {
     assert.ok(seconds(dialLimits.perDialTimeout) < 240, String(seconds(dialLimits.perDialTimeout)));
     assert.equal(Math.round(seconds(dialLimits.perDialTimeout)), longestDialSeconds);
   });
@@ -59,7 +59,7 @@ describe("a component", () => {
     assert.match(child.parent, /test:test:Parent::a$/);
   });
 
-  it("loses no option of a child", async () => {
+  it("keeps all options of a child", async () => {
     const rows = await graph(
       () => new Parent("a", { ignoreChanges: ["stdin"], protect: true }),
       cloudAnswers,
@@ -70,13 +70,13 @@ describe("a component", () => {
     assert.equal(child.protect, true);
   });
 
-  it("keeps no arguments of its own in the state", async () => {
+  it("records no arguments in the state", async () => {
     const rows = await graph(() => new Parent("a"), cloudAnswers);
     assert.deepEqual(rows.find(({ type }) => type === Parent.type)?.inputs, {});
   });
 });
 
-describe("errors", () => {
+describe("configuration errors", () => {
   const problems = [
     { path: "cluster.image", message: "is missing; write one" },
     { path: "cluster.name", message: "is long; write less" },
@@ -91,7 +91,7 @@ describe("errors", () => {
     );
   });
 
-  it("list every problem of arguments, beside the component", async () => {
+  it("list every problem of arguments, with the component", async () => {
     let error: pulumi.ResourceError | undefined;
     await graph(() => {
       error = createArgumentError(new Parent("a"), problems);
@@ -103,7 +103,7 @@ describe("errors", () => {
 });
 
 describe("the seed", () => {
-  it("is random, made on the machine that runs the program, and a secret", async () => {
+  it("is random, created on the local machine, and secret", async () => {
     let seed: pulumi.Output<string> | undefined;
     const rows = await graph(() => {
       ({ seed } = new RandomSeed("seed", {}));
@@ -121,7 +121,7 @@ describe("the seed", () => {
 const mark = { name: "dev", identity: sampleIdentity };
 
 describe("the identity", () => {
-  it("is random, made once, and no secret: the command line reads it in the state", async () => {
+  it("is random, created once, and not secret", async () => {
     let identity: pulumi.Output<string> | undefined;
     const rows = await graph(() => {
       ({ identity } = new ClusterIdentity("c-identity", {}));
@@ -150,15 +150,15 @@ describe("the application credential", () => {
     return rows.find(({ custom }) => custom)?.inputs["roles"];
   };
 
-  it("never carries more than it needs", async () => {
+  it("has only the required roles of the operator", async () => {
     assert.deepEqual(await rolesOf(["admin", "member", "reader"]), ["member"]);
   });
 
-  it("carries none of those that are not known, so that Keystone refuses it rather than give it all", async () => {
+  it("requests the default role if the operator has no known role", async () => {
     assert.deepEqual(await rolesOf(["admin", "tenant-user"]), ["member"]);
   });
 
-  it("may let Octavia read certificates where one is named, as far as that is a role of its own", async () => {
+  it("has the creator role for a TLS container if the operator has that role", async () => {
     const ref = "https://barbican.example.org/v1/containers/1";
     assert.deepEqual(await rolesOf(["member", "creator"], undefined, ref), ["member", "creator"]);
     assert.deepEqual(await rolesOf(["member", "creator"]), ["member"]);
@@ -166,12 +166,12 @@ describe("the application credential", () => {
     assert.deepEqual(await rolesOf(["member", "creator"], ["member"], ref), ["member"]);
   });
 
-  it("carries those that are named on a cloud that calls them otherwise", async () => {
+  it("has the roles that the user names for a cloud with other role names", async () => {
     assert.deepEqual(await rolesOf(["admin", "tenant-user"], ["tenant-user"]), ["tenant-user"]);
   });
 });
 
-describe("a machine that never answered", () => {
+describe("Machine with an unreachable server", () => {
   const server = async (failed: string, marks: Partial<ExistingServer> = {}): Promise<Row> => {
     const rows = await graph(
       () =>
@@ -215,19 +215,19 @@ describe("a machine that never answered", () => {
   };
   const userData = ({ inputs }: Row): string => (inputs["userData"] as { value: string }).value;
 
-  it("gets user data that name the server it replaces, and no longer ignores them", async () => {
+  it("changes its user data to name the replaced server", async () => {
     const row = await server("dev-general-0");
     assert.ok(!row.ignoreChanges.includes("userData"));
     assert.match(userData(row), /^#cloud-config\n# replaces 5ee5a1c4\n/);
   });
 
-  it("is the only one: any other keeps its user data", async () => {
+  it("keeps the user data of other machines", async () => {
     const row = await server("dev-general-1");
     assert.ok(row.ignoreChanges.includes("userData"));
     assert.doesNotMatch(userData(row), /replaces/);
   });
 
-  it("has its server's power state ignored, unless the provider would refuse it", async () => {
+  it("ignores the power state, except a state that the provider refuses", async () => {
     for (const [machine, marks, ignores] of [
       ["dev-general-0", {}, true],
       ["dev-general-0", { powerRefused: true, failed: false }, false],
@@ -237,7 +237,7 @@ describe("a machine that never answered", () => {
     }
   });
 
-  it("is looked at when it cannot be made", async () => {
+  it("has a hook that explains a failed create", async () => {
     const { hooks } = await server("dev-general-1");
     assert.deepEqual(hooks, ["explain-dev-general-0"]);
   });

@@ -20,7 +20,7 @@ const step = createScriptStep("init", { scripts: ["true"], tellsCreate: true });
 const commandOn = (id: string): string => renderStepCommand(step, "create", { SERVER_ID: id });
 const ran: Fields = { create: commandOn(server), stdout: '{"uid": "of the state"}' };
 
-describe("a fact of the cluster in a preview of another run of its script", () => {
+describe("a fact of a script in a preview", () => {
   const fact = async (outputs: Fields, type = "command:remote:Command"): Promise<unknown> => {
     let uid: pulumi.Output<string> | undefined;
     let node: pulumi.Output<string> | undefined;
@@ -49,16 +49,16 @@ describe("a fact of the cluster in a preview of another run of its script", () =
     return shown(uid);
   };
 
-  it("is what the last run said", async () => {
+  it("is the value of the last run", async () => {
     assert.match(JSON.stringify(await fact(ran)), /"of the state"/);
   });
 
-  it("is unknown if that ran on another server, or did not come to its end", async () => {
+  it("is unknown if the last run was on another server or did not finish", async () => {
     assert.equal(await fact({ ...ran, create: commandOn("another") }), "unknown");
     assert.equal(await fact({ ...ran, update: unfinishedCommandMarker }), "unknown");
   });
 
-  it("is what a script of an earlier release said", async () => {
+  it("is the value from a script of an earlier release", async () => {
     const stdin = `SERVER_ID='${server}'\n`;
     assert.match(
       JSON.stringify(await fact({ ...ran, create: "sudo -n bash -s create", stdin })),

@@ -12,7 +12,7 @@ import { graph, type Row } from "../../support/graph/graph.js";
 import { isSecret, plain } from "../../support/graph/secrets.js";
 import { secret, value } from "../../support/graph/output-value.js";
 
-describe("a script for a machine", () => {
+describe("RemoteScript", () => {
   const connection = {
     host: "10.0.0.7",
     user: "debian",
@@ -39,7 +39,7 @@ describe("a script for a machine", () => {
     return row;
   };
 
-  it("names its text and shows its values, except a secret and a long one", async () => {
+  it("shows its digest and values, except secret and long values", async () => {
     const { inputs } = await script("up");
     const [, called, ...lines] = String(inputs["create"]).split(" \\\n  ");
     assert.equal(called, `init@${telling.digest} create`);
@@ -53,7 +53,7 @@ describe("a script for a machine", () => {
     assert.equal(plain(inputs["stdin"]), `{\nA='x'\nLONG='${"y".repeat(3000)}'\nread=yes\n}\n`);
   });
 
-  it("runs after its machine has the text, in a file that is named after the server and the text", async () => {
+  it("runs after its text is copied to a file named after server and digest", async () => {
     const { dependencies } = await script("up");
     assert.match(dependencies.join(" "), /CopyToRemote::a-scripts/);
     const rows = await graph(
@@ -67,7 +67,7 @@ describe("a script for a machine", () => {
     assert.equal(readFileSync(await path, "utf8"), bundle.text);
   });
 
-  it("runs when it is made and when it changes, or only when it is deleted", async () => {
+  it("runs on create and update, or only on delete", async () => {
     const [up, teardown] = [await script("up"), await script("delete")];
     const occasions = ({ inputs }: Row): unknown[] =>
       ["create", "update", "delete"].map((occasion) => inputs[occasion]);
@@ -83,7 +83,7 @@ describe("a script for a machine", () => {
     assert.equal("update" in inputs, false);
   });
 
-  it("gives back the values of its last line, as secrets", async () => {
+  it("returns the values of the last output line as secrets", async () => {
     await script("up", async (made) => {
       const uid = made.result("uid");
       assert.equal(await value(uid), "11111111-2222-3333-4444-555555555555");
@@ -91,7 +91,7 @@ describe("a script for a machine", () => {
     });
   });
 
-  it("fails with the name of a value that is not there", async () => {
+  it("fails with the name of a missing value", async () => {
     await script("up", async (made) => {
       await assert.rejects(value(made.result("token")), /the script's result has no "token"/);
     });

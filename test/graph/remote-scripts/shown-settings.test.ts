@@ -30,7 +30,7 @@ describe("settings of Kubernetes in the commands of scripts", () => {
   };
   const [init, join] = ["dev-control-plane-0-init", "dev-workers-general-0-join"];
 
-  it("are shown", async () => {
+  it("are visible by default", async () => {
     const { kubernetes } = issuer("https://id.example/realms/all");
     assert.deepEqual(await shown(init, { kubernetes }, false), [
       "KUBEADM_INIT",
@@ -41,13 +41,13 @@ describe("settings of Kubernetes in the commands of scripts", () => {
     assert.deepEqual(await shown(join, {}, false), ["KUBELET_CONFIGURATION", "KUBEADM_JOIN"]);
   });
 
-  it("are not shown where any value of the settings is encrypted", async () => {
+  it("are hidden if any value of the settings is encrypted", async () => {
     const kubelet = { kubernetes: { kubelet: { maxPods: 50 } } };
     assert.deepEqual(await shown(init, kubelet, true), []);
     assert.deepEqual(await shown(join, kubelet, true), []);
   });
 
-  it("are not shown with a URL that may have a secret", async () => {
+  it("are hidden if a URL may contain a secret", async () => {
     const { kubernetes } = issuer("https://id.example/realms/0123456789abcdef");
     const left = await shown(init, { kubernetes }, false);
     assert.deepEqual(left, ["KUBELET_CONFIGURATION", "KUBEADM_JOIN"]);
