@@ -12,7 +12,7 @@ import { steps } from "../support/graph/sent.js";
 
 const read = (file: string): string => readFileSync(join(getPackageRoot(), file), "utf8");
 
-/** Scripts of the program, each as one text in the form that a shell reads it. */
+/** Assembled scripts by name, each as one text in the form that a shell reads. */
 const assembled: Readonly<Record<string, string>> = {
   ...Object.fromEntries(steps.map(({ name, text }) => [name, text])),
   "prepare without IPv6": getPreparationStep({}).text,

@@ -44,15 +44,15 @@ const wanted = (file: string): string[] => {
 };
 
 /**
- * Limits that are independent of the machine's speed: two measure it, and pods terminate in their
- * own time.
+ * Limits that are independent of the machine's speed: two limit the measurement of that speed, and
+ * pods terminate in their own time.
  */
 const fixedBounds = [
   'timeout 60 python3 -c "$loop_time"',
   'timeout 20 python3 -c "$sync_latency"',
   'timeout 660 kubectl drain "$1"',
-  // The control plane is asked again (request-join-credentials.sh), or the timer runs again
-  // (approve-kubelet-certificates.sh).
+  // request-join-credentials.sh repeats the request to the control plane, and a timer repeats
+  // approve-kubelet-certificates.sh.
   "SECONDS + 180))",
   "SECONDS + 3600))",
 ];
@@ -69,7 +69,7 @@ describe("a machine script", () => {
   });
 
   for (const file of scripts) {
-    it(`scales all time limits by the machine's timeout factor: ${file}`, () => {
+    it(`scales time limits by the timeout factor: ${file}`, () => {
       const text = readFileSync(join(root, file), "utf8");
       const bounds = [
         ...text.matchAll(
@@ -85,7 +85,7 @@ describe("a machine script", () => {
       );
     });
 
-    it(`traces no command, exports no secret and has no endless loop: ${file}`, () => {
+    it(`exposes no secret and has no endless loop: ${file}`, () => {
       const text = readFileSync(join(root, file), "utf8");
       assert.doesNotMatch(text, /set -[a-z]*x|\bexport [A-Z_]*(TOKEN|KEY|SECRET)/);
       assert.doesNotMatch(text, /\bwhile (true|:)/);

@@ -27,7 +27,7 @@ const stubs: Readonly<Record<string, string>> = {
   hostname: "echo machine",
   curl: "exit 7",
   systemctl: "exit 0",
-  // Machine's own address, and the virtual IP if the test has set it.
+  // The machine's own address, and the virtual IP if the test has created the file `here`.
   ip: [
     'case "$*" in',
     '  *"to 10.0.0.11"*) echo "2: eth0    inet 10.0.0.11/24 brd 10.0.0.255 scope global eth0" ;;',

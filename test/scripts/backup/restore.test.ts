@@ -131,7 +131,7 @@ describe("restore.sh", () => {
     );
   });
 
-  it("swaps the data once while etcd is stopped, and keeps the former data", () => {
+  it("swaps the data once while etcd is stopped, keeps the former data, and starts etcd again", () => {
     load();
     well("stop");
     assert.ok(!has(`${manifests}/etcd.yaml`) && !has(`${manifests}/kube-apiserver.yaml`));
@@ -173,7 +173,7 @@ describe("restore.sh", () => {
   /** Returns the previous data, which must be kept. */
   const kept = (): string => machine.execute(`cat /var/lib/etcd/member-before-*/db`).stdout;
 
-  it("keeps the original data once over several restores, and then the data in use since the last one", () => {
+  it("keeps the original data once over several restores, and later the data in use since the last one", () => {
     for (const token of ["A", "B", "C"]) {
       assert.equal(load("8", token).code, 0);
       well("stop");
@@ -186,7 +186,7 @@ describe("restore.sh", () => {
     machine.put("var/lib/etcd/member/db", "LATER");
     load("8", "D");
     well("stop");
-    // The names contain seconds.
+    // The directory names contain the time in seconds.
     machine.stub("date", 'case "$*" in *%s*) /bin/date +%s ;; *) echo later ;; esac');
     well("swap", "D");
     assert.equal(machine.file("var/lib/etcd/member-before-later/db"), "LATER");
@@ -257,7 +257,7 @@ describe("restore.sh", () => {
     assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
   });
 
-  it("invalidates the records of settings that the restore may have reverted, so that the next up checks", () => {
+  it("invalidates the records of settings that the restore may have reverted", () => {
     for (const name of ["kept-version", "kept-kubelet", "kept-patches"])
       machine.put(`var/lib/stackadm/${name}`, "as it is");
     well("start-api");

@@ -74,7 +74,7 @@ describe("etcd-member.sh", () => {
     assert.ok(!calls.includes("systemctl restart kubelet"));
   });
 
-  it("restores kubelet's former configuration if kubelet fails with another, and reports kubelet's error", () => {
+  it("restores kubelet's former configuration after a failed change, and reports kubelet's error", () => {
     run();
     const { code, stderr, calls } = run({ KUBELET_CONFIG: "broken: 1\n" }, "update");
     assert.equal(code, 1);

@@ -103,7 +103,7 @@ describe("component configuration on a control plane", () => {
       assert.equal(machine.file("etc/kubernetes/stackadm-former/kube-apiserver.yaml"), undefined);
     });
 
-    it("restores the former flags of an interrupted run before the API request, which fails until then", () => {
+    it("restores the former flags of an interrupted run before waiting for the API server", () => {
       machine.put("etc/kubernetes/stackadm-former/kube-apiserver.yaml", "former\n");
       machine.put("var/lib/stackadm/kept-configuration", "not finished");
       const asked =

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 
 const components = join(__dirname, "..", "..", "..", "components");
-/** Scripts that only compare the frozen values. */
+/** Scripts that only compare the immutable values. */
 const scripts = [
   ...["remote-scripts/scripts/common.sh", "kubeadm/scripts/immutable-values.sh"].map((path) =>
     readFileSync(join(components, path), "utf8"),

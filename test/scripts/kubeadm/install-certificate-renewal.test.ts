@@ -13,7 +13,7 @@ describe("certificate renewal on a control plane", () => {
   const unit = (name: string): string =>
     machine.file(`etc/systemd/system/stackadm-certificates${name}`) ?? "";
 
-  it("installs an hourly timer that waits for running steps, and a unit that runs before kubelet at boot", () => {
+  it("installs an hourly timer that waits for running steps, and a boot unit that precedes kubelet", () => {
     const { code, stderr, calls } = runControlPlane(machine);
     assert.equal(code, 0, stderr);
     assert.match(unit(".timer"), /^OnCalendar=\*-\*-\* \*:12:00$/m);
@@ -32,7 +32,7 @@ describe("certificate renewal on a control plane", () => {
       assert.ok(calls.includes(`systemctl ${call}`), call);
   });
 
-  it("renews certificates in an `up` before the first API request, since the API may fail without", () => {
+  it("renews certificates in an `up` before the first API request", () => {
     runControlPlane(machine);
     const { calls } = runControlPlane(machine, {}, "update");
     const [renewed, asked] = [

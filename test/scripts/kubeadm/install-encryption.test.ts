@@ -73,7 +73,7 @@ describe("encryption of Secrets on a control plane", () => {
     assert.ok(!settled.calls.some((call) => call.includes("get nodes -l")), "nobody is asked");
   });
 
-  it("deletes key, file and annotation for the user's own file, and starts over without that file", () => {
+  it("deletes key and annotation if the user sets a file, and starts over once the user removes the file", () => {
     machine = staticPods();
     says(machine, own);
     converge(machine, { ENCRYPTION });
@@ -117,7 +117,7 @@ describe("encryption of Secrets on a control plane", () => {
     ["exit 64", plain],
     ["exit 255", plain],
   ] as const)
-    it(`lets a joining machine write ${first === plain ? "plain" : "encrypted"} if a peer ends with ${answer}`, () => {
+    it(`lets a joining machine write ${first === plain ? "plain" : "encrypted"} data if a peer answers ${answer}`, () => {
       machine = controlPlaneMachine();
       says(machine, "none");
       machine.stub(
@@ -128,7 +128,7 @@ describe("encryption of Secrets on a control plane", () => {
       assert.equal(text(), decoded(first));
     });
 
-  describe("on a joining machine while the cluster's configuration names the program's file", () => {
+  describe("on a joining machine with a peer's file", () => {
     const joining = (values: object, encryptsElsewhere: string): string => {
       machine = controlPlaneMachine();
       says(machine, "none");
@@ -146,17 +146,17 @@ describe("encryption of Secrets on a control plane", () => {
       return machine.file("when") ?? "";
     };
 
-    it("provides the file before kubeadm starts the API server, and deletes the file without encryption", () => {
+    it("provides the file when kubeadm starts the API server, and then deletes the file if encryption is off", () => {
       assert.equal(joining({}, "exit 64"), "FORMER 700\n 600\n");
       assert.equal(text(), undefined);
     });
 
-    it("keeps the file of the machine's own decision with encryption", () => {
+    it("keeps the machine's own file if encryption is on", () => {
       assert.equal(joining({ ENCRYPTION }, "exit 3"), `${decoded(plain)} 700\n 600\n`);
     });
   });
 
-  it("sends no encryption request to peers without encryption", () => {
+  it("sends no encryption request to peers if encryption is off", () => {
     machine = controlPlaneMachine();
     machine.stub(
       "ssh",

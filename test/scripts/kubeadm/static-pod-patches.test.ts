@@ -77,7 +77,7 @@ describe("static pod patches on a control plane", () => {
     assert.deepEqual(kubeadmCalls(run()), []);
   });
 
-  it("restores the former manifest if the component fails with a patch, also for a run without patches", () => {
+  it("restores the former manifest if the component fails with a patch, and converges without patches", () => {
     const { code, stderr } = run(patches("broken\n"));
     assert.equal(code, 1);
     assert.match(
@@ -116,7 +116,7 @@ describe("static pod patches on a control plane", () => {
     assert.equal(machine.file(`${directory}/kube-scheduler0001+json.json`), undefined);
   });
 
-  it("records patches as unfinished if kubeadm init is interrupted, so that a later run can remove all", () => {
+  it("records the patches of an interrupted kubeadm init, so that a later run can remove the patches", () => {
     const fresh = controlPlaneMachine();
     fresh.stub("systemd-run", "exit 1");
     runControlPlane(fresh, patches("one\n"));

@@ -193,7 +193,7 @@ describe("the upgrade of a control plane", () => {
     assert.equal(machine.file(`etc/kubernetes/manifests/${name}`), "former\n");
   });
 
-  it("upgrades the cluster if the first control plane was recreated with the packages in the meantime", () => {
+  it("upgrades the cluster if the first control plane was recreated with the new packages", () => {
     rmSync(join(machine.root, "var/lib/stackadm/kept-version"));
     machine.put("kubeadm-version", "v1.36.3\n");
     machine.put("kubelet-version", "Kubernetes v1.36.3\n");
@@ -208,7 +208,7 @@ describe("the upgrade of a control plane", () => {
     assert.ok(!deeds(run()).includes("upgrade apply"), "the cluster has it by now");
   });
 
-  describe("if the last control plane was recreated with the version before its own upgrade", () => {
+  describe("if the last control plane was recreated with the new version", () => {
     const other = { KUBEADM_INIT: "", NODE_NAME: "dev-control-plane-1" };
     const found = (proxy: string, ...images: readonly string[]): Outcome => {
       rmSync(join(machine.root, "var/lib/stackadm/kept-version"), { force: true });

@@ -128,7 +128,7 @@ describe("the upgrade of a worker", () => {
     assert.deepEqual(deeds(done), whole.slice(1));
   });
 
-  it("keeps kubelet's version if the drain is blocked, reports the pods, and resumes in the next run", () => {
+  it("keeps kubelet's version if the drain is blocked, reports the pods, and resumes later", () => {
     machine.stub("ssh", 'case "$*" in *retire) echo "pods/web: budget"; exit 4 ;; esac');
     const done = run();
     assert.match(
@@ -160,7 +160,7 @@ describe("the upgrade of a worker", () => {
     assert.deepEqual(deeds(run()), [whole[1], "restore", "joined"]);
   });
 
-  it("upgrades a machine without apt by the files that the user installed, and reports missing files", () => {
+  it("upgrades a machine without apt with files of the user's, and reports missing files", () => {
     const words = ["apt-get", "apt-mark", "apt-cache"];
     const without = scripts.map((text) => text.replaceAll("command -v apt-get", "false"));
     const failed = machine.run(without, values, "update");

@@ -61,7 +61,7 @@ describe("authorized-keys.sh", () => {
     publicKey = "ssh-ed25519 AAAAnew program";
     assert.equal(run().code, 0);
     const others = `ssh-ed25519 AAAAannabel annabel\n${ben}\n`;
-    // The program's current key is always accepted, even if no one listed it.
+    // The program's current key is always accepted, even without an entry in the list.
     assert.equal(machine.file(file), `${others}${marked(publicKey)}`);
     machine.put(file, `${anna}\r\n${others}`);
     run();

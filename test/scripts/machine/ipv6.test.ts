@@ -36,7 +36,7 @@ describe("ipv6.sh", () => {
     }
   });
 
-  it("keeps router advertisements accepted before the script enables forwarding", () => {
+  it("keeps router advertisements accepted, by a setting that precedes forwarding", () => {
     run();
     assert.equal(
       machine.file(settings),

@@ -144,7 +144,7 @@ describe("second-interface.sh", () => {
         assert.match(line, / table 1022( |$)/);
     });
 
-    it("restarts the second interface and then the first one, whose default route must remain", () => {
+    it("restarts the second interface once, and then the first interface with the default route", () => {
       const { calls } = run();
       const order = calls.filter((call) => /^if(up|down)/.test(call));
       assert.deepEqual(order, [

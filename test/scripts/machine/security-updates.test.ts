@@ -19,7 +19,7 @@ describe("unattended-upgrades", () => {
   let machine: Sandbox;
   const run = (wanted: boolean) =>
     machine.run(preparationScripts, workerValues({ securityUpdates: wanted }));
-  /** Writes the files like cloud-init at the first boot, and after its state was cleaned. */
+  /** Writes cloud-init's files, as at the first boot and after a cleanup of cloud-init's state. */
   const boot = (): void => {
     for (const { path, content } of written) machine.put(path.slice(1), content);
   };
@@ -50,7 +50,7 @@ describe("unattended-upgrades", () => {
     assert.match(settings(), /Unattended-Upgrade "1";\n[^]*Automatic-Reboot "false";\n$/);
   });
 
-  it("stays enabled after cloud-init writes its files again", () => {
+  it("stays enabled after cloud-init rewrites the settings", () => {
     run(true);
     boot();
     assert.equal(enabled(), "1");

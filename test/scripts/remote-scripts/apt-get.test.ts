@@ -57,7 +57,7 @@ describe("apt-get.sh", () => {
     "E: LZ4F: /var/lib/apt/lists/x_Packages.lz4 Read error (ERROR_frameType_unknown)\nE: The package lists or status file could not be parsed or opened.",
     "E: LZ4F: /var/lib/apt/lists/x_Packages.lz4 Read error (ERROR_GENERIC)\nW: You may want to run apt-get update to correct these problems\nE: The package cache file is corrupted",
   ])
-    it(`deletes package lists that a power failure corrupted: ${broken.split("\n").at(-1) ?? ""}`, () => {
+    it(`deletes lists that a power failure corrupted: ${broken.split("\n").at(-1) ?? ""}`, () => {
       machine.put("var/lib/apt/lists/x_Packages.lz4", "half");
       machine.put("var/cache/apt/pkgcache.bin", "of it");
       // Like apt 2.6, whose update fails on the list that it would replace.

@@ -32,7 +32,7 @@ describe("the timeout factor of a machine", () => {
     ["many\n", 1],
     ["100\n", 1],
   ] as const)
-    it(`is ${String(factor)} if the file contains ${JSON.stringify(written ?? "nothing")}`, () => {
+    it(`is ${String(factor)} if the file's content is ${JSON.stringify(written ?? "absent")}`, () => {
       if (written !== undefined) machine.put("var/lib/stackadm/timeout-factor", written);
       assert.equal(waits(), 10 * factor);
     });

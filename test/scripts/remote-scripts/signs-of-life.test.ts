@@ -16,15 +16,15 @@ const every = (seconds: string): string => {
   return text;
 };
 /**
- * Interval that is longer than the test's limit: a loop that waits it out, instead of noticing the
- * script's end, fails the test.
+ * Interval that is longer than the test's limit: a loop that waits for the interval, instead of
+ * noticing the script's end, fails the test.
  */
 const rarely = every("600");
 const waits =
   'work() { until [[ -e go ]]; do sleep 0.1; done; echo "{}" >&4; }\nrun_step wait work\n';
 
 /**
- * Output of a script as it arrives, and its end: the moment when no process has its output open.
+ * Output of a running script. The script ends when no process keeps the output open.
  */
 class Session {
   stdout = "";

@@ -91,7 +91,7 @@ describe("the netplan network of an Ubuntu machine", () => {
       (name) => `/run/systemd/network/10-netplan-${name}.network`,
     );
     assert.deepEqual(before, [ens3, ens4]);
-    // Default route through a network that must not be used for it.
+    // Default route through the admin network, which must have no default route.
     assert.match(
       machine.file(ens4?.slice(1) ?? "") ?? "",
       /^Destination=0\.0\.0\.0\/0\nGateway=10\.9\.0\.1$/m,

@@ -100,7 +100,7 @@ describe("the package installation on an Ubuntu machine", () => {
       for (const [name, text] of Object.entries(aptSettings))
         machine.put(`etc/apt/apt.conf.d/${name}`, text);
       const others = machine.bodyOf("apt-get");
-      // In place of the download, apt names the sites that it would ask.
+      // Instead of a download, apt prints the sites of the requests.
       machine.stub(
         "apt-get",
         `case "$*" in *" update") { echo update; APT_CONFIG=${aptConfiguration(machine)} /usr/bin/apt-get "\${@:1:$#-1}" indextargets --no-release-info --format '$(SITE)'; } >>$root/sites ;; *) ${others} ;; esac`,

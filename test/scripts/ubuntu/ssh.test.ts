@@ -63,12 +63,12 @@ describe("sshd on an Ubuntu machine", () => {
   };
 
   for (const { version } of ubuntuReleases)
-    it(`accepts concurrent logins of all machines, refuses passwords, keeps the image's ports (${version})`, () => {
+    it(`allows logins of all machines, refuses passwords, and keeps the image's ports (${version})`, () => {
       configure(version);
       const before = settings();
       for (const [name, text] of Object.entries(firstBootFiles(folder)))
         machine.put(`${folder}/${name}`, text);
-      // No address or port is among them: on 24.04 and later, a generator would write these into
+      // No address or port is different: on 24.04 and later, a generator would write these into
       // ssh.socket (openssh 9.6p1, sshd-socket-generator).
       assert.deepEqual(
         settings().filter((line) => !before.includes(line)),

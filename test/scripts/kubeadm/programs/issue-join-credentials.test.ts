@@ -117,7 +117,7 @@ describe("issue-join-credentials.sh", () => {
       assert.deepEqual(removed("10.0.0.7"), []);
     });
 
-    it("sends no request to etcd if etcd has its own machines", () => {
+    it("sends no request to etcd if etcd runs on separate machines", () => {
       machine.stub(
         "kubectl",
         'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "etcd:\\n  external:\\n" ;; *configmap*) echo s ;; *) exit 1 ;; esac',
@@ -178,7 +178,7 @@ describe("issue-join-credentials.sh", () => {
       machine.stub("systemd-run", "exit 0");
     });
 
-    it("deletes the token by its ID, and succeeds if the node is Ready", () => {
+    it("deletes the token by the token's ID, and succeeds if the node is Ready", () => {
       states("printf 'cp=True\\na=True\\n'");
       const { code, calls } = joined("joined abcdef");
       assert.equal(code, 0);

@@ -26,7 +26,7 @@ const stubs = {
   hostname: "echo machine",
   cp: 'exec /bin/cp "$@"',
   curl: "printf ok",
-  // The text of a certificate file is openssl's output about it.
+  // A certificate file contains openssl's output for the certificate.
   openssl: "cat",
   kubeadm: 'cp -a "$root/new/." /etc/kubernetes/',
   // kubelet restarts a stopped container. A broken component only starts with its former

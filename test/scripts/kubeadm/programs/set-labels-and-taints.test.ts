@@ -59,7 +59,7 @@ describe("set-labels-and-taints.sh", () => {
     ]);
   });
 
-  it("ignores a malformed record, since a node can write its own annotation", () => {
+  it("ignores a malformed record, since the node can write the annotation", () => {
     for (const forged of [
       "- -\ndev-control-plane-0 a=1 -",
       "--all=1 -",
@@ -135,7 +135,7 @@ describe("install-labels-and-taints.sh", () => {
     assert.match(machine.file(timer) ?? "", /OnUnitInactiveSec=60/);
   });
 
-  it("deletes the ConfigMap, labels, taints and timer once after the last group loses its own", () => {
+  it("deletes ConfigMap, labels, taints and timer once if no group has labels or taints any more", () => {
     run(gpu);
     const { code, calls } = run("");
     assert.equal(code, 0);

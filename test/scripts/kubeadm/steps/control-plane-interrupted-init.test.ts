@@ -64,7 +64,7 @@ describe("kubeadm init after a failed attempt", () => {
     assert.match(again.stderr, /the API server of an interrupted kubeadm init answers; going on/);
   });
 
-  it("passes no further check to ignore if the user ignores all checks", () => {
+  it("adds no ignored check if the user ignores all checks", () => {
     const again = run({ IGNORED_ERRORS: "all" });
     assert.equal(again.code, 0, again.stderr);
     const [words = "", ...more] = kubeadm(again);

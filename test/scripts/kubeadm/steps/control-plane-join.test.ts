@@ -87,7 +87,7 @@ describe("control-plane.sh with peers", () => {
     assert.equal(machine.file("var/lib/stackadm/kept-patches"), undefined);
   });
 
-  it("keeps the data of an interrupted join until a peer returns credentials, since etcd may need the data", () => {
+  it("keeps the data of an interrupted join until a peer returns credentials", () => {
     machine.put("etc/kubernetes/kubelet.conf");
     machine.put("var/lib/etcd/member/wal", "DATA");
     machine.stub(

@@ -36,7 +36,7 @@ describe("control-plane.sh on a machine with systemd-resolved", () => {
     assert.match(machine.file("var/lib/kubelet/config.yaml") ?? "", /^resolvConf: /);
   });
 
-  it("fails without the record of success if the upload of that configuration fails", () => {
+  it("fails kubeadm init if the upload of the configuration fails", () => {
     machine.put("refuses");
     assert.match(runControlPlane(machine).stderr, /\nreason: kubeadm init failed on dev-control/);
     assert.equal(machine.file("var/lib/stackadm/init.done"), undefined);

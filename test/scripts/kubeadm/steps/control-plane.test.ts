@@ -155,7 +155,7 @@ describe("control-plane.sh", () => {
       `case "$*" in *"get configmap kubelet-config"*) echo "maxPods: 50" ;;
       *"get configmap kube-proxy"*) echo "mode: x" ;; *) ${machine.bodyOf("kubectl")} ;; esac`,
     );
-    // A configuration that was started and refused is applied like any other change.
+    // A configuration that kubeadm refused is applied like any other change.
     assert.notDeepEqual(phases(run({ ...configured, ...fields }, "update")), []);
   });
 
@@ -251,7 +251,7 @@ describe("control-plane.sh", () => {
     assert.equal(machine.file(frozen), `${other}\n`);
   });
 
-  it("accepts a control plane of an earlier release with fewer values, and stores the further values", () => {
+  it("accepts a control plane of an earlier release with fewer values, and stores the new values", () => {
     run({ FROZEN: "network.pods 10.244.0.0/16" });
     assert.equal(run().code, 0);
     assert.equal(machine.file(frozen), `${controlPlaneValues.FROZEN}\n`);
@@ -265,7 +265,7 @@ describe("control-plane.sh", () => {
     );
   });
 
-  it("deletes kubeadm's automatic approval of nodes in each run, after enabling the script's own approval", () => {
+  it("deletes kubeadm's automatic approval of nodes in each run, once the join user exists", () => {
     const words = "delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found";
     for (const occasion of [undefined, "update"] as const) {
       const { calls } = run({}, occasion);

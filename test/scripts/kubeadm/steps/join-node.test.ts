@@ -113,7 +113,7 @@ describe("join-node.sh", () => {
       const joining = machine.bodyOf("kubeadm");
       machine.stub("kubeadm", "exit 1");
       assert.equal(join("maxPods: 1\n").code, 1);
-      // The join has finished after all, with the cluster's configuration of that time.
+      // The interrupted join succeeded later, with the cluster's configuration of that time.
       machine.put("var/lib/stackadm/join.done");
       machine.put("etc/kubernetes/pki/ca.crt", "CA\n");
       machine.put(file, "maxPods: 1\n");
@@ -147,7 +147,7 @@ describe("join-node.sh", () => {
     }
   });
 
-  it("fails if the afterKubeadm step fails, and reports where the step's output is", () => {
+  it("fails if the afterKubeadm step fails, and reports the path of the step's output", () => {
     const { code, stderr } = run({ AFTER_KUBEADM: "echo why >&2\nexit 7\n" });
     assert.equal(code, 1);
     assert.match(
@@ -169,8 +169,8 @@ describe("join-node.sh", () => {
       assert.equal(stdout, "");
       assert.match(stderr, /dev-general-0 joined, but did not become Ready within 180 s; kubectl/);
     }
-    // Images that prepare.sh started to pull: the first missing one is the reason, usually the pod
-    // network's.
+    // prepare.sh started to pull these images. The reason names the first missing image, usually
+    // an image of the pod network.
     machine.put("run/stackadm/images", "r/present:1\n\nr.example/network:1\n");
     machine.stub(
       "crictl",
@@ -235,7 +235,7 @@ describe("join-node.sh", () => {
       machine.file("etc/hosts"),
       "127.0.0.1 localhost\n10.0.0.9 api.dev.internal # stackadm\n",
     );
-    // A running container keeps the file of its start.
+    // A running container keeps the file's content from the container's start.
     assert.equal(machine.file("stopped"), "-r timeout 60 crictl stop proxy of-one of-other \n");
   });
 

@@ -120,7 +120,7 @@ describe("release-cluster-objects.sh", () => {
   });
 
   describe("with 300 volumes", () => {
-    /** Slow driver: at every second check it deletes 50 volumes. */
+    /** Slow driver: every second check deletes 50 volumes. */
     const many = [
       "gone=$(cat $root/gone 2>/dev/null || echo 0); asked=$(cat $root/asked 2>/dev/null || echo 0)",
       "looks=$(($(cat $root/looks 2>/dev/null || echo 0) + 1)); echo $looks >$root/looks",
@@ -204,7 +204,7 @@ describe("release-cluster-objects.sh", () => {
     });
   });
 
-  it("deletes pods and attachments of a node that is not Ready by force, for volumes in deletion only", () => {
+  it("force-deletes pods and attachments of a node that is not Ready, for volumes in deletion only", () => {
     living({
       [services]: "",
       [volumes]: [

@@ -17,7 +17,7 @@ describe("release-snapshots.sh", () => {
     }
   });
 
-  it("deletes only Cinder's snapshots, and waits until the CSI driver has deleted them", () => {
+  it("deletes only Cinder's snapshots, and waits for the deletion by the CSI driver", () => {
     const machine = new Sandbox({
       ...common,
       kubectl: [

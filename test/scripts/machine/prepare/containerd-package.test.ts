@@ -69,7 +69,7 @@ describe("the source of containerd", () => {
   const installed = ({ calls }: Outcome): string =>
     calls.find((call) => call.includes(" install ")) ?? "";
 
-  it("is a separate repository if no other repository has containerd, with the newest build of the series", () => {
+  it("is a separate repository if no other one has containerd, with the newest build of the series", () => {
     const done = run();
     assert.equal(done.code, 0, done.stderr);
     assert.equal(
@@ -91,7 +91,7 @@ describe("the source of containerd", () => {
     assert.equal(machine.file("etc/apt/keyrings/stackadm.asc"), `PINNED ${upstream}\n`);
   });
 
-  it("is not kept as a source of apt, and its package is held", () => {
+  it("does not remain a source of apt, and the package is held", () => {
     const { calls } = run();
     assert.doesNotMatch(machine.file("etc/apt/sources.list.d/stackadm.list") ?? "", /docker/);
     assert.equal(machine.file(`${apart}/sources.list`), undefined);
@@ -115,7 +115,7 @@ describe("the source of containerd", () => {
     assert.equal(installed(run()), "");
   });
 
-  it("is the distribution if its lists contain a suitable build after an update", () => {
+  it("is the distribution if the updated lists contain a suitable build", () => {
     has({ distribution: "2.1.4~ds1-1", separate: "2.2.1-1" });
     const done = run();
     assert.equal(done.code, 0, done.stderr);

@@ -13,7 +13,7 @@ const id = "5ee5a1c4-1111-4222-8333-444444444444";
 const runtime = renderVolumeLine("runtime", id);
 
 /**
- * Stubs: file `label` is the volume, file `mounts` the mounts. Both survive a run, as on a machine.
+ * Stubs: file `label` contains the volume's label, file `mounts` the mounts. Both survive a run.
  */
 const disks = {
   udevadm: "exit 0",

@@ -190,7 +190,7 @@ describe("the download settings of prepare.sh", () => {
       assert.equal(restarts(run({ PROXY: proxied })), 0);
     });
 
-    it("is deleted from the file of an earlier release", () => {
+    it("deletes the file of an earlier release", () => {
       machine.put("var/lib/stackadm/proxy/curl", "CANARY\n");
       run({ PROXY: proxied });
       assert.equal(machine.file("var/lib/stackadm/proxy/curl"), undefined);

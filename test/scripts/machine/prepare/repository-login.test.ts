@@ -71,7 +71,7 @@ describe("a login in kubernetes.packages.url", () => {
     assert.equal(mode(), 0o600);
   });
 
-  it("does not exist for most users, whose source list stays readable by all", async () => {
+  it("is optional, and a source list without login stays readable by all users", async () => {
     await prepare(address(""));
     assert.equal(mode(), 0o644);
   });
