@@ -12,7 +12,7 @@ import { steps } from "../support/graph/sent.js";
 
 const read = (file: string): string => readFileSync(join(getPackageRoot(), file), "utf8");
 
-/** Scripts of the program, each as one text in the form that a shell reads it. */
+/** Assembled scripts by name, each as one text in the form that a shell reads. */
 const assembled: Readonly<Record<string, string>> = {
   ...Object.fromEntries(steps.map(({ name, text }) => [name, text])),
   "prepare without IPv6": getPreparationStep({}).text,
@@ -35,15 +35,15 @@ function unassignedIn(script: string): string[] {
   return [...new Set(findings.map(({ message }) => message.split(" ")[0] ?? ""))];
 }
 
-describe("a script as a machine runs it", () => {
+describe("the check of assembled scripts", () => {
   for (const [name, text] of Object.entries(assembled))
-    it(`assigns every variable that it reads: ${name}`, () => {
+    it(`finds no unassigned variable in ${name}`, () => {
       // The program calls no function of restart-with-rollback.sh that reads `state`.
       const uncalled = name === "RENEW_SCRIPT" ? ["state"] : [];
       assert.deepEqual(unassignedIn(text), uncalled);
     });
 
-  it("contains every script file", () => {
+  it("covers every script file", () => {
     const files = execFileSync("git", ["ls-files", "components/*.sh", "automation/*.sh"], {
       cwd: getPackageRoot(),
       encoding: "utf8",
@@ -56,7 +56,7 @@ describe("a script as a machine runs it", () => {
     assert.deepEqual(absent, []);
   });
 
-  it("is reported if it reads a variable that no part assigns", () => {
+  it("reports a variable that a script reads and no part assigns", () => {
     assert.deepEqual(unassignedIn('a=1\n# shellcheck disable=SC2154\necho "$a $b"\n'), ["b"]);
   });
 });

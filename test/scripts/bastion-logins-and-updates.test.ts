@@ -47,24 +47,24 @@ const run = (setting: string): Outcome & Written => {
 };
 
 describe("bastion-logins-and-updates.sh", () => {
-  it("takes a machine whose sshd lets as many in at once as its user data say", () => {
+  it("accepts a bastion whose sshd allows as many concurrent logins as the user data set", () => {
     const { code, stdout, stderr } = run("maxstartups 200:30:400");
     assert.equal(code, 0, stderr);
     assert.deepEqual(JSON.parse(stdout), { startups: "200" });
   });
 
-  it("has it install security updates, which user data put off", () => {
+  it("enables the security updates that the user data postponed", () => {
     assert.match(run("maxstartups 200:30:400").periodic ?? "", /^APT::Periodic::Enable "1";$/m);
   });
 
-  it("keeps addresses and routes when an update restarts systemd-networkd, and does not restart it", () => {
+  it("keeps addresses and routes over a restart of systemd-networkd, and does not restart the service", () => {
     const { networkd, addresses, calls } = run("maxstartups 200:30:400");
     assert.match(networkd ?? "", /^ManageForeignRoutes=no$/m);
     assert.equal(addresses, "[Network]\nKeepConfiguration=yes\n");
     assert.ok(!calls.some((call) => call.startsWith("systemctl restart")), calls.join("\n"));
   });
 
-  it("refuses one whose sshd does not read them: it would lose connections by chance", () => {
+  it("refuses a bastion whose sshd allows too few concurrent logins", () => {
     for (const setting of ["maxstartups 10:30:100", "nothing 1"]) {
       const { code, stderr } = run(setting);
       assert.equal(code, 1);

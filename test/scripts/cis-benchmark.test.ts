@@ -113,7 +113,7 @@ describe("the table of scored CIS items", () => {
     machine.put("var/lib/kubelet/config.yaml", kubelet);
   };
 
-  it("has each of them once, by its number", () => {
+  it("contains each item once, by number", () => {
     const numbers = items.map(({ number }) => number);
     assert.equal(new Set(numbers).size, numbers.length);
     const chapters = ["1", "2", "4"].map(
@@ -124,14 +124,14 @@ describe("the table of scored CIS items", () => {
     assert.ok(Object.keys(byDefault).every(known) && Object.keys(byDefault).length <= 2);
   });
 
-  it("passes none where nothing could be read", () => {
+  it("fails every item if no value can be read", () => {
     machine.stub("find", "exit 1");
     machine.stub("ss", "exit 1");
     for (const role of ["control-plane", "worker"] as const)
       assert.deepEqual(failing(role), numbersOf(role));
   });
 
-  it("passes all of what is rendered for a hardened cluster, and by default all but those that are explained", () => {
+  it("passes all items for a hardened cluster, and all but the explained items by default", () => {
     installed(true);
     assert.deepEqual(failing("control-plane"), []);
     assert.deepEqual(failing("worker"), []);
@@ -140,7 +140,7 @@ describe("the table of scored CIS items", () => {
     assert.deepEqual(failing("worker"), []);
   });
 
-  it("fails what is open", () => {
+  it("fails items with wrong modes, owners, addresses or flags", () => {
     installed(true);
     machine.stub("find", "echo 600 root:root; echo 600 etcd:root");
     machine.stub("ss", "echo LISTEN 0 4096 0.0.0.0:10249 0.0.0.0:*");

@@ -8,7 +8,7 @@ import {
   buildCniInstallHook,
 } from "../../components/pod-network/cni-install-hook.js";
 
-describe("pod-network/cni-configuration", () => {
+describe("the CNI install hook", () => {
   let directory = "";
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "stackadm-cni-"));
@@ -32,7 +32,7 @@ describe("pod-network/cni-configuration", () => {
       spawn("sh", ["-ec", script]).once("exit", resolve);
     });
 
-  it("gives the node the whole configuration, and only when it is complete", async () => {
+  it("installs the CNI configuration only after the configuration is complete", async () => {
     const { from, to, script } = place();
     writeFileSync(from, "draft\n");
     const ended = run(script.replaceAll("sleep 0.2", "sleep 0.01"));
@@ -42,7 +42,7 @@ describe("pod-network/cni-configuration", () => {
     assert.equal(readFileSync(join(to, "10-x.conflist"), "utf8"), "draft\nrange\n");
   });
 
-  it("fails when it is never complete, so that the container starts again", async () => {
+  it("fails if the configuration never becomes complete, so that kubelet restarts the container", async () => {
     const { from, to, script } = place();
     writeFileSync(from, "draft\n");
     assert.equal(await run(script.replaceAll("sleep 0.2", "true")), 1);

@@ -44,21 +44,21 @@ const wanted = (file: string): string[] => {
 };
 
 /**
- * Limits that are independent of the machine's speed: two measure it, and pods terminate in their
- * own time.
+ * Limits that are independent of the machine's speed: two limit the measurement of that speed, and
+ * pods terminate in their own time.
  */
 const fixedBounds = [
   'timeout 60 python3 -c "$loop_time"',
   'timeout 20 python3 -c "$sync_latency"',
   'timeout 660 kubectl drain "$1"',
-  // The control plane is asked again (request-join-credentials.sh), or the timer runs again
-  // (approve-kubelet-certificates.sh).
+  // request-join-credentials.sh repeats the request to the control plane, and a timer repeats
+  // approve-kubelet-certificates.sh.
   "SECONDS + 180))",
   "SECONDS + 3600))",
 ];
 
-describe("scripts for machines", () => {
-  it("end only with failure codes that are in the table", () => {
+describe("a machine script", () => {
+  it("uses only failure codes of the table", () => {
     const codes = scripts.flatMap((file) =>
       [...readFileSync(join(root, file), "utf8").matchAll(/^[^#\n]*\bdie_as (\w+)/gm)].map(
         ([, code = ""]) => ({ file, code }),
@@ -69,7 +69,7 @@ describe("scripts for machines", () => {
   });
 
   for (const file of scripts) {
-    it(`${file} gives commands the time that the machine's timeout factor says`, () => {
+    it(`scales time limits by the timeout factor: ${file}`, () => {
       const text = readFileSync(join(root, file), "utf8");
       const bounds = [
         ...text.matchAll(
@@ -85,7 +85,7 @@ describe("scripts for machines", () => {
       );
     });
 
-    it(`${file} shows no secret: no trace, no environment, no unbounded wait`, () => {
+    it(`exposes no secret and has no endless loop: ${file}`, () => {
       const text = readFileSync(join(root, file), "utf8");
       assert.doesNotMatch(text, /set -[a-z]*x|\bexport [A-Z_]*(TOKEN|KEY|SECRET)/);
       assert.doesNotMatch(text, /\bwhile (true|:)/);
@@ -178,7 +178,7 @@ describe("scripts for machines", () => {
     ],
   ] as const;
   for (const [step, values, files] of contracts) {
-    it(`${step} reads exactly the values that the program gives it`, () => {
+    it(`reads exactly the values that the program provides: ${step}`, () => {
       const known: readonly string[] = values;
       const paths = files.map((file) => `components/${file}`);
       const missing = paths.flatMap(wanted).filter((name) => !known.includes(name));

@@ -27,7 +27,7 @@ const stubs: Readonly<Record<string, string>> = {
   hostname: "echo machine",
   curl: "exit 7",
   systemctl: "exit 0",
-  // Machine's own address, and the virtual IP if the test has set it.
+  // The machine's own address, and the virtual IP if the test has created the file `here`.
   ip: [
     'case "$*" in',
     '  *"to 10.0.0.11"*) echo "2: eth0    inet 10.0.0.11/24 brd 10.0.0.255 scope global eth0" ;;',
@@ -56,7 +56,7 @@ describe("virtual-ip.sh", () => {
     machine.close();
   });
 
-  it("writes the configuration for the interface that has the machine's address, without IPVS", () => {
+  it("configures the interface with the machine's address, without IPVS", () => {
     run(three);
     const written = machine.file(config) ?? "";
     assert.match(written, /^ {2}interface eth0$/m);
@@ -65,14 +65,14 @@ describe("virtual-ip.sh", () => {
     assert.equal(machine.file("etc/default/keepalived"), 'DAEMON_ARGS="--vrrp"\n');
   });
 
-  it("names the address that no interface has", () => {
+  it("fails with the address if no interface has the address", () => {
     const { code, stderr } = run(values(["10.0.0.99"]));
     assert.equal(code, 1);
     assert.match(stderr, /\nreason: no interface of machine has the address 10\.0\.0\.99\n$/);
     assert.equal(machine.file(config), undefined);
   });
 
-  it("starts it at first, and does nothing twice", () => {
+  it("restarts keepalived in the first run only", () => {
     const first = services(run(alone).calls);
     assert.deepEqual(first, ["systemctl enable keepalived", "systemctl restart keepalived"]);
     const { calls } = run(alone);
@@ -81,14 +81,14 @@ describe("virtual-ip.sh", () => {
     ]);
   });
 
-  it("tells it of other control planes without letting go of the address", () => {
+  it("adds other control planes without releasing the address", () => {
     run(alone);
     assert.deepEqual(services(run(three).calls), [
       ...["systemctl enable keepalived", "systemctl reload-or-restart keepalived"],
     ]);
   });
 
-  it("goes on to tell those that are about to leave: else they would take the address", () => {
+  it("keeps control planes that are about to leave, which would otherwise take the address", () => {
     run(three);
     run(alone);
     assert.match(
@@ -97,7 +97,7 @@ describe("virtual-ip.sh", () => {
     );
   });
 
-  it("does nothing on a machine of a cluster without a virtual IP", () => {
+  it("does nothing if the cluster has no virtual IP", () => {
     const { code, stderr, calls } = run(none, "virtual_ip; await_virtual_ip");
     assert.equal(code, 0, stderr);
     assert.deepEqual(
@@ -106,7 +106,7 @@ describe("virtual-ip.sh", () => {
     );
   });
 
-  it("gives up the address of a cluster that has another endpoint now, and no keepalived of somebody else", () => {
+  it("disables keepalived if the cluster has another endpoint, and keeps the user's own keepalived", () => {
     run(alone);
     assert.deepEqual(services(run(none).calls), ["systemctl disable --now keepalived"]);
     assert.equal(machine.file(config), undefined);
@@ -115,19 +115,19 @@ describe("virtual-ip.sh", () => {
     assert.match(machine.file(config) ?? "", /mine/);
   });
 
-  it("is content when the address is here", () => {
+  it("succeeds if this machine has the address", () => {
     machine.put("here");
     const { code, calls } = run(alone, "await_virtual_ip");
     assert.equal(code, 0);
     assert.ok(!calls.some((call) => call.startsWith("curl")));
   });
 
-  it("is content when another control plane answers at the address", () => {
+  it("succeeds if another control plane answers at the address", () => {
     machine.stub("curl", 'case "$*" in *https://10.0.0.100:6443/readyz) echo ok ;; esac');
     assert.equal(run(three, "await_virtual_ip").code, 0);
   });
 
-  it("says that nobody has the address, in the end", () => {
+  it("fails if no control plane has the address after the wait", () => {
     const { code, stderr } = run(three, 'poll() { shift; "$@"; }; await_virtual_ip');
     assert.equal(code, 1);
     assert.match(

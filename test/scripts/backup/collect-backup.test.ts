@@ -29,7 +29,7 @@ describe("collect-backup.sh", () => {
   });
   const reason = (stderr: string): string => /reason: (.*)/.exec(stderr)?.[1] ?? "";
 
-  it("says whether etcd goes on with a majority, and how far it has come", () => {
+  it("reports whether etcd has a majority, and etcd's Raft index", () => {
     const standing = (): unknown => JSON.parse(machine.execute(backupScript, "standing").stdout);
     assert.deepEqual(standing(), { majority: false, index: 4711 });
     machine.put("majority");
@@ -40,14 +40,14 @@ describe("collect-backup.sh", () => {
   const fileIn = (calls: readonly string[]): string =>
     /snapshot save (\S+)/.exec(calls.join("\n"))?.[1] ?? "";
 
-  it("takes each into a file of its own: one that was killed may still be written", () => {
+  it("writes each snapshot to a new file, since a killed run may still write to the former file", () => {
     machine.put("var/lib/etcd/stackadm-snapshot-1.db.part", "of a run that was killed");
     const files = [1, 2].map(() => fileIn(machine.execute(backupScript, "snapshot").calls));
     assert.notEqual(files[0], files[1]);
     assert.deepEqual(left(), ["member"]);
   });
 
-  it("takes one where files of etcd go while they are counted, and none where it cannot count", () => {
+  it("takes a snapshot if du misses a deleted file, and fails if du reports no size", () => {
     machine.stub("du", "printf '1000\\tsnap\\n'; exit 1");
     assert.equal(machine.execute(backupScript, "snapshot").stdout, "DATA");
     machine.stub("du", "exit 1");
@@ -57,7 +57,7 @@ describe("collect-backup.sh", () => {
     );
   });
 
-  it("prints a snapshot of etcd, by the member's own keys, and leaves nothing on the disk", () => {
+  it("prints a snapshot of etcd by the member's own key, and leaves no file on the disk", () => {
     const { code, stdout, stderr, calls } = machine.execute(backupScript, "snapshot");
     assert.equal(code, 0, stderr);
     assert.equal(stdout, "DATA");
@@ -69,7 +69,7 @@ describe("collect-backup.sh", () => {
     assert.deepEqual(left(), ["member"]);
   });
 
-  it("takes none where the disk would be full with it, and none without etcd", () => {
+  it("refuses a snapshot if the disk has too little space or if no etcd runs", () => {
     machine.put("free", "1400");
     const full = machine.execute(backupScript, "snapshot");
     assert.equal(full.code, 1);
@@ -87,7 +87,7 @@ describe("collect-backup.sh", () => {
     assert.equal(reason(without.stderr), "no etcd runs on dev-control-plane-0");
   });
 
-  it("leaves nothing on the disk either when etcd gives none", () => {
+  it("leaves no file on the disk if etcd fails to write the snapshot", () => {
     machine.stub(
       "crictl",
       'case "$1" in ps) echo c0ffee ;; exec) for last; do :; done; printf HALF >"$last.part"; exit 1 ;; esac',
@@ -110,7 +110,7 @@ describe("collect-backup.sh", () => {
       machine.put("etc/hosts");
     });
 
-    it("prints the files of a machine's place that are there, but not what is the server's own", () => {
+    it("prints the existing files that a restore needs, without the server's own files", () => {
       const { code, stdout, stderr, calls } = archive(...both);
       assert.equal(code, 0, stderr);
       assert.equal(stdout, "ARCHIVE");
@@ -122,7 +122,7 @@ describe("collect-backup.sh", () => {
       );
     });
 
-    it("is none of a machine whose place nobody could take by it", () => {
+    it("fails if the machine has not joined or lacks a file that a restore needs", () => {
       for (const [gone, pods] of [
         ["etc/kubernetes/pki/ca.key", both],
         ["etc/kubernetes/pki/etcd/ca.key", ["etcd"]],
@@ -145,7 +145,7 @@ describe("collect-backup.sh", () => {
       );
     });
 
-    it("is taken beside no step of an up", () => {
+    it("fails while another step runs on the machine", () => {
       machine.stub("flock", 'echo "$*" >$root/locked; exit 1');
       assert.equal(
         reason(archive("etcd").stderr),
@@ -155,7 +155,7 @@ describe("collect-backup.sh", () => {
     });
   });
 
-  it("knows no other word", () => {
+  it("refuses an unknown subcommand", () => {
     assert.equal(machine.execute(backupScript, "all").code, 64);
   });
 });

@@ -12,7 +12,7 @@ describe("reregister-nodes.sh", () => {
   });
   const { well } = stepsOn(() => machine);
 
-  it("lets everything forget what it had read, and leaves the node of a server that is the same", () => {
+  it("restarts kubelet and the controllers, and keeps the node of an unchanged server", () => {
     well("stop");
     const { calls } = well("start-api");
     assert.deepEqual(
@@ -35,7 +35,7 @@ describe("reregister-nodes.sh", () => {
     );
   };
 
-  it("lets a node of another server register anew, and marks it as it was", () => {
+  it("deletes the node of a former server, and sets taint and labels on the new node", () => {
     assert.deepEqual(marked(), [
       "delete node dev-control-plane-0 --ignore-not-found --wait=false",
       "taint node dev-control-plane-0 --overwrite node-role.kubernetes.io/control-plane=:NoSchedule",
@@ -44,7 +44,7 @@ describe("reregister-nodes.sh", () => {
     ]);
   });
 
-  it("marks a node that came after the backup", () => {
+  it("sets the taint on a node that was registered after the backup", () => {
     machine.stub(
       "kubectl",
       `case "$*" in *readyz*) printf ok ;;
@@ -55,7 +55,7 @@ describe("reregister-nodes.sh", () => {
     ]);
   });
 
-  it("says when the node cannot be renewed, and is well all the same", () => {
+  it("prints a note and succeeds if the node of a former server cannot be deleted", () => {
     machine.put("known", "openstack:///0f");
     machine.stub(
       "kubectl",
@@ -67,7 +67,7 @@ describe("reregister-nodes.sh", () => {
     );
   });
 
-  it("remembers whether users' pods run here as the data have it", () => {
+  it("records whether the restored taints allow user pods on the control plane", () => {
     const after = (taints: string): boolean => {
       machine.put("taints", taints);
       well("start-api");
@@ -78,7 +78,7 @@ describe("reregister-nodes.sh", () => {
     assert.deepEqual(["", taint, `other ${taint}`, "other"].map(after), [true, false, false, true]);
   });
 
-  it("leaves that as it is where nobody says it", () => {
+  it("keeps the recorded value if the node's taints cannot be read", () => {
     machine.put("var/lib/stackadm/schedulable");
     machine.stub("kubectl", machine.bodyOf("kubectl").replace("cat $root/taints", "exit 1"));
     assert.match(
@@ -88,13 +88,13 @@ describe("reregister-nodes.sh", () => {
     assert.equal(machine.file("var/lib/stackadm/schedulable"), "");
   });
 
-  it("tells which nodes there are, and lets one go", () => {
+  it("lists the nodes, deletes a named node, and restarts kubelet", () => {
     assert.match(well("nodes").calls.join(), /get nodes -o jsonpath/);
     assert.match(well("forget-node", "dev-general-0").calls.join(), /delete node dev-general-0/);
     assert.deepEqual(well("register").calls, ["systemctl restart kubelet"]);
   });
 
-  it("gives no taint to a control plane on which pods of users may run", () => {
+  it("sets no taint on a control plane that runs user pods", () => {
     machine.put("taints", "");
     assert.deepEqual(marked(), [
       "delete node dev-control-plane-0 --ignore-not-found --wait=false",

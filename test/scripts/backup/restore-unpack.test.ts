@@ -6,7 +6,7 @@ import { restoreScript } from "../../../automation/backup/machine-programs.js";
 import { commands, guard, manifests, reasonIn } from "../../support/machine/restored-machine.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 
-describe("restore.sh on a machine that was created again", () => {
+describe("restore.sh on a recreated machine", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = new Sandbox(commands);
@@ -29,7 +29,7 @@ describe("restore.sh on a machine that was created again", () => {
 
   const digest = createHash("sha256").update("ARCHIVE").digest("hex");
 
-  it("gives a machine that was created again its place and its own ID; etcd and API server wait", () => {
+  it("unpacks the archive with the new server's ID, without the manifests of etcd and API server", () => {
     well("unpack", digest);
     assert.match(machine.file("var/lib/kubelet/kubeadm-flags.env") ?? "", /openstack:\/\/\/0b1c/);
     assert.equal(machine.file("etc/kubernetes/pki/ca.key"), "KEY\n");
@@ -51,7 +51,7 @@ describe("restore.sh on a machine that was created again", () => {
     assert.ok(!has("var/lib/stackadm/restore-unpacked"));
   });
 
-  it("takes the API's name from the backup and leaves none of its own, however cloud-init wrote the line", () => {
+  it("replaces the API's line in /etc/hosts with the backup's, however cloud-init wrote the line", () => {
     machine.put("etc/hosts", "127.0.0.1\tlocalhost\n10.0.0.7\tapi.dev.internal# stackadm\n");
     well("unpack", digest);
     assert.equal(
@@ -60,7 +60,7 @@ describe("restore.sh on a machine that was created again", () => {
     );
   });
 
-  it("is done again where it was broken off: what tells the place comes last", () => {
+  it("reports an interrupted unpack as incomplete, and completes the unpack in the next run", () => {
     machine.put("full");
     assert.notEqual(does("unpack", digest).code, 0);
     assert.equal(look()["place"], false);
@@ -69,7 +69,7 @@ describe("restore.sh on a machine that was created again", () => {
     assert.equal(look()["place"], true);
   });
 
-  it("takes nothing that is not what the backup has", () => {
+  it("refuses an archive that differs from the backup's", () => {
     assert.equal(
       reasonIn(does("unpack", digest.replace(/./, "x")).stderr),
       "the archive that dev-control-plane-0 received differs from the archive in the backup; run the same command again",
@@ -77,7 +77,7 @@ describe("restore.sh on a machine that was created again", () => {
     assert.equal(look()["place"], false);
   });
 
-  it("leaves nothing of what another archive brought, also where it is broken off then", () => {
+  it("deletes the files of a former archive, even if the unpack is interrupted", () => {
     well("unpack", digest);
     machine.put("etc/kubernetes/pki/of-the-other.key");
     machine.put(`${manifests}/etcd.yaml`, "STARTED");
@@ -91,7 +91,7 @@ describe("restore.sh on a machine that was created again", () => {
     assert.equal(look()["place"], true);
   });
 
-  it("is known as a machine of that archive until the cluster is back", () => {
+  it("reports the digest of the unpacked archive until settle or start-api", () => {
     for (const end of ["settle", "start-api"]) {
       well("unpack", digest);
       assert.equal(look()["unpacked"], digest);

@@ -38,14 +38,14 @@ describe("restore.sh", () => {
       majority: true,
       unpacked: "",
     };
-    it("knows a control plane, and whom its etcd knows; also when it is stopped half-way", () => {
+    it("reports a control plane with etcd's members, and a stopped control plane without members", () => {
       const peers = ["https://10.0.0.10:2380", "https://10.0.0.11:2380"];
       assert.deepEqual(look(), { ...controlPlane, live: true, peers });
       well("stop");
       assert.deepEqual(look(), { ...controlPlane, live: false, majority: false, peers: [] });
     });
 
-    it("does not take an etcd that runs and says nothing for one that knows nobody", () => {
+    it("reports unknown members if etcd runs and does not list the members", () => {
       const silent = machine.bodyOf("crictl").replace('*"member list"*)', "*list*) exit 1 ;; *x*)");
       machine.stub("crictl", silent);
       assert.deepEqual(look(), { ...controlPlane, live: true, peers: null });
@@ -53,7 +53,7 @@ describe("restore.sh", () => {
       assert.deepEqual(look(), { ...controlPlane, live: true, majority: false, peers: null });
     });
 
-    it("knows a machine that was created again, and one that is not prepared", () => {
+    it("reports a recreated machine and an unprepared machine", () => {
       machine.close();
       machine = new Sandbox(commands);
       const empty = {
@@ -75,7 +75,7 @@ describe("restore.sh", () => {
     });
   });
 
-  it("makes the data ready beside those of etcd, with its own image, and keeps no snapshot", () => {
+  it("restores the snapshot next to etcd's data with etcd's image, and deletes the snapshot", () => {
     const { code, stderr, calls } = load();
     assert.equal(code, 0, stderr);
     const said = calls.find((call) => call.startsWith("etcdutl snapshot restore")) ?? "";
@@ -97,12 +97,12 @@ describe("restore.sh", () => {
     );
   });
 
-  it("goes on behind the snapshot's revisions, also by a clock that is behind them", () => {
+  it("raises the revision above the snapshot's even if the machine's clock is behind", () => {
     const { calls } = load("8", "TOKEN", 4711);
     assert.ok(calls.some((call) => call.includes("--bump-revision 1000000000 ")));
   });
 
-  it("makes nothing ready without etcd's image, and says why it cannot be had", () => {
+  it("loads no data if etcd's image cannot be pulled, and reports the registry's answer", () => {
     const pull = "pull*) echo 'FATA[0001] pulling image: 429 Too Many Requests'; exit 1 ;;";
     machine.stub("crictl", machine.bodyOf("crictl").replace("in\n", `in\n${pull}\n`));
     assert.match(
@@ -111,12 +111,12 @@ describe("restore.sh", () => {
     );
   });
 
-  it("makes nothing ready where etcdutl does not say the snapshot's revision", () => {
+  it("loads no data if etcdutl does not report the snapshot's revision", () => {
     machine.stub("ctr", machine.bodyOf("ctr").replace("$2 == status", "$2 == x"));
     assert.equal(reason(load().stderr), "the snapshot cannot be restored on dev-control-plane-0");
   });
 
-  it("makes nothing ready where the disk would be full with it, or the certificates are for another address", () => {
+  it("loads no data if the disk has too little space or the certificates are for another address", () => {
     machine.put("free", "200000000");
     machine.put("var/lib/etcd/stackadm-next/member/db", "of an earlier run");
     assert.match(reason(load().stderr), /has 190 MiB left, and 257 are needed beside the data/);
@@ -131,7 +131,7 @@ describe("restore.sh", () => {
     );
   });
 
-  it("swaps the data while nothing runs, keeps the former ones, and does it once", () => {
+  it("swaps the data once while etcd is stopped, keeps the former data, and starts etcd again", () => {
     load();
     well("stop");
     assert.ok(!has(`${manifests}/etcd.yaml`) && !has(`${manifests}/kube-apiserver.yaml`));
@@ -147,14 +147,14 @@ describe("restore.sh", () => {
     assert.ok(!has("var/lib/stackadm/restore"));
   });
 
-  it("does nothing beside a kubeadm that is at work", () => {
+  it("refuses to load or stop while kubeadm runs", () => {
     machine.put("busy");
     for (const outcome of [load(), does("stop")])
       assert.match(reason(outcome.stderr), /^kubeadm is still at work on dev-control-plane-0/);
     assert.ok(has(`${manifests}/etcd.yaml`));
   });
 
-  it("does not swap the data of an etcd that somebody started again", () => {
+  it("refuses to swap the data after the user starts etcd again", () => {
     load();
     well("stop");
     machine.put(`${manifests}/etcd.yaml`, etcdManifest);
@@ -173,7 +173,7 @@ describe("restore.sh", () => {
   /** Returns the previous data, which must be kept. */
   const kept = (): string => machine.execute(`cat /var/lib/etcd/member-before-*/db`).stdout;
 
-  it("keeps the data of before once, however often it begins anew, and then what was in use since", () => {
+  it("keeps the original data once over several restores, and later the data in use since the last one", () => {
     for (const token of ["A", "B", "C"]) {
       assert.equal(load("8", token).code, 0);
       well("stop");
@@ -186,13 +186,13 @@ describe("restore.sh", () => {
     machine.put("var/lib/etcd/member/db", "LATER");
     load("8", "D");
     well("stop");
-    // The names contain seconds.
+    // The directory names contain the time in seconds.
     machine.stub("date", 'case "$*" in *%s*) /bin/date +%s ;; *) echo later ;; esac');
     well("swap", "D");
     assert.equal(machine.file("var/lib/etcd/member-before-later/db"), "LATER");
   });
 
-  it("deletes the data of an unfinished restore, also if the call that replaced them was killed", () => {
+  it("deletes the data of an unfinished restore, even after a killed swap", () => {
     load("8", "A");
     for (const words of [["stop"], ["swap", "A"], ["start-etcd"]]) well(...words);
     assert.equal(load("8", "B").code, 0);
@@ -210,7 +210,7 @@ describe("restore.sh", () => {
     assert.equal(kept(), "OLD");
   });
 
-  it("keeps what was in use since an API server answered with it, also of a run that failed elsewhere then", () => {
+  it("keeps the data in use since an API server started with the data of an unfinished run", () => {
     load("8", "A");
     for (const words of [["stop"], ["swap", "A"], ["start-etcd"], ["start-api"]]) well(...words);
     machine.put("var/lib/etcd/member/db", "LATER");
@@ -221,7 +221,7 @@ describe("restore.sh", () => {
     assert.equal(machine.file("var/lib/etcd/member-before-later/db"), "LATER");
   });
 
-  it("keeps what a run made days ago that nobody saw end", () => {
+  it("keeps the data of an unfinished restore that is days old", () => {
     machine.put("var/lib/etcd/member/stackadm-restored", "A 1700000000\n");
     load();
     well("stop");
@@ -229,7 +229,7 @@ describe("restore.sh", () => {
     assert.equal(kept(), "OLD");
   });
 
-  it("is not content where nothing is ready, or what is ready is of another run", () => {
+  it("refuses to swap if no data are loaded or another run loaded the data", () => {
     well("stop");
     assert.match(
       reason(does("swap", "TOKEN").stderr),
@@ -240,13 +240,13 @@ describe("restore.sh", () => {
     assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
   });
 
-  it("takes away what was made ready and is not to be used", () => {
+  it("deletes loaded data on tidy", () => {
     load();
     well("tidy");
     assert.ok(!has("var/lib/etcd/stackadm-next"));
   });
 
-  it("does not touch the data of an etcd that does not stop", () => {
+  it("leaves etcd's data unchanged if kube-apiserver does not stop", () => {
     load();
     machine.stub("crictl", "echo e7cd");
     const { code, stderr, calls } = does("stop");
@@ -257,7 +257,7 @@ describe("restore.sh", () => {
     assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
   });
 
-  it("remembers less than the cluster may have lost, so that the next up looks", () => {
+  it("invalidates the records of settings that the restore may have reverted", () => {
     for (const name of ["kept-version", "kept-kubelet", "kept-patches"])
       machine.put(`var/lib/stackadm/${name}`, "as it is");
     well("start-api");
@@ -270,7 +270,7 @@ describe("restore.sh", () => {
     ]);
   });
 
-  it("knows no other word", () => {
+  it("refuses an unknown subcommand", () => {
     assert.equal(does("everything").code, 64);
   });
 });

@@ -8,7 +8,7 @@ const line = (position: number, learner = false): string => {
   return `id${String(position)}, started, ${name}, https://${address}:2380, https://${address}:2379, ${String(learner)}`;
 };
 
-describe("check-etcd-quorum.sh of etcd", () => {
+describe("check-etcd-quorum.sh", () => {
   /** Runs check-etcd-quorum.sh with these members; those in `ill` are unhealthy. */
   const leave = (members: readonly string[], ill: readonly string[] = []) => {
     const sick = ill.map((address) => `*"=https://${address}:2379"*"endpoint health"*) exit 1 ;;`);
@@ -26,7 +26,7 @@ describe("check-etcd-quorum.sh of etcd", () => {
   const changes = (calls: readonly string[]): readonly string[] =>
     calls.filter((call) => /member (remove|add|promote)/.test(call));
 
-  it("lets a machine go where more than half of all members are well without it, and changes nothing", () => {
+  it("allows the removal if the other healthy members keep the majority, and changes no member", () => {
     const { code, stdout, stderr, calls } = leave(three);
     assert.equal(code, 0, stderr);
     assert.equal(stdout, '{"left": "dev-etcd-1"}\n');
@@ -35,7 +35,7 @@ describe("check-etcd-quorum.sh of etcd", () => {
     assert.equal(leave([...three, line(3), line(4)], ["10.0.0.9"]).code, 0, "one of five is ill");
   });
 
-  it("keeps its server where etcd could not go on, and says so", () => {
+  it("refuses the removal if the other healthy members would lose the majority", () => {
     for (const [members, ill] of [
       [three, ["10.0.0.7"]],
       [[line(0), line(1)], []],
@@ -50,11 +50,11 @@ describe("check-etcd-quorum.sh of etcd", () => {
     }
   });
 
-  it("lets one go that is no member any more", () => {
+  it("allows the removal of a machine that is not a member", () => {
     assert.equal(leave([line(0), line(2)]).code, 0);
   });
 
-  it("keeps its server where nobody says who the members are", () => {
+  it("refuses the removal if etcd does not list the members", () => {
     const machine = new Sandbox({ crictl: 'case "$1" in ps) echo c0ffee ;; *) exit 1 ;; esac' });
     try {
       const atOnce = etcdQuorumScripts.map((text) => text.replace("poll 120 goes_on", "goes_on"));

@@ -40,7 +40,7 @@ describe("etcd-member.sh", () => {
     machine.close();
   });
 
-  it("begins etcd on the first machine: authority, certificates, static pod, and asks nobody", () => {
+  it("initializes etcd on the first machine without a request to other machines", () => {
     const { code, stdout, stderr, calls } = run();
     assert.equal(code, 0, stderr);
     assert.equal(stdout, '{"member": "dev-etcd-0"}\n');
@@ -55,7 +55,7 @@ describe("etcd-member.sh", () => {
     assert.match(machine.file("usr/local/sbin/stackadm-mint") ?? "", /WORDS "member"/);
   });
 
-  it("does what its user wants of a member, when it is one", () => {
+  it("runs the user's afterKubeadm step after etcd is set up, and fails if the step fails", () => {
     const { code, stderr, calls } = run({ AFTER_KUBEADM: "crictl own step" });
     assert.equal(code, 0, stderr);
     const own = calls.indexOf("crictl own step");
@@ -65,7 +65,7 @@ describe("etcd-member.sh", () => {
     assert.match(failed.stderr, /reason: .*steps\.afterKubeadm ended with code 3 on /);
   });
 
-  it("does nothing to a member: no phase of kubeadm, no kubelet that starts again", () => {
+  it("runs no kubeadm phase and does not restart kubelet on an existing member", () => {
     run();
     const { code, stderr, calls } = run({}, "update");
     assert.equal(code, 0, stderr);
@@ -74,7 +74,7 @@ describe("etcd-member.sh", () => {
     assert.ok(!calls.includes("systemctl restart kubelet"));
   });
 
-  it("gives kubelet its former fields again when it does not come up with others, and says what it said", () => {
+  it("restores kubelet's former configuration after a failed change, and reports kubelet's error", () => {
     run();
     const { code, stderr, calls } = run({ KUBELET_CONFIG: "broken: 1\n" }, "update");
     assert.equal(code, 1);
@@ -89,7 +89,7 @@ describe("etcd-member.sh", () => {
     assert.ok(!again.calls.includes("systemctl restart kubelet"));
   });
 
-  it("starts kubelet again with its fields where a run was stopped while it tried others", () => {
+  it("restores kubelet's configuration if the previous run was interrupted during a change", () => {
     run();
     machine.put("var/lib/stackadm/kubelet-former.yaml", `${values.KUBELET_CONFIG}\n`);
     machine.put("var/lib/stackadm/kubelet.yaml", "broken: 1\n");
@@ -99,7 +99,7 @@ describe("etcd-member.sh", () => {
     assert.equal(machine.file("var/lib/stackadm/kubelet-former.yaml"), undefined);
   });
 
-  it("joins the others when it is not the first, or was created again, and votes", () => {
+  it("joins etcd and becomes a voting member if the machine is not the first or was recreated", () => {
     for (const [over, occasion] of [
       [{ BEGINS: "no" }, undefined],
       [{}, "update"],
@@ -123,14 +123,14 @@ describe("etcd-member.sh", () => {
     }
   });
 
-  it("begins no other etcd when the only machine was created again, and says what to do", () => {
+  it("refuses to initialize etcd if the only machine was recreated", () => {
     const { code, stderr, calls } = run({ PEERS: "" }, "update");
     assert.equal(code, 1);
     assert.deepEqual(phases(calls), []);
     assert.match(stderr, /reason: dev-etcd-0 was created again, and etcd had no other member/);
   });
 
-  it("deletes the data of a join that was broken off only when the others have taken it out", () => {
+  it("deletes the data of an interrupted join only after the other members remove the member", () => {
     machine.put("var/lib/etcd/member/wal", "DATA");
     machine.put("etc/kubernetes/manifests/etcd.yaml", "POD");
     machine.stub(
@@ -143,13 +143,13 @@ describe("etcd-member.sh", () => {
     assert.equal(machine.file("var/lib/etcd/member/wal"), undefined);
   });
 
-  it("signs anew when it gets the authority of the others", () => {
+  it("deletes a server certificate of another CA after receiving the members' CA", () => {
     machine.put("etc/kubernetes/pki/etcd/server.crt", "OF ANOTHER AUTHORITY");
     run({ BEGINS: "no" });
     assert.equal(machine.file("etc/kubernetes/pki/etcd/server.crt"), undefined);
   });
 
-  it("says what kubeadm said when it fails", () => {
+  it("reports kubeadm's error if a phase fails", () => {
     machine.stub("kubeadm", "echo 'error: no such image' >&2; exit 1");
     const { code, stderr } = run();
     assert.equal(code, 1);

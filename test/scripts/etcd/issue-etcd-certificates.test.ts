@@ -39,7 +39,7 @@ const etcdMachine = (): Sandbox => {
   return machine;
 };
 
-describe("issue-etcd-certificates.sh of etcd", () => {
+describe("issue-etcd-certificates.sh", () => {
   let machine: Sandbox;
   const ask = (who: readonly string[], words: string): Outcome =>
     machine.execute(issueEtcdCertificatesProgram, ...who, words);
@@ -52,7 +52,7 @@ describe("issue-etcd-certificates.sh of etcd", () => {
     machine.close();
   });
 
-  it("lets a machine in as a learner, after what was at its address and what a broken-off join left", () => {
+  it("adds a learner after removing the member at the same address and unstarted members", () => {
     const outcome = ask(member, "member");
     assert.equal(outcome.code, 0, outcome.stderr);
     assert.deepEqual(changes(outcome), [
@@ -69,21 +69,21 @@ describe("issue-etcd-certificates.sh of etcd", () => {
     );
   });
 
-  it("promotes the learner at the asker's address, and is content with a member that votes", () => {
+  it("promotes the learner at the caller's address, and accepts a caller that already votes", () => {
     const learner = [member[0], "dev-etcd-2", serverId, "10.0.0.7"];
     assert.deepEqual(changes(ask(learner, "promote")), ["member promote a1bc3c398fb3c146"]);
     const voting = ask(member, "promote");
     assert.deepEqual([voting.code, changes(voting)], [0, []]);
   });
 
-  it("says that another member may be asked when its own does not answer", () => {
+  it("sends the caller to another member if the local etcd does not answer", () => {
     machine.stub("crictl", 'case "$*" in ps*) echo c0ffee ;; *) exit 1 ;; esac');
     assert.equal(ask(member, "member").code, 69);
     machine.stub("crictl", "exit 0");
     assert.equal(ask(member, "member").code, 69);
   });
 
-  it("gives a control plane no membership, a member no client's certificate, and others nothing", () => {
+  it("refuses membership to a control plane, client certificates to a member, and any other request", () => {
     for (const [who, words] of [
       [controlPlane, "member"],
       [controlPlane, "promote"],
@@ -121,7 +121,7 @@ describe("client-certificate.sh", () => {
     signer.close();
   });
 
-  it("gets a client's certificate of etcd's authority, for a key that never left the machine", () => {
+  it("gets a client certificate of etcd's CA, and never sends the private key", () => {
     const { code, stderr, calls } = run();
     assert.equal(code, 0, stderr);
     const verified = read(
@@ -151,7 +151,7 @@ describe("client-certificate.sh", () => {
     for (const call of calls) assert.doesNotMatch(call, /PRIVATE/);
   });
 
-  it("keeps one that lasts, and renews one that ends within a month", function () {
+  it("keeps a valid certificate, and renews a certificate that expires within a month", function () {
     this.timeout(60_000);
     run();
     const before = machine.file(`${client}.crt`);

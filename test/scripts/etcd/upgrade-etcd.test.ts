@@ -12,7 +12,7 @@ const pod = (image: string): string =>
   `spec:\n  containers:\n  - command:\n    - etcd\n    - --initial-cluster=a,b\n    image: ${image}\n`;
 const manifest = "etc/kubernetes/manifests/etcd.yaml";
 
-describe("the upgrade of a machine of etcd", () => {
+describe("the upgrade of an etcd machine", () => {
   let machine: Sandbox;
   const run = (): Outcome => machine.run(scripts, values, "update");
   const kept = (): string | undefined => machine.file("var/lib/stackadm/kept-version");
@@ -51,7 +51,7 @@ describe("the upgrade of a machine of etcd", () => {
     machine.close();
   });
 
-  it("does not stop etcd where its image cannot be had, and says why", () => {
+  it("keeps etcd running if the image cannot be pulled, and reports the registry's answer", () => {
     crictl("pull*) echo 'FATA[0001] pulling image: 403 Forbidden'; exit 1 ;;");
     const { code, stderr } = run();
     assert.equal(code, 1);
@@ -62,7 +62,7 @@ describe("the upgrade of a machine of etcd", () => {
     assert.equal(machine.file(manifest), pod("r/etcd:3.6.6-0"));
   });
 
-  it("is its packages and etcd's image, with the image there before etcd stops", () => {
+  it("upgrades packages and etcd once, and pulls etcd's image first", () => {
     const done = run();
     assert.equal(done.code, 0, done.stderr);
     assert.equal(machine.file(manifest), pod("r/etcd:3.6.8-0"));
@@ -73,7 +73,7 @@ describe("the upgrade of a machine of etcd", () => {
     assert.ok(!run().calls.some((call) => /apt-get|kubeadm|restart/.test(call)), "nothing twice");
   });
 
-  it("waits until all members answer, and begins nothing before", () => {
+  it("refuses to start until all members of etcd answer", () => {
     crictl("exec*--cluster*) exit 1 ;;");
     const done = run();
     assert.match(
@@ -87,7 +87,7 @@ describe("the upgrade of a machine of etcd", () => {
     );
   });
 
-  it("has its former image again when it does not come up with another, and says what etcd said", () => {
+  it("restores etcd's former image if etcd fails with another, and reports etcd's error", () => {
     machine.stub("kubeadm", kubeadmOf().replaceAll("3.6.8-0", "3.6.8-broken"));
     const failed = run();
     assert.match(
@@ -98,7 +98,7 @@ describe("the upgrade of a machine of etcd", () => {
     assert.equal(kept(), "not finished");
   });
 
-  it("begins with its former image where a run was stopped", () => {
+  it("restores etcd's former image if the previous run was interrupted, and then upgrades", () => {
     machine.put("var/lib/stackadm/kept-version", "not finished");
     machine.put("var/lib/stackadm/former-etcd.yaml", pod("r/etcd:3.6.6-0"));
     machine.put(manifest, pod("r/etcd:3.6.8-broken"));

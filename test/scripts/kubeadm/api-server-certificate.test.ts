@@ -9,7 +9,7 @@ import {
 } from "../../support/machine/control-plane.js";
 import type { Sandbox } from "../../support/machine/sandbox.js";
 
-describe("the API server's certificate", () => {
+describe("api-server-certificate.sh", () => {
   let machine: Sandbox;
   const run = (over?: Partial<typeof controlPlaneValues>, occasion?: "update") =>
     runControlPlane(machine, over, occasion);
@@ -32,7 +32,7 @@ describe("the API server's certificate", () => {
       'case "$*" in *"certs apiserver"*) [ ! -e /etc/kubernetes/pki/apiserver.crt ] || exit 1; cp "$6" $root/document; echo NEW >/etc/kubernetes/pki/apiserver.crt ;; esac',
     );
   });
-  it("puts back the one that it was about to replace when the machine stopped", () => {
+  it("restores the former certificate if the previous run was interrupted during the replacement", () => {
     for (const end of ["crt", "key"]) {
       machine.put(`etc/kubernetes/pki/apiserver.old/apiserver.${end}`, "OLD");
       rmSync(join(machine.root, `etc/kubernetes/pki/apiserver.${end}`));
@@ -49,12 +49,12 @@ describe("the API server's certificate", () => {
     );
   };
 
-  it("stays as it is when it has every name", () => {
+  it("keeps a certificate that has every name", () => {
     assert.ok(!run().calls.some((call) => call.includes("certs apiserver")));
     assert.equal(machine.file("etc/kubernetes/pki/apiserver.crt"), "OLD");
   });
 
-  it("is signed anew when a name is missing, and the cluster's configuration is changed alike", () => {
+  it("signs another certificate and updates the cluster's configuration if a name is missing", () => {
     lacks("203.0.113.7");
     const { code, stderr, calls } = run();
     assert.equal(code, 0, stderr);
@@ -79,13 +79,13 @@ describe("the API server's certificate", () => {
     assert.ok(calls.some((call) => call.startsWith("kubeadm init phase upload-config kubeadm")));
   });
 
-  it("is looked for as an address or as a name", () => {
+  it("checks the certificate for IP addresses and for host names", () => {
     const looks = run().calls.filter((call) => call.includes("-check"));
     assert.match(looks.join("\n"), /-checkhost api\.dev\.internal$/m);
     assert.match(looks.join("\n"), /-checkip 203\.0\.113\.7$/m);
   });
 
-  it("comes back when kubeadm does not sign another", () => {
+  it("restores the former certificate if kubeadm fails to sign another", () => {
     lacks("203.0.113.7");
     machine.stub("kubeadm", "exit 1");
     const { code, stderr } = run();

@@ -6,7 +6,7 @@ import { flag } from "../../support/machine/static-pod-stubs.js";
 const givesUp =
   'case "$1" in init) mkdir -p /etc/kubernetes/pki; echo "error: context deadline exceeded"; exit 1 ;; esac';
 
-describe("what an API server that did not come up has said", () => {
+describe("the failure message of kubeadm init", () => {
   let machine: Sandbox;
   const reason = (log: string): string => {
     machine.stub("kubeadm", givesUp);
@@ -28,14 +28,14 @@ describe("what an API server that did not come up has said", () => {
   });
   const failed = "reason: kubeadm init failed on dev-control-plane-0: context deadline exceeded";
 
-  it("is told where it has ended for a flag", () => {
+  it("includes the error of an API server that exited because of a flag", () => {
     assert.equal(
       reason("E1127 18:00:00.000000 1 x.go:1] late\nError: unknown flag: --gone"),
       `${failed}; kube-apiserver exited: Error: unknown flag: --gone; correct kubernetes.apiServer or kubernetes.patches and run up again`,
     );
   });
 
-  it("is not told where it is only slow: that has nothing to do with flags", () => {
+  it("omits the log of an API server that is only slow", () => {
     const slow =
       'E1127 18:00:00.000000 1 controller.go:113] "failed to fetch openapi paths: Get https://[::1]:6443: net/http: TLS handshake timeout"';
     assert.equal(reason(`${slow}\nI1127 18:00:01.000000 1 x.go:1] more`), failed);

@@ -14,7 +14,7 @@ const kubelet = (field: string): string =>
 const proxy = (field: string): string =>
   `apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n${field}\n`;
 
-describe("Kubernetes' own configuration on a control plane", () => {
+describe("component configuration on a control plane", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = staticPods();
@@ -26,7 +26,7 @@ describe("Kubernetes' own configuration on a control plane", () => {
   const manifest = (name: string): string =>
     machine.file(`etc/kubernetes/manifests/kube-${name}.yaml`) ?? "";
 
-  it("asks nothing and writes nothing where nothing was ever asked for", () => {
+  it("makes no kubeadm call and no change if no setting was ever configured", () => {
     const done = run();
     assert.equal(done.code, 0, done.stderr);
     assert.deepEqual(kubeadmCalls(done), []);
@@ -36,7 +36,7 @@ describe("Kubernetes' own configuration on a control plane", () => {
   });
 
   describe("flags", () => {
-    it("are written by kubeadm, once, and told to the cluster when the component is well", () => {
+    it("writes flags through kubeadm once, and updates the cluster once the component is healthy", () => {
       const done = run({ CONFIGURATION: flag("good") });
       assert.equal(done.code, 0, done.stderr);
       const document = "run/stackadm/configuration.yaml";
@@ -60,14 +60,14 @@ describe("Kubernetes' own configuration on a control plane", () => {
       assert.deepEqual(kubeadmCalls(run({ CONFIGURATION: flag("good") })), []);
     });
 
-    it("go again when nothing is asked for any more, and then nothing is asked again", () => {
+    it("removes flags that are no longer configured, and then makes no further kubeadm call", () => {
       run({ CONFIGURATION: flag("good") });
       assert.equal(run().code, 0);
       assert.doesNotMatch(manifest("apiserver"), /good|extraArgs/);
       assert.deepEqual(kubeadmCalls(run()), []);
     });
 
-    it("that the component does not know are taken back, and the reason is what it said", () => {
+    it("restores the former flags if the component rejects a flag, and reports the component's error", () => {
       const { code, stderr, calls } = run({ CONFIGURATION: flag("broken") });
       assert.equal(code, 1);
       assert.match(
@@ -80,21 +80,21 @@ describe("Kubernetes' own configuration on a control plane", () => {
       assert.equal(run().code, 0, "the former configuration is none to fail about");
     });
 
-    it("say so when not even the former ones come up", () => {
+    it("fails if the component does not start with the former flags either", () => {
       machine.stub("crictl", "exit 0");
       const { stderr } = run({ CONFIGURATION: flag("good") });
       assert.match(stderr, /reason: kube-\S+ on dev-control-plane-0 does not come up, neither/);
       assert.equal(manifest("apiserver"), "former\n");
     });
 
-    it("that kubelet did not even begin with are taken back, and the component never stopped", () => {
+    it("restores the former flags if kubelet does not start a new container", () => {
       machine.stub("crictl", 'case "$*" in ps*) echo same ;; esac');
       const { stderr } = run({ CONFIGURATION: flag("good") });
       assert.match(stderr, /CONFIGURATION_UNDONE\] kube-apiserver .* its former ones again\n$/);
       assert.equal(manifest("apiserver"), "former\n");
     });
 
-    it("of a run that was stopped are taken back before anything else", () => {
+    it("restores the former flags of an interrupted run first", () => {
       machine.put("etc/kubernetes/manifests/kube-apiserver.yaml", "broken\n");
       machine.put("etc/kubernetes/stackadm-former/kube-apiserver.yaml", "former\n");
       machine.put("var/lib/stackadm/kept-configuration", "not finished");
@@ -103,7 +103,7 @@ describe("Kubernetes' own configuration on a control plane", () => {
       assert.equal(machine.file("etc/kubernetes/stackadm-former/kube-apiserver.yaml"), undefined);
     });
 
-    it("of a run that was stopped are gone before the API is asked: until then the API server of that run may answer", () => {
+    it("restores the former flags of an interrupted run before waiting for the API server", () => {
       machine.put("etc/kubernetes/stackadm-former/kube-apiserver.yaml", "former\n");
       machine.put("var/lib/stackadm/kept-configuration", "not finished");
       const asked =
@@ -113,7 +113,7 @@ describe("Kubernetes' own configuration on a control plane", () => {
       assert.equal(code, 0, stderr);
     });
 
-    it("find their files before kubeadm begins, and files that none names any more go", () => {
+    it("writes referenced files before kubeadm runs, and deletes files without a reference", () => {
       const files = (name: string): object => ({
         CONFIGURATION: flag(name),
         CONFIGURATION_FILES: `${name}.yaml ${Buffer.from(name).toString("base64")}`,
@@ -126,9 +126,9 @@ describe("Kubernetes' own configuration on a control plane", () => {
     });
   });
 
-  describe("fields of kubelet", () => {
+  describe("kubelet fields", () => {
     const file = "var/lib/kubelet/config.yaml";
-    it("are told to the cluster, and tried on this machine", () => {
+    it("updates the cluster's fields, and applies the fields on this machine", () => {
       const done = run({ KUBELET_CONFIGURATION: kubelet("maxPods: 50") });
       assert.equal(done.code, 0, done.stderr);
       assert.equal(machine.file(file), "maxPods: 50\n");
@@ -137,7 +137,7 @@ describe("Kubernetes' own configuration on a control plane", () => {
       assert.deepEqual(kubeadmCalls(again), []);
     });
 
-    it("with which it does not come up are taken back here and in the cluster", () => {
+    it("restores the former fields on the machine and in the cluster if kubelet fails with the new ones", () => {
       machine.stub("curl", `grep -q maxPods /${file} || printf ok`);
       const { code, stderr } = run({ KUBELET_CONFIGURATION: kubelet("maxPods: 50") });
       assert.equal(code, 1);
@@ -149,7 +149,7 @@ describe("Kubernetes' own configuration on a control plane", () => {
       assert.match(machine.file("replaced") ?? "", /former-kubelet-config\.yaml/);
     });
 
-    it("that kubeadm left out are named, before kubelet restarts", () => {
+    it("reports fields that kubeadm dropped, before kubelet restarts", () => {
       machine.stub("kubeadm", `${machine.bodyOf("kubeadm")}\nsed -i /maxPodz/d $root/kubelet-map`);
       const { code, stderr, calls } = run({
         KUBELET_CONFIGURATION: kubelet("maxPodz: 50\nfailSwapOn: false"),
@@ -163,12 +163,12 @@ describe("Kubernetes' own configuration on a control plane", () => {
     });
   });
 
-  describe("fields of kube-proxy", () => {
+  describe("kube-proxy fields", () => {
     const fields = { KUBE_PROXY_CONFIGURATION: proxy("maxPerCore: 1") };
     const restarts = ({ calls }: Outcome): number =>
       calls.filter((call) => call.includes("rollout restart")).length;
 
-    it("are known to the other machines, which may let a successor of the first in", () => {
+    it("records the fields on other control planes, and does not restart kube-proxy there", () => {
       const kept = (): string | undefined => machine.file("var/lib/stackadm/kept-proxy");
       const other = { KUBEADM_INIT: "" };
       assert.equal(restarts(run({ ...fields, ...other })), 0);
@@ -179,14 +179,14 @@ describe("Kubernetes' own configuration on a control plane", () => {
       assert.equal(kept(), undefined);
     });
 
-    it("restart it on the nodes, once", () => {
+    it("restarts kube-proxy on the nodes once", () => {
       const done = run(fields);
       assert.equal(done.code, 0, done.stderr);
       assert.equal(restarts(done), 1);
       assert.equal(restarts(run(fields)), 0);
     });
 
-    it("bring no newer kube-proxy while control planes are upgraded", () => {
+    it("keeps the former kube-proxy version while control planes are upgraded", () => {
       const body = machine.bodyOf("kubectl");
       machine.stub(
         "kubectl",
@@ -201,7 +201,7 @@ describe("Kubernetes' own configuration on a control plane", () => {
       );
     });
 
-    it("with which a pod does not come up are taken back", () => {
+    it("restores the former fields if a kube-proxy pod fails to start", () => {
       machine.put("stuck");
       const { code, stderr } = run(fields);
       assert.equal(code, 1);

@@ -25,7 +25,7 @@ const kubeadm = [
   "esac",
 ].join("\n");
 
-describe("CoreDNS' image on a living cluster", () => {
+describe("the CoreDNS image of an existing cluster", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = staticPods();
@@ -44,7 +44,7 @@ describe("CoreDNS' image on a living cluster", () => {
   const asked = ({ calls }: Outcome): string[] =>
     calls.filter((call) => /deployment coredns|images list|upload-config/.test(call));
 
-  it("is given to its deployment before the cluster's configuration says so, and once", () => {
+  it("changes the CoreDNS deployment once, and then the cluster's configuration", () => {
     const done = run(dns);
     assert.equal(done.code, 0, done.stderr);
     assert.equal(image(), "r/coredns:v9");
@@ -56,7 +56,7 @@ describe("CoreDNS' image on a living cluster", () => {
     assert.deepEqual(asked(run(dns)), []);
   });
 
-  it("is kubeadm's again when nothing is asked for any more", () => {
+  it("restores kubeadm's image if the user no longer sets an image", () => {
     run(dns);
     machine.put("live", `clusterName: dev\n${dns}`);
     const done = run("");
@@ -64,19 +64,19 @@ describe("CoreDNS' image on a living cluster", () => {
     assert.equal(image(), "r/coredns:v1");
   });
 
-  it("is not asked for where flags change and it does not: what was done by hand stays", () => {
+  it("keeps a manually set image if only flags change", () => {
     machine.put("image", "by.hand/coredns:v3");
     const done = run('apiServer:\n  extraArgs:\n    - name: good\n      value: "1"\n');
     assert.equal(done.code, 0, done.stderr);
     assert.equal(image(), "by.hand/coredns:v3");
   });
 
-  it("is the affair of the machine that the cluster began on", () => {
+  it("changes the image only on the machine that initialized the cluster", () => {
     assert.equal(run(dns, { KUBEADM_INIT: "" }).code, 0);
     assert.equal(image(), "r/coredns:v1");
   });
 
-  it("is taken back when it does not come up, and the run says so", () => {
+  it("restores the former image if CoreDNS fails with the new one, and reports the failure", () => {
     const { code, stderr, calls } = run(dns.replace("v9", "broken"));
     assert.equal(code, 1);
     assert.match(
@@ -87,12 +87,12 @@ describe("CoreDNS' image on a living cluster", () => {
     assert.ok(!calls.some((call) => call.includes("upload-config")));
   });
 
-  it("is not waited for where CoreDNS never ran", () => {
+  it("skips the wait for CoreDNS if CoreDNS never ran", () => {
     machine.put("available", "");
     assert.equal(run(dns.replace("v9", "broken")).code, 0);
   });
 
-  it("says what to do where there is no CoreDNS", () => {
+  it("fails if the cluster has no CoreDNS deployment", () => {
     machine.put("image", "");
     const { code, stderr } = run(dns);
     assert.equal(code, 1);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 
 const components = join(__dirname, "..", "..", "..", "components");
-/** Scripts that only compare the frozen values. */
+/** Scripts that only compare the immutable values. */
 const scripts = [
   ...["remote-scripts/scripts/common.sh", "kubeadm/scripts/immutable-values.sh"].map((path) =>
     readFileSync(join(components, path), "utf8"),
@@ -26,7 +26,7 @@ describe("immutable-values.sh", () => {
     return machine.run(scripts, { FROZEN: given.join("\n") });
   };
 
-  it("refuses every value that differs, in one sentence with both, and keeps its own", () => {
+  it("refuses all changed values in one message with both values, and keeps the stored ones", () => {
     const kept = ["network.pods 10.244.0.0/16", 'kubernetes.kubelet {"maxPods":120}'];
     const { code, stderr } = keep(kept, [
       "network.pods 10.250.0.0/16",
@@ -40,7 +40,7 @@ describe("immutable-values.sh", () => {
     assert.equal(machine.file(file), `${kept.join("\n")}\n`);
   });
 
-  it("takes a path that it does not have, keeps it from now on, and forgets none", () => {
+  it("stores a new path, and keeps stored paths that the caller omits", () => {
     const { code, stderr } = keep(["b 1", "gone 2"], ["a x y", "b 1"]);
     assert.equal(code, 0, stderr);
     assert.equal(machine.file(file), "a x y\nb 1\ngone 2\n");
@@ -48,7 +48,7 @@ describe("immutable-values.sh", () => {
     assert.equal(machine.run(scripts, { FROZEN: "gone 3" }).code, 1);
   });
 
-  it("takes the fields of an object in any order, but no other value in them", () => {
+  it("accepts the fields of an object in any order, and refuses a changed nested value", () => {
     const kept = ['kubelet {"b":{"d":1,"c":[1,2]},"a":"x"}'];
     assert.equal(keep(kept, ['kubelet {"a":"x","b":{"c":[1,2],"d":1}}']).code, 0);
     assert.equal(machine.file(file), 'kubelet {"a":"x","b":{"c":[1,2],"d":1}}\n');
@@ -56,7 +56,7 @@ describe("immutable-values.sh", () => {
     assert.equal(keep(kept, ['kubelet {"a":"x","b":{"c":[1,2],"d":2}}']).code, 1);
   });
 
-  it("begins to keep where nothing was kept", () => {
+  it("stores the values if no values are stored", () => {
     assert.equal(machine.run(scripts, { FROZEN: "a 1" }).code, 0);
     assert.equal(machine.file(file), "a 1\n");
   });

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { controlPlaneMachine, runControlPlane } from "../../support/machine/control-plane.js";
 import type { Sandbox } from "../../support/machine/sandbox.js";
 
-describe("a control plane that looks after its certificates", () => {
+describe("certificate renewal on a control plane", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = controlPlaneMachine();
@@ -13,7 +13,7 @@ describe("a control plane that looks after its certificates", () => {
   const unit = (name: string): string =>
     machine.file(`etc/systemd/system/stackadm-certificates${name}`) ?? "";
 
-  it("does so every hour at a minute of its own, while no step is at work, and after a boot before kubelet", () => {
+  it("installs an hourly timer that waits for running steps, and a boot unit that precedes kubelet", () => {
     const { code, stderr, calls } = runControlPlane(machine);
     assert.equal(code, 0, stderr);
     assert.match(unit(".timer"), /^OnCalendar=\*-\*-\* \*:12:00$/m);
@@ -32,7 +32,7 @@ describe("a control plane that looks after its certificates", () => {
       assert.ok(calls.includes(`systemctl ${call}`), call);
   });
 
-  it("does so in an `up`, before the API is asked for anything: it may have ended with them", () => {
+  it("renews certificates in an `up` before the first API request", () => {
     runControlPlane(machine);
     const { calls } = runControlPlane(machine, {}, "update");
     const [renewed, asked] = [
@@ -42,13 +42,13 @@ describe("a control plane that looks after its certificates", () => {
     assert.ok(renewed >= 0 && renewed < asked, calls.join("\n"));
   });
 
-  it("lets the unit look when a cluster has just begun: nobody waits for that", () => {
+  it("starts the renewal in the background on a new cluster", () => {
     const { calls } = runControlPlane(machine);
     assert.ok(calls.includes("systemctl start --no-block stackadm-certificates.service"));
     assert.ok(!calls.includes("kubectl renewed renew"));
   });
 
-  it("comes to its end where that does not work now, and says so", () => {
+  it("succeeds with a warning if the renewal fails", () => {
     const RENEW_SCRIPT = "#!/bin/bash\nexit 1\n";
     runControlPlane(machine);
     const { code, stderr } = runControlPlane(machine, { RENEW_SCRIPT }, "update");

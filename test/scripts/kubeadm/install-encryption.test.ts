@@ -35,7 +35,7 @@ describe("encryption of Secrets on a control plane", () => {
   });
   const text = (): string | undefined => machine.file(file);
 
-  it("begins with the cluster: the first API server writes what is encrypted", () => {
+  it("encrypts from the first API server of a new cluster on", () => {
     machine = controlPlaneMachine();
     says(machine, own);
     machine.stub(
@@ -50,7 +50,7 @@ describe("encryption of Secrets on a control plane", () => {
     assert.equal(text(), decoded(encrypts));
   });
 
-  it("waits on a living cluster until every control plane reads it, and asks again until then", () => {
+  it("waits until every control plane of an existing cluster reads the key, and retries by a timer", () => {
     machine = staticPods();
     says(machine, own, "none");
     const { code, stderr, calls } = converge(machine, { ENCRYPTION });
@@ -73,7 +73,7 @@ describe("encryption of Secrets on a control plane", () => {
     assert.ok(!settled.calls.some((call) => call.includes("get nodes -l")), "nobody is asked");
   });
 
-  it("forgets key, file and what it said where the user's own file takes its place, and begins again when that goes", () => {
+  it("deletes key and annotation if the user sets a file, and starts over once the user removes the file", () => {
     machine = staticPods();
     says(machine, own);
     converge(machine, { ENCRYPTION });
@@ -89,7 +89,7 @@ describe("encryption of Secrets on a control plane", () => {
     assert.equal(text(), decoded(plain), "the others do not read it yet");
   });
 
-  it("waits for the others without an error of systemd's, and asks them when it says it does", () => {
+  it("accepts the wait's exit code in the systemd unit, and runs the timer on time", () => {
     machine = staticPods();
     says(machine, own, "none");
     converge(machine, { ENCRYPTION });
@@ -99,7 +99,7 @@ describe("encryption of Secrets on a control plane", () => {
     assert.match(unit("timer"), /^AccuracySec=1$/m);
   });
 
-  it("says of itself that it reads only after its API server has come up with the key", () => {
+  it("annotates the node only after the API server runs with the key", () => {
     machine = staticPods();
     says(machine, own);
     const { code, calls } = converge(machine, {
@@ -117,7 +117,7 @@ describe("encryption of Secrets on a control plane", () => {
     ["exit 64", plain],
     ["exit 255", plain],
   ] as const)
-    it(`of one that joins writes ${first === plain ? "plain" : "encrypted"} where a peer ends with ${answer}`, () => {
+    it(`lets a joining machine write ${first === plain ? "plain" : "encrypted"} data if a peer answers ${answer}`, () => {
       machine = controlPlaneMachine();
       says(machine, "none");
       machine.stub(
@@ -128,7 +128,7 @@ describe("encryption of Secrets on a control plane", () => {
       assert.equal(text(), decoded(first));
     });
 
-  describe("of one that joins, while the cluster's configuration still names the program's file", () => {
+  describe("on a joining machine with a peer's file", () => {
     const joining = (values: object, encryptsElsewhere: string): string => {
       machine = controlPlaneMachine();
       says(machine, "none");
@@ -146,17 +146,17 @@ describe("encryption of Secrets on a control plane", () => {
       return machine.file("when") ?? "";
     };
 
-    it("has it when kubeadm starts the API server, and forgets it where the user's own takes its place", () => {
+    it("provides the file when kubeadm starts the API server, and then deletes the file if encryption is off", () => {
       assert.equal(joining({}, "exit 64"), "FORMER 700\n 600\n");
       assert.equal(text(), undefined);
     });
 
-    it("keeps to what was decided for itself where it is to have it", () => {
+    it("keeps the machine's own file if encryption is on", () => {
       assert.equal(joining({ ENCRYPTION }, "exit 3"), `${decoded(plain)} 700\n 600\n`);
     });
   });
 
-  it("asks peers for nothing where nothing is encrypted", () => {
+  it("sends no encryption request to peers if encryption is off", () => {
     machine = controlPlaneMachine();
     machine.stub(
       "ssh",
@@ -168,7 +168,7 @@ describe("encryption of Secrets on a control plane", () => {
 });
 
 describe("start-encryption.sh", () => {
-  it("finds no control plane reading where the API names none, or does not answer, or one has another key", () => {
+  it("fails if the API lists no control plane, does not answer, or lists another key", () => {
     for (const answer of ["exit 0", "exit 1", `printf '"%s"\\n"000000000000"\\n' ${digest}`]) {
       const machine = new Sandbox({ kubectl: answer, systemctl: "exit 0" });
       assert.notEqual(machine.execute(startEncryptionProgram, "readable", digest).code, 0, answer);

@@ -15,7 +15,7 @@ import {
   staticPods,
 } from "../../support/machine/static-pod-stubs.js";
 
-describe("kubeadm's patches on a control plane", () => {
+describe("static pod patches on a control plane", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = staticPods();
@@ -42,7 +42,7 @@ describe("kubeadm's patches on a control plane", () => {
       [name, what].join(" "),
     );
 
-  it("are files that only root reads, which kubeadm's document names, and are applied once", () => {
+  it("applies patches once, from files that only root can read", () => {
     run({ CONFIGURATION: flag("good") });
     const wanted = { CONFIGURATION: flag("good"), ...patches("one\n", "two\n") };
     const done = run(wanted);
@@ -58,13 +58,13 @@ describe("kubeadm's patches on a control plane", () => {
     assert.deepEqual(kubeadmCalls(run(wanted)), []);
   });
 
-  it("alone leave what somebody wrote into the cluster's configuration by hand", () => {
+  it("keeps manual changes in the cluster's configuration", () => {
     const done = run(patches("one\n"));
     assert.equal(done.code, 0, done.stderr);
     assert.match(machine.file("document") ?? "", /name: v\n/);
   });
 
-  it("go again when they are taken away, one or all, and then nothing is asked again", () => {
+  it("removes one patch or all patches, and then makes no further kubeadm call", () => {
     run(patches("one\n", "two\n"));
     const one = run(patches("one\n"));
     assert.deepEqual(restarts(one), ["kube-scheduler flags and patches"]);
@@ -77,7 +77,7 @@ describe("kubeadm's patches on a control plane", () => {
     assert.deepEqual(kubeadmCalls(run()), []);
   });
 
-  it("with which the component does not come up are taken back, also by the run that asks for none", () => {
+  it("restores the former manifest if the component fails with a patch, and converges without patches", () => {
     const { code, stderr } = run(patches("broken\n"));
     assert.equal(code, 1);
     assert.match(
@@ -91,7 +91,7 @@ describe("kubeadm's patches on a control plane", () => {
     assert.deepEqual(kubeadmCalls(run()), []);
   });
 
-  it("that kubeadm does not take leave the former manifest, and its reason", () => {
+  it("keeps the former manifest if kubeadm rejects a patch, and reports kubeadm's error", () => {
     machine.stub(
       "kubeadm",
       'case "$*" in *scheduler*) echo "error: could not apply the patch"; exit 1 ;; esac',
@@ -105,7 +105,7 @@ describe("kubeadm's patches on a control plane", () => {
     assert.equal(manifest("scheduler"), "former\n");
   });
 
-  it("of a run that was stopped in between are taken back first, and then come again", () => {
+  it("restores the former manifest of an interrupted run, and then applies the patches", () => {
     machine.put("etc/kubernetes/manifests/kube-scheduler.yaml", "broken\n");
     machine.put("etc/kubernetes/stackadm-former/kube-scheduler.yaml", "former\n");
     machine.put("var/lib/stackadm/kept-patches", "not finished");
@@ -116,7 +116,7 @@ describe("kubeadm's patches on a control plane", () => {
     assert.equal(machine.file(`${directory}/kube-scheduler0001+json.json`), undefined);
   });
 
-  it("with which a first kubeadm init was stopped count as begun, so that they go again when they are taken back by then", () => {
+  it("records the patches of an interrupted kubeadm init, so that a later run can remove the patches", () => {
     const fresh = controlPlaneMachine();
     fresh.stub("systemd-run", "exit 1");
     runControlPlane(fresh, patches("one\n"));

@@ -92,7 +92,7 @@ describe("the upgrade of a control plane", () => {
     "delete clusterrolebinding",
   ];
 
-  it("applies the version on the first one, with patches and checks that may fail, and waits for what kubeadm rolls", () => {
+  it("applies the version on the first control plane with patches, and waits for kubeadm's rollouts", () => {
     const patch = Buffer.from("{}").toString("base64");
     const PATCHES = `kube-apiserver0000+strategic.json ${patch}`;
     machine.put("var/lib/stackadm/kept-patches", PATCHES);
@@ -120,7 +120,7 @@ describe("the upgrade of a control plane", () => {
     assert.deepEqual(deeds(run({ PATCHES })), ["delete clusterrolebinding"], "nothing twice");
   });
 
-  it("follows the first one on the others, when that has brought the version", () => {
+  it("upgrades another control plane only after the first control plane upgraded the cluster", () => {
     const other = { KUBEADM_INIT: "", NODE_NAME: "dev-control-plane-1" };
     assert.match(
       run(other).stderr,
@@ -132,7 +132,7 @@ describe("the upgrade of a control plane", () => {
     assert.deepEqual(deeds(done), whole("node").slice(1));
   });
 
-  it("names the machines that are not Ready, and begins nothing; itself is judged by what comes of it", () => {
+  it("refuses to start while other machines are not Ready, and reports the machines", () => {
     kubectl(
       '*"get nodes -l "" "*|*"get nodes -l  -o"*) printf "dev-control-plane-0 True\\ndev-general-0 Unknown\\ndev-general-1 False\\n" ;;',
     );
@@ -151,7 +151,7 @@ describe("the upgrade of a control plane", () => {
     );
   });
 
-  it("ends with what kubeadm and the component said, keeps the node in service, and goes on afterwards", () => {
+  it("reports the errors of kubeadm and the component, keeps the node in service, and resumes later", () => {
     machine.stub(
       "kubeadm",
       kubeadmOf(
@@ -175,7 +175,7 @@ describe("the upgrade of a control plane", () => {
     assert.deepEqual(deeds(done), whole("apply").slice(1));
   });
 
-  it("goes on where the machine stopped while kubeadm had a manifest in its hands, unless it still has", () => {
+  it("restores a manifest that an interrupted kubeadm moved, unless kubeadm still runs", () => {
     const name = "kube-scheduler.yaml";
     const backup = `etc/kubernetes/tmp/kubeadm-backup-manifests-2026-11-25/${name}`;
     const running = machine.bodyOf("systemctl");
@@ -193,7 +193,7 @@ describe("the upgrade of a control plane", () => {
     assert.equal(machine.file(`etc/kubernetes/manifests/${name}`), "former\n");
   });
 
-  it("brings the version where the first one was lost in the middle and came back with its packages", () => {
+  it("upgrades the cluster if the first control plane was recreated with the new packages", () => {
     rmSync(join(machine.root, "var/lib/stackadm/kept-version"));
     machine.put("kubeadm-version", "v1.36.3\n");
     machine.put("kubelet-version", "Kubernetes v1.36.3\n");
@@ -208,7 +208,7 @@ describe("the upgrade of a control plane", () => {
     assert.ok(!deeds(run()).includes("upgrade apply"), "the cluster has it by now");
   });
 
-  describe("where the last one was lost before its turn and has joined with the version", () => {
+  describe("if the last control plane was recreated with the new version", () => {
     const other = { KUBEADM_INIT: "", NODE_NAME: "dev-control-plane-1" };
     const found = (proxy: string, ...images: readonly string[]): Outcome => {
       rmSync(join(machine.root, "var/lib/stackadm/kept-version"), { force: true });
@@ -225,7 +225,7 @@ describe("the upgrade of a control plane", () => {
       machine.put("cluster", "v1.36.3\n");
     });
 
-    it("brings what kubeadm has the last one bring, and waits for it", () => {
+    it("upgrades the add-ons in kubeadm's place, and waits for the rollouts", () => {
       const done = found("v1.35.4", "v1.36.3", "v1.36.3");
       assert.equal(done.code, 0, done.stderr);
       assert.equal(machine.file("words"), "upgrade node phase addon all\n");
@@ -233,7 +233,7 @@ describe("the upgrade of a control plane", () => {
       assert.deepEqual(deeds(done), ["upgrade node", ...rolls, "delete clusterrolebinding"]);
     });
 
-    it("leaves it to others while an API server is older, and alone where it is there, or nobody's", () => {
+    it("skips the add-ons while an API server is older, or if kube-proxy is current or the user's own", () => {
       for (const [proxy, former] of [
         ["v1.35.4", "v1.35.4"],
         ["v1.36.3", "v1.36.3"],
@@ -245,7 +245,7 @@ describe("the upgrade of a control plane", () => {
       }
     });
 
-    it("does not take its former self for itself", () => {
+    it("fails while the cluster still lists the API server of the former machine", () => {
       const done = found("v1.35.4", "v1.36.3", "v1.35.4");
       assert.match(
         done.stderr,
@@ -255,7 +255,7 @@ describe("the upgrade of a control plane", () => {
     });
   });
 
-  it("says so when what kubeadm changed besides does not come up, and that the next run goes on", () => {
+  it("fails if an add-on does not become ready, and resumes in the next run", () => {
     kubectl('*"rollout status deployment"*) exit 1 ;;');
     const failed = run();
     assert.match(
@@ -269,7 +269,7 @@ describe("the upgrade of a control plane", () => {
     assert.deepEqual(deeds(done), ["restore", "rollout status", "delete clusterrolebinding"]);
   });
 
-  it("goes on with its node when kubeadm has done its part, however the cluster is by then", () => {
+  it("resumes at the drain after kubeadm's part, even if other machines are not Ready by then", () => {
     const failing = { RETIRE_SCRIPT: "#!/bin/bash\necho budget; exit 4\n" };
     const failed = run(failing);
     assert.match(failed.stderr, /DRAIN_BLOCKED\] .*; what blocks it: budget/);

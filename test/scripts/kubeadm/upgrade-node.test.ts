@@ -64,7 +64,7 @@ describe("the upgrade of a worker", () => {
     "joined",
   ];
 
-  it("is kubeadm, its configuration, its kubelet without pods, and back to service", () => {
+  it("upgrades kubeadm and the configuration, drains the node, upgrades kubelet, uncordons the node", () => {
     const done = run();
     assert.equal(done.code, 0, done.stderr);
     assert.deepEqual(deeds(done), whole);
@@ -79,19 +79,19 @@ describe("the upgrade of a worker", () => {
     assert.deepEqual(deeds(run()), ["joined"], "nothing twice");
   });
 
-  it("is nothing to a machine that an earlier release made with this version", () => {
+  it("changes nothing on a machine that an earlier release created with this version", () => {
     machine.stub("kubelet", "echo Kubernetes v1.36.3");
     rmSync(join(machine.root, "var/lib/stackadm/kept-version"));
     assert.deepEqual(deeds(run()), ["joined"]);
     assert.equal(kept(), "1.36.3");
   });
 
-  it("leaves the image by which pods are held where another stands in for it", () => {
+  it("does not restart containerd if the configured pause image is present already", () => {
     const done = run({ PAUSE: "r/pause:3.9" });
     assert.ok(!deeds(done).includes("restart containerd"));
   });
 
-  it("comes no sooner than the control planes': a part of a run alone might", () => {
+  it("refuses a version that the control planes do not have yet", () => {
     cluster("1.35.4");
     const done = run();
     assert.match(
@@ -102,7 +102,7 @@ describe("the upgrade of a worker", () => {
     assert.equal(kept(), "1.35.4");
   });
 
-  it("tells a cluster of another version from one that does not say its version", () => {
+  it("fails if the API server does not return the cluster's version, and retries the request", () => {
     cluster("", "*kubeadm-config*) exit 1 ;;");
     const done = run();
     assert.match(
@@ -117,7 +117,7 @@ describe("the upgrade of a worker", () => {
     assert.deepEqual(deeds(run()), whole, "it is asked again");
   });
 
-  it("ends with kubeadm's words, and goes on afterwards", () => {
+  it("reports kubeadm's error, and resumes in the next run", () => {
     machine.stub("kubeadm", kubeadmOf("upgrade*) echo 'error: no'; exit 1 ;;"));
     const failed = run();
     assert.match(failed.stderr, /reason: kubeadm upgrade node failed on dev-general-0: no\n$/);
@@ -128,7 +128,7 @@ describe("the upgrade of a worker", () => {
     assert.deepEqual(deeds(done), whole.slice(1));
   });
 
-  it("keeps its kubelet where pods cannot be moved, and says which", () => {
+  it("keeps kubelet's version if the drain is blocked, reports the pods, and resumes later", () => {
     machine.stub("ssh", 'case "$*" in *retire) echo "pods/web: budget"; exit 4 ;; esac');
     const done = run();
     assert.match(
@@ -142,7 +142,7 @@ describe("the upgrade of a worker", () => {
     assert.equal(machine.file("var/lib/stackadm/kept-upgraded"), undefined);
   });
 
-  it("takes no pods back for a kubelet that does not come up, and says what that one says", () => {
+  it("does not uncordon the node if kubelet does not start, and reports kubelet's error", () => {
     machine.stub("curl", "exit 1");
     const failed = run();
     assert.match(
@@ -153,14 +153,14 @@ describe("the upgrade of a worker", () => {
     assert.equal(kept(), "not finished");
   });
 
-  it("goes on behind the kubelet that is there and well: nobody is drained twice", () => {
+  it("resumes after the kubelet upgrade without draining the node again", () => {
     machine.put("var/lib/stackadm/kept-version", "not finished");
     machine.put("kubeadm-version", "v1.36.3\n");
     machine.put("kubelet-version", "Kubernetes v1.36.3\n");
     assert.deepEqual(deeds(run()), [whole[1], "restore", "joined"]);
   });
 
-  it("takes what an owner brought who has no apt, and says what to bring", () => {
+  it("upgrades a machine without apt with files of the user's, and reports missing files", () => {
     const words = ["apt-get", "apt-mark", "apt-cache"];
     const without = scripts.map((text) => text.replaceAll("command -v apt-get", "false"));
     const failed = machine.run(without, values, "update");

@@ -12,7 +12,7 @@ const [anna, ben] = ["ssh-ed25519 AAAAanna anna", "ssh-ed25519 AAAAben ben"];
 const marked = (...keys: readonly string[]): string =>
   ["# stackadm: login keys", ...keys, "# stackadm: end of login keys", ""].join("\n");
 
-describe("the keys of operators on a machine", () => {
+describe("authorized-keys.sh", () => {
   let machine: Sandbox;
   let revokedKeys: string[];
   let publicKey: string;
@@ -37,7 +37,7 @@ describe("the keys of operators on a machine", () => {
     machine.close();
   });
 
-  it("are those that are listed now, besides the one that the machine was made with", () => {
+  it("writes exactly the listed keys, and keeps the key that the machine was created with", () => {
     for (const keys of [[anna], [anna, ben], [ben]]) {
       const { code, stderr } = run(...keys);
       assert.equal(code, 0, stderr);
@@ -47,28 +47,28 @@ describe("the keys of operators on a machine", () => {
     assert.equal(machine.file(file), made);
   });
 
-  it("leave alone what others wrote, before and after them", () => {
+  it("keeps lines of other authors before and after the listed keys", () => {
     run(anna);
     machine.put(file, `${machine.file(file) ?? ""}ssh-ed25519 AAAAown by-hand\n`);
     run(ben);
     assert.equal(machine.file(file), `${made}ssh-ed25519 AAAAown by-hand\n${marked(ben)}`);
   });
 
-  it("are without those that are revoked, whoever wrote them and how", () => {
+  it("removes revoked keys of any author and in any form", () => {
     const own = 'from="10.0.0.0/8",no-pty ssh-ed25519 AAAAanna by hand\n';
     machine.put(file, `${made}${own}ssh-ed25519 AAAAannabel annabel\n${ben}\n`);
     revokedKeys = [`${anna} whatever`, made.trim()];
     publicKey = "ssh-ed25519 AAAAnew program";
     assert.equal(run().code, 0);
     const others = `ssh-ed25519 AAAAannabel annabel\n${ben}\n`;
-    // The program's current key is always accepted, even if no one listed it.
+    // The program's current key is always accepted, even without an entry in the list.
     assert.equal(machine.file(file), `${others}${marked(publicKey)}`);
     machine.put(file, `${anna}\r\n${others}`);
     run();
     assert.equal(machine.file(file), `${others}${marked(publicKey)}`);
   });
 
-  it("touch nothing where none is listed and none was", () => {
+  it("changes nothing if no key is listed and no key was listed", () => {
     const { calls } = run();
     assert.deepEqual(
       calls.filter((call) => call.startsWith("chown")),
@@ -77,7 +77,7 @@ describe("the keys of operators on a machine", () => {
     assert.equal(machine.file(file), made);
   });
 
-  it("stay readable for sshd, which reads as the user", () => {
+  it("makes the login user the owner of the file, since sshd reads the file as that user", () => {
     const { calls } = run(anna);
     assert.ok(
       calls.some((call) => /^chown debian: \S+authorized_keys$/.test(call)),
@@ -85,7 +85,7 @@ describe("the keys of operators on a machine", () => {
     );
   });
 
-  it("are also written where an image has no such file", () => {
+  it("creates the file if the image has none", () => {
     const fresh = new Sandbox({
       getent: "echo debian:x:1000:1000::/var/home/debian:/bin/bash",
       chown: "exit 0",
@@ -108,7 +108,7 @@ describe("the keys of operators on a machine", () => {
     fresh.close();
   });
 
-  it("are for a user that is there", () => {
+  it("fails if the machine does not have the login user", () => {
     machine.stub("getent", "exit 2");
     assert.match(run(anna).stderr, /\nreason: machine has no user debian\n$/);
   });

@@ -27,7 +27,7 @@ describe("ipv6.sh", () => {
     machine.close();
   });
 
-  it("goes on where the preparation ends, whose result stays the only one, also the second time", () => {
+  it("runs after the preparation in each run, and prints only the preparation's result", () => {
     for (const time of ["first", "second"]) {
       const { code, stdout, stderr, calls } = run();
       assert.equal(code, 0, `${time}: ${stderr}`);
@@ -36,7 +36,7 @@ describe("ipv6.sh", () => {
     }
   });
 
-  it("lets the machine go on listening to its router before it forwards", () => {
+  it("keeps router advertisements accepted, by a setting that precedes forwarding", () => {
     run();
     assert.equal(
       machine.file(settings),
@@ -44,25 +44,25 @@ describe("ipv6.sh", () => {
     );
   });
 
-  it("leaves that to whatever else listens there", () => {
+  it("leaves accept_ra unchanged if the kernel does not process router advertisements", () => {
     machine.stub("sysctl", 'case "$*" in *accept_ra) echo 0 ;; *) echo 1 ;; esac');
     run();
     assert.equal(machine.file(settings), "\nnet.ipv6.conf.all.forwarding = 1\n");
   });
 
-  it("says which address a machine does not have", () => {
+  it("fails with the address if the machine does not have the address", () => {
     machine.stub("ip", "");
     const { code, stderr } = run(impatient);
     assert.equal(code, 1);
     assert.match(stderr, /\nreason: machine does not have its address fd00:10::f816:3eff:fe00:1 /);
   });
 
-  it("takes no address for one that another machine may have too", () => {
+  it("refuses a tentative address, which another machine may have too", () => {
     machine.stub("ip", `${there.slice(0, -1)} tentative"`);
     assert.equal(run(impatient).code, 1);
   });
 
-  it("keeps pods away from the machines' own ports, once, and again when kubelet starts", () => {
+  it("blocks pods from the machines' own ports once, and again when kubelet starts", () => {
     const rules = () => (machine.file("rules6") ?? "").trim().split("\n");
     run();
     const guarded = rules();
@@ -86,7 +86,7 @@ describe("ipv6.sh", () => {
     assert.deepEqual(rules(), guarded);
   });
 
-  it("fails where a rule cannot be set", () => {
+  it("fails if ip6tables cannot add a rule", () => {
     machine.stub("ip6tables", 'case "$*" in *2379*) exit 4 ;; *" -C "*) exit 1 ;; esac');
     const { code, stderr } = run();
     assert.equal(code, 1);

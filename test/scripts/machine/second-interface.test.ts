@@ -52,10 +52,10 @@ describe("second-interface.sh", () => {
     machine.close();
   });
 
-  describe("where systemd-networkd configures interfaces", () => {
+  describe("with systemd-networkd", () => {
     const file = "etc/systemd/network/05-stackadm-admin.network";
 
-    it("gives it its address, and routes in a table of its own for what is answered there", () => {
+    it("sets the interface's address, and adds routes for answers in a separate table", () => {
       const { code, stderr, calls } = run();
       assert.equal(code, 0, stderr);
       const text = machine.file(file) ?? "";
@@ -73,7 +73,7 @@ describe("second-interface.sh", () => {
       assert.ok(calls.includes(restart));
     });
 
-    it("leaves nothing of what DHCP gave it, of which the address would keep its route in the main table", () => {
+    it("flushes the address that DHCP set, since the address keeps a route in the main table", () => {
       const { calls } = run();
       const [flush, again] = ["ip address flush dev eth1", restart].map((one) =>
         calls.indexOf(one),
@@ -81,14 +81,14 @@ describe("second-interface.sh", () => {
       assert.ok(flush !== undefined && again !== undefined && flush >= 0 && flush < again);
     });
 
-    it("does nothing at the next boot", () => {
+    it("changes nothing at the next boot", () => {
       run();
       const { code, calls } = run();
       assert.equal(code, 0);
       assert.ok(!calls.includes(restart) && !calls.includes("ip address flush dev eth1"));
     });
 
-    it("has it read the file where it is about to start, and only writes it where it does not run yet", () => {
+    it("restarts a starting systemd-networkd, and only writes the file for a stopped systemd-networkd", () => {
       machine.stub("systemctl", states("enabled", "activating"));
       const { code, stderr, calls } = run();
       assert.equal(code, 0, stderr);
@@ -101,7 +101,7 @@ describe("second-interface.sh", () => {
       assert.ok(!later.calls.includes(restart), "it may wait for what waits for cloud-init");
     });
 
-    it("knows it by netplan where only that starts it", () => {
+    it("detects systemd-networkd by netplan if only netplan starts the service", () => {
       machine.stub("systemctl", states("disabled", "inactive"));
       machine.stub("netplan", "");
       const { code, stderr } = run();
@@ -109,7 +109,7 @@ describe("second-interface.sh", () => {
       assert.ok(machine.file(file));
     });
 
-    it("answers only its subnet where that has no gateway", () => {
+    it("adds only the subnet's route if the subnet has no gateway", () => {
       assert.equal(run({ ...second, gateway: undefined }).code, 0);
       const text = machine.file(file) ?? "";
       assert.doesNotMatch(text, /Gateway/);
@@ -117,7 +117,7 @@ describe("second-interface.sh", () => {
     });
   });
 
-  describe("where ifupdown configures interfaces", () => {
+  describe("with ifupdown", () => {
     const theirs = "etc/network/interfaces.d/50-cloud-init";
     beforeEach(() => {
       machine.stub("systemctl", states("disabled", "inactive"));
@@ -125,7 +125,7 @@ describe("second-interface.sh", () => {
       machine.put(theirs, rendered);
     });
 
-    it("takes it from what cloud-init wrote, and leaves the others as they are", () => {
+    it("moves the interface from cloud-init's file to a separate file, and keeps other interfaces", () => {
       const { code, stderr } = run();
       assert.equal(code, 0, stderr);
       assert.equal(
@@ -144,7 +144,7 @@ describe("second-interface.sh", () => {
         assert.match(line, / table 1022( |$)/);
     });
 
-    it("brings it up anew, and then the one whose name servers and default route are to stand", () => {
+    it("restarts the second interface once, and then the first interface with the default route", () => {
       const { calls } = run();
       const order = calls.filter((call) => /^if(up|down)/.test(call));
       assert.deepEqual(order, [
@@ -156,7 +156,7 @@ describe("second-interface.sh", () => {
       );
     });
 
-    it("takes it from cloud-init again at the next boot where that was cut short, or cloud-init wrote it anew", () => {
+    it("moves the interface again if cloud-init wrote the file again", () => {
       run();
       machine.put(theirs, rendered);
       const { code, calls } = run();
@@ -166,7 +166,7 @@ describe("second-interface.sh", () => {
     });
   });
 
-  it("fails where the interface is not there, or something else configures it", () => {
+  it("fails if the interface does not exist or if another service configures interfaces", () => {
     assert.match(
       run({ ...second, mac: "fa:16:3e:00:00:09" }).stderr,
       /no interface has the address/,
@@ -178,7 +178,7 @@ describe("second-interface.sh", () => {
   });
 });
 
-describe("prepare.sh, of a second interface", () => {
+describe("the second interface check of prepare.sh", () => {
   const parsed = parseClusterSpec(smallest);
   assert.ok("spec" in parsed);
   const late = { VOLUMES: "", REGISTRY_AUTH: "", PROXY: "", CLOUD_AUTHORITY: "" };
@@ -193,7 +193,7 @@ describe("prepare.sh, of a second interface", () => {
     machine.close();
   });
 
-  it("goes on only where the machine has its second interface, and not as its way outside", () => {
+  it("requires the second interface's address, and refuses a default route through the interface", () => {
     const address = "10.9.0.5";
     machine.stub("ip", 'case "$*" in *"to 10.9.0.5"*) echo "3: eth1 inet 10.9.0.5/24" ;; esac');
     assert.equal(run(address).code, 0);

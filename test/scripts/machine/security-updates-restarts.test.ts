@@ -34,7 +34,7 @@ const networkctl = [
   `printf '%s\\n' '● 2: ens3' '       Link File: /usr/lib/systemd/network/99-default.link' "    Network File: $file" '           State: routable (configured)'`,
 ].join("\n");
 
-describe("what a security update restarts on a machine", () => {
+describe("the restart settings for security updates", () => {
   let machine: Sandbox;
   const run = (): Outcome => machine.run(preparationScripts, workerValues());
   beforeEach(() => {
@@ -45,7 +45,7 @@ describe("what a security update restarts on a machine", () => {
   });
 
   describe("systemd-networkd", () => {
-    it("leaves the routes and rules of the pod network alone, from before there is one", () => {
+    it("keeps the routes and rules of the pod network, by settings that precede the installation", () => {
       const { code, calls, stderr } = run();
       assert.equal(code, 0, stderr);
       assert.equal(
@@ -59,7 +59,7 @@ describe("what a security update restarts on a machine", () => {
       assert.ok(restarted >= 0 && restarted < packages, calls.join("\n"));
     });
 
-    it("keeps the addresses of its interfaces: without one for a moment, the kernel drops all routes there", () => {
+    it("keeps the addresses of interfaces, since the kernel drops the routes of a lost address", () => {
       const { calls } = run();
       for (const name of ["10-netplan-ens3", "05-stackadm-admin"])
         assert.equal(
@@ -77,7 +77,7 @@ describe("what a security update restarts on a machine", () => {
       assert.ok(!run().calls.includes(restart));
     });
 
-    it("is not restarted on a machine that lives: its next start reads the file", () => {
+    it("is not restarted on a machine in service, and reads the settings at the next start", () => {
       machine.put("var/lib/stackadm/join.done");
       const { code, calls, stderr } = run();
       assert.equal(code, 0, stderr);
@@ -86,7 +86,7 @@ describe("what a security update restarts on a machine", () => {
       assert.ok(!calls.includes(restart));
     });
 
-    it("is not started where something else configures the interfaces", () => {
+    it("is not started if another service configures the interfaces", () => {
       machine.stub("systemctl", 'case "$*" in *ActiveState*) echo inactive ;; esac');
       machine.stub("networkctl", "exit 1");
       const { code, calls } = run();
@@ -95,7 +95,7 @@ describe("what a security update restarts on a machine", () => {
       assert.equal(machine.file(networkd), undefined);
     });
 
-    it("is named where it does not come up again", () => {
+    it("is named in the error if the restart fails", () => {
       machine.stub(
         "systemctl",
         `case "$*" in "restart systemd-networkd") exit 1 ;; esac; ${withNetworkd}`,
@@ -130,7 +130,7 @@ describe("what a security update restarts on a machine", () => {
       return read.toString().split("\n").filter(Boolean);
     };
 
-    it("restarts nothing that runs pods or holds their routes and addresses, nor what is at work here", () => {
+    it("restarts no service that pods, routes and addresses of pods, or running steps need", () => {
       run();
       const ours = ["containerd", "kubelet", "keepalived", "systemd-networkd", "stackadm-init"];
       const others = ["cron.service", "containerd-other.service", "my-kubelet.service"];
@@ -140,7 +140,7 @@ describe("what a security update restarts on a machine", () => {
       );
     });
 
-    it("is told before the first package is installed, since it acts after each", () => {
+    it("is configured before the first installation, since needrestart runs after each", () => {
       machine.stub(
         "apt-get",
         `[ -e /${needrestart} ] || touch $root/early; ${freshDebian["apt-get"] ?? ""}`,

@@ -15,11 +15,11 @@ const { write_files: written } = parse(renderUserData({ machine: "m", login, hos
   write_files: { path: string; content: string }[];
 };
 
-describe("the distribution's security updates", () => {
+describe("unattended-upgrades", () => {
   let machine: Sandbox;
   const run = (wanted: boolean) =>
     machine.run(preparationScripts, workerValues({ securityUpdates: wanted }));
-  /** Writes the files like cloud-init at the first boot, and after its state was cleaned. */
+  /** Writes cloud-init's files, as at the first boot and after a cleanup of cloud-init's state. */
   const boot = (): void => {
     for (const { path, content } of written) machine.put(path.slice(1), content);
   };
@@ -41,7 +41,7 @@ describe("the distribution's security updates", () => {
     machine.close();
   });
 
-  it("begin when the machine is prepared, so that they hold no package lock before, and reboot nothing", () => {
+  it("starts after the preparation, which needs the package lock, and never reboots the machine", () => {
     machine.stub("crictl", `cat ${join(machine.root, directory)}/* >>$root/meanwhile`);
     assert.equal(enabled(), "0");
     run(true);
@@ -50,19 +50,19 @@ describe("the distribution's security updates", () => {
     assert.match(settings(), /Unattended-Upgrade "1";\n[^]*Automatic-Reboot "false";\n$/);
   });
 
-  it("go on after cloud-init has written its files again", () => {
+  it("stays enabled after cloud-init rewrites the settings", () => {
     run(true);
     boot();
     assert.equal(enabled(), "1");
   });
 
-  it("end where they are not wanted any more", () => {
+  it("is disabled if the user no longer wants security updates", () => {
     run(true);
     assert.equal(run(false).code, 0);
     assert.equal(enabled(), "0");
   });
 
-  it("are said to be missing where the image has nothing that installs them", () => {
+  it("causes a note if the image lacks the package and the user wants security updates", () => {
     const missing = "machine: the image has no unattended-upgrades";
     assert.ok(run(true).stderr.includes(missing));
     assert.ok(!run(false).stderr.includes(missing));

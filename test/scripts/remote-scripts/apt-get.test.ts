@@ -22,7 +22,7 @@ describe("apt-get.sh", () => {
     machine.close();
   });
 
-  it("lets what was broken off come to its end first, without a question", () => {
+  it("completes an interrupted dpkg run first, without a prompt", () => {
     // apt refuses to work until the interrupted run is configured.
     machine.put("interrupted");
     machine.stub("dpkg", "rm -f $root/interrupted");
@@ -35,7 +35,7 @@ describe("apt-get.sh", () => {
     ]);
   });
 
-  it("installs nothing that it could not download, and lists anew before it tries again", () => {
+  it("installs nothing if the download fails, and updates the lists before the retry", () => {
     machine.stub("apt-get", 'case "$*" in *--download-only*) exit 100 ;; esac');
     const done = run("apt_install curl || exit 7");
     assert.equal(done.code, 7);
@@ -48,7 +48,7 @@ describe("apt-get.sh", () => {
     );
   });
 
-  it("gives what dpkg does longer than what may be broken off", () => {
+  it("allows dpkg more time than a download, which may be interrupted", () => {
     const { stderr } = run('timeout() { say "$1"; }; apt_update; apt_install curl');
     assert.deepEqual(stderr.match(/^\d+$/gm), ["600", "1800", "900", "1800"]);
   });
@@ -57,7 +57,7 @@ describe("apt-get.sh", () => {
     "E: LZ4F: /var/lib/apt/lists/x_Packages.lz4 Read error (ERROR_frameType_unknown)\nE: The package lists or status file could not be parsed or opened.",
     "E: LZ4F: /var/lib/apt/lists/x_Packages.lz4 Read error (ERROR_GENERIC)\nW: You may want to run apt-get update to correct these problems\nE: The package cache file is corrupted",
   ])
-    it(`deletes lists that a machine which lost its power left half written: ${broken.split("\n").at(-1) ?? ""}`, () => {
+    it(`deletes lists that a power failure corrupted: ${broken.split("\n").at(-1) ?? ""}`, () => {
       machine.put("var/lib/apt/lists/x_Packages.lz4", "half");
       machine.put("var/cache/apt/pkgcache.bin", "of it");
       // Like apt 2.6, whose update fails on the list that it would replace.
@@ -73,7 +73,7 @@ describe("apt-get.sh", () => {
       assert.deepEqual(asked(whole), ["apt-get update"], "nothing is deleted without a failure");
     });
 
-  it("deletes them once", () => {
+  it("deletes corrupted lists only once", () => {
     const broken = "E: The package lists or status file could not be parsed or opened.";
     machine.stub("apt-get", `echo "${broken}"; exit 100`);
     const done = run('apt_update || die "no lists$(because apt)"');
@@ -84,7 +84,7 @@ describe("apt-get.sh", () => {
   const locked =
     'echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)"; echo "N: Be aware"; echo "E: Unable to lock directory /var/lib/apt/lists/"; exit 100';
 
-  it("waits while somebody else reads the lists", () => {
+  it("waits while another process locks the lists", () => {
     machine.stub(
       "apt-get",
       `echo x >>$root/tries; [ $(wc -l <$root/tries) -gt 20 ] || { ${locked}; }`,
@@ -93,14 +93,14 @@ describe("apt-get.sh", () => {
     assert.equal(run("apt_update").code, 0);
   });
 
-  it("does not wait for ever, and says what it waited for", () => {
+  it("stops waiting after 120 retries, and reports the lock", () => {
     machine.stub("apt-get", locked);
     const done = run('apt_update || die "no lists$(because apt)"');
     assert.match(done.stderr, /\nreason: no lists: Unable to lock directory \/.*\n$/);
     assert.equal(done.calls.filter((call) => call.startsWith("apt-get")).length, 121);
   });
 
-  it("does not wait for what no time mends", () => {
+  it("does not retry after an error that time cannot fix", () => {
     machine.stub("apt-get", 'echo "E: The repository is not signed."; exit 100');
     const done = run("apt_update || exit 7");
     assert.equal(done.code, 7);

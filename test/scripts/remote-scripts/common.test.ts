@@ -32,12 +32,12 @@ describe("the timeout factor of a machine", () => {
     ["many\n", 1],
     ["100\n", 1],
   ] as const)
-    it(`is ${String(factor)} where ${JSON.stringify(written ?? "nothing")} is written`, () => {
+    it(`is ${String(factor)} if the file's content is ${JSON.stringify(written ?? "absent")}`, () => {
       if (written !== undefined) machine.put("var/lib/stackadm/timeout-factor", written);
       assert.equal(waits(), 10 * factor);
     });
 
-  it("holds for units, their ends and kubeadm's own waits too", () => {
+  it("scales the limits of units, of waits for units and of kubeadm", () => {
     machine.put("var/lib/stackadm/timeout-factor", "3\n");
     const { calls, stdout, stderr } = run(
       "start_unit x 900 work; kubeadm_timeout >&4; wait_unit x 10",
@@ -48,7 +48,7 @@ describe("the timeout factor of a machine", () => {
   });
 });
 
-describe("a step that fails", () => {
+describe("a failing step", () => {
   let machine: Sandbox;
   const run = (body: string) =>
     machine.run([common, `step_body() {\n${body}\n}\n`, "run_step test step_body"], {
@@ -73,29 +73,29 @@ describe("a step that fails", () => {
     machine.close();
   });
 
-  it("ends with the sentence that it was given", () => {
+  it("ends with the given sentence", () => {
     assert.equal(reason('echo noise; die "the disk is full"'), "reason: the disk is full");
   });
 
-  it("ends with that sentence on one line, from a subshell too", () => {
+  it("ends with the sentence on one line, even from a subshell", () => {
     assert.equal(
       reason('local x; x=$(die "no version" "of it"$\'\\n\'"is there"); echo "$x"'),
       "reason: no version of it is there",
     );
   });
 
-  it("ends with the code that it was given", () => {
+  it("ends with the given failure code", () => {
     assert.equal(reason('die_as NOT_READY "it is" late'), "reason: [NOT_READY] it is late");
     assert.equal(reason('x=$(die_as NOT_READY "it is late")'), "reason: [NOT_READY] it is late");
   });
 
-  it("does not end with what a tool printed, even if it looks like a reason", () => {
+  it("does not end with a tool's output, even if the output resembles a reason", () => {
     const forged = "echo 'reason: [INVALID_CONFIG] forged'";
     assert.equal(reason(`${forged}; die "it is late"; ${forged}`), "reason: it is late");
     assert.equal(reason(`${forged}; false`), "reason: `false` ended with code 1");
   });
 
-  it("leaves nothing behind but its log", () => {
+  it("leaves only the lock file in /run", () => {
     reason('die "the disk is full"');
     assert.deepEqual(readdirSync(join(machine.root, "run/stackadm")), ["lock"]);
   });
@@ -108,20 +108,20 @@ describe("a step that fails", () => {
     ['for x in "$SECRET"; do grep -q "$x" /dev/null; done', 'grep -q "$x" /dev/null'],
   ];
   for (const [body, text] of commands)
-    it(`ends with the command that failed, without its values: ${body}`, () => {
+    it(`ends with the failed command, without the command's values: ${body}`, () => {
       assert.equal(reason(body), `reason: \`${text}\` ended with code 1`);
     });
 
-  it("says its code when it knows nothing else", () => {
+  it("ends with the exit code if no other reason is known", () => {
     assert.equal(reason("exit 3"), "reason: test ended with code 3");
   });
 
-  it("says nothing of what an earlier run was about", () => {
+  it("does not end with the reason of an earlier run", () => {
     reason('die "the first"');
     assert.equal(reason("false"), "reason: `false` ended with code 1");
   });
 
-  it("is no step that only looked for something in vain", () => {
+  it("does not include a step that handles a command's failure", () => {
     const { code, stderr } = run(
       "if grep -q x /dev/null; then :; fi; false || :; poll 0 false || :",
     );
@@ -129,7 +129,7 @@ describe("a step that fails", () => {
   });
 });
 
-describe("a file that a step writes", () => {
+describe("the write function of common.sh", () => {
   const written = (body: string) => {
     const machine = new Sandbox({
       hostname: "echo machine",
@@ -157,7 +157,7 @@ describe("a file that a step writes", () => {
     ["0700", "600"],
     ["0644", "644"],
   ] as const)
-    it(`is before it is whole for nobody to read who may not read it then: ${mode}`, () => {
+    it(`never exposes an unfinished file to users without read permission: ${mode}`, () => {
       const read = written(
         `{ printf SECRET; until stat -c %a /etc/own/file.new.* >/etc/during; do :; done; } | write /etc/own/file ${mode}; stat -c %a /etc/own/file /etc/own >/etc/after`,
       );
@@ -167,7 +167,7 @@ describe("a file that a step writes", () => {
       );
     });
 
-  it("says whether it is another one, as a text and as standard input, to the last newline", () => {
+  it("reports whether the content changed, for an argument and for standard input", () => {
     const read = written(
       [
         ["write /etc/own 0600 $'a\\n\\n'", "yes"],
@@ -185,14 +185,14 @@ describe("a file that a step writes", () => {
     assert.deepEqual(said, ["yes yes", "no no", "no no", "yes yes", "no no", "yes yes", "no no"]);
   });
 
-  it("has its own mode where a run that was killed left an unfinished one of another", () => {
+  it("sets the mode even if a killed run left an unfinished file with another mode", () => {
     const read = written(
       "write /etc/own; : >/etc/own.new.$BASHPID; write /etc/own 0600 SECRET; stat -c %a /etc/own >/etc/after",
     );
     assert.deepEqual([read("etc/after"), read("etc/own")], ["600", "SECRET"]);
   });
 
-  it("leaves the mode of what is written next as it is", () => {
+  it("does not change the mode of later files", () => {
     const read = written(
       "write /etc/one 0600 <<<1; >/etc/two; mkdir /etc/three; stat -c %a /etc/one /etc/two /etc/three >/etc/after",
     );
@@ -200,7 +200,7 @@ describe("a file that a step writes", () => {
   });
 });
 
-describe("what a tool said", () => {
+describe("the because function of common.sh", () => {
   const said = (tool: string, output: string): string => {
     const machine = new Sandbox({ hostname: "echo machine" });
     try {
@@ -213,14 +213,14 @@ describe("what a tool said", () => {
     }
   };
 
-  it("is kubeadm's error, not its advice", () => {
+  it("returns kubeadm's error without kubeadm's advice", () => {
     const error =
       "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal bool into Go struct field ClusterConfiguration.clusterName of type string";
     const advice = "To see the stack trace of this error execute with --v=5 or higher";
     assert.equal(said("kubeadm", `error: ${error}\n${advice}`), `reason: it failed: ${error}`);
   });
 
-  it("is every check that kubeadm found wrong", () => {
+  it("returns every failed preflight check of kubeadm", () => {
     const output = [
       "[preflight] Running pre-flight checks",
       "error execution phase preflight: [preflight] Some fatal errors occurred:",
@@ -235,7 +235,7 @@ describe("what a tool said", () => {
     );
   });
 
-  it("is apt's error of its last try", () => {
+  it("returns the error of apt's last attempt", () => {
     const output = [
       "E: Unable to locate package conntrack",
       "Get:1 http://deb.example bookworm InRelease",
@@ -248,7 +248,7 @@ describe("what a tool said", () => {
     );
   });
 
-  it("is nothing when it said nothing in this run", () => {
+  it("returns nothing if the tool printed no error in this run", () => {
     assert.equal(said("kubeadm", "waiting"), "reason: it failed");
     assert.equal(said("apt", "waiting"), "reason: it failed");
   });

@@ -21,7 +21,7 @@ const later =
 const mirror = (host: string): string =>
   `write a mirror, or a user and a password, in kubernetes.registries["${host}"]`;
 
-describe("an image that cannot be pulled", () => {
+describe("the error message of an image pull", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = new Sandbox({ hostname: "echo machine" });
@@ -36,7 +36,7 @@ describe("an image that cannot be pulled", () => {
     return stderr.trimEnd().split("\n").at(-1) ?? "";
   };
 
-  it("is said with its registry's limit and the setting that names another", () => {
+  it("contains the registry's limit and the setting for another registry", () => {
     for (const said of [fatal, older])
       assert.equal(
         fault(kubeRouter, said(kubeRouter, limited)),
@@ -44,7 +44,7 @@ describe("an image that cannot be pulled", () => {
       );
   });
 
-  it("is said with what else its registry answers, and whose it is where it names none", () => {
+  it("contains the registry's answer, and names docker.io for an image without a registry", () => {
     const [private_, short] = ["harbor.example.org:8443/x:1", "library/x:1"];
     const refused = head("harbor.example.org:8443", "403 Forbidden");
     assert.equal(
@@ -58,14 +58,14 @@ describe("an image that cannot be pulled", () => {
     );
   });
 
-  it("that says nothing is one without an answer", () => {
+  it("reports a missing answer if crictl prints nothing", () => {
     assert.match(
       fault(kubeRouter, ""),
       /: no answer in time; let the machine reach it, .*, or write a mirror/,
     );
   });
 
-  it("is named by kubeadm with the setting, and only then", () => {
+  it("contains the setting for kubeadm's failed pulls, and not for other errors", () => {
     const kubeadm = (said: string): string => {
       const body = `step_body() {\ncat <<'SAID'\n${said}\nSAID\ndie "no$(kubeadm_fault)"\n}`;
       const { stderr } = machine.run([...scripts, body, "run_step test step_body"], {});

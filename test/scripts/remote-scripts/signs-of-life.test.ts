@@ -16,15 +16,15 @@ const every = (seconds: string): string => {
   return text;
 };
 /**
- * Interval that is longer than the test's limit: a loop that waits it out, instead of noticing the
- * script's end, fails the test.
+ * Interval that is longer than the test's limit: a loop that waits for the interval, instead of
+ * noticing the script's end, fails the test.
  */
 const rarely = every("600");
 const waits =
   'work() { until [[ -e go ]]; do sleep 0.1; done; echo "{}" >&4; }\nrun_step wait work\n';
 
 /**
- * Output of a script as it arrives, and its end: the moment when no process has its output open.
+ * Output of a running script. The script ends when no process keeps the output open.
  */
 class Session {
   stdout = "";
@@ -52,7 +52,7 @@ class Session {
   }
 }
 
-describe("a step on a machine", function () {
+describe("the alive signal of a step", function () {
   this.timeout(30_000);
   let machine: Sandbox;
   const start = (...scripts: readonly string[]): Session => new Session(machine.start(scripts));
@@ -73,7 +73,7 @@ describe("a step on a machine", function () {
     machine.close();
   });
 
-  it("says again and again on which server it is alive, and since when", async () => {
+  it("repeats the server's ID, the name of the step and the elapsed time", async () => {
     const session = start(every("0.2"), waits);
     const lines = await session.alive(3);
     machine.put("go");
@@ -83,7 +83,7 @@ describe("a step on a machine", function () {
     assert.equal(session.stdout, "{}\n");
   });
 
-  it("says so while it waits for another step to end", async () => {
+  it("continues while the step waits for another step", async () => {
     const first = start(rarely, waits);
     await first.alive(1);
     const second = start(every("0.2"), waits);
@@ -92,13 +92,13 @@ describe("a step on a machine", function () {
     assert.deepEqual(await Promise.all([first.closed, second.closed]), [0, 0]);
   });
 
-  it("is silent at once when it has ended, and holds neither output nor lock", async () => {
+  it("stops as soon as the step ends, and holds neither output nor lock", async () => {
     const session = start(rarely, "work() { :; }\nrun_step first work\nrun_step second work\n");
     assert.equal(await session.closed, 0);
     assert.equal(await start(rarely, "work() { :; }\nrun_step third work\n").closed, 0);
   });
 
-  it("is silent at once when it is killed, though what it called still runs", async () => {
+  it("stops as soon as the step is killed, even if a child process still runs", async () => {
     const child = "sh -c 'until [ -e go ]; do sleep 0.1; done'";
     const session = start(rarely, `work() { ${child}; }\nrun_step kill work\n`);
     await session.alive(1);
@@ -109,7 +109,7 @@ describe("a step on a machine", function () {
     await session.closed;
   });
 
-  it("is silent at once when it is killed while it waits for another step", async () => {
+  it("stops as soon as the step is killed during a wait for another step", async () => {
     const first = start(rarely, waits);
     await first.alive(1);
     const second = start(rarely, waits);
@@ -121,7 +121,7 @@ describe("a step on a machine", function () {
     await Promise.all([first.closed, second.closed]);
   });
 
-  it("keeps its own background jobs, traps and failures", async () => {
+  it("does not affect the step's own background jobs, traps and failures", async () => {
     const script = [
       "work() {",
       "  trap 'failed; say teardown' EXIT",
@@ -142,7 +142,7 @@ describe("a step on a machine", function () {
     );
   });
 
-  it("refuses to run on a server that it does not know", () => {
+  it("requires the server's ID", () => {
     const { code, stderr } = machine.run([common, "run_step a true"], { SERVER_ID: "" });
     assert.equal(code, 1);
     assert.match(stderr, /the value SERVER_ID is missing/);

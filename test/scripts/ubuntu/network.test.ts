@@ -66,7 +66,7 @@ function networkFile(machine: Sandbox, name: string, mac: string): string {
   return first.slice(machine.root.length);
 }
 
-describe("the network of an Ubuntu machine, as netplan makes it", () => {
+describe("the netplan network of an Ubuntu machine", () => {
   let netplan: string;
   let machine: Sandbox;
   before(function () {
@@ -85,13 +85,13 @@ describe("the network of an Ubuntu machine, as netplan makes it", () => {
     assert.equal(code, 0, stderr);
   };
 
-  it("has a file for each port that the cloud describes, of which ours replaces that of the admin network alone", () => {
+  it("has a file for each port, and lets second-interface.sh replace the admin network's file only", () => {
     const before = macs.map((mac, index) => networkFile(machine, `ens${index + 3}`, mac));
     const [ens3, ens4] = ["ens3", "ens4"].map(
       (name) => `/run/systemd/network/10-netplan-${name}.network`,
     );
     assert.deepEqual(before, [ens3, ens4]);
-    // Default route through a network that must not be used for it.
+    // Default route through the admin network, which must have no default route.
     assert.match(
       machine.file(ens4?.slice(1) ?? "") ?? "",
       /^Destination=0\.0\.0\.0\/0\nGateway=10\.9\.0\.1$/m,
@@ -102,7 +102,7 @@ describe("the network of an Ubuntu machine, as netplan makes it", () => {
   });
 
   for (const { version, systemd } of ubuntuReleases)
-    it(`keeps its addresses over a restart of systemd ${systemd} (${version}), and is told so once`, () => {
+    it(`keeps the addresses over a restart of systemd ${systemd} (${version}), by one configuration`, () => {
       bootcmd();
       const status = (completed: boolean): void => {
         macs.forEach((mac, index) => {

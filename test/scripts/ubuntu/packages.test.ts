@@ -63,7 +63,7 @@ function aptConfiguration(machine: Sandbox): string {
   return join(machine.root, "apt.conf");
 }
 
-describe("the packages of an Ubuntu machine", () => {
+describe("the package installation on an Ubuntu machine", () => {
   let machine: Sandbox;
   const run = (): Outcome => machine.run(preparationScripts, workerValues());
   const installed = ({ calls }: Outcome): string =>
@@ -74,7 +74,7 @@ describe("the packages of an Ubuntu machine", () => {
   });
 
   for (const release of ubuntuReleases)
-    it(`are containerd of ${release.codename} itself, and of Docker's pool for ${release.version} where that is too old`, () => {
+    it(`installs containerd of ${release.codename}, or Docker's for ${release.version} if Ubuntu's is too old`, () => {
       machine = ubuntuMachine(release, release.containerd, "1.7.12-0ubuntu4");
       const own = run();
       assert.equal(own.code, 0, own.stderr);
@@ -93,14 +93,14 @@ describe("the packages of an Ubuntu machine", () => {
     });
 
   for (const release of ubuntuReleases)
-    it(`are listed from the program's repository alone, then from all, then from Docker's alone, as apt reads the sources of ${release.version}`, () => {
+    it(`lists the program's repository, then all, then Docker's alone on ${release.version}`, () => {
       machine = ubuntuMachine(release, "1.7.12-0ubuntu4");
       for (const [name, text] of Object.entries(packageSources(release.codename)))
         machine.put(`etc/apt/${name}`, text);
       for (const [name, text] of Object.entries(aptSettings))
         machine.put(`etc/apt/apt.conf.d/${name}`, text);
       const others = machine.bodyOf("apt-get");
-      // In place of the download, apt names the sites that it would ask.
+      // Instead of a download, apt prints the sites of the requests.
       machine.stub(
         "apt-get",
         `case "$*" in *" update") { echo update; APT_CONFIG=${aptConfiguration(machine)} /usr/bin/apt-get "\${@:1:$#-1}" indextargets --no-release-info --format '$(SITE)'; } >>$root/sites ;; *) ${others} ;; esac`,
@@ -117,7 +117,7 @@ describe("the packages of an Ubuntu machine", () => {
     });
 });
 
-describe("what an Ubuntu machine does after each installation", () => {
+describe("needrestart on an Ubuntu machine", () => {
   /**
    * Prints the services that needrestart would restart. The first rule that matches decides; 3.11
    * sorts the rules, earlier versions take any order.
@@ -176,7 +176,7 @@ describe("what an Ubuntu machine does after each installation", () => {
     ["needrestart 3.6", []],
     ["Ubuntu 26.04", needrestartExclusions],
   ] as const) {
-    it(`restarts nothing that pods or addresses need, by the configuration of ${whose} and ours`, () => {
+    it(`restarts nothing that pods or addresses need, by the rules of ${whose} and the program`, () => {
       configure(exclusions);
       const without = ours.filter((one) => !exclusions.some((rule) => new RegExp(rule).test(one)));
       assert.deepEqual(restarts(...ours), without, "without ours it would");
@@ -184,7 +184,7 @@ describe("what an Ubuntu machine does after each installation", () => {
       assert.deepEqual(restarts(...ours), []);
     });
 
-    it(`leaves all other services to the rules of ${whose}`, () => {
+    it(`applies the rules of ${whose} to all other services`, () => {
       configure(exclusions);
       const others = ["dbus", "systemd-logind", "docker", "cron", "ssh", "multipathd"].map(
         (name) => `${name}.service`,
@@ -197,7 +197,7 @@ describe("what an Ubuntu machine does after each installation", () => {
   }
 });
 
-describe("the security updates of an Ubuntu machine, as apt reads their settings", () => {
+describe("unattended-upgrades on an Ubuntu machine", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
@@ -217,7 +217,7 @@ describe("the security updates of an Ubuntu machine, as apt reads their settings
       .split("\n");
   };
 
-  it("wait until the machine is prepared, then begin, of Ubuntu's own origins alone, and reboot nothing", () => {
+  it("starts after the preparation, from Ubuntu's own origins only, and never reboots the machine", () => {
     assert.ok(settings().includes('APT::Periodic::Enable "0";'), settings().join("\n"));
     assert.equal(machine.run(preparationScripts, workerValues()).code, 0);
     const now = settings();
@@ -235,7 +235,7 @@ describe("the security updates of an Ubuntu machine, as apt reads their settings
     );
   });
 
-  it("end where they are not wanted, though the image turns them on", () => {
+  it("is disabled if the user does not want security updates, although the image enables updates", () => {
     const { code, stderr } = machine.run(
       preparationScripts,
       workerValues({ securityUpdates: false }),

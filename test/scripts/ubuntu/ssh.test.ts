@@ -14,7 +14,7 @@ import { unpacked } from "../../support/machine/unpacked-packages.js";
  */
 const nobody = 65_534;
 
-describe("sshd on an Ubuntu machine, by what it says of its settings", () => {
+describe("sshd on an Ubuntu machine", () => {
   const folder = "etc/ssh/sshd_config.d";
   let machine: Sandbox;
   let files: string;
@@ -63,12 +63,12 @@ describe("sshd on an Ubuntu machine, by what it says of its settings", () => {
   };
 
   for (const { version } of ubuntuReleases)
-    it(`accepts logins of all machines at once and none by password, and listens as the image does (${version})`, () => {
+    it(`allows logins of all machines, refuses passwords, and keeps the image's ports (${version})`, () => {
       configure(version);
       const before = settings();
       for (const [name, text] of Object.entries(firstBootFiles(folder)))
         machine.put(`${folder}/${name}`, text);
-      // No address or port is among them: on 24.04 and later, a generator would write these into
+      // No address or port is different: on 24.04 and later, a generator would write these into
       // ssh.socket (openssh 9.6p1, sshd-socket-generator).
       assert.deepEqual(
         settings().filter((line) => !before.includes(line)),

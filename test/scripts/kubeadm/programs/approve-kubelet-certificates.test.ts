@@ -37,7 +37,7 @@ const nodes = [
 const worker = "dev-general-0";
 const own = ["DNS:dev-general-0", "IP:10.0.0.9"];
 
-describe("approve-kubelet-certificates.sh, approving the certificates that kubelets serve with", () => {
+describe("approve-kubelet-certificates.sh", () => {
   let machine: Sandbox;
   let apiCertificate: string;
   before(() => {
@@ -81,7 +81,7 @@ describe("approve-kubelet-certificates.sh, approving the certificates that kubel
   const asked = (node: string, ...names: readonly string[]) =>
     [`system:node:${node}`, request(subjectOf(node), ...names)] as const;
 
-  it("approves a node's own name and addresses, written either way, and goes on after one that it does not", () => {
+  it("approves a node's own name and addresses in any notation, and skips other requests", () => {
     assert.deepEqual(
       decided(
         asked(worker, "IP:10.0.0.1"),
@@ -94,40 +94,41 @@ describe("approve-kubelet-certificates.sh, approving the certificates that kubel
 
   const refused: Readonly<Record<string, () => readonly [string, string]>> = {
     "another node's address": () => asked(worker, ...own, "IP:10.0.0.10"),
-    "an address that another node says is its own": () => asked(worker, ...own, "IP:203.0.113.7"),
-    "nobody's address": () => asked(worker, ...own, "IP:10.0.0.77"),
+    "an address that another node reports": () => asked(worker, ...own, "IP:203.0.113.7"),
+    "an address of no node": () => asked(worker, ...own, "IP:10.0.0.77"),
     "an address of the API": () => asked("dev-general-1", "IP:10.0.0.100"),
     "the API's name": () => asked(worker, ...own, "DNS:api.dev.internal"),
     "another node's name": () => asked(worker, "DNS:dev-general-1", "IP:10.0.0.9"),
-    "a name that begins with its own": () => asked(worker, "DNS:dev-general-01", "IP:10.0.0.9"),
-    "no name at all": () => asked(worker),
-    "a name of mail": () => asked(worker, ...own, "email:root@dev-general-0"),
-    "another subject than who asks": () => [
+    "a name that begins with the node's name": () =>
+      asked(worker, "DNS:dev-general-01", "IP:10.0.0.9"),
+    "a request without names": () => asked(worker),
+    "an email address": () => asked(worker, ...own, "email:root@dev-general-0"),
+    "a subject that differs from the user": () => [
       `system:node:${worker}`,
       request(subjectOf("dev-general-1"), "DNS:dev-general-1", "IP:10.0.0.10"),
     ],
-    "more rights": () => [
+    "a subject with another group": () => [
       `system:node:${worker}`,
       request(`/O=system:masters${subjectOf(worker)}`, ...own),
     ],
-    "a user who is no node": () => [worker, request(subjectOf(worker), ...own)],
+    "a user that is not a node": () => [worker, request(subjectOf(worker), ...own)],
     "two requests in one": () => [
       `system:node:${worker}`,
       request(subjectOf(worker), ...own) + request(subjectOf("dev-general-1"), "DNS:x"),
     ],
-    "nothing that can be read": () => [`system:node:${worker}`, "-----BEGIN nothing\n"],
+    "a malformed request": () => [`system:node:${worker}`, "-----BEGIN nothing\n"],
   };
   for (const [what, of] of Object.entries(refused))
-    it(`approves nothing for ${what}`, () => {
+    it(`does not approve ${what}`, () => {
       assert.deepEqual(decided(of()), []);
     });
 
-  it("approves no worker's address while the API's own certificate cannot be read", () => {
+  it("approves no worker's address while the API server's certificate cannot be read", () => {
     machine.put("etc/kubernetes/pki/apiserver.crt");
     assert.deepEqual(decided(asked("dev-general-1", "IP:10.0.0.100"), asked(worker, ...own)), []);
   });
 
-  it("approves a worker's address also where openssl ends with 1 for one that does not match", () => {
+  it("approves a worker's address even if openssl exits with 1 for an address that does not match", () => {
     machine.stub(
       "openssl",
       'case "$*" in *-checkip*) /usr/bin/openssl "$@" | (read -r said; echo "$said"; [[ $said == *" does match "* ]]) ;; *) exec /usr/bin/openssl "$@" ;; esac',
@@ -136,7 +137,7 @@ describe("approve-kubelet-certificates.sh, approving the certificates that kubel
     assert.deepEqual(decided(asked("dev-general-1", "IP:10.0.0.100")), []);
   });
 
-  it("approves nothing for a name behind a line's end", () => {
+  it("does not approve a name after a line break", () => {
     const names = "DER:" + sequence([dns(`${worker}\n`), dns("api.dev.internal")]);
     const pem = openssl([
       ...["req", "-new", "-newkey", "ed25519", "-nodes", "-keyout", "/dev/null"],
@@ -158,7 +159,7 @@ const sequence = (parts: readonly Buffer[]): string => {
 const impatient = (scripts: readonly string[]): readonly string[] =>
   scripts.map((text) => text.replace("poll 120 test -e", "poll 1 test -e"));
 
-describe("kubelets that are to serve with certificates of the cluster", () => {
+describe("install-kubelet-certificate-approver.sh", () => {
   const KUBELET_CONFIGURATION =
     "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nserverTLSBootstrap: true\n";
   const program = "usr/local/sbin/stackadm-serving";
@@ -176,7 +177,7 @@ describe("kubelets that are to serve with certificates of the cluster", () => {
     machine.close();
   });
 
-  it("have theirs approved by each control plane, which waits for its own", () => {
+  it("installs and starts the approver", () => {
     machine.put("var/lib/kubelet/pki/kubelet-server-current.pem");
     const { code, stderr, calls } = runControlPlane(machine, { KUBELET_CONFIGURATION });
     assert.equal(code, 0, stderr);
@@ -185,14 +186,14 @@ describe("kubelets that are to serve with certificates of the cluster", () => {
     assert.ok(calls.includes("systemctl restart stackadm-serving.service"));
   });
 
-  it("end the run of a machine whose own is not approved", () => {
+  it("fails if the machine's own serving certificate is not approved", () => {
     const values = { ...controlPlaneValues, KUBELET_CONFIGURATION };
     const { code, stderr } = machine.run(impatient(controlPlaneScripts), values);
     assert.equal(code, 1);
     assert.match(stderr, /reason: kubelet of dev-control-plane-0 got no serving certificate/);
   });
 
-  it("are none any more where nobody wants it, and nothing approves", () => {
+  it("stops and deletes the approver if serverTLSBootstrap is no longer set", () => {
     machine.put("var/lib/kubelet/pki/kubelet-server-current.pem");
     runControlPlane(machine, { KUBELET_CONFIGURATION });
     const { code, stderr, calls } = runControlPlane(machine, {}, "update");

@@ -7,7 +7,7 @@ import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 const node = "dev-general-0";
 
-describe("stackadm-retire", () => {
+describe("drain-for-upgrade.sh", () => {
   let machine: Sandbox;
   /** Sets kubectl's answer about the node, `MARK=UNSCHEDULABLE`; `more` are further cases. */
   const cluster = (said: string, ...more: readonly string[]): void => {
@@ -38,7 +38,7 @@ describe("stackadm-retire", () => {
     machine.close();
   });
 
-  it("notes on the node what it was, then drains it within bounds", () => {
+  it("records whether the node was schedulable, and then drains the node with a time limit", () => {
     cluster("=");
     const done = run("retire");
     assert.equal(done.code, 0, done.stderr);
@@ -47,12 +47,12 @@ describe("stackadm-retire", () => {
     assert.equal(deeds(run("retire"))[0], mark("--overwrite stackadm.io/retired=cordoned"));
   });
 
-  it("goes on where a run was stopped: what it is now is not what it was", () => {
+  it("keeps the record of an interrupted run, and drains the node again", () => {
     cluster("schedulable=true");
     assert.deepEqual(deeds(run("retire")), [drain]);
   });
 
-  it("heeds disruption budgets where its pods can run on another node, and nowhere else", () => {
+  it("respects disruption budgets only if the pods can run on another node", () => {
     cluster("=");
     const drains = (...lines: readonly string[]): string | undefined => {
       others(...lines);
@@ -70,7 +70,7 @@ describe("stackadm-retire", () => {
     assert.equal(drains("dev-general-1 True - ;a=b:PreferNoSchedule;"), drain);
   });
 
-  it("gives back what was, and nothing that nobody took", () => {
+  it("restores the recorded state, and changes nothing without a record", () => {
     cluster("schedulable=true");
     assert.deepEqual(deeds(run("restore")), [
       `kubectl uncordon ${node}`,
@@ -84,7 +84,7 @@ describe("stackadm-retire", () => {
     assert.deepEqual(deeds(run("restore")), []);
   });
 
-  it("says what blocks it, and leaves the node in service", () => {
+  it("reports the pod that blocks the drain, and uncordons the node", () => {
     const refusal = 'error when evicting pods/"web-1" -n "shop"';
     cluster(
       "$(<$root/node)",
@@ -101,7 +101,7 @@ describe("stackadm-retire", () => {
     ]);
   });
 
-  it("fails when the API does not say what the node is", () => {
+  it("fails without a change if the API does not return the nodes", () => {
     for (const question of ["node", "nodes"]) {
       cluster("=", `"get ${question} "*) exit 1 ;;`);
       const done = run("retire");
@@ -110,7 +110,7 @@ describe("stackadm-retire", () => {
     }
   });
 
-  it("is what a machine asks for its own node, and for no other", () => {
+  it("accepts a machine's request for the machine's own node only", () => {
     machine.stub("kubectl", 'case "$*" in *readyz*) printf ok ;; esac');
     machine.put("usr/local/sbin/stackadm-retire", "");
     machine.stub("retired", "exit 4");

@@ -15,7 +15,7 @@ const sandbox = (): Sandbox =>
     openssl: "cat",
   });
 
-describe("issue-join-credentials.sh, looking what is there before it gives a token", () => {
+describe("the node check of issue-join-credentials.sh", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = sandbox();
@@ -33,7 +33,7 @@ describe("issue-join-credentials.sh, looking what is there before it gives a tok
   const begins = (calls: readonly string[], text: string): number =>
     calls.findIndex((call) => call.startsWith(text));
 
-  it("forgets the node of a former server or of a join that was broken off: kubeadm joins over none", () => {
+  it("deletes the node of a former server or of an interrupted join before creating a token", () => {
     for (const line of [`openstack:///${another} True`, `openstack:///${serverId} Unknown`]) {
       there(line);
       const { calls } = machine.execute(issueJoinCredentialsProgram, ...asked, "token");
@@ -42,12 +42,12 @@ describe("issue-join-credentials.sh, looking what is there before it gives a tok
     }
   });
 
-  it("deletes nothing where nothing is", () => {
+  it("deletes nothing if the node does not exist", () => {
     const { calls } = machine.execute(issueJoinCredentialsProgram, ...asked, "token");
     assert.equal(begins(calls, "kubectl delete"), -1);
   });
 
-  it("gives a worker nothing that is a node on that server and Ready: a stolen key is worth nothing then", () => {
+  it("refuses a token to a worker whose node is Ready, and deletes the node of a control plane", () => {
     there(`openstack:///${serverId} True`);
     const { code, stdout, stderr, calls } = machine.execute(
       issueJoinCredentialsProgram,
@@ -68,7 +68,7 @@ describe("issue-join-credentials.sh, looking what is there before it gives a tok
     assert.ok(begins(others, "kubectl delete node dev-general-0") >= 0);
   });
 
-  it("takes kubeadm's approval for any node away first, which an upgrade brings back", () => {
+  it("deletes kubeadm's automatic approval of nodes before creating a token", () => {
     there("automatic");
     const { code, calls } = machine.execute(issueJoinCredentialsProgram, ...asked, "token");
     assert.equal(code, 0);
@@ -78,7 +78,7 @@ describe("issue-join-credentials.sh, looking what is there before it gives a tok
   });
 });
 
-describe("issue-join-credentials.sh, approving a join's certificate", () => {
+describe("the certificate approval of issue-join-credentials.sh", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = sandbox();
@@ -104,7 +104,7 @@ describe("issue-join-credentials.sh, approving a join's certificate", () => {
     };
   };
 
-  it("is done beside the join, by a unit that ends with the token", () => {
+  it("runs in a systemd unit that stops together with the token", () => {
     const { calls } = machine.execute(issueJoinCredentialsProgram, ...asked, "token");
     const unit = calls.find((call) => call.startsWith("systemd-run")) ?? "";
     assert.match(
@@ -119,12 +119,12 @@ describe("issue-join-credentials.sh, approving a join's certificate", () => {
     assert.ok(after.includes("systemctl stop --no-block stackadm-approve-abcdef.service"));
   });
 
-  it("gives no token when nobody would approve", () => {
+  it("issues no token if the approval unit cannot start", () => {
     machine.stub("systemd-run", "exit 1");
     assert.equal(machine.execute(issueJoinCredentialsProgram, ...asked, "token").stdout, "");
   });
 
-  it("approves one request of that token for that node, and ends", () => {
+  it("approves one request of the token for the node, and stops", () => {
     const { watches, decisions } = decided(`echo node-csr-1 ${own}; echo node-csr-2 ${own}`);
     assert.deepEqual(decisions, ["kubectl certificate approve node-csr-1"]);
     assert.equal(watches.length, 1);
@@ -135,7 +135,7 @@ describe("issue-join-credentials.sh, approving a join's certificate", () => {
     );
   });
 
-  it("looks again when the watch ended or the approval failed", () => {
+  it("starts another watch if the first one ends without a request", () => {
     const later = `echo x >>$root/looks; [ $(grep -c x $root/looks) = 1 ] || echo node-csr-1 ${own}`;
     const { watches, decisions } = decided(later, 20);
     assert.equal(decisions.length, 1);
@@ -152,7 +152,7 @@ describe("issue-join-credentials.sh, approving a join's certificate", () => {
     "CN=system:node:dev-general-0\\,O=x,O=system:nodes",
     "",
   ])
-    it(`denies ${JSON.stringify(subject)}, and goes on`, () => {
+    it(`denies ${JSON.stringify(subject)}, and approves a later valid request`, () => {
       const { decisions } = decided(`echo bad ${request(subject)}; echo good ${own}`);
       assert.deepEqual(
         decisions,

@@ -30,7 +30,7 @@ describe("issue-join-credentials.sh", () => {
     machine.close();
   });
 
-  it("mints a token of fifteen minutes for a machine, and says whose the cluster is", () => {
+  it("returns a token that is valid for 15 minutes, and the hash of the CA", () => {
     const { code, stdout, calls } = machine.execute(
       issueJoinCredentialsProgram,
       ...worker,
@@ -41,14 +41,14 @@ describe("issue-join-credentials.sh", () => {
     assert.ok(calls.includes("kubeadm token create --ttl 15m --description join of dev-general-0"));
   });
 
-  it("says that another control plane may be asked when its own API server does not answer", () => {
+  it("sends the caller to another control plane if the local API server does not answer", () => {
     machine.stub("kubectl", "exit 1");
     const { code, calls } = machine.execute(issueJoinCredentialsProgram, ...worker, "token");
     assert.equal(code, 69);
     assert.deepEqual(calls, ["kubectl get --raw /readyz"]);
   });
 
-  describe("asked by a machine that becomes a control plane", () => {
+  describe("for a joining control plane", () => {
     const members = [
       "8e9e05c52164694d, started, dev-control-plane-0, https://10.0.0.5:2380, https://10.0.0.5:2379, false",
       "91bc3c398fb3c146, unstarted, , https://10.0.0.6:2380, , true",
@@ -72,7 +72,7 @@ describe("issue-join-credentials.sh", () => {
       );
     });
 
-    it("gives it the key to the certificates, which stands in no argument and no file afterwards", () => {
+    it("returns the certificate key, and leaves the key in no argument and in no file", () => {
       const { code, stdout, stderr, calls } = machine.execute(
         issueJoinCredentialsProgram,
         ...controlPlane,
@@ -88,7 +88,7 @@ describe("issue-join-credentials.sh", () => {
       assert.equal(machine.file("document"), undefined);
     });
 
-    it("gives it the files that flags name and says what else there is, and a worker none", () => {
+    it("returns the files that flags name and the recorded settings, and refuses both to a worker", () => {
       machine.put("etc/kubernetes/stackadm/admission-000000000001.yaml", "ONE");
       machine.put("etc/kubernetes/stackadm/oidc-ca-000000000002.crt", "TWO");
       machine.put("etc/kubernetes/stackadm-encryption/000000000003.yaml", "KEY");
@@ -101,7 +101,7 @@ describe("issue-join-credentials.sh", () => {
       assert.equal(machine.execute(issueJoinCredentialsProgram, ...worker, "files").code, 64);
     });
 
-    it("removes the etcd member that a former server left at its address, and no other", () => {
+    it("removes only the etcd member at the joining machine's address", () => {
       const removed = (address: string): string[] =>
         machine
           .execute(
@@ -117,7 +117,7 @@ describe("issue-join-credentials.sh", () => {
       assert.deepEqual(removed("10.0.0.7"), []);
     });
 
-    it("asks nothing of etcd where that has machines of its own: no control plane is a member", () => {
+    it("sends no request to etcd if etcd runs on separate machines", () => {
       machine.stub(
         "kubectl",
         'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "etcd:\\n  external:\\n" ;; *configmap*) echo s ;; *) exit 1 ;; esac',
@@ -127,7 +127,7 @@ describe("issue-join-credentials.sh", () => {
       assert.ok(!member.calls.some((call) => call.includes("exec")));
     });
 
-    it("gives nothing when etcd does not say who its members are", () => {
+    it("returns no token if etcd does not list the members", () => {
       machine.stub(
         "kubectl",
         'case "$*" in *readyz*) printf ok ;; *"member list"*) exit 1 ;; *configmap*) echo s ;; esac',
@@ -141,7 +141,7 @@ describe("issue-join-credentials.sh", () => {
       assert.equal(stdout, "");
     });
 
-    it("forgets token and certificates afterwards", () => {
+    it("deletes the token and the uploaded certificates on forget", () => {
       const { code, calls } = machine.execute(
         issueJoinCredentialsProgram,
         ...controlPlane,
@@ -156,7 +156,7 @@ describe("issue-join-credentials.sh", () => {
       );
     });
 
-    it("gives a worker neither the key nor any say about etcd, whatever it asks for", () => {
+    it("gives a worker neither the certificate key nor access to etcd", () => {
       for (const wish of ["token", "forget abcdef", "joined abcdef"]) {
         const { stdout, calls } = machine.execute(issueJoinCredentialsProgram, ...worker, wish);
         assert.doesNotMatch(stdout, /CANARY/);
@@ -165,7 +165,7 @@ describe("issue-join-credentials.sh", () => {
     });
   });
 
-  describe("asked whether a machine is in the cluster", () => {
+  describe("joined", () => {
     const states = (text: string): void => {
       machine.stub(
         "kubectl",
@@ -178,21 +178,21 @@ describe("issue-join-credentials.sh", () => {
       machine.stub("systemd-run", "exit 0");
     });
 
-    it("deletes the token by its public half, and says yes when the node is Ready", () => {
+    it("deletes the token by the token's ID, and succeeds if the node is Ready", () => {
       states("printf 'cp=True\\na=True\\n'");
       const { code, calls } = joined("joined abcdef");
       assert.equal(code, 0);
       assert.ok(calls.includes("kubeadm token delete abcdef"));
     });
 
-    it("deletes nothing without a token, and minds no token that is gone", () => {
+    it("deletes no token without an ID, and ignores a missing token", () => {
       states("printf 'cp=True\\na=True\\n'");
       assert.ok(!joined("joined").calls.some((call) => call.startsWith("kubeadm")));
       machine.stub("kubeadm", "exit 1");
       assert.equal(joined("joined abcdef").code, 0);
     });
 
-    it("leaves alone what was given for the join of another machine", () => {
+    it("keeps the token that another machine's join uses", () => {
       states("printf 'cp=True\\na-0=True\\n'");
       for (const wish of ["joined abcdef", "forget abcdef"]) {
         const other = ["token", "a-0", serverId, "10.0.0.10"];
@@ -205,14 +205,14 @@ describe("issue-join-credentials.sh", () => {
       }
     });
 
-    it("does not wait while no node is Ready: there is no pod network yet", () => {
+    it("succeeds at once while no node is Ready, since the pod network does not exist yet", () => {
       states("printf 'cp=False\\na=False\\n'");
       const { code, calls } = joined("joined");
       assert.equal(code, 0);
       assert.equal(calls.filter((call) => call.startsWith("kubectl get nodes")).length, 1);
     });
 
-    it("waits until the node is Ready, also when the API does not answer for a moment", () => {
+    it("waits until the node is Ready, and retries after an API error", () => {
       states(
         "echo x >>$root/looks; case $(grep -c x $root/looks) in 1) exit 1 ;; 2) printf 'cp=True\\na=False\\n' ;; *) printf 'cp=True\\na=True\\n' ;; esac",
       );
@@ -221,7 +221,7 @@ describe("issue-join-credentials.sh", () => {
       assert.equal(calls.filter((call) => call.startsWith("kubectl get nodes")).length, 3);
     });
 
-    it("is told when the node is Ready, and does not ask every second", () => {
+    it("waits for the Ready condition by one request instead of a request per second", () => {
       machine.stub(
         "kubectl",
         `case "$*" in *readyz*) printf ok ;; "wait --for=condition=Ready node/a "*) touch $root/ready ;; "get nodes"*) [ ! -e $root/ready ] || printf 'a=True\\n'; printf 'cp=True\\n' ;; esac`,
@@ -233,7 +233,7 @@ describe("issue-join-credentials.sh", () => {
       assert.ok(!calls.includes("sleep 1"));
     });
 
-    it("says no when the node is not Ready in time; one whose name begins alike does not count", () => {
+    it("fails if the node is not Ready in time, even if a node with the same prefix is Ready", () => {
       states("printf 'cp=True\\na-0=True\\na=False\\n'");
       const { code, calls } = joined(
         "joined",
@@ -243,7 +243,7 @@ describe("issue-join-credentials.sh", () => {
       assert.ok(!calls.some((call) => call.startsWith("systemd-run")));
     });
 
-    it("has CoreDNS spread afterwards, by one unit at a time, and does not mind when it runs", () => {
+    it("starts one unit that spreads CoreDNS, and ignores a unit that already runs", () => {
       states("printf 'cp=True\\na=True\\n'");
       machine.stub("systemd-run", "exit 1");
       const { code, calls } = joined("joined");
@@ -271,7 +271,7 @@ describe("issue-join-credentials.sh", () => {
     "shell",
     "-s",
   ]) {
-    it(`does nothing for ${JSON.stringify(wish)}`, () => {
+    it(`refuses the request ${JSON.stringify(wish)}`, () => {
       const { code, calls } = machine.execute(issueJoinCredentialsProgram, ...worker, wish);
       assert.equal(code, 64);
       assert.deepEqual(
@@ -294,7 +294,7 @@ describe("issue-join-credentials.sh", () => {
     ["membership", "a", serverId, "10.0.0.9", "forget abcdef"],
     ["membership", "a", serverId, "10.0.0.9", "member"],
   ]) {
-    it(`gives nothing to a certificate that says ${JSON.stringify(words.join(" "))}, and does nothing for it`, () => {
+    it(`refuses the arguments ${JSON.stringify(words.join(" "))}`, () => {
       const { code, stdout, calls } = machine.execute(issueJoinCredentialsProgram, ...words);
       assert.deepEqual({ code, stdout, calls }, { code: 64, stdout: "", calls: [] });
     });

@@ -26,7 +26,7 @@ const stubs = {
   hostname: "echo machine",
   cp: 'exec /bin/cp "$@"',
   curl: "printf ok",
-  // The text of a certificate file is openssl's output about it.
+  // A certificate file contains openssl's output for the certificate.
   openssl: "cat",
   kubeadm: 'cp -a "$root/new/." /etc/kubernetes/',
   // kubelet restarts a stopped container. A broken component only starts with its former
@@ -88,7 +88,7 @@ describe("renew-certificates.sh", () => {
   const isSigned = ({ calls }: Outcome): boolean => calls.includes("kubeadm certs renew all");
   const apiServer = (): string | undefined => machine.file(`${home}/pki/apiserver.crt`);
 
-  it("leaves certificates alone that have more than a third of their life left, and says which is next", () => {
+  it("keeps certificates with more than a third of their lifetime left, and records the next expiry", () => {
     machine = controlPlane(130);
     const done = run();
     assert.equal(done.code, 0, done.stderr);
@@ -102,7 +102,7 @@ describe("renew-certificates.sh", () => {
     assert.equal(Math.round((Date.parse(end) - Date.parse(by)) / day), 61);
   });
 
-  it("signs all anew where one has less, and restarts one component after another, but never etcd", () => {
+  it("renews all certificates if one has less left, and restarts each component except etcd", () => {
     machine = controlPlane(130);
     machine.put(`${home}/pki/front-proxy-client.crt`, life(245, 120));
     const done = run();
@@ -118,18 +118,18 @@ describe("renew-certificates.sh", () => {
     assert.deepEqual(stopped(run()), [], "once");
   });
 
-  it("looks into kubeconfigs, too", () => {
+  it("checks the certificates in kubeconfigs", () => {
     machine = controlPlane(200);
     machine.put(`${home}/scheduler.conf`, inKubeconfig(life(265, 100)));
     assert.ok(isSigned(run()));
   });
 
-  it("signs whatever they have left when it is told to", () => {
+  it("renews certificates of any age on `now`", () => {
     machine = controlPlane(360);
     assert.equal(stopped(run("now")).length, 3);
   });
 
-  it("waits while another part of the control plane is not well, until it gets late", () => {
+  it("waits while a control plane component is not healthy, until the expiry is near", () => {
     machine = controlPlane(100);
     machine.put("pods", "True\nFalse\n");
     const waiting = run();
@@ -143,7 +143,7 @@ describe("renew-certificates.sh", () => {
   });
 
   for (const name of components)
-    it(`puts back what was there where ${name} does not come up`, () => {
+    it(`restores the former certificates if ${name} fails with the new ones`, () => {
       machine = controlPlane(100);
       machine.put(`broken-${name}`);
       const { code, stderr, calls } = run();
@@ -160,7 +160,7 @@ describe("renew-certificates.sh", () => {
       assert.deepEqual([...new Set(again)], begun);
     });
 
-  it("tries again a day after that did not work, and before that only when it is told to", () => {
+  it("retries a failed renewal after a day, or immediately on `now`", () => {
     machine = controlPlane(100);
     machine.put("broken-kube-apiserver");
     run();
@@ -176,7 +176,7 @@ describe("renew-certificates.sh", () => {
     assert.ok(isSigned(run("now")));
   }).timeout(180_000);
 
-  it("goes on where the former ones have ended: etcd may need another machine's first", () => {
+  it("keeps the new certificates after the former ones expired, even if a component does not start", () => {
     machine = controlPlane(-1);
     machine.put("broken-kube-apiserver");
     const { code, stderr } = run();
@@ -184,7 +184,7 @@ describe("renew-certificates.sh", () => {
     assert.equal(apiServer(), machine.file("new/pki/apiserver.crt"));
   });
 
-  it("restarts nothing where kubeadm fails, or signs what is no better", () => {
+  it("restarts no component if kubeadm fails or signs no newer certificate", () => {
     for (const body of ["rm -f /etc/kubernetes/pki/apiserver.crt; exit 1", "exit 0"]) {
       machine = controlPlane(100);
       machine.stub("kubeadm", body);
@@ -197,7 +197,7 @@ describe("renew-certificates.sh", () => {
     machine = controlPlane(100);
   });
 
-  it("does not sign what would end with its authority anyway, and says that this one is next", () => {
+  it("skips certificates that end with their CA, and records the CA's expiry", () => {
     machine = controlPlane(100);
     for (const file of ["ca", "front-proxy-ca", "etcd/ca"])
       machine.put(`${home}/pki/${file}.crt`, life(3600, 99));
@@ -206,7 +206,7 @@ describe("renew-certificates.sh", () => {
     assert.match(said(done), /Z pki\/ca\.crt$/);
   });
 
-  it("never signs what is not kubeadm's: etcd's own authority, and what it signed", () => {
+  it("never renews etcd's own CA and client certificates, and records their expiry", () => {
     machine = controlPlane(300);
     machine.put(`${home}/etcd/ca.crt`, life(3600, 100));
     machine.put(`${home}/etcd/client.crt`, life(3600, 99));
@@ -215,7 +215,7 @@ describe("renew-certificates.sh", () => {
     assert.match(said(done), /Z etcd\/client\.crt$/);
   });
 
-  it("puts back what a machine that stopped in between had before", () => {
+  it("restores the former certificates of an interrupted renewal on `back`", () => {
     machine = controlPlane(200);
     machine.put(`${former}/pki/apiserver.crt`, "FORMER");
     const mode = (folder: string): number => statSync(join(machine.root, folder)).mode & 0o777;
@@ -228,7 +228,7 @@ describe("renew-certificates.sh", () => {
     assert.equal(run("back").code, 0, "nothing to do");
   });
 
-  it("fails where the API does not take what it says, or there is nothing to look at", () => {
+  it("fails if the API refuses the record, if no certificate exists, or for another subcommand", () => {
     machine = controlPlane(200);
     machine.put("silent");
     assert.match(run().stderr, /does not take when its certificates end/);

@@ -31,7 +31,7 @@ describe("set-labels-and-taints.sh", () => {
     machine.close();
   });
 
-  it("gives each node of a group what the group has, and no other node anything", () => {
+  it("sets a group's labels and taints on the group's nodes only", () => {
     const done = run(gpu, ["dev-gpu-0 ", "dev-gpu-big-0 ", "dev-general-0 "]);
     assert.equal(done.code, 0, done.stderr);
     assert.deepEqual(written(done), [
@@ -41,12 +41,12 @@ describe("set-labels-and-taints.sh", () => {
     ]);
   });
 
-  it("does nothing where the node was given all of it: what somebody changes by hand stays", () => {
+  it("changes no node whose record matches the group, so that manual changes stay", () => {
     const had = gpu.replace("dev-gpu ", "");
     assert.deepEqual(written(run(gpu, [`dev-gpu-0 ${had}`])), []);
   });
 
-  it("takes away what it gave and what is not wanted any more, and nothing else", () => {
+  it("removes only labels and taints that the script set and that the group no longer has", () => {
     const had = "a=9,c=3 old=:NoExecute,example.org/gpu=no:NoSchedule";
     assert.deepEqual(written(run(gpu, [`dev-gpu-0 ${had}`])).slice(0, 3), [
       "label node dev-gpu-0 --overwrite c- a=1 b=2",
@@ -59,7 +59,7 @@ describe("set-labels-and-taints.sh", () => {
     ]);
   });
 
-  it("believes no annotation that is not like its own: a node may write what it likes there", () => {
+  it("ignores a malformed record, since the node can write the annotation", () => {
     for (const forged of [
       "- -\ndev-control-plane-0 a=1 -",
       "--all=1 -",
@@ -74,13 +74,13 @@ describe("set-labels-and-taints.sh", () => {
     }
   });
 
-  it("takes nothing away when the cluster does not say what is wanted", () => {
+  it("removes nothing if the ConfigMap cannot be read", () => {
     const { code, calls } = run("", ["dev-gpu-0 a=1 -"], "*configmap*) exit 1 ;;");
     assert.notEqual(code, 0);
     assert.equal(calls.length, 1);
   });
 
-  it("does not say that a node was given what it did not take, and goes on with the others", () => {
+  it("keeps the record of a node that refuses a taint, and continues with the other nodes", () => {
     const done = run(gpu, ["dev-gpu-0 ", "dev-gpu-1 "], '"taint node dev-gpu-0"*) exit 1 ;;');
     assert.equal(done.code, 1);
     const noted = written(done).filter((call) => call.startsWith("annotate"));
@@ -90,7 +90,7 @@ describe("set-labels-and-taints.sh", () => {
     );
   });
 
-  it("minds no taint that somebody took away before", () => {
+  it("ignores a taint that the user already removed", () => {
     const done = run(gpu, ["dev-gpu-0 - old=:NoExecute"], "*NoExecute-) exit 1 ;;");
     assert.equal(done.code, 0, done.stderr);
     assert.equal(written(done).length, 4);
@@ -110,14 +110,14 @@ describe("install-labels-and-taints.sh", () => {
     machine.close();
   });
 
-  it("leaves a cluster alone in which no group has any", () => {
+  it("changes nothing if no group has labels or taints", () => {
     const { code, calls } = run("");
     assert.equal(code, 0);
     assert.equal(machine.file(program), undefined);
     assert.ok(!calls.some((call) => call.includes("stackadm-marks")));
   });
 
-  it("tells the cluster first what is wanted, then marks, then keeps watch", () => {
+  it("writes the ConfigMap, then sets labels and taints, then starts the timer", () => {
     const { code, calls, stderr } = run(gpu);
     assert.equal(code, 0, stderr);
     const order = [
@@ -135,7 +135,7 @@ describe("install-labels-and-taints.sh", () => {
     assert.match(machine.file(timer) ?? "", /OnUnitInactiveSec=60/);
   });
 
-  it("takes everything back once when nothing is wanted any more", () => {
+  it("deletes ConfigMap, labels, taints and timer once if no group has labels or taints any more", () => {
     run(gpu);
     const { code, calls } = run("");
     assert.equal(code, 0);
@@ -151,7 +151,7 @@ describe("install-labels-and-taints.sh", () => {
   });
 });
 
-describe("a machine that joins", () => {
+describe("the join of a machine", () => {
   let machine: Sandbox;
   const join = (): Outcome =>
     machine.execute(
@@ -173,7 +173,7 @@ describe("a machine that joins", () => {
     machine.close();
   });
 
-  it("is marked before it counts as joined, where the cluster keeps marks", () => {
+  it("sets the node's labels and taints before the node counts as joined", () => {
     machine.put("usr/local/sbin/stackadm-marks", "#!/bin/bash\nkubectl marked\n");
     assert.ok(!join().calls.includes("kubectl marked"), "no program that cannot be run");
     machine.execute(`chmod 0755 ${machine.root}/usr/local/sbin/stackadm-marks`);

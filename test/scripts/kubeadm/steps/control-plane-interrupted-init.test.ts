@@ -10,7 +10,7 @@ import type { Outcome, Sandbox } from "../../../support/machine/sandbox.js";
 const givesUp =
   'case "$1" in init) mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo SUPER >/etc/kubernetes/super-admin.conf; echo CA >/etc/kubernetes/pki/ca.crt; echo "error: context deadline exceeded"; exit 1 ;; reset) rm -f /etc/kubernetes/*.conf ;; esac';
 
-describe("kubeadm init that gave up", () => {
+describe("kubeadm init after a failed attempt", () => {
   let machine: Sandbox;
   let succeeds: string;
   const run = (over?: Partial<typeof controlPlaneValues>) => runControlPlane(machine, over);
@@ -35,7 +35,7 @@ describe("kubeadm init that gave up", () => {
     machine.close();
   });
 
-  it("is gone on with when its API server answers since", () => {
+  it("continues the attempt if the API server answers in the meantime", () => {
     const again = run();
     assert.equal(again.code, 0, again.stderr);
     const [words = "", ...more] = kubeadm(again);
@@ -47,7 +47,7 @@ describe("kubeadm init that gave up", () => {
     assert.equal(machine.file("var/lib/stackadm/init.begun"), undefined);
   });
 
-  it("is gone on with when only timeoutFactor was raised since", () => {
+  it("continues the attempt if only timeoutFactor changed", () => {
     const flags = [
       "leader-elect-lease-duration",
       "node-monitor-grace-period",
@@ -64,7 +64,7 @@ describe("kubeadm init that gave up", () => {
     assert.match(again.stderr, /the API server of an interrupted kubeadm init answers; going on/);
   });
 
-  it("is not told to ignore a check where all are ignored: kubeadm takes one or the other", () => {
+  it("adds no ignored check if the user ignores all checks", () => {
     const again = run({ IGNORED_ERRORS: "all" });
     assert.equal(again.code, 0, again.stderr);
     const [words = "", ...more] = kubeadm(again);
@@ -72,7 +72,7 @@ describe("kubeadm init that gave up", () => {
     assert.deepEqual(more, []);
   });
 
-  it("begins with a reset when its API server does not answer, and says so", () => {
+  it("resets the machine first if the API server does not answer", () => {
     const answers = machine.bodyOf("kubectl");
     machine.stub("kubectl", `case "$*" in *super-admin*) exit 1 ;; esac; ${answers}`);
     const again = run();
@@ -91,7 +91,7 @@ describe("kubeadm init that gave up", () => {
     ["file", { CONFIGURATION_FILES: `new.yaml ${Buffer.from("NEW").toString("base64")}` }],
     ["patch", { PATCHES: `etcd+merge.yaml ${Buffer.from("PATCH").toString("base64")}` }],
   ] as const)
-    it(`begins with a reset, at once, when it had another ${what}`, () => {
+    it(`resets the machine first if the attempt had another ${what}`, () => {
       const again = run(over);
       assert.equal(again.code, 0, again.stderr);
       assert.equal(kubeadm(again)[0], "reset -f");
@@ -99,7 +99,7 @@ describe("kubeadm init that gave up", () => {
       assert.ok(!again.calls.some((call) => call.includes("super-admin.conf")));
     });
 
-  it("is gone on with once only", () => {
+  it("continues an attempt only once", () => {
     machine.stub("kubeadm", givesUp);
     assert.equal(kubeadm(run()).length, 1);
     const third = kubeadm(run());
@@ -107,7 +107,7 @@ describe("kubeadm init that gave up", () => {
     assert.match(third[1] ?? "", fresh);
   });
 
-  it("leaves a machine of which nothing is known to a reset, as an earlier release did", () => {
+  it("resets the machine first if the attempt of an earlier release left no record", () => {
     machine.put("var/lib/stackadm/init.begun", "");
     assert.equal(kubeadm(run())[0], "reset -f");
   });

@@ -40,7 +40,7 @@ describe("control-plane.sh with peers", () => {
     );
   });
 
-  it("joins them when it was created again, with what the first of them gives for this join", () => {
+  it("joins with the credentials of the first peer if the machine was recreated", () => {
     const { code, stderr, calls } = run(peers, "update");
     assert.equal(code, 0, stderr);
     assert.equal(initialisations(calls), 0);
@@ -51,7 +51,7 @@ describe("control-plane.sh with peers", () => {
     assert.deepEqual(wishes(calls), ["10.0.0.7 token", "10.0.0.7 files", "10.0.0.7 forget abcdef"]);
   });
 
-  it("has the files that the cluster's configuration still names when kubeadm reads it, and keeps its own alone", () => {
+  it("writes a peer's configuration files before kubeadm join, and keeps the machine's own files", () => {
     const [own, former] = ["admission-000000000001.yaml", "admission-000000000002.yaml"];
     const base64 = (text: string): string => Buffer.from(text).toString("base64");
     const files = [
@@ -72,7 +72,7 @@ describe("control-plane.sh with peers", () => {
     assert.equal(machine.file("etc/kubernetes/up"), undefined);
   });
 
-  it("makes sure of what the cluster was given through another one, though nothing is asked for any more", () => {
+  it("applies settings that a peer records as set, even if the user no longer sets any", () => {
     machine.stub(
       "ssh",
       `case "$*" in *token) echo "${answer}" ;; *files) printf 'kept/%s\\n' kubelet patches ../x ;; esac`,
@@ -87,7 +87,7 @@ describe("control-plane.sh with peers", () => {
     assert.equal(machine.file("var/lib/stackadm/kept-patches"), undefined);
   });
 
-  it("deletes nothing of a join that was broken off before it was let in: etcd may still count on it", () => {
+  it("keeps the data of an interrupted join until a peer returns credentials", () => {
     machine.put("etc/kubernetes/kubelet.conf");
     machine.put("var/lib/etcd/member/wal", "DATA");
     machine.stub(
@@ -102,7 +102,7 @@ describe("control-plane.sh with peers", () => {
     assert.deepEqual(order.filter(Boolean), ["token", "reset", "join"]);
   });
 
-  it("joins again when the state forgot its join and etcd has let it go", () => {
+  it("joins again if neither the state nor etcd knows the machine", () => {
     const none = { ...peers, KUBEADM_INIT: "" };
     assert.equal(run(none).code, 0);
     const joins = ({ calls }: { readonly calls: readonly string[] }): number =>
@@ -113,13 +113,13 @@ describe("control-plane.sh with peers", () => {
     assert.equal(joins(run(none)), 1);
   });
 
-  it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
+  it("allows kubeadm more time than kubeadm's own limits, so that kubeadm reports the cause", () => {
     // kubeadm waits for: discovery, TLS bootstrap, kubelet's health, etcd's learner, API calls.
     const own = 5 * kubeadmSeconds;
     assert.ok(boundOf(run(peers, "update").calls, "join") >= own + pulls);
   });
 
-  it("asks the next one when one is not there, hangs, or its API server does not answer", () => {
+  it("tries the next peer if a peer is unreachable, hangs, or has no working API server", () => {
     for (const code of [255, 124, 69]) {
       const other = new Sandbox({ ...nodeCommands, cp: 'exec /bin/cp "$@"' });
       try {
@@ -142,7 +142,7 @@ describe("control-plane.sh with peers", () => {
     }
   });
 
-  it("leaves the one that it asks time for certificates, which no other may replace meanwhile", () => {
+  it("allows a peer two minutes to issue certificates", () => {
     const bound = 'timeout() { [[ $* != *token ]] || echo "$1" >$state/bound; shift; "$@"; }\n';
     const { code, stderr } = machine.run(
       [...controlPlaneScripts.slice(0, -1), bound, ...controlPlaneScripts.slice(-1)],
@@ -153,19 +153,19 @@ describe("control-plane.sh with peers", () => {
     assert.equal(machine.file("var/lib/stackadm/bound"), "120\n");
   });
 
-  it("joins and does not begin a cluster when it is not the first, also the first time", () => {
+  it("joins instead of initializing a cluster on any machine but the first", () => {
     const { code, calls } = run({ ...peers, KUBEADM_INIT: "", CA_CERT_HASH: "sha256:abc123" });
     assert.equal(code, 0);
     assert.equal(initialisations(calls), 0);
   });
 
-  it("joins no other cluster than the one that the program made", () => {
+  it("refuses to join another cluster", () => {
     const { code, stderr } = run({ ...peers, KUBEADM_INIT: "", CA_CERT_HASH: "sha256:other" });
     assert.equal(code, 1);
     assert.match(stderr, /the control plane at 10\.0\.0\.7 belongs to another cluster/);
   });
 
-  it("resolves the name to whom it asked while it joins, and to itself afterwards", () => {
+  it("resolves the API's name to the peer during the join, and to the machine itself afterwards", () => {
     machine.stub(
       "kubeadm",
       'case "$1" in join) cp /etc/hosts $root/hosts; mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; esac',
@@ -175,14 +175,14 @@ describe("control-plane.sh with peers", () => {
     assert.match(machine.file("etc/hosts") ?? "", /^10\.0\.0\.5 api\.dev\.internal # stackadm$/m);
   });
 
-  it("leaves neither key nor token on the machine, and shows none in an argument", () => {
+  it("leaves no key or token on the machine or in an argument", () => {
     const { calls, stderr } = run(peers, "update");
     for (const text of [...calls, stderr]) assert.doesNotMatch(text, /CANARY|0123456789abcdef/);
     for (const file of ["join/key", "kubeadm.yaml", "join/answer"])
       assert.equal(machine.file(`run/stackadm/${file}`), undefined);
   });
 
-  it("refuses to let a cluster grow whose API is at an address", () => {
+  it("refuses to join a cluster whose API endpoint is an IP address", () => {
     machine.stub(
       "kubectl",
       'case "$*" in *readyz*) printf ok ;; *namespace*) printf "uid: the-uid\nclusterName: dev\ncontrolPlaneEndpoint: 10.0.0.5:6443\n" ;; esac',

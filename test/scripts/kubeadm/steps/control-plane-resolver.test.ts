@@ -29,14 +29,14 @@ describe("control-plane.sh on a machine with systemd-resolved", () => {
     machine.close();
   });
 
-  it("leaves its resolver out of what the cluster keeps for all kubelets", () => {
+  it("keeps the machine's resolver out of the configuration for all kubelets", () => {
     const { code, stderr } = runControlPlane(machine);
     assert.equal(code, 0, stderr);
     assert.equal(machine.file("uploaded"), controlPlaneValues.KUBEADM_INIT);
     assert.match(machine.file("var/lib/kubelet/config.yaml") ?? "", /^resolvConf: /);
   });
 
-  it("begins again where that failed", () => {
+  it("fails kubeadm init if the upload of the configuration fails", () => {
     machine.put("refuses");
     assert.match(runControlPlane(machine).stderr, /\nreason: kubeadm init failed on dev-control/);
     assert.equal(machine.file("var/lib/stackadm/init.done"), undefined);

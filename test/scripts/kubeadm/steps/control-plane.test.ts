@@ -20,7 +20,7 @@ describe("control-plane.sh", () => {
     machine.close();
   });
 
-  it("makes a cluster once, and afterwards only hands out its facts", () => {
+  it("initializes the cluster once, and returns the same output in later runs", () => {
     const first = run();
     assert.equal(first.code, 0, first.stderr);
     assert.equal(initialisations(first.calls), 1);
@@ -37,7 +37,7 @@ describe("control-plane.sh", () => {
     });
   });
 
-  it("lets pods and load balancers onto the machine once, and gives back what it took when it is to be none", () => {
+  it("removes the taint and the label for user pods once, and restores both once", () => {
     const of = ({ calls }: { readonly calls: readonly string[] }): string[] =>
       calls.flatMap(
         (call) => / (taint|label) node dev-control-plane-0 (.*)$/.exec(call)?.[0] ?? [],
@@ -63,13 +63,13 @@ describe("control-plane.sh", () => {
     assert.deepEqual(of(run({ SCHEDULABLE: "no" })), []);
   });
 
-  it("runs what the user wants to run when the API answers, at last", () => {
+  it("runs the user's afterKubeadm step last, once the API answers", () => {
     const { code, calls } = run({ AFTER_KUBEADM: "kubectl own step" });
     assert.equal(code, 0);
     assert.equal(calls.filter((call) => call.startsWith("kubectl")).at(-1), "kubectl own step");
   });
 
-  it("hands out the name that the cluster was made under, quoted or not: its load balancers have it", () => {
+  it("returns the name that the cluster was created with, quoted or not", () => {
     for (const [written, name] of [
       ["old", "old"],
       ['\\"off\\"', "off"],
@@ -82,7 +82,7 @@ describe("control-plane.sh", () => {
     }
   });
 
-  it("asks again for what the API does not say at once: no empty name or UID leaves the machine", () => {
+  it("repeats the API request until the answer contains name and UID", () => {
     machine.stub(
       "kubectl",
       'case "$*" in *readyz*) printf ok ;; *namespace*) printf "clusterName: dev\\n"; if [ -e "$root/asked" ]; then printf "uid: the-uid\\n"; else touch "$root/asked"; fi ;; esac',
@@ -92,19 +92,19 @@ describe("control-plane.sh", () => {
     assert.match(stdout, /"name": "dev", "node": "dev-control-plane-0", "uid": "the-uid"/);
   });
 
-  it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
+  it("allows kubeadm more time than kubeadm's own limits, so that kubeadm reports the cause", () => {
     // kubeadm waits for: kubelet's health, health of the control plane's components, API calls.
     assert.ok(boundOf(run().calls, "init") >= 3 * kubeadmSeconds + pulls);
   });
 
-  it("deletes the token that kubeadm init leaves, and keeps no document", () => {
+  it("deletes the token of kubeadm init once, and keeps no kubeadm document", () => {
     const tokens = "delete secret --field-selector type=bootstrap.kubernetes.io/token --wait=false";
     assert.equal(run().calls.filter((call) => call.endsWith(tokens)).length, 1);
     assert.ok(!run().calls.some((call) => call.endsWith(tokens)), "later ones are others'");
     assert.equal(machine.file("run/stackadm/kubeadm.yaml"), undefined);
   });
 
-  it("starts again after half an initialisation", () => {
+  it("resets the machine after a partial initialization", () => {
     machine.put("etc/kubernetes/pki/ca.crt");
     const { code, calls } = run();
     assert.equal(code, 0);
@@ -112,7 +112,7 @@ describe("control-plane.sh", () => {
     assert.ok(reset >= 0 && reset < calls.findIndex((call) => call.startsWith("kubeadm init")));
   });
 
-  it("waits for an initialisation that still runs instead of starting another", () => {
+  it("waits for a running initialization instead of starting another", () => {
     machine.stub(
       "systemctl",
       // Reports "active" twice, then that the unit has finished.
@@ -133,7 +133,7 @@ describe("control-plane.sh", () => {
   const phases = ({ calls }: { readonly calls: readonly string[] }): string[] =>
     calls.filter((call) => call.startsWith("kubeadm init phase"));
 
-  it("has nothing to converge of what it has just given kubeadm init, then or later", () => {
+  it("makes no further kubeadm call for settings that kubeadm init applied", () => {
     machine.put("etc/kubernetes/stackadm/old.yaml", "OLD");
     const first = run(configured);
     assert.equal(first.code, 0, first.stderr);
@@ -142,7 +142,7 @@ describe("control-plane.sh", () => {
     assert.deepEqual(phases(run(configured, "update")), []);
   });
 
-  it("only asks of kubelet's and kube-proxy's fields, which kubeadm init was given, too, whether Kubernetes knows them", () => {
+  it("reports fields that kubeadm init dropped, and applies all settings in the next run", () => {
     const fields = {
       KUBELET_CONFIGURATION: "maxPods: 50\n",
       KUBE_PROXY_CONFIGURATION: "mode: x\n",
@@ -155,11 +155,11 @@ describe("control-plane.sh", () => {
       `case "$*" in *"get configmap kubelet-config"*) echo "maxPods: 50" ;;
       *"get configmap kube-proxy"*) echo "mode: x" ;; *) ${machine.bodyOf("kubectl")} ;; esac`,
     );
-    // A configuration that was started and refused is applied like any other change.
+    // A configuration that kubeadm refused is applied like any other change.
     assert.notDeepEqual(phases(run({ ...configured, ...fields }, "update")), []);
   });
 
-  it("asks nothing of what a cluster was to have that never came to be", () => {
+  it("makes no request for the settings of a failed initialization", () => {
     const kubeadm = machine.bodyOf("kubeadm");
     machine.stub("kubeadm", "exit 1");
     const fields = {
@@ -176,7 +176,7 @@ describe("control-plane.sh", () => {
     );
   });
 
-  it("starts few programs between kubeadm init and its answer: all others wait for that", () => {
+  it("starts few programs between kubeadm init and the script's output, since other machines wait", () => {
     const { calls } = run({ ...configured, ENCRYPTION: "0123456789ab RU5D UExBSU4=" });
     const after = calls.slice(calls.findIndex((call) => call.startsWith("kubeadm init")) + 1);
     const started = after.filter((call) => /^(kube|crictl|systemctl (?!show))/.test(call));
@@ -196,7 +196,7 @@ describe("control-plane.sh", () => {
     );
   });
 
-  it("converges what an initialisation was given by a run that was stopped", () => {
+  it("applies all settings after an initialization that an interrupted run started", () => {
     const active =
       'case "$*" in *ActiveState*) if [ -e "$root/seen" ]; then touch /var/lib/stackadm/init.done; echo inactive; else touch "$root/seen"; echo active; fi ;; esac';
     machine.stub("systemctl", active);
@@ -210,7 +210,7 @@ describe("control-plane.sh", () => {
     assert.deepEqual([initialisations(calls), phases({ calls }).length], [4, 4]);
   });
 
-  it("fails with the end of the log when kubeadm fails, and tries anew the next time", () => {
+  it("fails with the end of kubeadm's log if kubeadm fails", () => {
     machine.stub(
       "kubeadm",
       'case "$1" in init) mkdir -p /etc/kubernetes/pki; echo "preflight: NumCPU"; exit 1 ;; esac',
@@ -221,7 +221,7 @@ describe("control-plane.sh", () => {
     assert.match(stderr, /preflight: NumCPU/);
   });
 
-  it("ends with what kubeadm said was wrong", () => {
+  it("reports kubeadm's error in the last line", () => {
     machine.stub(
       "kubeadm",
       'case "$1" in init) mkdir -p /etc/kubernetes/pki; echo "error: no"; echo "To see the stack trace of this error execute with --v=5 or higher"; exit 1 ;; esac',
@@ -232,7 +232,7 @@ describe("control-plane.sh", () => {
   const frozen = "var/lib/stackadm/frozen";
   const other = controlPlaneValues.FROZEN.replace("r.example", "s.example");
 
-  it("makes no other cluster of one that keeps other values", () => {
+  it("refuses to change immutable values of a cluster", () => {
     run();
     const { code, stderr, calls } = run({ FROZEN: other });
     assert.equal(code, 1);
@@ -243,7 +243,7 @@ describe("control-plane.sh", () => {
     assert.equal(initialisations(calls), 0);
   });
 
-  it("knows what it was begun with when it was interrupted, and begins again with what is right now", () => {
+  it("records the values of a failed initialization, and accepts other values in the next run", () => {
     machine.stub("kubeadm", 'case "$1" in init) mkdir -p /etc/kubernetes/pki; exit 1 ;; esac');
     assert.equal(run().code, 1);
     assert.equal(machine.file(frozen), `${controlPlaneValues.FROZEN}\n`);
@@ -251,13 +251,13 @@ describe("control-plane.sh", () => {
     assert.equal(machine.file(frozen), `${other}\n`);
   });
 
-  it("is a control plane of an earlier release with fewer frozen values, and keeps the new ones, too", () => {
+  it("accepts a control plane of an earlier release with fewer values, and stores the new values", () => {
     run({ FROZEN: "network.pods 10.244.0.0/16" });
     assert.equal(run().code, 0);
     assert.equal(machine.file(frozen), `${controlPlaneValues.FROZEN}\n`);
   });
 
-  it("lets in whom the signer of the program names, from the machines' range, and nobody else", () => {
+  it("admits only certificates of the program's signer, from the machines' range only", () => {
     run();
     assert.equal(
       machine.file("var/lib/stackadm-join/.ssh/authorized_keys"),
@@ -265,7 +265,7 @@ describe("control-plane.sh", () => {
     );
   });
 
-  it("takes kubeadm's approval for any node away each time, once its own way to approve is there", () => {
+  it("deletes kubeadm's automatic approval of nodes in each run, once the join user exists", () => {
     const words = "delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found";
     for (const occasion of [undefined, "update"] as const) {
       const { calls } = run({}, occasion);
@@ -275,7 +275,7 @@ describe("control-plane.sh", () => {
     }
   });
 
-  it("resolves the API's name to itself, beside what the machine had, and once however often it runs", () => {
+  it("adds the API's name with the machine's own address to /etc/hosts once", () => {
     run();
     run();
     assert.equal(
@@ -284,7 +284,7 @@ describe("control-plane.sh", () => {
     );
   });
 
-  it("never begins a cluster where there was one: a machine created again without peers says what is left to do", () => {
+  it("refuses to initialize a cluster on a recreated machine without peers", () => {
     const { code, stderr, calls } = run({}, "update");
     assert.equal(code, 1);
     assert.equal(initialisations(calls), 0);

@@ -3,7 +3,7 @@ import { joinScripts } from "../../../../components/kubeadm/node-scripts.js";
 import { nodeCommands, wishes, workerValues } from "../../../support/machine/join-stubs.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
 
-describe("a machine that joined, until its node is Ready", () => {
+describe("the wait for a joined node", () => {
   let machine: Sandbox;
   const scripts = joinScripts.map((text) => text.replace("poll 180 joined", "poll 10 joined"));
   const run = () => machine.run(scripts, workerValues);
@@ -32,14 +32,14 @@ describe("a machine that joined, until its node is Ready", () => {
     [124, "does not answer in time"],
     [255, "cannot be reached"],
   ] as const)
-    it(`asks again where a control plane ${what}`, () => {
+    it(`retries if a control plane ${what}`, () => {
       answer(`[[ -e $root/asked ]] || { touch $root/asked; exit ${code}; }`);
       const { code: ended, calls, stderr } = run();
       assert.equal(ended, 0, stderr);
       assert.equal(wishes(calls).filter((wish) => wish.includes("joined")).length, 2);
     });
 
-  it("does not take a control plane that does not answer for a node that is Ready", () => {
+  it("fails if no control plane answers", () => {
     answer("exit 255");
     const { code, stderr } = run();
     assert.equal(code, 1);

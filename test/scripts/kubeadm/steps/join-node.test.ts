@@ -32,7 +32,7 @@ describe("join-node.sh", () => {
     machine.close();
   });
 
-  it("joins once, with a token that is minted for it and deleted after it", () => {
+  it("joins once with a token that a control plane creates for the join and deletes afterwards", () => {
     const { code, stdout, stderr, calls } = run();
     assert.equal(code, 0, stderr);
     assert.equal(stdout, '{"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
@@ -44,12 +44,12 @@ describe("join-node.sh", () => {
     assert.ok(!again.calls.some((call) => call.startsWith("kubeadm")));
   });
 
-  it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
+  it("allows kubeadm more time than kubeadm's own limits, so that kubeadm reports the cause", () => {
     // kubeadm waits for: discovery, TLS bootstrap, kubelet's health, API calls.
     assert.ok(boundOf(run().calls, "join") > 4 * kubeadmSeconds);
   });
 
-  it("has kubeadm and the wait for the node last as long as the machine's timeout factor says", () => {
+  it("scales kubeadm's limits and the wait for the node by the machine's timeout factor", () => {
     const KUBEADM_JOIN = "token: '@TOKEN@'\ntlsBootstrap: '@TIMEOUT@'\n";
     run({ KUBEADM_JOIN });
     assert.match(machine.file("seen") ?? "", /\ntlsBootstrap: '240s'\n$/);
@@ -64,7 +64,7 @@ describe("join-node.sh", () => {
     assert.match(stderr, /\nreason: \[NOT_READY\] dev-general-0 .* within 540 s; /);
   });
 
-  it("waits for the certificate that its kubelet is to serve with, before the next machine", () => {
+  it("waits for kubelet's serving certificate if serverTLSBootstrap is set", () => {
     const scripts = joinScripts.map((text) => text.replace("poll 120 test -e", "poll 1 test -e"));
     const KUBELET_CONFIGURATION = "serverTLSBootstrap: true\n";
     const refused = machine.run(scripts, { ...values, KUBELET_CONFIGURATION });
@@ -73,7 +73,7 @@ describe("join-node.sh", () => {
     assert.equal(run({ KUBELET_CONFIGURATION }).code, 0);
   });
 
-  describe("with fields of kubelet", () => {
+  describe("with kubelet fields", () => {
     const file = "var/lib/kubelet/config.yaml";
     const join = (text: string) =>
       machine.run(
@@ -97,7 +97,7 @@ describe("join-node.sh", () => {
     const restarted = (calls: readonly string[]): boolean =>
       calls.includes("systemctl restart kubelet");
 
-    it("takes them as they are when it joins, and those that the cluster has later", () => {
+    it("uses the fields of the join, and applies later changes of the cluster's fields", () => {
       const first = join("maxPods: 1\n");
       assert.equal(first.code, 0, first.stderr);
       assert.ok(!first.calls.some((call) => call.startsWith("kubeadm upgrade")));
@@ -109,11 +109,11 @@ describe("join-node.sh", () => {
       assert.ok(!join("maxPods: 2\n").calls.some((call) => call.startsWith("kubeadm")));
     });
 
-    it("makes sure of them after a join that another run started, also when nothing is asked for any more", () => {
+    it("applies the cluster's fields after a join that an interrupted run started", () => {
       const joining = machine.bodyOf("kubeadm");
       machine.stub("kubeadm", "exit 1");
       assert.equal(join("maxPods: 1\n").code, 1);
-      // The join has finished after all, with the cluster's configuration of that time.
+      // The interrupted join succeeded later, with the cluster's configuration of that time.
       machine.put("var/lib/stackadm/join.done");
       machine.put("etc/kubernetes/pki/ca.crt", "CA\n");
       machine.put(file, "maxPods: 1\n");
@@ -125,7 +125,7 @@ describe("join-node.sh", () => {
       assert.ok(!join("").calls.some((call) => call.startsWith("kubeadm")));
     });
 
-    it("keeps its own when kubelet does not come up with others, and says why", () => {
+    it("restores the former fields if kubelet fails with others, and reports kubelet's error", () => {
       join("maxPods: 1\n");
       machine.put("wanted", "broken\n");
       const { code, stderr } = join("broken\n");
@@ -138,7 +138,7 @@ describe("join-node.sh", () => {
     });
   });
 
-  it("runs what the user wants to run when the node is there, each time", () => {
+  it("runs the user's afterKubeadm step in each run, once the node exists", () => {
     const step = "if [ $1 ]; then exit 1; fi\necho $(ssh own step)\n";
     for (const { code, calls, stdout } of [1, 2].map(() => run({ AFTER_KUBEADM: step }))) {
       assert.equal(code, 0);
@@ -147,7 +147,7 @@ describe("join-node.sh", () => {
     }
   });
 
-  it("fails with the user's step, and says where its output is", () => {
+  it("fails if the afterKubeadm step fails, and reports the path of the step's output", () => {
     const { code, stderr } = run({ AFTER_KUBEADM: "echo why >&2\nexit 7\n" });
     assert.equal(code, 1);
     assert.match(
@@ -156,7 +156,7 @@ describe("join-node.sh", () => {
     );
   });
 
-  it("fails while its node is not Ready, and looks again the next time without joining again", () => {
+  it("fails while the node is not Ready, and checks again without joining in the next run", () => {
     const ssh = (answer: string): void => {
       machine.stub(
         "ssh",
@@ -169,8 +169,8 @@ describe("join-node.sh", () => {
       assert.equal(stdout, "");
       assert.match(stderr, /dev-general-0 joined, but did not become Ready within 180 s; kubectl/);
     }
-    // Images that prepare.sh started to pull: the first missing one is the reason, usually the pod
-    // network's.
+    // prepare.sh started to pull these images. The reason names the first missing image, usually
+    // an image of the pod network.
     machine.put("run/stackadm/images", "r/present:1\n\nr.example/network:1\n");
     machine.stub(
       "crictl",
@@ -188,24 +188,24 @@ describe("join-node.sh", () => {
     assert.ok(!calls.some((call) => call.startsWith("kubeadm")));
   });
 
-  it("leaves neither key nor token on the machine", () => {
+  it("leaves no key and no token on the machine", () => {
     run();
     assert.equal(machine.file("run/stackadm/join/key"), undefined);
     assert.equal(machine.file("run/stackadm/kubeadm.yaml"), undefined);
     assert.doesNotMatch(machine.file("var/log/stackadm/join.log") ?? "", /CANARY|0123456789abcdef/);
   });
 
-  it("shows no secret in any argument", () => {
+  it("passes no secret as an argument", () => {
     for (const call of nonEmpty(run().calls)) assert.doesNotMatch(call, /CANARY|0123456789abcdef/);
   });
 
-  it("accepts the control plane's own host key only", () => {
+  it("accepts only the control plane's own host key", () => {
     const options = run().calls.find((call) => call.startsWith("ssh")) ?? "";
     assert.match(options, /StrictHostKeyChecking=yes/);
     assert.match(options, /UserKnownHostsFile=[^ ]*join\/known_hosts/);
   });
 
-  it("ends with what kubeadm said was wrong, and leaves neither key nor token", () => {
+  it("reports kubeadm's error, and leaves no key and no token", () => {
     machine.stub("kubeadm", 'echo "error: discovery: no answer" >&2; exit 1');
     const { code, stderr } = run();
     assert.equal(code, 1);
@@ -214,12 +214,12 @@ describe("join-node.sh", () => {
     assert.doesNotMatch(stderr, /CANARY|0123456789abcdef/);
   });
 
-  it("starts again after half a join", () => {
+  it("resets the machine after a partial join", () => {
     machine.put("etc/kubernetes/bootstrap-kubelet.conf");
     assert.ok(run().calls.includes("kubeadm reset -f"));
   });
 
-  it("resolves the API's name to what the endpoint says, and follows it", () => {
+  it("writes the API's addresses to /etc/hosts, and follows changes of the endpoint", () => {
     run();
     assert.equal(
       machine.file("etc/hosts"),
@@ -235,11 +235,11 @@ describe("join-node.sh", () => {
       machine.file("etc/hosts"),
       "127.0.0.1 localhost\n10.0.0.9 api.dev.internal # stackadm\n",
     );
-    // A running container keeps the file of its start.
+    // A running container keeps the file's content from the container's start.
     assert.equal(machine.file("stopped"), "-r timeout 60 crictl stop proxy of-one of-other \n");
   });
 
-  it("finds its own lines after cloud-init has rewritten the file", () => {
+  it("replaces the script's own lines after cloud-init rewrote /etc/hosts", () => {
     run();
     // cloud-init 22.4 to 26.1 writes lines in this form: a tab between names, no space before a
     // comment.
@@ -252,12 +252,12 @@ describe("join-node.sh", () => {
     assert.ok(calls.some((call) => call.startsWith("crictl ps")));
   });
 
-  it("leaves the name to the network when the endpoint names no address", () => {
+  it("adds no line to /etc/hosts if the endpoint has no address", () => {
     machine.run(joinScripts, { ...values, API_ADDRESSES: "" });
     assert.equal(machine.file("etc/hosts"), "127.0.0.1 localhost\n");
   });
 
-  it("joins anew when it is in a cluster that was lost", () => {
+  it("resets the machine and joins again if the cluster's CA changed", () => {
     run();
     machine.stub("openssl", 'case "$*" in dgst*) echo "def456 *stdin" ;; *) cat ;; esac');
     machine.stub("ssh", 'case "$*" in *token) echo abcdef.0123456789abcdef sha256:abc124 ;; esac');
@@ -266,7 +266,7 @@ describe("join-node.sh", () => {
     assert.match(deeds.join("\n"), /^kubeadm reset -f\nkubeadm join/);
   });
 
-  it("joins no other cluster than the one that the program made", () => {
+  it("refuses to join another cluster", () => {
     machine.stub("ssh", 'case "$*" in *token) echo abcdef.0123456789abcdef sha256:bad ;; esac');
     const { code, stderr, calls } = run();
     assert.equal(code, 1);

@@ -36,7 +36,7 @@ describe("release-cluster-objects.sh with a webhook that does not answer", () =>
       .filter((call) => /^(annotate|patch|--kubeconfig \S+ (annotate|patch)) /.test(call))
       .map((call) => call.replace(/^--kubeconfig \S+ /, "").trim());
 
-  it("does without it when nothing goes any more, and says on it what it was", () => {
+  it("ignores the webhook's failures if the deletion stalls, and records the former settings", () => {
     living({ ...stuck, '*"patch validating"*': "touch $root/deaf" });
     const { code, stderr, calls } = run(20);
     assert.equal(code, 0, stderr);
@@ -64,7 +64,7 @@ describe("release-cluster-objects.sh with a webhook that does not answer", () =>
     );
   };
 
-  it("gives it back to a cluster that stays, whoever took it", () => {
+  it("restores the webhook if the teardown fails, even if an earlier run changed the webhook", () => {
     living({ ...remembered, ...stuck });
     const { code, calls } = run(3);
     assert.equal(code, 1);
@@ -76,7 +76,7 @@ describe("release-cluster-objects.sh with a webhook that does not answer", () =>
       /delete validatingadmissionpolicy,\S+ stackadm-teardown --ignore-not-found/.test(call),
     );
 
-  it("has a control plane give it back that comes up again, or in place of the one that took it", () => {
+  it("restores the webhook and deletes the teardown's policies when control-plane.sh runs again", () => {
     const controlPlane = controlPlaneMachine();
     controlPlane.stub(
       "kubectl",

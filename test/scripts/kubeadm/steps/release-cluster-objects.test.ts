@@ -28,17 +28,17 @@ describe("release-cluster-objects.sh", () => {
     machine.close();
   });
 
-  it("does nothing where there is no cluster", () => {
+  it("does nothing if no cluster exists", () => {
     assert.equal(run().stdout, '{"released": "nothing"}\n');
   });
 
-  it("does not take a control plane that has yet to join for the end of the cluster", () => {
+  it("fails on a machine that has not joined yet if other control planes exist", () => {
     const { code, stderr } = machine.run(teardownScripts, { OTHERS: "yes" });
     assert.equal(code, 1);
     assert.match(stderr, /reason: \[KUBERNETES_UNREACHABLE\] machine is no control plane yet/);
   });
 
-  it("deletes services, claims and the pods on them, and waits until they are gone", () => {
+  it("deletes services, claims and the pods that use the claims, and waits for the deletion", () => {
     living({
       [services]: '[ -e $root/no-services ] || echo "service there shop web x,"',
       '"delete Service"*': "touch $root/no-services",
@@ -60,7 +60,7 @@ describe("release-cluster-objects.sh", () => {
     ]);
   });
 
-  it("asks for volumes to go while load balancers are still going, from the first that has gone on", () => {
+  it("deletes volumes while load balancers remain, once the first load balancer is deleted", () => {
     living({
       [services]: [
         '[ -e $root/deleted ] || echo "service there shop api x,"',
@@ -76,7 +76,7 @@ describe("release-cluster-objects.sh", () => {
     assert.equal(code, 0, stderr);
   });
 
-  it("waits for load balancers as long as the cloud controller may wait twice before it tries again", () => {
+  it("waits for load balancers longer than two retry intervals of the cloud controller", () => {
     living({
       [services]:
         'echo x >>$root/looks; [ $(wc -l <$root/looks) -gt 22 ] || echo "service going shop web x,"',
@@ -88,7 +88,7 @@ describe("release-cluster-objects.sh", () => {
     assert.equal(code, 0, stderr);
   });
 
-  it("leaves all data where no load balancer goes: the cluster may stay", () => {
+  it("keeps all volumes if no load balancer is deleted, since the cluster may stay", () => {
     living({
       [services]: 'echo "service there shop web x,"; echo "service there shop api x,"',
       [volumes]: 'echo "volume there - pvc-1 x,"; echo "claim there shop data pvc-1 gold x,"',
@@ -99,7 +99,7 @@ describe("release-cluster-objects.sh", () => {
     assert.deepEqual(deleted(), ["Service shop web", "Service shop api"]);
   });
 
-  it("does not take a cluster whose etcd began anew for one that has nothing", () => {
+  it("fails if etcd has lost the cluster's data", () => {
     living({ '"-n kube-system get configmap kubeadm-config"*': "exit 1" });
     const once = teardownScripts.map((text) => text.replace("poll 60 ask", "poll 1 ask"));
     const { code, stderr, calls } = run(once);
@@ -111,7 +111,7 @@ describe("release-cluster-objects.sh", () => {
     assert.ok(!calls.some((call) => /delete|apply/.test(call)));
   });
 
-  it("does not take an API server that cannot be asked for an empty cluster", () => {
+  it("fails if the API server does not list the services", () => {
     machine.stub("kubectl", 'case "$*" in "get services"*) exit 1 ;; esac');
     machine.put("etc/kubernetes/admin.conf");
     const { code, stderr } = run(patience(1));
@@ -119,8 +119,8 @@ describe("release-cluster-objects.sh", () => {
     assert.match(reasonOf(stderr), /^reason: \[KUBERNETES_UNREACHABLE\] .* any more, .*balancers/);
   });
 
-  describe("of very many volumes", () => {
-    /** Slow driver: at every second check it deletes 50 volumes. */
+  describe("with 300 volumes", () => {
+    /** Slow driver: every second check deletes 50 volumes. */
     const many = [
       "gone=$(cat $root/gone 2>/dev/null || echo 0); asked=$(cat $root/asked 2>/dev/null || echo 0)",
       "looks=$(($(cat $root/looks 2>/dev/null || echo 0) + 1)); echo $looks >$root/looks",
@@ -130,7 +130,7 @@ describe("release-cluster-objects.sh", () => {
     const asked =
       'echo $(($(cat $root/asked 2>/dev/null || echo 0) + $(wc -l <<<"$objects"))) >$root/asked';
 
-    it("has a bound for want of progress only, says how many are left, and asks for a hundred at once", () => {
+    it("limits only the time without progress, reports the remaining volumes, and deletes 100 at once", () => {
       living({ [volumes]: many, '"delete PersistentVolumeClaim"*': asked });
       const { code, stderr, calls } = run(patience(2));
       assert.equal(code, 0, stderr);
@@ -141,8 +141,8 @@ describe("release-cluster-objects.sh", () => {
     });
   });
 
-  describe("of what comes again", () => {
-    it("has the API server refuse it, whoever asks, for as long as nobody renews it", () => {
+  describe("with recreated objects", () => {
+    it("makes the API server refuse new claims and services for half an hour", () => {
       living({
         [services]: "",
         [volumes]: [
@@ -163,15 +163,15 @@ describe("release-cluster-objects.sh", () => {
       assert.ok(minutes > 25 && minutes < 31, until);
     });
 
-    it("lets it come again where the teardown came to no end", () => {
+    it("allows new objects again if the teardown fails", () => {
       living({ [services]: "echo service there shop web x," });
       assert.equal(run(patience(1)).code, 1);
       assert.equal(machine.file("policy"), undefined);
     });
   });
 
-  describe("blocked", () => {
-    it("names what is left and its finalizers, foreign ones first", () => {
+  describe("if blocked", () => {
+    it("reports the remaining objects with their finalizers, foreign finalizers first", () => {
       living({
         [services]: "",
         [volumes]: [
@@ -190,7 +190,7 @@ describe("release-cluster-objects.sh", () => {
       );
     });
 
-    it("names five, and what the API server says about the deletion", () => {
+    it("reports five of the remaining objects and the API server's error", () => {
       living({
         [services]: "for i in 1 2 3 4 5 6 7; do echo service there shop web-$i -; done",
         '"delete Service"*':
@@ -204,7 +204,7 @@ describe("release-cluster-objects.sh", () => {
     });
   });
 
-  it("takes by force what a node that is not Ready holds, and only of volumes that go", () => {
+  it("force-deletes pods and attachments of a node that is not Ready, for volumes in deletion only", () => {
     living({
       [services]: "",
       [volumes]: [

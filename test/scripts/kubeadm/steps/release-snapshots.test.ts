@@ -8,7 +8,7 @@ const soon = releaseSnapshotsScripts.map((text) =>
 );
 
 describe("release-snapshots.sh", () => {
-  it("does nothing where there is no cluster", () => {
+  it("does nothing if no cluster exists", () => {
     const machine = new Sandbox(common);
     try {
       assert.equal(machine.run(releaseSnapshotsScripts, {}).stdout, '{"released": "nothing"}\n');
@@ -17,7 +17,7 @@ describe("release-snapshots.sh", () => {
     }
   });
 
-  it("deletes the snapshots that Cinder keeps, and no other driver's, and waits until the driver has let them go", () => {
+  it("deletes only Cinder's snapshots, and waits for the deletion by the CSI driver", () => {
     const machine = new Sandbox({
       ...common,
       kubectl: [
@@ -45,7 +45,7 @@ describe("release-snapshots.sh", () => {
     }
   });
 
-  it("says which are left, and what holds them", () => {
+  it("reports the remaining snapshots and their finalizers", () => {
     const machine = new Sandbox({
       ...common,
       kubectl:

@@ -32,7 +32,7 @@ describe("remove-node.sh", () => {
     machine.close();
   });
 
-  it("takes the machine from the load balancers, then drains it within bounds; its node stays while its server lives", () => {
+  it("removes the machine from load balancers, drains the node with a time limit, and keeps the node", () => {
     cluster(`openstack:///${leaving} True`);
     const done = run();
     assert.equal(done.code, 0, done.stderr);
@@ -43,7 +43,7 @@ describe("remove-node.sh", () => {
     ]);
   });
 
-  it("does nothing to a node that is not Ready: its pods would never end", () => {
+  it("does nothing if the node is not Ready, since the node's pods would never end", () => {
     for (const state of ["False", "Unknown", ""]) {
       cluster(`openstack:///${leaving} ${state}`);
       const done = run();
@@ -52,7 +52,7 @@ describe("remove-node.sh", () => {
     }
   });
 
-  it("does nothing to a node that a new server has, nor to one that is not there", () => {
+  it("does nothing if the node belongs to another server or does not exist", () => {
     for (const node of [`openstack:///${values.SERVER_ID} True`, ""]) {
       cluster(node);
       const done = run();
@@ -61,7 +61,7 @@ describe("remove-node.sh", () => {
     }
   });
 
-  it("does nothing where there is no cluster", () => {
+  it("does nothing if no cluster exists", () => {
     const empty = new Sandbox({ hostname: "echo machine" });
     try {
       const done = empty.run(leaveScripts, values);
@@ -72,7 +72,7 @@ describe("remove-node.sh", () => {
     }
   });
 
-  it("names what a disruption budget holds back, and leaves the machine in service", () => {
+  it("reports the blocking disruption budget, and keeps the machine in service", () => {
     const refusal = 'error when evicting pods/"web-1" -n "shop"';
     cluster(
       `openstack:///${leaving} True`,
@@ -92,7 +92,7 @@ describe("remove-node.sh", () => {
     ]);
   });
 
-  it("leaves a machine out of service that somebody had taken out before", () => {
+  it("does not uncordon a node that the user cordoned before", () => {
     machine.stub(
       "kubectl",
       `case "$*" in *readyz*) printf ok ;; *unschedulable*) printf true ;; "get node "*) printf 'openstack:///${leaving} True' ;; drain*) exit 1 ;; esac`,
@@ -102,11 +102,11 @@ describe("remove-node.sh", () => {
     assert.ok(!done.calls.some((call) => call.startsWith("kubectl uncordon")));
   });
 
-  describe("of a control plane", () => {
+  describe("on a control plane", () => {
     const all = { ...values, LEAVES: "drain remove-etcd-member" };
     const atOnce = leaveScripts.map((text) => text.replaceAll("poll 60 forgotten", "forgotten"));
 
-    it("goes on with its pods when etcd does not let it go", () => {
+    it("uncordons the node if etcd refuses to remove the member", () => {
       machine.stub(
         "kubectl",
         `case "$*" in *readyz*) printf ok ;; "get node "*) printf 'openstack:///${leaving} True' ;; *"member list"*) printf '91bc3c398fb3c146, started, b, https://10.0.0.6:2380, , false\n' ;; *"member remove"*) exit 1 ;; esac`,
@@ -122,7 +122,7 @@ describe("remove-node.sh", () => {
     const removed = ({ calls }: Outcome): string[] =>
       calls.flatMap((call) => / member remove (.*)$/.exec(call)?.[1] ?? []);
 
-    it("asks again where etcd refuses at first, as it does right after another member left", () => {
+    it("retries if etcd refuses the removal at first, as after another member's removal", () => {
       cluster(
         `openstack:///${leaving} True`,
         `*"member remove"*) [ -e $root/refused ] || { touch $root/refused; exit 1; } ;; ${members}`,
@@ -132,7 +132,7 @@ describe("remove-node.sh", () => {
       assert.deepEqual(removed(done), ["91bc3c398fb3c146", "91bc3c398fb3c146"]);
     });
 
-    it("removes its etcd member, by its address, also when its machine is dead already", () => {
+    it("removes the etcd member at the machine's address, even if the machine is dead", () => {
       for (const ready of ["True", "Unknown"]) {
         cluster(`openstack:///${leaving} ${ready}`, members);
         const done = machine.run(leaveScripts, all);
@@ -141,20 +141,20 @@ describe("remove-node.sh", () => {
       }
     });
 
-    it("keeps its server when etcd does not let it go", () => {
+    it("fails if etcd does not list the members, so that the server stays", () => {
       cluster(`openstack:///${leaving} Unknown`, '*"member list"*) exit 1 ;;');
       const { code, stderr } = machine.run(atOnce, all);
       assert.equal(code, 1);
       assert.match(stderr, /etcd does not say who its members are, so dev-general-0 cannot leave/);
     });
 
-    it("asks etcd nothing for a worker", () => {
+    it("sends no request to etcd for a worker", () => {
       cluster(`openstack:///${leaving} True`, members);
       assert.ok(!run().calls.some((call) => call.includes("etcdctl")));
     });
   });
 
-  it("waits until the volumes are let go", () => {
+  it("waits until the volumes are detached", () => {
     cluster(
       `openstack:///${leaving} True`,
       '"get volumeattachments"*) [ -e $root/looked ] || echo csi-1; touch $root/looked ;;',
@@ -164,7 +164,7 @@ describe("remove-node.sh", () => {
     assert.equal(calls.filter((call) => call.includes("volumeattachments")).length, 2);
   });
 
-  it("does not take a cluster that cannot be asked for one without the node", () => {
+  it("fails if the API server does not answer or does not return the node", () => {
     const quick = leaveScripts.map((text) => text.replace("poll 60", "poll 1"));
     machine.stub("kubectl", "exit 1");
     const silent = run(quick);

@@ -9,7 +9,7 @@ const run = (machine: Sandbox, over: Record<string, string> = {}): Outcome =>
   machine.run(preparationScripts, { ...workerValues(), ...over });
 const reason = ({ stderr }: Outcome): string => /\nreason: (.*)\n$/.exec(stderr)?.[1] ?? "";
 
-describe("how fast a machine is", () => {
+describe("the timeout factor of check-host.sh", () => {
   let machine: Sandbox;
   const factor = (): string | undefined => machine.file("var/lib/stackadm/timeout-factor");
   const takes = (milliseconds: string): void => {
@@ -32,7 +32,7 @@ describe("how fast a machine is", () => {
     ["", "3", "3"],
     ["no such thing", "1", "1"],
   ] as const)
-    it(`makes of ${milliseconds || "no"} ms and a factor of ${asked} one of ${wanted}`, () => {
+    it(`is ${wanted} for a measurement of ${milliseconds || "no"} ms and a timeoutFactor of ${asked}`, () => {
       takes(milliseconds);
       const { code, stderr } = run(machine, { TIMEOUT_FACTOR: asked });
       assert.equal(code, 0, stderr);
@@ -41,7 +41,7 @@ describe("how fast a machine is", () => {
       assert.equal(stderr.includes(note), wanted > asked, stderr);
     });
 
-  it("names the setting in each run until timeoutFactor is as large as the measured factor", () => {
+  it("causes a note in each run until timeoutFactor reaches the measured factor", () => {
     const warns = (outcome: Outcome): boolean => outcome.stderr.includes("note: machine is slow");
     takes("165");
     const factors = ["1", "1", "2", "1"];
@@ -51,7 +51,7 @@ describe("how fast a machine is", () => {
     );
   });
 
-  it("is measured once, and never on a machine that lives; what is asked for counts at once", () => {
+  it("is measured once, never on a machine in service, and follows a larger timeoutFactor at once", () => {
     takes("165");
     run(machine);
     run(machine, { TIMEOUT_FACTOR: "7" });
@@ -67,7 +67,7 @@ describe("how fast a machine is", () => {
     assert.deepEqual([factor(), machine.file("measured")], ["1\n", undefined]);
   });
 
-  it("restarts nothing when another factor is asked for", () => {
+  it("restarts nothing if timeoutFactor changes", () => {
     run(machine);
     const changed = (outcome: Outcome): string[] =>
       outcome.calls.filter((call) => /^(systemctl (re)?start |apt-get |modprobe )/.test(call));
@@ -77,8 +77,8 @@ describe("how fast a machine is", () => {
   });
 });
 
-describe("a machine that reboots while it is prepared", () => {
-  it("is prepared by the next run, whatever was just being done", () => {
+describe("the preparation of a machine that reboots meanwhile", () => {
+  it("succeeds in the next run, whichever command was interrupted", () => {
     const whole = new Sandbox(freshDebian);
     const { calls, stdout } = run(whole);
     // Commands that change the machine, and may be interrupted.
@@ -104,7 +104,7 @@ describe("a machine that reboots while it is prepared", () => {
   }).timeout(180_000);
 });
 
-describe("the clock of a machine", () => {
+describe("the clock check of check-host.sh", () => {
   const now = "Fri, 27 Nov 2026 18:00:00 GMT";
   /**
    * Stubs the clocks: the server's time is 18:00:00, the machine's is `off` seconds ahead until it
@@ -129,7 +129,7 @@ describe("the clock of a machine", () => {
     machine.close();
   });
 
-  it("is right, or off by so little that nothing minds, without a wait", () => {
+  it("accepts a difference of up to 60 s without waiting", () => {
     for (const off of [0, 60, -60]) {
       clock(machine, off, "exit 9");
       const { code, stderr, calls } = run(machine);
@@ -143,7 +143,7 @@ describe("the clock of a machine", () => {
     [-240, "behind"],
     [61, "ahead"],
   ] as const)
-    it(`is ${word}, and nothing sets it: that is said before any certificate is refused`, () => {
+    it(`fails before the installation if the clock is ${word} and no time service sets the clock`, () => {
       clock(machine, off, "echo no");
       const outcome = run(machine);
       assert.equal(outcome.code, 1);
@@ -154,14 +154,14 @@ describe("the clock of a machine", () => {
       assert.ok(!outcome.calls.some((call) => /^apt-get .* install /.test(call)));
     });
 
-  it("is right where a cache answers, which passes on how long it has the answer", () => {
+  it("adds the age of a cache's answer to the server's time", () => {
     clock(machine, 7500, "exit 9", "Age: 07500\\r\\n");
     const { code, stderr } = run(machine);
     assert.equal(code, 0, stderr);
     assert.doesNotMatch(stderr, /clock/);
   });
 
-  it("is asked for without what an address has of a password or a token", () => {
+  it("requests the time without the password or token of an address", () => {
     clock(machine, 600, "echo yes");
     const PACKAGES_URL = "https://me:CANARY@mirror.example:8443/CANARY/deb/";
     const { calls, stderr } = run(machine, { PACKAGES_URL });
@@ -171,21 +171,21 @@ describe("the clock of a machine", () => {
     assert.doesNotMatch(stderr.replaceAll("/CANARY/", ""), /CANARY/);
   });
 
-  it("is compared the next time where nothing answered", () => {
+  it("runs again in the next run if no server answered", () => {
     clock(machine, 600, "echo no");
     machine.stub("curl", `case "$*" in *--head*) exit 7 ;; esac; ${freshDebian["curl"] ?? ""}`);
     assert.equal(run(machine).code, 0);
     assert.equal(machine.file("var/lib/stackadm/clock-compared"), undefined);
   });
 
-  it("is waited for until the time service has set it", () => {
+  it("waits until the time service has set a wrong clock", () => {
     clock(machine, -3600, "[ -e $root/asked ] && touch $root/set && echo yes; touch $root/asked");
     const { code, stderr } = run(machine);
     assert.equal(code, 0, stderr);
     assert.match(stderr, /\nmachine: its clock is wrong by 3600 s; waiting until it is set\n/);
   });
 
-  it("counts for more than the server's where a time service has set it", () => {
+  it("accepts a clock that a time service has set, with a note about the server's time", () => {
     clock(machine, 600, "echo yes");
     const { code, stderr } = run(machine);
     assert.equal(code, 0, stderr);
@@ -195,7 +195,7 @@ describe("the clock of a machine", () => {
     );
   });
 
-  it("is not compared where the server does not say the time, nor on a machine that lives", () => {
+  it("is skipped if the server does not return the time, and on a machine in service", () => {
     clock(machine, 600, "echo no");
     machine.stub("curl", `case "$*" in *--head*) exit 7 ;; esac; ${freshDebian["curl"] ?? ""}`);
     assert.equal(run(machine).code, 0);
@@ -205,7 +205,7 @@ describe("the clock of a machine", () => {
   });
 });
 
-describe("the room on a machine's disk", () => {
+describe("the disk check of check-host.sh", () => {
   let machine: Sandbox;
   const free = (root: number, images = root, place = "/"): void => {
     machine.stub(
@@ -221,7 +221,7 @@ describe("the room on a machine's disk", () => {
     machine.close();
   });
 
-  it("is enough", () => {
+  it("accepts enough space on one file system or on two", () => {
     free(1536);
     assert.equal(run(machine).code, 0);
     machine.close();
@@ -232,12 +232,12 @@ describe("the room on a machine's disk", () => {
 
   for (const [what, sizes, sentence] of [
     [
-      "one",
+      "the only",
       [1535],
       "1535 MiB free at /, and its packages and images need 1536; choose a flavor with a larger disk, or write rootVolume.size",
     ],
     [
-      "root",
+      "the root",
       [511, 9000, "/var/lib/containerd"],
       "511 MiB free at /, and its packages need 512; choose a flavor with a larger disk, or write rootVolume.size",
     ],
@@ -247,7 +247,7 @@ describe("the room on a machine's disk", () => {
       "1023 MiB free at /var/lib/containerd, and its images need 1024; choose a flavor with a larger disk, or write runtimeVolume.size",
     ],
   ] as const)
-    it(`is too little on ${what} file system, which is said before anything is installed`, () => {
+    it(`fails before the installation if ${what} file system has too little space`, () => {
       const [root, images, place] = sizes;
       free(root, images, place);
       const outcome = run(machine);
@@ -259,7 +259,7 @@ describe("the room on a machine's disk", () => {
       assert.ok(!outcome.calls.some((call) => call.startsWith("apt-get")));
     });
 
-  it("is not asked for by a prebaked image or a machine that lives", () => {
+  it("is skipped on a machine in service", () => {
     free(10);
     machine.put("var/lib/stackadm/join.done");
     assert.equal(run(machine).code, 0);

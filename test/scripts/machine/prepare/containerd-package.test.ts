@@ -17,7 +17,7 @@ interface Builds {
   readonly separate?: string;
 }
 
-describe("where containerd comes from", () => {
+describe("the source of containerd", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
@@ -69,7 +69,7 @@ describe("where containerd comes from", () => {
   const installed = ({ calls }: Outcome): string =>
     calls.find((call) => call.includes(" install ")) ?? "";
 
-  it("is a repository for it alone where nothing else has it: its newest build of the series, by its file", () => {
+  it("is a separate repository if no other one has containerd, with the newest build of the series", () => {
     const done = run();
     assert.equal(done.code, 0, done.stderr);
     assert.equal(
@@ -85,13 +85,13 @@ describe("where containerd comes from", () => {
     );
   });
 
-  it("trusts its pinned key there, and nowhere else", () => {
+  it("is verified by a pinned key that is trusted for the separate repository only", () => {
     run();
     assert.equal(machine.file(keyring), `PINNED ${docker}\n`);
     assert.equal(machine.file("etc/apt/keyrings/stackadm.asc"), `PINNED ${upstream}\n`);
   });
 
-  it("leaves apt no source of it, and holds the package", () => {
+  it("does not remain a source of apt, and the package is held", () => {
     const { calls } = run();
     assert.doesNotMatch(machine.file("etc/apt/sources.list.d/stackadm.list") ?? "", /docker/);
     assert.equal(machine.file(`${apart}/sources.list`), undefined);
@@ -107,7 +107,7 @@ describe("where containerd comes from", () => {
       assert.match(call, / Dir::Etc::sourceparts=- .* Dir::State::lists=\S+ .* Dir::Cache=/);
   });
 
-  it("has no minor of it that was not tried, and leaves one that the image brings", () => {
+  it("provides no untested minor, and does not replace a version that the image contains", () => {
     has({ separate: "2.10.0-1 2.5.0-1 2.4.1-1 2.2.1-1 1.7.28-1" });
     assert.match(installed(run()), /\/containerd\.io_2\.4\.1-1_amd64\.deb$/);
     machine.stub("containerd", "echo containerd containerd.io v2.5.0 abc");
@@ -115,7 +115,7 @@ describe("where containerd comes from", () => {
     assert.equal(installed(run()), "");
   });
 
-  it("is never asked where the distribution has one, which is seen when all lists are there", () => {
+  it("is the distribution if the updated lists contain a suitable build", () => {
     has({ distribution: "2.1.4~ds1-1", separate: "2.2.1-1" });
     const done = run();
     assert.equal(done.code, 0, done.stderr);
@@ -124,7 +124,7 @@ describe("where containerd comes from", () => {
     assert.equal(machine.file(keyring), undefined);
   });
 
-  it("is asked though a list of the distribution cannot be fetched, and says so", () => {
+  it("is the separate repository if a list of the distribution cannot be fetched, with a warning", () => {
     const body = machine.bodyOf("apt-get");
     machine.stub(
       "apt-get",
@@ -135,7 +135,7 @@ describe("where containerd comes from", () => {
     assert.match(stderr, /not all of its package lists can be fetched: Failed to fetch x/);
   });
 
-  it("is not asked where the image or the first repository brings it", () => {
+  it("is the image or the first repository if either contains a suitable build", () => {
     machine.stub("apt-cache", freshDebian["apt-cache"] ?? "");
     const done = run();
     assert.match(installed(done), / containerd\.io=2\.2\.1-1~debian\.12~bookworm$/);
@@ -143,7 +143,7 @@ describe("where containerd comes from", () => {
     assert.ok(!done.calls.some((call) => call.includes("docker")));
   });
 
-  it("is named with what to write when it has none either", () => {
+  it("causes an error with the setting to change if no repository has a suitable build", () => {
     has({ separate: "1.7.28-1" });
     const { code, stderr } = run();
     assert.equal(code, 1);
@@ -153,7 +153,7 @@ describe("where containerd comes from", () => {
     );
   });
 
-  it("is named with what to write when it cannot be reached, by curl or by apt", () => {
+  it("causes an error with the setting to change if curl or apt cannot reach the repository", () => {
     const body = machine.bodyOf("apt-get");
     machine.stub(
       "apt-get",
@@ -170,7 +170,7 @@ describe("where containerd comes from", () => {
     );
   });
 
-  it("is refused where another key signs it, before it is asked for anything", () => {
+  it("is refused before any request for packages if another key signs the repository", () => {
     const { code, stderr, calls } = run({ CONTAINERD_KEY_FINGERPRINT: "A".repeat(40) });
     assert.equal(code, 1);
     assert.match(
@@ -183,7 +183,7 @@ describe("where containerd comes from", () => {
     assert.ok(!calls.some((call) => call.includes(apart)));
   });
 
-  it("needs the names of the machine's distribution only where they stand in it", () => {
+  it("requires the distribution's name only if the setting contains a placeholder for that name", () => {
     machine.put("etc/os-release", "ID='of $(touch here)'\n");
     const { stderr } = run();
     assert.match(
@@ -199,7 +199,7 @@ describe("where containerd comes from", () => {
     assert.match(machine.file("asked") ?? "", /\] http:\/\/docker\.test\/x \/\n$/);
   });
 
-  it("does nothing twice", () => {
+  it("is not requested again in the second run", () => {
     run();
     assert.deepEqual(
       run().calls.filter((call) => /apt-get|curl|gpg .*--export/.test(call)),
@@ -208,7 +208,7 @@ describe("where containerd comes from", () => {
   });
 });
 
-describe("a machine without apt", () => {
+describe("the preparation of a machine without apt", () => {
   let machine: Sandbox;
   beforeEach(() => {
     const { "apt-get": absent, ...others } = freshDebian;
@@ -219,7 +219,7 @@ describe("a machine without apt", () => {
     machine.close();
   });
 
-  it("says that it is not supported and what is, before anything changes", () => {
+  it("fails with the supported systems before any change", () => {
     machine.put("etc/os-release", 'PRETTY_NAME="Fedora Linux 42"\n');
     const { code, stderr, calls } = machine.run(preparationScripts, workerValues());
     assert.equal(code, 1);
@@ -230,7 +230,7 @@ describe("a machine without apt", () => {
     assert.ok(!calls.some((call) => /^(curl|gpg|sysctl|modprobe)/.test(call)));
   });
 
-  it("does without where the image brings everything", () => {
+  it("succeeds if the image contains all packages", () => {
     machine.put("installed");
     machine.put("opt/cni/bin/loopback");
     chmodSync(join(machine.root, "opt/cni/bin/loopback"), 0o755);

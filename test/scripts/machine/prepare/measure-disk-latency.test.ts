@@ -23,7 +23,7 @@ describe("measure-disk-latency.sh", () => {
     machine.close();
   });
 
-  it("measures where etcd will write, and leaves nothing there", () => {
+  it("measures the disk of etcd's directory, and leaves no file there", () => {
     machine.stub("python3", 'exec /usr/bin/python3 "$@" | tee $root/took');
     machine.stub("tee", 'exec /usr/bin/tee "$@"');
     const { code, stderr } = machine.run(scripts, { ETCD_DISK: `${machine.root}/var/lib/etcd` });
@@ -32,7 +32,7 @@ describe("measure-disk-latency.sh", () => {
     assert.equal(machine.file("var/lib/etcd/.latency"), undefined);
   });
 
-  it("says that a disk is slow, and goes on", () => {
+  it("prints a note for a slow disk, and succeeds", () => {
     machine.stub("python3", "printf 34");
     const { code, stdout, stderr } = run(`${machine.root}/etcd`);
     assert.deepEqual([code, stdout], [0, "done\n"]);
@@ -42,7 +42,7 @@ describe("measure-disk-latency.sh", () => {
     );
   });
 
-  it("says nothing of a fast one, nor where it cannot be measured", () => {
+  it("prints no note for a fast disk or a failed measurement", () => {
     for (const body of ["printf 10", "exit 1", "echo nonsense"]) {
       machine.stub("python3", body);
       const { code, stderr } = run(`${machine.root}/etcd`);
@@ -50,7 +50,7 @@ describe("measure-disk-latency.sh", () => {
     }
   });
 
-  it("writes nothing beside an etcd that has data, nor where none will be", () => {
+  it("measures nothing if etcd has data already or if the machine has no etcd", () => {
     machine.put("etcd/member/wal");
     for (const disk of [`${machine.root}/etcd`, ""])
       assert.ok(!run(disk).calls.some((call) => call.startsWith("python3")), disk);

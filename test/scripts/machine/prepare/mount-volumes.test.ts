@@ -13,7 +13,7 @@ const id = "5ee5a1c4-1111-4222-8333-444444444444";
 const runtime = renderVolumeLine("runtime", id);
 
 /**
- * Stubs: file `label` is the volume, file `mounts` the mounts. Both survive a run, as on a machine.
+ * Stubs: file `label` contains the volume's label, file `mounts` the mounts. Both survive a run.
  */
 const disks = {
   udevadm: "exit 0",
@@ -56,7 +56,7 @@ describe("mount-volumes.sh", () => {
     machine.close();
   });
 
-  it("formats and mounts an empty volume before containerd is there, and then never again", () => {
+  it("formats and mounts an empty volume once, before the installation of containerd", () => {
     const first = run(runtime);
     assert.equal(first.code, 0, first.stderr);
     const order = [
@@ -75,7 +75,7 @@ describe("mount-volumes.sh", () => {
     assert.deepEqual(began(again), []);
   });
 
-  it("comes back after a reboot by the volume's serial number, and containerd never starts without it", () => {
+  it("mounts the volume by serial number at each boot, and makes containerd require the mount", () => {
     run(runtime);
     const { code } = run(runtime);
     assert.equal(code, 0);
@@ -90,14 +90,14 @@ describe("mount-volumes.sh", () => {
     );
   });
 
-  it("mounts what it formatted once, with all that is on it", () => {
+  it("mounts a formatted volume without formatting the volume again", () => {
     machine.put("label", "stackadm-runtime\n");
     const { code, calls } = run(runtime);
     assert.equal(code, 0);
     assert.ok(!calls.some((call) => call.startsWith("mkfs")));
   });
 
-  it("leaves a volume as it is that holds anything else, or of which nobody knows what it holds", () => {
+  it("refuses a volume with foreign or unknown content", () => {
     for (const answer of ["echo data", "exit 0", "exit 8", "echo stackadm-etcd"]) {
       machine.stub("blkid", answer);
       const { code, calls, stderr } = run(runtime);
@@ -110,7 +110,7 @@ describe("mount-volumes.sh", () => {
     }
   });
 
-  it("takes what the image has there along", () => {
+  it("copies the image's files to the volume", () => {
     machine.put("var/lib/containerd/image");
     machine.stub("ls", "echo image");
     const done = run(runtime);
@@ -128,7 +128,7 @@ describe("mount-volumes.sh", () => {
     );
   });
 
-  it("takes it along once, and again only when that was interrupted", () => {
+  it("copies the image's files once, and repeats only an interrupted copy", () => {
     machine.stub("ls", "echo image");
     machine.stub("cp", "exit 1");
     const broken = run(runtime);
@@ -152,7 +152,7 @@ describe("mount-volumes.sh", () => {
     assert.ok(!rebooted.calls.some((call) => /^(cp|mkfs|e2label)/.test(call)));
   });
 
-  it("formats nothing that cannot be read, and nothing that it formatted before", () => {
+  it("does not format a volume that is unreadable or that was formatted before", () => {
     machine.stub("dd", "exit 1");
     assert.match(run(runtime).stderr, /\nreason: the volume \S+ for \S+ cannot be read on machine/);
     machine.stub("dd", "exit 0");
@@ -168,7 +168,7 @@ describe("mount-volumes.sh", () => {
     assert.ok(!calls.some((call) => call.startsWith("mkfs")));
   });
 
-  it("makes the directory as kubeadm wants it, also when the last run ended between", () => {
+  it("deletes lost+found on a mounted volume, even if the previous run ended before the deletion", () => {
     machine.put("mounts", `${machine.root}/var/lib/containerd\n`);
     machine.put("var/lib/containerd/lost+found/x");
     const done = run(runtime);
@@ -176,7 +176,7 @@ describe("mount-volumes.sh", () => {
     assert.ok(!done.calls.some((call) => call.startsWith("mkfs")));
   });
 
-  it("says that it could not be mounted, and installs nothing then", () => {
+  it("fails without installing packages if the volume cannot be mounted", () => {
     machine.stub("systemctl", 'case "$*" in start*) exit 1 ;; esac');
     const done = run(runtime);
     assert.equal(done.code, 1);
@@ -184,14 +184,14 @@ describe("mount-volumes.sh", () => {
     assert.equal(at(done, "apt-get"), -1);
   });
 
-  it("keeps kubelet from starting etcd without its volume", () => {
+  it("makes kubelet require etcd's volume", () => {
     machine.stub("systemctl", "exit 1");
     run(renderVolumeLine("etcd", id));
     const unit = machine.file("etc/systemd/system/kubelet.service.d/10-stackadm-etcd.conf");
     assert.equal(unit?.replaceAll(machine.root, ""), "[Unit]\nRequiresMountsFor=/var/lib/etcd\n");
   });
 
-  it("makes no node of another server's disk", () => {
+  it("refuses the boot volume of another server", () => {
     const file = "var/lib/stackadm/server";
     assert.equal(run(renderVolumeLine("root", id)).code, 0);
     assert.equal(machine.file(file), `${sandboxServer}\n`);
@@ -205,7 +205,7 @@ describe("mount-volumes.sh", () => {
     );
   });
 
-  it("does nothing on a machine that has none", () => {
+  it("does nothing on a machine without volumes", () => {
     const done = run("");
     assert.equal(done.code, 0);
     assert.deepEqual([at(done, "blkid"), at(done, "readlink")], [-1, -1]);

@@ -40,7 +40,7 @@ const proxied = renderProxyFiles(specOf(), { http: url, https: url });
 /** Returns whether a call downloads something, instead of reading the time. */
 const downloads = (call: string): boolean => call.startsWith("curl ") && !call.includes(" --head ");
 
-describe("what prepare.sh does for what is fetched", () => {
+describe("the download settings of prepare.sh", () => {
   let prepared: Sandbox;
   let restore: () => void;
   let machine: Sandbox;
@@ -80,7 +80,7 @@ describe("what prepare.sh does for what is fetched", () => {
   const config = "etc/containerd/config.toml";
 
   describe("registries", () => {
-    it("are told to containerd, which does not restart for it, and go again when nobody asks for them", () => {
+    it("writes registry files without restarting containerd, and deletes files of unset registries", () => {
       machine.put(`${certificates}/by.hand/hosts.toml`, "mine\n");
       const both = { "a.example": { ca }, "docker.io": { mirrors: ["https://a.example"] } };
       assert.equal(restarts(run({}, both)), 0);
@@ -95,14 +95,14 @@ describe("what prepare.sh does for what is fetched", () => {
       assert.equal(machine.file(`${certificates}/by.hand/hosts.toml`), "mine\n");
     });
 
-    it("keep a registry whose name ends like one that goes", () => {
+    it("keeps a registry whose name ends with the name of a deleted registry", () => {
       run({}, { "a.example": { ca }, "x.a.example": { ca } });
       run({}, { "x.a.example": { ca } });
       assert.equal(machine.file(`${certificates}/x.a.example/ca.crt`), `${ca}\n`);
       assert.equal(machine.file(`${certificates}/a.example/ca.crt`), undefined);
     });
 
-    it("have passwords where only root reads them, byte for byte; containerd restarts once for another", () => {
+    it("stores passwords in a root-only file, and restarts containerd once after a change", () => {
       assert.equal(mode(config), "644");
       const done = run({ REGISTRY_AUTH: signedIn });
       assert.equal(restarts(done), 1);
@@ -116,13 +116,13 @@ describe("what prepare.sh does for what is fetched", () => {
     });
   });
 
-  describe("the cloud's own authority", () => {
+  describe("the cloud's CA certificate", () => {
     const file = "usr/local/share/ca-certificates/stackadm-cloud.crt";
     const update = "update-ca-certificates";
     const updates = ({ calls }: Outcome): number =>
       calls.filter((call) => call.trim() === update).length;
 
-    it("is trusted before anything is fetched", () => {
+    it("is trusted before the first download", () => {
       fresh();
       const { calls } = run({ CLOUD_AUTHORITY: ca });
       assert.equal(machine.file(file), `${ca}\n`);
@@ -131,7 +131,7 @@ describe("what prepare.sh does for what is fetched", () => {
       assert.ok(trusted < calls.findIndex(downloads));
     });
 
-    it("is what another one is instead of, and is trusted no more where there is none", () => {
+    it("is replaced by another certificate, and removed if the cloud has none", () => {
       run({ CLOUD_AUTHORITY: ca });
       assert.equal(updates(run({ CLOUD_AUTHORITY: "OTHER" })), 1);
       assert.equal(machine.file(file), "OTHER\n");
@@ -140,12 +140,12 @@ describe("what prepare.sh does for what is fetched", () => {
       assert.equal(updates(run()), 0, "machines of other clouds are left as they are");
     });
 
-    it("comes to an end where the last run was interrupted in between", () => {
+    it("is trusted in the next run if a run was interrupted before the update", () => {
       machine.put(file, `${ca}\n`);
       assert.equal(updates(run({ CLOUD_AUTHORITY: ca })), 1);
     });
 
-    it("is forgotten by the next run where the last one was interrupted in between, or failed", () => {
+    it("is removed in the next run if a removal was interrupted or failed", () => {
       run({ CLOUD_AUTHORITY: ca });
       machine.stub(update, "exit 1");
       const { code, stderr } = machine.run(preparationScripts, values());
@@ -158,7 +158,7 @@ describe("what prepare.sh does for what is fetched", () => {
       assert.equal(machine.file(`${file}.withdrawn`), undefined);
     });
 
-    it("is asked for in one sentence where the machine cannot take it", () => {
+    it("causes an error if the machine cannot trust the certificate", () => {
       machine.stub(update, "exit 1");
       const { code, stderr } = machine.run(preparationScripts, {
         ...values(),
@@ -175,7 +175,7 @@ describe("what prepare.sh does for what is fetched", () => {
     const environment = "var/lib/stackadm/proxy/environment";
     const curls = ["curl-http", "curl-https"].map((name) => `var/lib/stackadm/proxy/${name}`);
 
-    it("is told to apt before anything is fetched, to curl and to containerd, which restarts once", () => {
+    it("is configured for apt, curl and containerd in root-only files, and restarts containerd once", () => {
       const done = run({ PROXY: proxied });
       assert.match(machine.file(apt) ?? "", /^Acquire::https::Proxy "http:\/\/me:CANARY@/m);
       assert.match(machine.file(environment) ?? "", /^HTTPS_PROXY='http:\/\/me:CANARY@/m);
@@ -190,19 +190,19 @@ describe("what prepare.sh does for what is fetched", () => {
       assert.equal(restarts(run({ PROXY: proxied })), 0);
     });
 
-    it("is in no file of an earlier release any more", () => {
+    it("deletes the file of an earlier release", () => {
       machine.put("var/lib/stackadm/proxy/curl", "CANARY\n");
       run({ PROXY: proxied });
       assert.equal(machine.file("var/lib/stackadm/proxy/curl"), undefined);
     });
 
-    it("is how a fresh machine gets the key of its packages", () => {
+    it("is used for the first download of the repository key", () => {
       fresh();
       const key = run({ PROXY: proxied }).calls.find(downloads) ?? "";
       assert.match(key, / --config \S+\/proxy\/curl-https https:\/\/\S+Release\.key$/);
     });
 
-    it("has containerd restart for another one, and for none, and leaves nothing behind", () => {
+    it("restarts containerd after a change or a removal, and leaves no file after a removal", () => {
       run({ PROXY: proxied });
       const other = renderProxyFiles(specOf(), {
         http: undefined,
@@ -218,7 +218,7 @@ describe("what prepare.sh does for what is fetched", () => {
       assert.equal(restarts(run()), 0);
     });
 
-    it("is nothing that kubeadm, kubelet or a pod gets", () => {
+    it("is not configured for kubeadm, kubelet or pods", () => {
       run({ PROXY: proxied });
       for (const path of ["etc/environment", "etc/default/kubelet", "etc/profile.d/proxy.sh"])
         assert.equal(machine.file(path), undefined, path);

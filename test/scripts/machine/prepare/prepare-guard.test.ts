@@ -5,7 +5,7 @@ import { preparationScripts } from "../../../../components/machine/preparation.j
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
-describe("the guard that prepare.sh sets before a machine", () => {
+describe("the pod guard of prepare.sh", () => {
   let machine: Sandbox;
   const run = (): Outcome => machine.run(preparationScripts, workerValues());
   beforeEach(() => {
@@ -25,14 +25,14 @@ describe("the guard that prepare.sh sets before a machine", () => {
     ]),
   ].sort();
 
-  it("keeps pods away from the metadata and the machines' own ports at once, each rule once", () => {
+  it("blocks pods from the metadata service and the machines' own ports, with each rule once", () => {
     assert.equal(run().code, 0);
     assert.deepEqual(rules(), guarded);
     assert.equal(run().code, 0);
     assert.deepEqual(rules(), guarded);
   });
 
-  it("keeps them away by the address that a pod has for the link to its machine, where there is IPv6", () => {
+  it("blocks pods' link-local addresses from the machine's own ports if the machine has IPv6", () => {
     run();
     assert.equal(machine.file("rules6"), undefined);
     machine.put("proc/net/if_inet6");
@@ -49,7 +49,7 @@ describe("the guard that prepare.sh sets before a machine", () => {
     assert.equal(run().code, 1);
   });
 
-  it("has kubelet do the same first, whenever it starts", () => {
+  it("runs before each start of kubelet", () => {
     run();
     const dropIn =
       machine.file("etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf") ?? "";
@@ -61,14 +61,14 @@ describe("the guard that prepare.sh sets before a machine", () => {
     assert.deepEqual(rules(), guarded);
   });
 
-  it("fails, and the guard with it, where a rule cannot be set", () => {
+  it("fails the preparation if iptables cannot add a rule", () => {
     machine.stub("iptables", 'case "$*" in *2379*) exit 4 ;; *" -C "*) exit 1 ;; esac');
     const { code, stderr } = run();
     assert.equal(code, 1);
     assert.match(stderr, /\nreason: iptables on machine cannot keep pods away/);
   });
 
-  it("takes away the unit that an earlier release left", () => {
+  it("deletes the unit of an earlier release", () => {
     const unit = "etc/systemd/system/stackadm-guard-metadata.service";
     machine.put(unit);
     assert.ok(run().calls.includes("systemctl disable stackadm-guard-metadata"));

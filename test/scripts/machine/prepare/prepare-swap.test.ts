@@ -3,7 +3,7 @@ import { preparationScripts } from "../../../../components/machine/preparation.j
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
 
-describe("prepare.sh, of swap", () => {
+describe("the swap settings of prepare.sh", () => {
   let machine: Sandbox;
   const run = () => machine.run(preparationScripts, workerValues());
   beforeEach(() => {
@@ -13,7 +13,7 @@ describe("prepare.sh, of swap", () => {
     machine.close();
   });
 
-  it("switches swap off for good, and leaves the rest of fstab byte for byte", () => {
+  it("disables swap permanently, and keeps the other lines of fstab byte for byte", () => {
     const fstab = [
       "# /dev/sdz none swap sw 0 0",
       "UUID=1\t/ ext4  defaults 0 1",
@@ -35,7 +35,7 @@ describe("prepare.sh, of swap", () => {
     assert.equal(machine.file("etc/fstab"), expected);
   });
 
-  it("touches nothing where there is no swap", () => {
+  it("changes nothing if the machine has no swap", () => {
     assert.ok(!run().calls.some((call) => call.startsWith("systemctl mask")));
     assert.equal(machine.file("etc/fstab"), undefined);
   });

@@ -3,7 +3,7 @@ import { preparationScripts } from "../../../../components/machine/preparation.j
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
-describe("prepare.sh on a machine that lives with another version", () => {
+describe("prepare.sh on a machine in service with another version", () => {
   let machine: Sandbox;
   let restore: () => void;
   const run = (): Outcome => machine.run(preparationScripts, workerValues());
@@ -24,7 +24,7 @@ describe("prepare.sh on a machine that lives with another version", () => {
     machine.stub("kubelet", `echo Kubernetes v${version}`);
   };
 
-  it("fetches what its turn needs, of the version's own repository, and changes nothing", () => {
+  it("downloads packages and images of the upgrade from the version's repository, without an upgrade", () => {
     lives("1.35.4");
     machine.put("etc/apt/sources.list.d/stackadm.list", "deb former\n");
     machine.stub(
@@ -47,13 +47,13 @@ describe("prepare.sh on a machine that lives with another version", () => {
     assert.doesNotMatch(images, /pause/);
   });
 
-  it("says that there is no such version before any machine has had its turn", () => {
+  it("fails before the upgrade of any machine if the version does not exist", () => {
     lives("1.35.4");
     machine.stub("apt-cache", "exit 0");
     assert.match(run().stderr, /reason: neither \S+ nor another .* has kubeadm of series 1\.36\.3/);
   });
 
-  it("never goes back, also where only the API server is later", () => {
+  it("refuses a downgrade, even if only the API server has a later version", () => {
     lives("1.37.0");
     const sentence =
       /INVALID_CONFIG\] kubernetes\.version: machine has Kubernetes 1\.37\.0 and cannot go back to 1\.36\.3; write 1\.37\.0\n$/;
@@ -66,7 +66,7 @@ describe("prepare.sh on a machine that lives with another version", () => {
     assert.ok(!calls.some((call) => call.startsWith("apt-get")));
   });
 
-  it("takes kubeadm back that an upgrade brought which changed nothing else", () => {
+  it("reverts kubeadm if an upgrade changed only kubeadm", () => {
     lives("1.36.3");
     machine.stub("kubeadm", "echo v1.37.0");
     assert.ok(run().calls.some((call) => / install .*kubeadm=1\.36\.3/.test(call)));

@@ -36,24 +36,24 @@ describe("prepare.sh", () => {
     restore();
   };
 
-  it("leaves kubelet's units to root, also when it runs on a node again", () => {
+  it("keeps kubelet's units readable by root only, even in a later run on a node", () => {
     afterFirst();
     const unit = join(machine.root, "etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf");
     assert.equal((statSync(unit).mode & 0o777).toString(8), "600");
   });
 
-  it("ends with one line of JSON", () => {
+  it("prints one line of JSON as the result", () => {
     const { code, stdout, stderr } = first;
     assert.equal(code, 0, stderr);
     assert.equal(stdout, '{"kubelet": "1.36.3"}\n');
   });
 
-  it("installs exactly the version that is asked for, in its newest build", () => {
+  it("installs the newest build of exactly the configured version", () => {
     const install = first.calls.find((call) => call.includes(" install ")) ?? "";
     assert.match(install, /kubeadm=1\.36\.3-2\.1 kubelet=1\.36\.3-2\.1 kubectl=1\.36\.3-2\.1/);
   });
 
-  it("installs the newest build of the series of everything else", () => {
+  it("installs the newest build of the series for every other package", () => {
     const install = first.calls.find((call) => call.includes(" install ")) ?? "";
     assert.match(install, / cri-tools=1\.36\.0-1\.1 kubernetes-cni=1\.9\.1-1\.1 /);
     assert.match(install, / containerd\.io=2\.2\.1-1~debian\.12~bookworm$/);
@@ -61,13 +61,13 @@ describe("prepare.sh", () => {
   });
 
   const packages = "kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io";
-  it("holds all of them, once", () => {
+  it("holds all packages once", () => {
     assert.ok(first.calls.includes(`apt-mark hold ${packages}`));
     afterFirst();
     assert.ok(!run().calls.some((call) => call.startsWith("apt-mark")));
   });
 
-  it("names repository and series when no build of it is there, after looking everywhere", () => {
+  it("fails with the repository and the series if no repository has a build", () => {
     machine.stub("apt-cache", 'case "$2" in kube*) echo " $2 | 1.36.3-1.1 | x" ;; esac');
     const { code, stderr, calls } = run();
     assert.equal(code, 1);
@@ -79,7 +79,7 @@ describe("prepare.sh", () => {
     assert.ok(!calls.some((call) => call.includes(" install ")));
   });
 
-  it("takes an earlier crictl where the minor has none yet, and no later one", () => {
+  it("installs an earlier crictl if the minor has no crictl yet, and never a later crictl", () => {
     const body = machine.bodyOf("apt-cache");
     machine.stub(
       "apt-cache",
@@ -89,7 +89,7 @@ describe("prepare.sh", () => {
     assert.match(install, / cri-tools=1\.35\.0-1\.1 /);
   });
 
-  it("takes the distribution's containerd where there is no containerd.io of the series, with its epoch", () => {
+  it("installs the distribution's containerd if no containerd.io of the series exists", () => {
     machine.stub(
       "apt-cache",
       'case "$2" in containerd.io) build=1.7.28-1 ;; containerd) build=1:2.1.4~ds1-1 ;; cri-tools) build=1.36.0-1.1 ;; *-cni) build=1.9.1-1.1 ;; *) build=1.36.3-1.1 ;; esac; echo " $2 | $build | x"',
@@ -98,13 +98,13 @@ describe("prepare.sh", () => {
     assert.match(install, / containerd=1:2\.1\.4~ds1-1$/);
   });
 
-  it("leaves a containerd of the series that the image brought", () => {
+  it("keeps a containerd of the series that the image contains", () => {
     machine.stub("containerd", "echo containerd containerd.io v2.1.0 abc");
     const install = run().calls.find((call) => call.includes(" install ")) ?? "";
     assert.doesNotMatch(install, /containerd/);
   });
 
-  it("has the node registered with its taints, and keeps what else kubelet is told", () => {
+  it("registers the node with the configured taints, and keeps the user's other kubelet flags", () => {
     const file = "etc/default/kubelet";
     afterFirst();
     assert.equal(machine.file(file), undefined);
@@ -119,7 +119,7 @@ describe("prepare.sh", () => {
     assert.equal(machine.file(file), "KUBELET_EXTRA_ARGS=--v=2\n");
   });
 
-  it("runs what the user wants to run before kubeadm, when everything is there", () => {
+  it("runs the user's beforeKubeadm step after the installation, and fails if the step fails", () => {
     const { code, calls, stderr } = run({ BEFORE_KUBEADM: "crictl own step" });
     assert.equal(code, 0, stderr);
     const own = calls.indexOf("crictl own step");
@@ -129,7 +129,7 @@ describe("prepare.sh", () => {
     assert.match(failed.stderr, /\nreason: steps\.beforeKubeadm ended with code 3 on machine; /);
   });
 
-  it("says what apt says when it fails", () => {
+  it("reports apt's error if the installation fails", () => {
     machine.stub(
       "apt-get",
       'case "$*" in *install*) echo "E: Sub-process failed"; exit 100 ;; esac',
@@ -140,7 +140,7 @@ describe("prepare.sh", () => {
     );
   });
 
-  it("does nothing twice", () => {
+  it("repeats no installation, download or restart in the second run", () => {
     afterFirst();
     const before = machine.file("etc/containerd/config.toml");
     const { code, calls } = run();
@@ -152,7 +152,7 @@ describe("prepare.sh", () => {
     assert.equal(machine.file("etc/containerd/config.toml"), before);
   });
 
-  it("takes a prebaked image as it is, and holds its packages", () => {
+  it("holds the packages of a prebaked image without an installation", () => {
     machine.put("installed");
     machine.put("opt/cni/bin/loopback");
     // The loopback plugin is not executable yet: the check must test more than its name.
@@ -163,14 +163,14 @@ describe("prepare.sh", () => {
     assert.ok(calls.includes(`apt-mark hold ${packages}`));
   });
 
-  it("refuses a repository that another key signs, before it is asked for anything", () => {
+  it("refuses a repository that another key signs, before any use of apt", () => {
     const { code, stderr, calls } = run({ PACKAGES_KEY_FINGERPRINT: "A".repeat(40) });
     assert.equal(code, 1);
     assert.match(stderr, /kubernetes\.packages\.keyFingerprint: .* is signed by DE15/);
     assert.ok(!calls.some((call) => call.startsWith("apt-get")));
   });
 
-  it("says what cloud-init says when it failed", () => {
+  it("reports cloud-init's error if cloud-init failed", () => {
     machine.stub(
       "cloud-init",
       'case "$*" in *--long*) echo "write_files: no space" ;; *) exit 1 ;; esac',
@@ -180,7 +180,7 @@ describe("prepare.sh", () => {
     assert.match(stderr, /cloud-init failed on machine: write_files: no space/);
   });
 
-  it("goes on where Kubernetes runs already and cloud-init failed at a later boot, and says so", () => {
+  it("succeeds with a note on a node whose cloud-init failed at a later boot", () => {
     afterFirst();
     machine.put("var/lib/stackadm/join.done");
     machine.stub("cloud-init", 'case "$*" in *--long*) echo "no metadata" ;; *) exit 1 ;; esac');
@@ -189,7 +189,7 @@ describe("prepare.sh", () => {
     assert.match(stderr, /machine: cloud-init failed at the last boot: no metadata/);
   });
 
-  it("gives cloud-init the time to upgrade packages, and says when it did not end", () => {
+  it("fails with the time limit if cloud-init does not end within 20 minutes", () => {
     machine.stub("cloud-init", "exit 124");
     const { code, stderr } = run();
     assert.equal(code, 1);
@@ -199,20 +199,20 @@ describe("prepare.sh", () => {
     );
   });
 
-  it("goes on when cloud-init only warned, and says so", () => {
+  it("succeeds with a note if cloud-init reports only warnings", () => {
     machine.stub("cloud-init", 'case "$*" in *--long*) echo "deprecated key" ;; *) exit 2 ;; esac');
     const { code, stderr } = run();
     assert.equal(code, 0);
     assert.match(stderr, /ended with warnings: deprecated key/);
   });
 
-  it("names a value that is missing", () => {
+  it("fails with the name of a missing value", () => {
     const { code, stderr } = run({ PACKAGES_URL: "" });
     assert.equal(code, 1);
     assert.match(stderr, /the value PACKAGES_URL is missing/);
   });
 
-  it("gives containerd the pause image of kubeadm and leaves scores alone outside containers", () => {
+  it("configures kubeadm's pause image, and does not restrict OOM scores outside containers", () => {
     afterFirst();
     const config = machine.file("etc/containerd/config.toml") ?? "";
     assert.match(config, /sandbox = "r\/pause:3\.10"/);
@@ -220,7 +220,7 @@ describe("prepare.sh", () => {
     assert.equal(machine.file("etc/containerd/certs.d/registry.k8s.io/hosts.toml"), undefined);
   });
 
-  it("loads the kernel's modules now and at every boot, those of the pod network too", () => {
+  it("loads the kernel modules of containerd and the pod network now and at each boot", () => {
     const { calls } = first;
     afterFirst();
     assert.ok(calls.includes("modprobe -a overlay br_netfilter ip_set xt_set"), calls.join("\n"));
@@ -230,21 +230,21 @@ describe("prepare.sh", () => {
     );
   });
 
-  it("says which modules a kernel has to have when it lacks one", () => {
+  it("fails with the list of modules if the kernel lacks a module", () => {
     machine.stub("modprobe", "exit 1");
     const { code, stderr } = run();
     assert.notEqual(code, 0);
     assert.match(stderr, /machine lacks one of the modules overlay br_netfilter ip_set xt_set;/);
   });
 
-  it("restricts scores inside a system container", () => {
+  it("restricts OOM scores and loads no module inside a system container", () => {
     machine.stub("systemd-detect-virt", "exit 0");
     const { calls } = run();
     assert.match(machine.file("etc/containerd/config.toml") ?? "", /restrict_oom_score_adj = true/);
     assert.ok(!calls.some((call) => call.startsWith("modprobe")));
   });
 
-  it("writes the host file of a registry without TLS", () => {
+  it("writes the hosts file of a registry without TLS", () => {
     const registry = { prefix: "mirror.example:5000", plainHttp: true };
     machine.run(preparationScripts, workerValues({ kubernetes: { registry } }));
     const file = machine.file("etc/containerd/certs.d/mirror.example:5000/hosts.toml") ?? "";
@@ -252,7 +252,7 @@ describe("prepare.sh", () => {
   });
 
   const sysctls = "etc/sysctl.d/90-stackadm.conf";
-  it("gives as many pods as kubelet takes room to watch files, and lowers nothing", () => {
+  it("raises the inotify limits for as many pods as kubelet accepts, and never lowers a limit", () => {
     afterFirst();
     assert.match(
       machine.file(sysctls) ?? "",
@@ -266,7 +266,7 @@ describe("prepare.sh", () => {
     );
   });
 
-  it("pulls only what a worker needs, in the background", () => {
+  it("pulls only a worker's images, in the background", () => {
     const { calls } = first;
     afterFirst();
     const images = (machine.file("run/stackadm/images") ?? "").trim().split("\n");
@@ -277,7 +277,7 @@ describe("prepare.sh", () => {
     assert.doesNotMatch(start, /--no-block/, "a queued unit looks as if it had ended");
   });
 
-  it("reads nothing of itself as a command's input", () => {
+  it("does not pass the rest of the script to a command's standard input", () => {
     machine.stub("sysctl", "cat >/dev/null; echo 1");
     assert.equal(run().code, 0);
   });

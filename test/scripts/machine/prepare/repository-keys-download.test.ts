@@ -14,7 +14,7 @@ const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 const index = `Origin: here\nDate: Tue, 02 Jan 2024 00:00:00 UTC\nSHA256:\n ${empty} 0 Packages\n`;
 
 /** Uses the real curl, gpg and apt. */
-describe("what a machine downloads itself", () => {
+describe("prepare.sh with a package repository", () => {
   let key: ExpiringKey;
   let machine: Sandbox;
   let server: WebServer;
@@ -48,26 +48,31 @@ describe("what a machine downloads itself", () => {
     "reason: kubernetes.packages.url: machine asked SERVER/v1.35/deb/Release.key for the key of SERVER/v1.35/deb/ and got";
   const otherwise = "write another address in kubernetes.packages.url";
 
-  describe("brings something else than a key and says so with what to do", () => {
+  describe("that returns no key", () => {
     const page = "look at what answers there, which may be a page for signing in";
     const later =
       "run the same command again later, as that host limits what one address may fetch and machines behind one router share theirs";
     for (const [what, answer, got, todo] of [
-      ["a page", { body: "<!DOCTYPE html>\n<html>Sign in" }, "an HTML page", page],
-      ["nothing", { body: "" }, "an empty answer", page],
-      ["something", { body: "hello" }, "no OpenPGP key", page],
-      ["a refusal", { status: 403 }, "HTTP 403", "have it let these machines read"],
-      ["no file", { status: 404 }, "HTTP 404", "look whether that is published there"],
-      ["a limit", { status: 429 }, "HTTP 429", later],
-      ["a trouble", { status: 503 }, "HTTP 503", "run the same command again later"],
+      ["reports an HTML page", { body: "<!DOCTYPE html>\n<html>Sign in" }, "an HTML page", page],
+      ["reports an empty answer", { body: "" }, "an empty answer", page],
+      ["reports other text", { body: "hello" }, "no OpenPGP key", page],
+      ["reports a refusal", { status: 403 }, "HTTP 403", "have it let these machines read"],
       [
-        "a proxy's refusal",
+        "reports a missing file",
+        { status: 404 },
+        "HTTP 404",
+        "look whether that is published there",
+      ],
+      ["reports a rate limit", { status: 429 }, "HTTP 429", later],
+      ["reports a server error", { status: 503 }, "HTTP 503", "run the same command again later"],
+      [
+        "reports a refusal of the proxy",
         { status: 407 },
         "HTTP 407",
         "correct user and password in network.proxy",
       ],
       [
-        "a redirect loop",
+        "reports a redirect loop",
         { status: 302, headers: { location: release("1.35") } },
         "more than 5 redirects",
         page,
@@ -79,7 +84,7 @@ describe("what a machine downloads itself", () => {
         assert.equal(machine.file(keyring), undefined);
       });
 
-    it("from elsewhere, whose address it shows without what may be a password", async () => {
+    it("reports the address of a redirect without login, query and fragment", async () => {
       server.redirect(release("1.35"), "/elsewhere?token=canary#canary");
       server.answer("/elsewhere", { status: 403 });
       const said = await reason({
@@ -91,7 +96,7 @@ describe("what a machine downloads itself", () => {
       );
     });
 
-    it("because nobody vouches for who answers", async () => {
+    it("reports a certificate that the machine does not trust", async () => {
       const secure = await WebServer.open(await selfSigned());
       try {
         assert.match(
@@ -103,7 +108,7 @@ describe("what a machine downloads itself", () => {
       }
     });
 
-    it("because nobody answers, or has the name", async () => {
+    it("reports a server that does not answer and a host name that does not resolve", async () => {
       const gone = await WebServer.open();
       const address = gone.url();
       await gone.close();
@@ -118,7 +123,7 @@ describe("what a machine downloads itself", () => {
     });
   });
 
-  describe("is a key that has expired in the repository of an ended minor", () => {
+  describe("that returns an expired key", () => {
     const newest = (): Record<string, string> => ({
       NEWEST_PACKAGES_URL: repository(server, "1.36"),
     });
@@ -135,7 +140,7 @@ describe("what a machine downloads itself", () => {
       assert.equal(machine.file(keyring), undefined);
     };
 
-    it("which the newest minor's has prolonged, by which apt reads the older one", async () => {
+    it("uses the prolonged key of the newest minor's repository", async () => {
       server.answer(release("1.36"), key.prolonged);
       server.answer("/v1.35/deb/InRelease", key.signed);
       server.answer("/v1.35/deb/Packages", "");
@@ -146,13 +151,13 @@ describe("what a machine downloads itself", () => {
       assert.ok(server.asked.includes("GET /v1.35/deb/InRelease"), server.asked.join("\n"));
     });
 
-    it("and nowhere else is asked while it is valid", async () => {
+    it("sends no request to the newest minor's repository while the key is valid", async () => {
       server.answer(release("1.35"), key.prolonged);
       assert.equal((await run(newest())).code, 0);
       assert.deepEqual(server.downloads, [`GET ${release("1.35")}`]);
     });
 
-    it("and has expired in the newest's too, or is another there, or is not there", async () => {
+    it("fails if the newest minor's repository has no later copy of the key", async () => {
       const newer = ", and SERVER/v1.36/deb/Release.key has no later copy of it";
       await says(newest(), newer);
       server.answer(release("1.36"), key.expired);
@@ -181,7 +186,7 @@ describe("what a machine downloads itself", () => {
     );
   }
 
-  describe("by apt, what is no list of packages, in one sentence", () => {
+  describe("that returns no package list", () => {
     const list = "/v1.35/deb/InRelease";
     beforeEach(() => {
       server.answer(release("1.35"), key.prolonged);
@@ -191,16 +196,26 @@ describe("what a machine downloads itself", () => {
       "reason: kubernetes.packages.url: machine cannot list the packages of SERVER/v1.35/deb/: ";
     for (const [what, answer, said, todo] of [
       [
-        "a page",
+        "reports an HTML page",
         { body: "<!DOCTYPE html>" },
         /Failed to fetch SERVER\S+InRelease +Clearsigned file isn't valid, got 'NOSPLIT' .*/,
         "look at what answers there, which may be a page for signing in",
       ],
-      ["no file", { status: 404 }, /The repository .* \(404 +Not Found.*\)/, "look whether"],
-      ["a refusal", { status: 403 }, /Failed to fetch .* 403 +Forbidden .*/, "have it let"],
-      ["a limit", { status: 429 }, /Failed to fetch .* 429 +Too Many.*/, "run the same command"],
       [
-        "a redirect loop",
+        "reports a missing file",
+        { status: 404 },
+        /The repository .* \(404 +Not Found.*\)/,
+        "look whether",
+      ],
+      ["reports a refusal", { status: 403 }, /Failed to fetch .* 403 +Forbidden .*/, "have it let"],
+      [
+        "reports a rate limit",
+        { status: 429 },
+        /Failed to fetch .* 429 +Too Many.*/,
+        "run the same command",
+      ],
+      [
+        "reports a redirect loop",
         { status: 302, headers: { location: list } },
         /The repository .* \(Redirection loop encountered.*\)/,
         "look at what answers there",
@@ -214,7 +229,7 @@ describe("what a machine downloads itself", () => {
         assert.match(text, new RegExp(`${said.source}; ${todo}.*, or ${otherwise}$`));
       });
 
-    it("one that another key signs", async () => {
+    it("reports a list that another key signs", async () => {
       server.answer(list, expiringKey(index).signed);
       assert.match(
         await reason(),

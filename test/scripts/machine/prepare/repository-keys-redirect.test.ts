@@ -14,7 +14,7 @@ const path = "/v1.36/deb/Release.key";
 const elsewhere = "/packages/core/Release.key";
 
 /** Uses the real curl and gpg. */
-describe("the address of a key that leads elsewhere", () => {
+describe("a redirect of a repository key's address", () => {
   let machine: Sandbox;
   let plain: WebServer;
   let other: WebServer;
@@ -53,27 +53,27 @@ describe("the address of a key that leads elsewhere", () => {
     assert.equal(machine.file(keyring), undefined);
   };
 
-  it("is followed to another host, as the default one needs", async () => {
+  it("is followed to another host, as the default repository requires", async () => {
     plain.redirect(path, other.url("localhost") + elsewhere);
     other.answer(elsewhere, key);
     trusts(await prepare(plain));
     assert.deepEqual(other.asked, [`GET ${elsewhere}`]);
   });
 
-  it("is followed where only a path is said, and from http to https", async () => {
+  it("is followed to a path of the same host, and from http to https", async () => {
     plain.redirect(path, "/here");
     plain.redirect("/here", secure.url() + elsewhere);
     secure.answer(elsewhere, key);
     trusts(await prepare(plain));
   });
 
-  it("is followed from https to https, and never from there to http", async () => {
+  it("is followed from https to https", async () => {
     secure.redirect(path, secure.url() + elsewhere);
     secure.answer(elsewhere, key);
     trusts(await prepare(secure));
   });
 
-  it("is not followed from https to http, at whatever redirect", async () => {
+  it("is not followed from https to http, even after another redirect", async () => {
     plain.redirect(path, secure.url() + path);
     secure.redirect(path, other.url() + elsewhere);
     other.answer(elsewhere, key);
@@ -81,14 +81,14 @@ describe("the address of a key that leads elsewhere", () => {
     assert.deepEqual(other.asked, []);
   });
 
-  it("is not followed to a file of the machine or by another protocol", async () => {
+  it("is not followed to a local file or by another protocol", async () => {
     for (const location of ["file:///etc/os-release", "ftp://127.0.0.1/key"]) {
       plain.redirect(path, location);
       refuses(await prepare(plain));
     }
   });
 
-  it("is followed five times and no more", async () => {
+  it("is followed five times at most", async () => {
     for (const [hop, next] of [1, 2, 3, 4, 5].entries())
       plain.redirect(hop === 0 ? path : `/${String(hop)}`, `/${String(next)}`);
     plain.answer("/5", key);
@@ -102,7 +102,7 @@ describe("the address of a key that leads elsewhere", () => {
     assert.equal(plain.downloads.length, 6);
   });
 
-  it("is asked for by the proxy of its own scheme at each redirect", async () => {
+  it("is requested through the proxy of the address's own scheme", async () => {
     plain.redirect(path, `${secure.url()}${path}`);
     secure.redirect(path, secure.url() + elsewhere);
     secure.answer(elsewhere, key);

@@ -13,7 +13,7 @@ const [first, second] = [
 const file = join(__dirname, "../../../fixtures/keys/two-keys.asc");
 const keyring = "etc/apt/keyrings/stackadm.asc";
 
-describe("a file with two keys of package repositories", () => {
+describe("a file with two repository keys", () => {
   let machine: Sandbox;
   const run = (PACKAGES_KEY_FINGERPRINT: string) =>
     machine.run(preparationScripts, { ...workerValues(), PACKAGES_KEY_FINGERPRINT });
@@ -34,7 +34,7 @@ describe("a file with two keys of package repositories", () => {
     return [...listed.matchAll(/^fpr:+(\w+):/gm)].map(([, found = ""]) => found);
   };
 
-  it("has the pinned one alone trusted, whichever it is", () => {
+  it("adds only the pinned key to the keyring", () => {
     for (const key of [first, second]) {
       rmSync(join(machine.root, "installed"), { force: true });
       const { code, stderr } = run(key);
@@ -43,14 +43,14 @@ describe("a file with two keys of package repositories", () => {
     }
   });
 
-  it("is refused with the names of both where the pinned one is not among them", () => {
+  it("is refused with the fingerprints of both keys if neither key is pinned", () => {
     const { code, stderr } = run("A".repeat(40));
     assert.equal(code, 1);
     assert.ok(stderr.includes(`is signed by ${first} and ${second}, not by AAAA`), stderr);
     assert.equal(machine.file(keyring), undefined);
   });
 
-  it("loses the other where an earlier release trusted it, and is not asked for where it did not", () => {
+  it("loses a second key that an earlier release trusted, and is downloaded only in this case", () => {
     run(second);
     machine.put(keyring, readFileSync(file, "utf8"));
     run(second);

@@ -14,7 +14,7 @@ const list = "etc/apt/sources.list.d/stackadm.list";
 const [written, login] = ["jane:p%40ss%22%5Cx", 'jane:p@ss"\\x'];
 
 /** Uses the real curl and gpg. */
-describe("a user and a password in kubernetes.packages.url", () => {
+describe("a login in kubernetes.packages.url", () => {
   let machine: Sandbox;
   let repository: WebServer;
   let other: WebServer;
@@ -43,27 +43,27 @@ describe("a user and a password in kubernetes.packages.url", () => {
   };
   const mode = (): number => statSync(join(machine.root, list)).mode & 0o777;
 
-  it("reach the server, and stand in no argument or message", async () => {
+  it("reaches the server, and appears in no argument and no message", async () => {
     const { calls, stderr, stdout } = await prepare();
     assert.equal(repository.logins[repository.asked.indexOf(`GET ${path}`)], login);
     assert.ok(calls.some((call) => call.startsWith("curl ")));
     for (const text of [...calls, stderr, stdout]) assert.doesNotMatch(text, /jane|p%40ss|p@ss/);
   });
 
-  it("stand in a list that only root may read", async () => {
+  it("is stored in a source list that only root can read", async () => {
     await prepare();
     assert.match(machine.file(list) ?? "", /jane/);
     assert.equal(mode(), 0o600);
   });
 
-  it("are not sent to where a redirect leads", async () => {
+  it("is not sent to the target of a redirect", async () => {
     repository.redirect(path, `${other.url("localhost")}/Release.key`);
     other.answer("/Release.key", key);
     await prepare();
     assert.deepEqual(other.logins, [""]);
   });
 
-  it("are closed to others in a list that an earlier release wrote, also with another password", async () => {
+  it("is hidden in a source list of an earlier release, even if the password changed", async () => {
     await prepare();
     machine.put(list, `deb [signed-by=/k.asc] ${address("jane:old@")} /\n`);
     chmodSync(join(machine.root, list), 0o644);
@@ -71,7 +71,7 @@ describe("a user and a password in kubernetes.packages.url", () => {
     assert.equal(mode(), 0o600);
   });
 
-  it("are not there for most: a list without is for everybody to read", async () => {
+  it("is optional, and a source list without login stays readable by all users", async () => {
     await prepare(address(""));
     assert.equal(mode(), 0o644);
   });
