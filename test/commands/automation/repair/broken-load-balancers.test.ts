@@ -170,7 +170,7 @@ describe("a load balancer in the state that Octavia cannot change", function () 
     [undefined, "create"],
     ["PENDING_DELETE", "create"],
   ] as const)
-    it(`fails \`up\` with \`expectNoChanges\`, and adds a row to the plan: ${status ?? "gone"}`, async () => {
+    it(`fails \`up\` with \`expectNoChanges\`, and adds a row to the plan: ${status ?? "deleted"}`, async () => {
       const plan = [{ operation, type: "LoadBalancer", name: "dev-lb" }];
       const options = { ...bare, expectNoChanges: true, onNote };
       statuses = [status];

@@ -52,10 +52,7 @@ kind: PodDisruptionBudget
 metadata: {name: db, namespace: default}
 spec: {maxUnavailable: 0, selector: {matchLabels: {app: db}}}`;
 
-/**
- * Webhook without a server: it is called before a volume attachment is deleted (attaching is
- * another operation).
- */
+/** Webhook without a server, which the API server calls before it deletes a PersistentVolume. */
 const deafWebhook = `
 ---
 apiVersion: admissionregistration.k8s.io/v1

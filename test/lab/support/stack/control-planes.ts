@@ -64,7 +64,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("keep the API available when the etcd leader stops, and elect another leader", async () => {
+  it("keep the API available when the leading control plane stops, and elect another leader", async () => {
     const leader = await stack.leader();
     const { serverId = "" } = stack.controlPlanes.find(({ name }) => name === leader) ?? {};
     const use = useApi(stack.outputs.kubeconfig);
