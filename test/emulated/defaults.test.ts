@@ -21,7 +21,7 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get -q -y --allow-downgrades install $(for name in $names; do echo "$name=$older"; done)
 `;
 
-describe("a cluster of Debian 12 by default, on kernels of its own", function () {
+describe("a Debian 12 cluster with default settings, with its own kernels", function () {
   this.timeout(15 * minutes);
   // Without the cluster, each further step would wait for its whole timeout.
   this.bail(true);
@@ -39,17 +39,17 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
     await made.remove();
   });
 
-  it("comes up and is verified", async function () {
+  it("is created and verified", async function () {
     this.timeout(upMs);
     await stack.up();
     assert.equal(stack.outputs.nodes.length, 2);
   });
 
-  it("has nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.again();
   });
 
-  it("runs on a kernel of its own, with what its image brings", async () => {
+  it("runs its image's kernel, cgroup v2 and systemd-networkd", async () => {
     for (const machine of ["control-plane-0", "general-0"]) {
       assert.match(await stack.on(machine, "uname -r"), /cloud-amd64/);
       assert.match(await stack.on(machine, "stat -fc %T /sys/fs/cgroup"), /cgroup2fs/);
@@ -60,12 +60,12 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
     }
   });
 
-  it("carries traffic: same node, other nodes, service, names, outside; and closes what it must", async () => {
+  it("carries traffic on a node, between nodes, to Services, by name and outside, and blocks closed ports", async () => {
     await traffic.run();
     await traffic.prove(["pkgs.k8s.io:443"]);
   });
 
-  it("keeps network policies", async () => {
+  it("enforces network policies", async () => {
     await traffic.provePolicy();
   });
 
@@ -82,7 +82,7 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
     }
   });
 
-  it("has each node back after a reboot, with its pods", async function () {
+  it("recovers each node with its pods after a reboot", async function () {
     this.timeout(60 * minutes);
     for (const machine of ["general-0", "control-plane-0"]) {
       await stack.reboot(machine);
@@ -92,7 +92,7 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
     }
   });
 
-  it("carries traffic while a security update of systemd comes by itself", async function () {
+  it("carries traffic during an unattended security update of systemd", async function () {
     this.timeout(30 * minutes);
     const version = "dpkg-query -W -f '${Version}' systemd";
     const started = "systemctl show -P ActiveEnterTimestampMonotonic systemd-networkd";
@@ -109,7 +109,7 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
     await stack.ready("general-0");
   });
 
-  it("gets one more worker of Debian 13, on q35 with SCSI disks, which takes pods", async function () {
+  it("gets one more worker with Debian 13, on q35 with SCSI disks, which runs pods", async function () {
     this.timeout(upMs);
     const flavor = "k8s-worker";
     await stack.up({
@@ -127,7 +127,7 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
       assert.match(await stack.on("newer-0", "ls /dev/disk/by-id"), /scsi-0QEMU_QEMU_HARDDISK_/);
     }));
 
-  it("goes away and leaves nothing", async () => {
+  it("is destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

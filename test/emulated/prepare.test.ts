@@ -29,7 +29,7 @@ ip -4 -o address show dev "$device" | grep -q 203.0.113.1/32 || exit 73
 exit 77
 `;
 
-describe("a machine of Debian 12 with a kernel of its own", function () {
+describe("a Debian 12 machine with its own kernel", function () {
   this.timeout(15 * minutes);
   this.bail(true);
   const stack = new EmulatedStack("kernel", {
@@ -52,7 +52,7 @@ describe("a machine of Debian 12 with a kernel of its own", function () {
     await given.remove();
   });
 
-  it("boots with a second network and is prepared by the default settings, and keeps routes and addresses", async () => {
+  it("is prepared with a second network, and keeps routes and addresses when networkd restarts", async () => {
     const admin = { network: given.name, allowedCidrs: [given.range] };
     const error: unknown = await stack.up({ network: { admin } }).then(
       () => "up succeeded",
@@ -62,5 +62,5 @@ describe("a machine of Debian 12 with a kernel of its own", function () {
     assert.equal(code, "77", failures[code] ?? String(error));
   });
 
-  it("goes away and leaves nothing", () => stack.destroyAndLookAround());
+  it("is destroyed without leftovers", () => stack.destroyAndLookAround());
 });

@@ -38,7 +38,7 @@ const system = "-n kube-system";
 
 /** Returns the point that kubeadm received the pods' range. */
 export const podRange = (range: string): Point => ({
-  text: `kubeadm init with the pods' range ${range}`,
+  text: `runs kubeadm init with the pod range ${range}`,
   see: async (stack) => {
     const data = await field(stack, `${system} configmap kubeadm-config`, "{.data}");
     const found = /podSubnet: ([0-9./]+)/.exec(data);
@@ -85,7 +85,7 @@ export async function bearsUninitialized(stack: Stack, daemonSet: string): Promi
 }
 
 export const allReady: Point = {
-  text: "all nodes Ready with the cloud's addresses and IDs, named like their servers",
+  text: "has only Ready nodes with their servers' addresses, IDs and names",
   see: async (stack) => {
     const { verification } = await stack.cluster.service.status(stack.name);
     const servers = await listObjects(stack.cluster.cloud, "server");
@@ -101,7 +101,7 @@ export const allReady: Point = {
 };
 
 export const systemRuns: Point = {
-  text: "every pod of kube-system runs",
+  text: "runs every pod of kube-system",
   see: async (stack) => {
     const seen = async (): Promise<string[]> =>
       linesOf(await ask(stack, `${system} get pods --no-headers`));
@@ -120,7 +120,7 @@ export const systemRuns: Point = {
 const outside = "registry.k8s.io:443";
 
 export const podsConnect: Point = {
-  text: "pods reach pods on other machines, services by name, and hosts of the world by theirs",
+  text: "connects pods to pods on other machines, and to Services and outside hosts by name",
   see: async (stack) => {
     const crossing = await connectPods(stack.serverOf("control-plane-0"), [outside]);
     assert.ok(crossing > 0);
@@ -129,7 +129,7 @@ export const podsConnect: Point = {
 };
 
 export const policiesDeny: Point = {
-  text: "a NetworkPolicy keeps out whom it does not name, and nobody else",
+  text: "enforces a NetworkPolicy, which blocks only the pods that it does not allow",
   see: async (stack) => {
     await provePolicy(stack.serverOf("control-plane-0"));
     return "one pod let in, another kept out";

@@ -29,7 +29,7 @@ for (const { name, points, make } of chosenExamples(examples))
       await stack.cluster.close();
     });
 
-    it("comes up, and works", async () => {
+    it("is created and verified", async () => {
       await stack.up();
       const { problem } = await stack.cluster.service.status(name);
       assert.equal(problem, undefined);
@@ -40,11 +40,11 @@ for (const { name, points, make } of chosenExamples(examples))
         evidence(name, point.text, await point.see(stack));
       });
 
-    it("has nothing to do the second time", async () => {
+    it("has no changes on a second `up`", async () => {
       await stack.again();
     });
 
-    it("goes away and leaves nothing", async () => {
+    it("is destroyed without leftovers", async () => {
       await stack.destroyAndLookAround();
     });
   });

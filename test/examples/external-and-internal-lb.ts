@@ -30,9 +30,9 @@ export const externalAndInternalLb: Example = {
   ],
   points: [
     podRange("10.244.0.0/16"),
-    onEveryMachine("Canal on every machine", "canal", 3),
+    onEveryMachine("runs Canal on every machine", "canal", 3),
     {
-      text: "the Secret cloud-config holds what the cloud's controllers are told, and no password",
+      text: "stores the controllers' credential in the Secret cloud-config, without a password",
       see: async (stack) => {
         const conf = await cloudConf(stack);
         assert.match(conf, /^application-credential-id = /m);
@@ -41,7 +41,7 @@ export const externalAndInternalLb: Example = {
       },
     },
     {
-      text: "nodes begin with the taint uninitialized, and lose it when the controller has seen them",
+      text: "registers nodes with the taint uninitialized, which the cloud controller removes",
       see: async (stack) => {
         for (const { name, serverId } of stack.outputs.nodes)
           assert.match(await inServer(serverId, flags), /--cloud-provider=external/, name);
@@ -58,7 +58,7 @@ export const externalAndInternalLb: Example = {
       },
     },
     {
-      text: "the cloud controller is a DaemonSet with an account and rights of its own",
+      text: "runs the cloud controller as a DaemonSet with its own account and permissions",
       see: async (stack) => {
         const account = "cloud-controller-manager";
         const can = await ask(
@@ -76,11 +76,11 @@ export const externalAndInternalLb: Example = {
       },
     },
     {
-      text: "an external load balancer answers HTTP",
+      text: "answers HTTP at an external load balancer",
       see: (stack) => answerOf(stack, "external service"),
     },
     {
-      text: "an internal one answers HTTP inside, and has no address outside",
+      text: "answers HTTP at an internal load balancer without a floating IP",
       see: async (stack) => {
         const answer = await answerOf(stack, "internal service");
         const { internal = "" } = stack.outputs.samples ?? {};
@@ -93,7 +93,7 @@ export const externalAndInternalLb: Example = {
       },
     },
     {
-      text: "a service can be told its address (dry run: here the cloud chooses it)",
+      text: "accepts a configured address for a Service (dry run: here the cloud chooses the address)",
       see: async (stack) => {
         const address = "203.0.113.9";
         assert.equal(await serviceDryRun(stack, { address }), address);
@@ -101,7 +101,7 @@ export const externalAndInternalLb: Example = {
       },
     },
     {
-      text: "a claim of 1 GiB of the class gold is bound, mounted and written to",
+      text: "binds, mounts and writes to a claim of 1 GiB in the class gold",
       see: async (stack) => {
         const path = "{.spec.storageClassName} {.spec.resources.requests.storage} {.status.phase}";
         const claim = await field(stack, "-n stackadm-samples pvc data", path);

@@ -68,7 +68,7 @@ export const haKubeRouter: Example = {
   sources: ["components/etcd", "components/pod-network/kube-router", "examples/ha-kube-router"],
   points: [
     {
-      text: "cloud-init had really finished on every machine before anything else was done there",
+      text: "writes no file to a machine before cloud-init has finished there",
       see: async (stack) => {
         const machines = [...stack.outputs.nodes, ...(stack.outputs.etcd ?? [])];
         // Compares the program's first file with the last file of cloud-init.
@@ -82,7 +82,7 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "a load balancer for the API inside the cluster's network, and nothing else on the way",
+      text: "connects workers to the API only through a load balancer in the cluster's network",
       see: async (stack) => {
         const worker = stack.serverOf("general-0");
         const hosts = await inServer(worker, "grep api.ha-kube-router.internal /etc/hosts");
@@ -93,7 +93,7 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "the API has a public address besides, which its certificate names",
+      text: "has a public API address, which every API server certificate contains",
       see: async (stack) => {
         const { apiEndpoint, kubeconfig } = stack.outputs;
         const { hostname } = new URL(apiEndpoint);
@@ -113,7 +113,7 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "certificates are made once and are the same on every control plane",
+      text: "has the same CA files and service account keys on every control plane",
       see: async (stack) => {
         const sums = await Promise.all(
           stack.controlPlanes.map(({ serverId }) =>
@@ -126,7 +126,7 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "etcd is a cluster of its own, and no control plane runs a part of it",
+      text: "runs etcd on separate machines, and no etcd on control planes",
       see: async (stack) => {
         const machines = stack.outputs.etcd ?? [];
         for (const { serverId } of machines) {
@@ -141,7 +141,7 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "ports of nodes with the pods' and the services' range allowed, and security groups on the port",
+      text: "allows the pod and Service ranges on the nodes' ports, which have security groups",
       see: async ({ cluster: { cloud }, outputs }) => {
         const ports = await listAll(cloud, "network", "/ports", {
           key: "ports",
@@ -157,15 +157,15 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "a short program on the packed library makes all of it, and a namespace of its own beside it",
+      text: "creates the cluster and an additional namespace from a short program with the packed library",
       see: async (stack) => {
         assert.equal(await field(stack, "namespace team", "{.status.phase}"), "Active");
         return "plain pulumi up; the namespace team is active";
       },
     },
-    onEveryMachine("kube-router on every machine", "kube-router", 5),
+    onEveryMachine("runs kube-router on every machine", "kube-router", 5),
     {
-      text: "kube-router and the cloud controller run on nodes that have no address yet, the latter without a pod network",
+      text: "runs kube-router and the cloud controller on uninitialized nodes, the latter without a pod network",
       see: async (stack) => {
         const controller = "openstack-cloud-controller-manager";
         for (const daemonSet of ["kube-router", controller])
@@ -177,7 +177,7 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "pods' packets are routed to the other machines as they are",
+      text: "routes pod traffic to the other machines without encapsulation",
       see: async (stack) => {
         const worker = stack.outputs.nodes.find(({ name }) => name.endsWith("general-0"));
         const routes = await inServer(worker?.serverId ?? "", "ip route show | grep '^10.244'");
@@ -189,7 +189,7 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "no secret in the state in clear, nor on the screen",
+      text: "shows no secret in clear text in the state or in the output",
       see: async (stack) => {
         assert.ok(stack instanceof ProgramStack && stack.screen.includes("kubeconfig"));
         const state = JSON.stringify(await stack.cluster.service.state(stack.name));
@@ -201,7 +201,7 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "the ssh-agent logs in: no connection of the program has a key or a password",
+      text: "logs in with the SSH agent, without a key or a password in any connection",
       see: async (stack) => {
         const connections = await connectionsOf(stack);
         assert.ok(connections.length > 10);
@@ -213,7 +213,7 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "the controllers' credential is one of their own, which can make no other, and not the operator's",
+      text: "gives the controllers a separate restricted credential, not the operator's credential",
       see: async (stack) => {
         const conf = await cloudConf(stack);
         assert.ok(!conf.includes(operatorPassword()));
@@ -235,14 +235,14 @@ export const haKubeRouter: Example = {
     podsConnect,
     policiesDeny,
     {
-      text: "the API server takes kube-router as the Services' proxy and with overlays, too (dry run: this kernel has no IPVS)",
+      text: "accepts kube-router as service proxy and with overlays (dry run: this kernel has no IPVS)",
       see: async (stack) => {
         const podNetwork = { kind: "kube-router", serviceProxy: true, overlay: "full" } as const;
         return `${String(await podNetworkDryRun(stack, podNetwork))} objects`;
       },
     },
     {
-      text: "a node that is added later runs its own steps, and no other machine any",
+      text: "runs scripts only on the new machine when a worker is added",
       see: async (stack) => {
         const { outputs } = stack;
         const machines = [...outputs.nodes, ...(outputs.etcd ?? [])];

@@ -39,7 +39,7 @@ export const oneControlPlane: Example = {
   sources: ["components/pod-network/calico", "components/kubeadm", "examples/one-control-plane"],
   points: [
     {
-      text: "a security group per role and one of all nodes, with exactly the ports that they need",
+      text: "has a security group per role and one for all nodes, with only the required ports",
       see: async ({ cluster: { cloud }, name }) => {
         const [first, worker, node] = await Promise.all(
           ["control-plane", "worker", "node"].map((role) => openings(cloud, `${name}-${role}`)),
@@ -69,16 +69,16 @@ export const oneControlPlane: Example = {
     },
     podRange("192.168.0.0/16"),
     {
-      text: "a kubeconfig for the user that reaches the API from outside",
+      text: "provides a kubeconfig that reaches the API from outside",
       see: async ({ outputs: { kubeconfig, apiEndpoint } }) => {
         const api = new KubernetesApi(readKubeAccess(kubeconfig));
         assert.equal(await api.text("/readyz"), "ok");
         return `${apiEndpoint} is ok`;
       },
     },
-    onEveryMachine("Calico on every machine", "calico-node", 4),
+    onEveryMachine("runs Calico on every machine", "calico-node", 4),
     {
-      text: "workers joined the authority that they were told, and no token is left",
+      text: "joins workers with the hash of the cluster's CA, and leaves no bootstrap token",
       see: async (stack) => {
         const hashes = await Promise.all(
           stack.outputs.nodes.map(({ serverId }) => inServer(serverId, caHash)),
@@ -99,7 +99,7 @@ export const oneControlPlane: Example = {
       },
     },
     {
-      text: "the cloud's configuration is known to every component that needs it",
+      text: "provides cloud-config to the cloud controller and to the CSI controller",
       see: async (stack) => {
         const pods = linesOf(await ask(stack, secretsOfPods));
         const readers = pods.filter((line) => line.includes("cloud-config"));
@@ -116,7 +116,7 @@ export const oneControlPlane: Example = {
     podsConnect,
     policiesDeny,
     {
-      text: "the API server takes Calico with IPIP and with BGP alone, too (dry run: this kernel has no IPIP)",
+      text: "accepts Calico with IPIP and without encapsulation (dry run: this kernel has no IPIP)",
       see: async (stack) => {
         const { calico: manifest } = await labAdd("calico", { progress: silentProgress });
         const take = (encapsulation: "ipip" | "none"): Promise<number> =>

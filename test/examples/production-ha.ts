@@ -48,7 +48,7 @@ export const productionHa: Example = {
   ],
   points: [
     {
-      text: "one word makes three control planes, each with an API server and a vote in etcd, and two workers",
+      text: "creates three control planes with API server and etcd, and two workers, from one setting",
       see: async (stack) => {
         await stack.prove(3);
         assert.equal(stack.outputs.nodes.length, 5);
@@ -56,7 +56,7 @@ export const productionHa: Example = {
       },
     },
     {
-      text: "a private network 10.0.0.0/16 with a router to the floating network",
+      text: "has a private network 10.0.0.0/16 with a router to the external network",
       see: async ({ cluster: { cloud }, name }) => {
         const of = (answer: unknown) =>
           Object.values(answer as Record<string, Record<string, unknown>[]>).flat();
@@ -68,7 +68,7 @@ export const productionHa: Example = {
       },
     },
     {
-      text: "flavors by role: control planes, workers and the bastion have each their own",
+      text: "uses separate flavors for control planes, workers and the bastion",
       see: async ({ cluster: { cloud }, name }) => {
         const wanted = { key: "servers", schema: serverSchema };
         const servers = await listAll(cloud, "compute", "/servers/detail", wanted);
@@ -84,7 +84,7 @@ export const productionHa: Example = {
       },
     },
     {
-      text: "a volume of 25 or 50 GB for each machine, where the container runtime keeps its data",
+      text: "stores each machine's container data on a volume of 25 or 50 GB",
       see: async (stack) => {
         const volumes = (await takeInventory(stack.cluster.cloud))
           .filter(({ kind, name }) => kind === "volume" && name.endsWith("-runtime"))
@@ -99,7 +99,7 @@ export const productionHa: Example = {
       },
     },
     {
-      text: "each of these volumes is in the zone of its machine",
+      text: "creates each container volume in the zone of its machine",
       see: async ({ cluster: { cloud }, outputs: { nodes } }) => {
         const servers = await listAll(cloud, "compute", "/servers/detail", {
           key: "servers",
@@ -121,7 +121,7 @@ export const productionHa: Example = {
       },
     },
     {
-      text: "a bastion is the only machine that takes SSH from outside",
+      text: "accepts SSH from outside only at the bastion",
       see: async ({ outputs: { apiEndpoint, bastion, nodes } }) => {
         const api = new URL(apiEndpoint).hostname;
         assert.equal(await answers(api, 22), false);
@@ -131,7 +131,7 @@ export const productionHa: Example = {
       },
     },
     {
-      text: "every other machine is reached through it, and proves who it is",
+      text: "reaches every other machine through the bastion, with a verified host key",
       see: async ({ outputs, cluster }) => {
         const login = { user: "debian", agentSocket: cluster.environment.agent?.socket ?? "" };
         const ways = outputs.nodes.map(
@@ -144,9 +144,9 @@ export const productionHa: Example = {
       },
     },
     podRange("10.244.0.0/16"),
-    onEveryMachine("flannel on every machine", "kube-flannel", 5, "kube-flannel"),
+    onEveryMachine("runs flannel on every machine", "kube-flannel", 5, "kube-flannel"),
     {
-      text: "an ingress controller answers for the sample web server by its name, from outside, and for no other",
+      text: "answers for the sample web server's host name at the ingress controller, and for no other name",
       see: async (stack) => {
         const seen = await answerOf(stack, "ingress");
         const address = stack.outputs.ingress?.address ?? "";
@@ -160,7 +160,7 @@ export const productionHa: Example = {
       },
     },
     {
-      text: "its pods run on machines of the chosen pool alone, two on different ones",
+      text: "runs two ingress pods on different machines of the chosen pool",
       see: async (stack) => {
         const names = await field(stack, "-n traefik pods", "{.items[*].spec.nodeName}");
         const found = names.split(" ");
@@ -171,7 +171,7 @@ export const productionHa: Example = {
       },
     },
     {
-      text: "a load balancer that the program itself makes passes ports 80 and 443 on to these machines",
+      text: "forwards ports 80 and 443 to the ingress with a load balancer of the program",
       see: async (stack) => {
         const { cloud } = stack.cluster;
         const answer = await cloud.request("load-balancer", "GET", "/lbaas/listeners");
@@ -188,7 +188,7 @@ export const productionHa: Example = {
     systemRuns,
     podsConnect,
     {
-      text: "workers are scaled up and down later",
+      text: "scales workers up and down",
       see: async (stack) => {
         const count = async (): Promise<number> =>
           linesOf(await ask(stack, "get nodes -o name")).length;

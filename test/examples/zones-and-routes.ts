@@ -123,7 +123,7 @@ export const zonesAndRoutes: Example = {
     podRange("10.244.0.0/16"),
     allReady,
     {
-      text: "control planes and workers spread over three zones, with the labels of region and zone",
+      text: "spreads control planes and workers over three zones, with region and zone labels",
       see: async (stack) => {
         const path = "/servers/detail";
         const servers = await listAll(stack.cluster.cloud, "compute", path, {
@@ -144,11 +144,11 @@ export const zonesAndRoutes: Example = {
       },
     },
     {
-      text: "a route on the router and an allowed address at the port for each node's pods, and no other",
+      text: "has exactly one router route and one allowed address pair for each node's pod range",
       see: async (stack) => `${String(await proveRoutes(stack))} routes`,
     },
     {
-      text: "nodes know that their routes are made",
+      text: "reports RouteCreated on every node",
       see: async (stack) => {
         const reason = '{.status.conditions[?(@.type=="NetworkUnavailable")].reason}';
         const lines = await perNode(stack, reason);
@@ -156,9 +156,9 @@ export const zonesAndRoutes: Example = {
         return `${String(lines.length)} RouteCreated`;
       },
     },
-    onEveryMachine("kube-router on every machine", "kube-router", 6),
+    onEveryMachine("runs kube-router on every machine", "kube-router", 6),
     {
-      text: "no overlay: machines know no way to pods elsewhere but the router",
+      text: "sends pod traffic to other machines only through the router, without an overlay",
       see: async (stack) => {
         for (const { serverId, name } of stack.outputs.nodes) {
           const known = linesOf(await inServer(serverId, "ip route show | grep '^10.244' || true"));
@@ -176,7 +176,7 @@ export const zonesAndRoutes: Example = {
     policiesDeny,
     systemRuns,
     {
-      text: "load balancers for services beside the API's, internal by an annotation and by no global key",
+      text: "has load balancers for the API and for Services, internal only by an annotation",
       see: async (stack) => {
         const balancers = await listObjects(stack.cluster.cloud, "load balancer");
         const ofServices = balancers.filter(({ name }) => name.startsWith("kube_service_"));
@@ -191,7 +191,7 @@ export const zonesAndRoutes: Example = {
       },
     },
     {
-      text: "services in a network and a floating pool of their own, beside the machines' and the API's",
+      text: "uses a separate network and floating IP pool for external Services",
       see: async (stack) => {
         const { samples, apiEndpoint } = stack.outputs;
         const { poolOf, networksOfBalancers } = await places(stack);
@@ -206,7 +206,7 @@ export const zonesAndRoutes: Example = {
       },
     },
     {
-      text: "every key of cloud.conf that this release of the controller knows can be said, or is known and refused",
+      text: "supports or refuses every cloud.conf key of this controller release",
       see: async (stack) => {
         const daemonSet = "-n kube-system daemonset openstack-cloud-controller-manager";
         const image = await field(stack, daemonSet, "{.spec.template.spec.containers[0].image}");
@@ -216,7 +216,7 @@ export const zonesAndRoutes: Example = {
       },
     },
     {
-      text: "Keystone is asked who a user of the API is only where that is wanted: not here",
+      text: "runs no Keystone webhook, because the settings do not enable one",
       see: async (stack) => {
         const server = stack.serverOf("control-plane-0");
         const pod = await inServer(server, "cat /etc/kubernetes/manifests/kube-apiserver.yaml");
@@ -228,7 +228,7 @@ export const zonesAndRoutes: Example = {
       },
     },
     {
-      text: "a volume in the zone of its pod",
+      text: "creates a volume in the zone of its pod",
       see: async (stack) => {
         const namespace = "-n stackadm-samples";
         const claimed = await field(stack, `${namespace} pvc data`, "{.spec.volumeName}");
@@ -244,7 +244,7 @@ export const zonesAndRoutes: Example = {
       },
     },
     {
-      text: "up with a refresh takes neither routes nor addresses away",
+      text: "keeps routes and allowed addresses on `up` with a refresh",
       see: async (stack) => {
         const before = [await routes(stack), await allowed(stack)];
         await stack.up({}, true);
@@ -253,7 +253,7 @@ export const zonesAndRoutes: Example = {
       },
     },
     {
-      text: "a worker that comes gets its route, and one that goes takes it along",
+      text: "adds a route for a new worker, and deletes the route of a removed worker",
       see: async (stack) => {
         await stack.up({ workers: { general: { flavor: "k8s-worker", count: 4 } } });
         const settled = async (): Promise<boolean> =>

@@ -23,7 +23,7 @@ import { clearFault, inServer, injectFault } from "./support/machines/machines.j
 const minutes = 60_000;
 const stack = "faults";
 
-describe("faults on the lab", function () {
+describe("`up` with injected faults, on the lab", function () {
   this.timeout(10 * minutes);
   let cluster: LabCluster;
   let initially: CloudObject[];
@@ -51,14 +51,14 @@ describe("faults on the lab", function () {
     return servers.find((server) => server.name === `${stack}-${name}`)?.id ?? "";
   };
 
-  it("names a server that Nova puts in ERROR, with Nova's fault", async () => {
+  it("reports a server in ERROR with Nova's fault", async () => {
     await injectFault(`${stack}-general-0`, "error");
     const error = await failure(up());
     assert.equal(error.code, "SERVER_ERROR", error.message);
     assert.match(error.message, /faults-general-0.* is ERROR: \S+/);
   });
 
-  it("replaces that server by itself, and loses nothing when the engine is killed inside kubeadm init", async () => {
+  it("replaces the server in ERROR, and reports an engine that is killed during kubeadm init", async () => {
     const failed = await serverId("general-0");
     await injectFault(`${stack}-general-0`, "no-boot");
     const running = failure(up());
@@ -78,7 +78,7 @@ describe("faults on the lab", function () {
     assert.notEqual(await serverId("general-0"), failed);
   });
 
-  it("names a machine that never boots within five minutes, with its console", async () => {
+  it("reports a machine that does not boot within five minutes, with its console log", async () => {
     const begun = Date.now();
     const error = await failure(up());
     assert.ok(Date.now() - begun < 5 * minutes);
@@ -87,7 +87,7 @@ describe("faults on the lab", function () {
     assert.match(error.message, /panic/i);
   });
 
-  it("converges to one whole cluster, nothing doubled", async () => {
+  it("converges to one complete cluster without duplicates", async () => {
     await clearFault(`${stack}-general-0`);
     const silent = await serverId("general-0");
     outputs = parseOutputs(outputValues((await up()).outputs));
@@ -111,13 +111,13 @@ describe("faults on the lab", function () {
     ]);
   });
 
-  it("has nothing to do afterwards", async () => {
+  it("has no changes on a further run", async () => {
     cluster.seen.events.length = 0;
     await up();
     assert.deepEqual(changes(cluster.seen.events), {});
   });
 
-  it("refuses a machine that answers with another host key", async () => {
+  it("refuses a machine with another host key", async () => {
     const id = await serverId("general-0");
     const file = "/etc/ssh/ssh_host_ed25519_key";
     await inServer(
@@ -143,7 +143,7 @@ describe("faults on the lab", function () {
     await again();
   });
 
-  it("is found and taken away by its marks when the state is lost, and leaves nothing", async () => {
+  it("marks all objects, so that they can be deleted without the state", async () => {
     const identities = findClusterIdentities(await cluster.service.state(stack));
     assert.equal(identities.size, 1);
     await deleteOrphans(cluster.cloud, await findOwnedObjects(cluster.cloud, identities));

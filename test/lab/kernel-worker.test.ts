@@ -10,7 +10,7 @@ const mixed = {
   workers: { general: { flavor: "k8s-worker", count: 1, image: "debian-12-emulated" } },
 };
 
-describe("a cluster of a container and a worker with a kernel of its own, on the lab", function () {
+describe("a cluster of a container and a worker with its own kernel, on the lab", function () {
   this.timeout(15 * minutes);
   this.bail(true);
   const stack = new EmulatedStack("kernel", mixed, true);
@@ -22,17 +22,17 @@ describe("a cluster of a container and a worker with a kernel of its own, on the
   });
   after(() => stack.close());
 
-  it("comes up: the worker boots, is prepared and joins", async () => {
+  it("starts with a worker that boots, is prepared and joins", async () => {
     await stack.up();
     assert.match(await stack.on("general-0", "uname -r"), /cloud-amd64/);
     assert.match(await stack.on("general-0", "stat -fc %T /sys/fs/cgroup"), /cgroup2fs/);
   });
 
-  it("carries traffic between the two, and keeps what must be closed closed", async () => {
+  it("carries traffic between both machines, and blocks closed ports", async () => {
     await traffic.run();
     const seconds = await traffic.prove();
     process.stderr.write(`Pods had traffic ${seconds} s after they were ready.\n`);
   });
 
-  it("goes away and leaves nothing", () => stack.destroyAndLookAround());
+  it("is destroyed without leftovers", () => stack.destroyAndLookAround());
 });

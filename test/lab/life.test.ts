@@ -41,7 +41,7 @@ const podLines =
   'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {.status.containerStatuses[*].restartCount}{"\\n"}{end}';
 const userData = "/var/lib/cloud/instance/user-data.txt";
 
-describe("a cluster's life on the lab", function () {
+describe("a cluster's lifecycle on the lab", function () {
   this.timeout(10 * minutes);
   let cluster: LabCluster;
   let initially: CloudObject[];
@@ -61,7 +61,7 @@ describe("a cluster's life on the lab", function () {
     await cluster.close();
   });
 
-  it("previews every resource while nothing is there", async () => {
+  it("lists every resource in a preview, and creates nothing", async () => {
     await cluster.service.preview("life", { settings: cluster.settings(), ...cluster.recording() });
     previewed = rows(cluster.seen.events);
     for (const type of ["Instance", "Command", "DaemonSet", "Service", "PersistentVolumeClaim"]) {
@@ -76,7 +76,7 @@ describe("a cluster's life on the lab", function () {
     });
   });
 
-  it("comes up in one update, with the rows that the preview showed", async () => {
+  it("starts in one update, with the same rows as the preview", async () => {
     cluster.seen.events.length = 0;
     const watch = setInterval(() => {
       void processLists().then((list) => processes.push(list));
@@ -90,7 +90,7 @@ describe("a cluster's life on the lab", function () {
     outputs = parseOutputs(await cluster.service.outputs("life"));
   });
 
-  it("answers: nodes Ready, services over HTTP, the claim's data read back", async () => {
+  it("has Ready nodes, Services that answer HTTP, and a claim that returns its data", async () => {
     const agentSocket = cluster.environment.agent?.socket ?? "";
     const entry = findEntrySshTarget(outputs, { user: "debian", agentSocket });
     proof = await verifyCluster({ outputs, entry });
@@ -102,7 +102,7 @@ describe("a cluster's life on the lab", function () {
     );
   });
 
-  it("registers nodes with provider ID, zone and cloud address, without the uninitialized taint", () => {
+  it("registers nodes with provider ID, cloud address and zone", () => {
     for (const node of nonEmpty(proof.nodes)) {
       const made = outputs.nodes.find(({ name }) => name === node.name);
       assert.equal(node.providerId, `openstack:///${made?.serverId ?? "?"}`);
@@ -111,7 +111,7 @@ describe("a cluster's life on the lab", function () {
     }
   });
 
-  it("has a stock image's network services on its machines, which kubelet goes by, and no failed unit", async () => {
+  it("runs the stock image's network services, and has no failed units", async () => {
     for (const { serverId } of nonEmpty(outputs.nodes)) {
       const units = "systemd-networkd systemd-resolved apt-daily.timer unattended-upgrades";
       const states = await inServer(serverId, `systemctl is-active ${units}`);
@@ -122,7 +122,7 @@ describe("a cluster's life on the lab", function () {
     }
   });
 
-  it("fails at most the scored CIS items that are explained", async () => {
+  it("fails only the documented scored CIS items", async () => {
     const failures = await failuresOf(outputs.nodes);
     assert.deepEqual(
       failures.map(({ number }) => number),
@@ -131,7 +131,7 @@ describe("a cluster's life on the lab", function () {
     );
   });
 
-  it("changes nothing the second time: no SSH, only the requests of preflight and lookups, no writes", async () => {
+  it("has no changes on a second `up`: no SSH logins, no cloud writes, at most 50 requests", async () => {
     const logins = () => Promise.all(outputs.nodes.map(({ serverId }) => sshLogins(serverId)));
     const [loginsBefore, writesBefore] = [await logins(), await cloudWrites()];
     const callsBefore = await callsFromHere();
@@ -154,7 +154,7 @@ describe("a cluster's life on the lab", function () {
     );
   });
 
-  it("is the same stack for plain pulumi, which has nothing to change either", async () => {
+  it("has no changes in a plain `pulumi preview`", async () => {
     const args = ["preview", "--stack", "life", "--config-file", cluster.stackFile];
     const { stdout } = await run("pulumi", [...args, "--expect-no-changes", "--non-interactive"], {
       cwd: getPackageRoot(),
@@ -163,7 +163,7 @@ describe("a cluster's life on the lab", function () {
     assert.match(stdout, /\d+ unchanged/);
   });
 
-  it("uses at most two SSH runs a worker and three a control plane", async () => {
+  it("uses at most two SSH runs per worker and three per control plane", async () => {
     for (const { name, role, serverId } of nonEmpty(outputs.nodes)) {
       const limit = role === "control-plane" ? 3 : 2;
       const runs = await scriptRuns(serverId);
@@ -171,7 +171,7 @@ describe("a cluster's life on the lab", function () {
     }
   });
 
-  it("shows no secret: not on screen, in events, in the state, in user data, in process lists, in logs on machines", async () => {
+  it("shows no secret in output, events, state, user data, process lists or machine logs", async () => {
     const secrets = await secretsOf(cluster, {
       "login key": readFileSync(getLoginKeyPath(), "utf8").split("\n").slice(1, 3).join("\n"),
     });
@@ -199,7 +199,7 @@ describe("a cluster's life on the lab", function () {
     }
   });
 
-  it("has another credential made for its controllers, while no other pod restarts", async () => {
+  it("replaces its controllers' credential, and restarts no other pods", async () => {
     const controlPlane = outputs.nodes.find(({ role }) => role === "control-plane")?.serverId ?? "";
     const credentials = async (): Promise<string[]> =>
       (await takeInventory(cluster.cloud))
@@ -219,7 +219,7 @@ describe("a cluster's life on the lab", function () {
     for (const line of gone) assert.match(line, /openstack-cloud-controller|csi-cinder/);
   });
 
-  it("goes away and leaves nothing but what was to be kept, which it names, and touches nothing foreign", async () => {
+  it("is destroyed, reports a retained volume, and leaves foreign objects unchanged", async () => {
     const first = outputs.nodes.find(({ role }) => role === "control-plane");
     await claimToKeep(first?.serverId ?? "");
     const { code, text } = await stackadm(cluster, ["destroy", "--yes"]);

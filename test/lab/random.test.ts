@@ -17,7 +17,7 @@ const seen = (point: string, what: string): void => {
 const lineOf = ({ moment, hit, ended, seconds }: Figures): string =>
   `${moment}: ${hit ?? "nothing was there to be hit"}; ups: ${ended.join(", ")}; ${seconds} s`;
 
-describe(`faults at random moments on the lab, from seed ${seeds[0] ?? 0}`, function () {
+describe(`a cluster with random faults on the lab, from seed ${seeds[0] ?? 0}`, function () {
   this.timeout(120 * minutes);
   let beside: LabCluster;
   let foreign: ForeignObjects;
@@ -61,7 +61,7 @@ describe(`faults at random moments on the lab, from seed ${seeds[0] ?? 0}`, func
 
   for (const seed of seeds) {
     const draw = drawOf(seed);
-    it(`converges in two further ups to one identity, and leaves nothing: ${faults[draw.fault].says} (seed ${seed})`, () =>
+    it(`converges in two more runs, and is destroyed without leftovers: ${faults[draw.fault].says} (seed ${seed})`, () =>
       survives(draw));
   }
 });

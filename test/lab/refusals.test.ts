@@ -14,7 +14,7 @@ import { getPackageRoot } from "../../base/paths.js";
 
 const stack = "refused";
 
-describe("what is refused before the first write", function () {
+describe("`up` with invalid input, on the lab", function () {
   this.timeout(120_000);
   let cluster: LabCluster;
   let directory: string;
@@ -50,17 +50,26 @@ describe("what is refused before the first write", function () {
     });
   };
 
-  refused("an image that is not there", { image: "debian-13" }, /debian-13/, /image/i);
-  refused("a flavor that is not there", { controlPlane: { flavor: "huge" } }, /huge/, /flavor/i);
-  refused("an external network that is not there", { externalNetwork: "nowhere" }, /nowhere/);
+  refused("refuses an image that does not exist", { image: "debian-13" }, /debian-13/, /image/i);
   refused(
-    "more than the quota allows",
+    "refuses a flavor that does not exist",
+    { controlPlane: { flavor: "huge" } },
+    /huge/,
+    /flavor/i,
+  );
+  refused(
+    "refuses an external network that does not exist",
+    { externalNetwork: "nowhere" },
+    /nowhere/,
+  );
+  refused(
+    "refuses more machines than the quota allows",
     { workers: { general: { flavor: "k8s-worker", count: 60 } } },
     /quota/i,
     /instances|cores/i,
   );
   refused(
-    "an invalid stack file, with all problems in one list",
+    "refuses an invalid stack file, and lists all problems",
     {
       allowedCidrs: ["172.29.0.0/33"],
       network: { nodes: "10.0.0.0/16", pods: "10.0.4.0/22" },
@@ -71,7 +80,7 @@ describe("what is refused before the first write", function () {
     /workers\.general\.count/,
   );
 
-  it("a name that somebody else's server has", async () => {
+  it("refuses a name that a foreign network has", async () => {
     const network = (await cluster.cloud.request("network", "POST", "/networks", {
       network: { name: stack },
     })) as { network: { id: string } };
@@ -98,20 +107,20 @@ describe("what is refused before the first write", function () {
     return { OS_CLOUD: "other", OS_CLIENT_CONFIG_FILE: file };
   };
 
-  it("a wrong password", async () => {
+  it("refuses a wrong password without printing the password", async () => {
     const { code, text } = await up({}, clouds("wrong-canary", cluster.cloud.authUrl));
     assert.notEqual(code, 0);
     assert.match(text, /password|credentials|refuse/i);
     assert.ok(!text.includes("wrong-canary"));
   });
 
-  it("a cloud that cannot be reached", async () => {
+  it("fails if the cloud is unreachable", async () => {
     const { code, text } = await up({}, clouds("any", "http://127.0.0.1:9/v3"));
     assert.notEqual(code, 0);
     assert.match(text, /127\.0\.0\.1:9/);
   });
 
-  it("leaves no stack file of its own behind", () => {
+  it("creates no stack file", () => {
     assert.equal(existsSync(join(getPackageRoot(), "Pulumi.other.yaml")), false);
   });
 });

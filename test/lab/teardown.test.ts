@@ -16,24 +16,24 @@ function stacksOnLab(): string[] {
 }
 
 // This file runs last in the tier, because the other tests need the lab.
-describe("the lab's end", function () {
+describe("the lab", function () {
   this.timeout(300_000);
   const kept = stacksOnLab();
   if (kept.length > 0) {
-    it(`keeps the lab: it holds ${kept.join(", ")} (destroy them to have \`lab down\` tested)`, async () => {
+    it(`stays up with the stacks ${kept.join(", ")} (destroy these stacks to test \`lab down\`)`, async () => {
       assert.equal((await labStatus()).state, "up");
     });
     return;
   }
 
-  it("does nothing when the lab is up already", async () => {
+  it("keeps its start time on a second `lab up`", async () => {
     await labUp({ progress: silentProgress });
     const begun = await labStatus();
     await labUp({ progress: silentProgress });
     assert.equal((await labStatus()).startedAt, begun.startedAt);
   });
 
-  it("is seen when all its processes were killed, of which podman knows nothing, and mended by the next `lab up`", async () => {
+  it("is reported as broken after its container is killed, and recovers with the next `lab up`", async () => {
     await killContainer("stackadm-lab");
     const { state, problems } = await labStatus();
     assert.equal(state, "broken");
@@ -42,7 +42,7 @@ describe("the lab's end", function () {
     assert.equal((await labStatus()).state, "up");
   });
 
-  it("leaves no process, mount, loop device, namespace, interface, rule or container", async () => {
+  it("leaves no process, mount, loop device, namespace, interface, rule or container after `lab down`", async () => {
     const running = await hostTraces();
     assert.ok(running["containers"]?.includes("stackadm-lab"));
     assert.notDeepEqual(await labProcesses(), []);
@@ -58,7 +58,7 @@ describe("the lab's end", function () {
     assert.equal(existsSync(getStatePath("lab")), false);
   });
 
-  it("says that it is down, and going down again is no error", async () => {
+  it("is reported as down, and accepts a second `lab down`", async () => {
     assert.deepEqual((await labStatus()).state, "down");
     await labDown({ progress: silentProgress });
   });

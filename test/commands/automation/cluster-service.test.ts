@@ -28,7 +28,7 @@ describe("the cluster service", function () {
   /** Skips preflight and verification, because neither settings nor outputs describe a cluster. */
   const bare = { preflight: false, verify: false };
 
-  it("knows nothing of a stack that is not there: no state, no outputs, nothing to destroy", async () => {
+  it("returns no state, fails for outputs and destroys nothing if the stack does not exist", async () => {
     assert.equal(await service().state("dev"), undefined);
     const { hint } = await fails(service().outputs("dev"), "STACK_NOT_FOUND");
     assert.match(hint, /^Create it with `npx stackadm up --stack dev`, or /);
@@ -41,7 +41,7 @@ describe("the cluster service", function () {
     assert.deepEqual(engine.operations(), []);
   });
 
-  it("does operations on one stack one after the other, also after one that failed", async () => {
+  it("runs operations on one stack in sequence, also after a failed operation", async () => {
     const clusters = service();
     engine.runs({ up: { code: 255, stderr: "error: no\n" } });
     const works = [
@@ -57,7 +57,7 @@ describe("the cluster service", function () {
     assert.deepEqual(engine.operations(), ["up", "refresh", "preview"]);
   });
 
-  it("changes nothing where no change is expected and something would change, and says what", async () => {
+  it("changes nothing and lists the changes if `expectNoChanges` is set and changes are pending", async () => {
     const steps = [stepEvent("resourcePreEvent", { type: networkType, name: "net" })];
     engine.runs({ preview: { events: steps } });
     const expecting = { ...bare, expectNoChanges: true };
@@ -73,7 +73,7 @@ describe("the cluster service", function () {
     assert.deepEqual(engine.operations(), ["preview", "preview", "up"]);
   });
 
-  it("does not begin what was stopped while it waited for its turn", async () => {
+  it("cancels an operation that is stopped while it waits in the queue", async () => {
     const clusters = service();
     const stop = new AbortController();
     const first = clusters.preview("dev", bare);
@@ -85,7 +85,7 @@ describe("the cluster service", function () {
     assert.deepEqual(engine.operations(), ["preview"]);
   });
 
-  it("needs no settings file for a look where the program brings the settings along", async () => {
+  it("needs no settings file for read operations if the caller passes settings", async () => {
     rmSync(join(embedder.directory, "Pulumi.dev.yaml"));
     const [clusters, given] = [service(), { settings: "config: {}\n" }];
     assert.equal(await clusters.state("dev", given), undefined);
@@ -99,7 +99,7 @@ describe("the cluster service", function () {
       await assert.rejects(look, ({ message }: Error) => !message.includes("Pulumi.dev.yaml"));
   });
 
-  it("takes settings as text, and leaves the project's own file alone", async () => {
+  it("accepts settings as text, and keeps the project's settings file unchanged", async () => {
     await service().preview("dev", { ...bare, settings: "config:\n  it:word: given\n" });
     const work = join(engine.directory, "state", "stackadm", "work");
     const [folder = ""] = readdirSync(work);
@@ -108,7 +108,7 @@ describe("the cluster service", function () {
     assert.equal(readFileSync(join(engine.directory, "Pulumi.dev.yaml"), "utf8"), "config: {}\n");
   });
 
-  it("works on 64 resources at once, unless somebody says how many", async () => {
+  it("processes 64 resources in parallel, unless an option or PULUMI_PARALLEL sets another number", async () => {
     const said = async (parallel?: number): Promise<string | undefined> => {
       const past = engine.calls().length;
       await service().preview("dev", { ...bare, ...(parallel !== undefined && { parallel }) });
@@ -126,7 +126,7 @@ describe("the cluster service", function () {
     assert.ok(!engine.calls().slice(past).join("\n").includes("--parallel"));
   });
 
-  describe("after a run that was interrupted", () => {
+  describe("after an interrupted run", () => {
     const pending = {
       type: "creating",
       resource: {
@@ -155,7 +155,7 @@ describe("the cluster service", function () {
       engine.state({ resources: [identity], pending_operations: [pending] });
     });
 
-    it("takes away what was half made, and says so, before the engine begins", async () => {
+    it("deletes and reports an incomplete network before the engine starts", async () => {
       const notes: string[] = [];
       await service().up("dev", { ...bare, onNote: (text) => notes.push(text) });
       assert.deepEqual(networks, []);
@@ -164,7 +164,7 @@ describe("the cluster service", function () {
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
     });
 
-    it("leaves what may be somebody else's, names it and goes on", async () => {
+    it("keeps and reports an object that may be foreign, and continues", async () => {
       networks = [{ id: "half-made", name: "dev" }];
       const notes: string[] = [];
       await service().up("dev", { ...bare, onNote: (text) => notes.push(text) });
@@ -181,7 +181,7 @@ describe("the cluster service", function () {
       resource: { urn: urnOf(script, "init"), type: script, custom: true },
     });
 
-    it("says at a refresh what `up` would do, where that is as well known after it", async () => {
+    it("reports on refresh what `up` will repair, if the refresh loses no record", async () => {
       const again = [of("creating")];
       engine.state({ resources: [identity], pending_operations: again });
       const notes: string[] = [];
@@ -195,10 +195,10 @@ describe("the cluster service", function () {
     });
 
     for (const [what, stopped] of [
-      ["when what may be in the cloud was in the making", [pending]],
-      ["which script was stopped half-way", [of("updating")]],
+      ["an unfinished creation in the cloud", [pending]],
+      ["an interrupted script", [of("updating")]],
     ] as const)
-      it(`refuses a refresh that would forget ${what}`, async () => {
+      it(`refuses a refresh that would lose the record of ${what}`, async () => {
         engine.state({ resources: [identity], pending_operations: stopped });
         const { hint } = await fails(service().refresh("dev"), "FAILED");
         assert.match(hint, /npx stackadm up/);
@@ -212,7 +212,7 @@ describe("the cluster service", function () {
       assert.ok(engine.calls().every((call) => !call.startsWith("stack import")));
     });
 
-    it("does not begin when that cannot be done, and keeps the record for the next time", async () => {
+    it("fails before the engine starts if the repair fails, and keeps the record for the next run", async () => {
       cloud.on("DELETE /network/networks/half-made", { status: 403, body: { message: "no" } });
       await assert.rejects(service().up("dev", bare), /no/);
       assert.deepEqual(engine.operations(), ["hold"]);
@@ -220,7 +220,7 @@ describe("the cluster service", function () {
     });
   });
 
-  describe("when a script fails on a machine that lives", () => {
+  describe("after a script fails on a running machine", () => {
     const type = "command:remote:Command";
     const scripts = ["init", "join"].map((name) => ({
       urn: urnOf(type, name),
@@ -234,7 +234,7 @@ describe("the cluster service", function () {
         ({ inputs }) => inputs.update,
       );
 
-    it("has it run again, also when it is given its former values again", async () => {
+    it("makes the script run again, even with unchanged inputs", async () => {
       engine.state({ resources: scripts });
       engine.runs({ up: { events: [failed], code: 255, stderr: "error: no\n" } });
       await assert.rejects(service().up("dev", bare));
@@ -243,7 +243,7 @@ describe("the cluster service", function () {
       assert.equal(join, "run");
     });
 
-    it("leaves one alone that came to its end when it was tried again", async () => {
+    it("keeps a script unchanged that succeeded on a retry in the same run", async () => {
       const finished = stepEvent("resOutputsEvent", { type, name: "init", op: "update" });
       engine.state({ resources: scripts });
       engine.runs({ up: { events: [failed, finished], code: 255, stderr: "error: no\n" } });
@@ -259,7 +259,7 @@ describe("the cluster service", function () {
     });
   });
 
-  describe("when Nova could not make a server", () => {
+  describe("after Nova fails to create a server", () => {
     const urn = urnOf(instanceType, "vm");
     const provider = "error waiting for instance: unexpected state 'ERROR', wanted target 'ACTIVE'";
     const said = "Nova could not create the machine dev-0; ... is ERROR: No valid host was found.";
@@ -270,11 +270,11 @@ describe("the cluster service", function () {
       return (await fails(service().up("dev", bare), "SERVER_ERROR")).message;
     };
 
-    it("says what the program's hook found out", async () => {
+    it("reports the error that the program's hook found", async () => {
       assert.equal(await messageOf(provider, hook), said);
     });
 
-    it("says what the provider says when the hook could not find out", async () => {
+    it("reports the provider's error if the hook found none", async () => {
       assert.match(await messageOf(provider), /^Instance 'vm': Nova could not create the machine/);
     });
   });

@@ -82,10 +82,10 @@ describe("a program that embeds the cluster service", function () {
     return files;
   };
 
-  describe("that brings a cluster up", () => {
+  describe("that runs up", () => {
     const up = (options = {}) => embedder.service().up("dev", { ...listening, ...options });
 
-    it("gets the outputs, a kubeconfig file and the proof, after the cloud was asked", async () => {
+    it("gets outputs, a kubeconfig file and the verification, after the preflight", async () => {
       engine.state({ resources: [stackWith(cluster.outputs)] });
       const { outputs, kubeconfigPath = "", verification } = await up();
       assert.deepEqual(
@@ -103,7 +103,7 @@ describe("a program that embeds the cluster service", function () {
       assert.deepEqual(steps, [asking, fitting, running, verifying, `${verifying}: nodes`]);
     });
 
-    it("may leave out the questions, the file and the proof", async () => {
+    it("can skip the preflight, the kubeconfig file and the verification", async () => {
       const result = await up({ preflight: false, kubeconfigFile: false, verify: false });
       assert.deepEqual(Object.keys(result.outputs).sort(), Object.keys(cluster.outputs).sort());
       assert.deepEqual([result.kubeconfigPath, result.verification], [undefined, undefined]);
@@ -111,7 +111,7 @@ describe("a program that embeds the cluster service", function () {
       assert.deepEqual([steps, cloud.seen], [[running, verifying], []]);
     });
 
-    it("makes nothing in a cloud in which the cluster does not fit", async () => {
+    it("gets an error and no resources if the cluster does not fit into the cloud", async () => {
       cloud.on("GET /image/images", { body: { images: [] } });
       const { message } = await fails(up(), "PREFLIGHT_FAILED");
       assert.match(message, /image: 'debian-12' does not exist/);
@@ -123,7 +123,7 @@ describe("a program that embeds the cluster service", function () {
       );
     });
 
-    it("hears of settings that describe no cluster before anything is asked", async () => {
+    it("gets an error for settings without a valid cluster, before any request", async () => {
       const settings = "config:\n  it:cluster:\n    image: 7\n";
       const { message } = await fails(up({ settings }), "INVALID_CONFIG");
       for (const path of ["image", "externalNetwork", "workers"])
@@ -132,7 +132,7 @@ describe("a program that embeds the cluster service", function () {
       assert.deepEqual([engine.calls(), cloud.seen], [[], []]);
     });
 
-    it("gets an error with all that was made and seen when something in the cluster does not work", async () => {
+    it("gets an error with the complete result if the verification fails", async () => {
       cluster.ready = false;
       const error = await fails(up({ patience: 1 }), "VERIFY_FAILED");
       assert.ok(error instanceof VerificationFailed);
@@ -142,7 +142,7 @@ describe("a program that embeds the cluster service", function () {
       assert.equal(error.result.kubeconfigPath, embedder.kubeconfig());
     });
 
-    it("hears that it was stopped, in the service's own words, while the cluster is looked at", async () => {
+    it("gets CANCELLED if it stops the operation during the verification", async () => {
       cluster.ready = false;
       const stop = new AbortController();
       const onStep: Listening["onStep"] = (title) => {
@@ -151,7 +151,7 @@ describe("a program that embeds the cluster service", function () {
       await fails(up({ onStep, signal: stop.signal }), "CANCELLED");
     });
 
-    it("has what an interrupted run left taken away before names and quotas are asked for", async () => {
+    it("gets the leftovers of an interrupted run deleted before the check of names and quotas", async () => {
       const created = "2026-01-02T10:00:00Z";
       servers.push({ id: "late", name: "dev-general-0", metadata: marks, created });
       await fails(up(), "PREFLIGHT_FAILED");
@@ -175,7 +175,7 @@ describe("a program that embeds the cluster service", function () {
     });
   });
 
-  describe("that destroys", () => {
+  describe("that runs destroy", () => {
     const destroy = (options = {}) =>
       embedder.service().destroy("dev", { ...listening, ...options });
     const volume = {
@@ -184,7 +184,7 @@ describe("a program that embeds the cluster service", function () {
       metadata: { "cinder.csi.openstack.org/cluster": `dev-${identity}` },
     };
 
-    it("has swept what the cluster's controllers left, and hears what was deleted and what is kept", async () => {
+    it("gets the controllers' leftovers deleted, and lists of deleted and kept objects", async () => {
       held();
       servers.push({ id: "late", name: "dev-x", metadata: marks });
       cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
@@ -203,7 +203,7 @@ describe("a program that embeds the cluster service", function () {
       assert.deepEqual(files.filter(existsSync), []);
     });
 
-    it("never hears that all went well while something is left that the stack held", async () => {
+    it("gets an error while an object from the stack's state still exists in the cloud", async () => {
       held();
       servers.push({ id: "gone", name: "dev-general-0" });
       const files = leftovers();
@@ -212,7 +212,7 @@ describe("a program that embeds the cluster service", function () {
       assert.deepEqual(files.filter(existsSync), files);
     });
 
-    it("touches no living cluster whose state is elsewhere, and hears whose it is", async () => {
+    it("gets an error with the identity of a running cluster whose state is in another backend", async () => {
       servers.push({ id: "late", name: "dev-general-0", status: "ACTIVE", metadata: marks });
       const files = leftovers();
       const { message, hint } = await fails(destroy(), "STACK_NOT_FOUND");
@@ -222,7 +222,7 @@ describe("a program that embeds the cluster service", function () {
       assert.deepEqual(files.filter(existsSync), files);
     });
 
-    it("has an empty stack removed, and hears of data that an earlier cluster of the name left", async () => {
+    it("gets an empty stack removed, and a list of data from an earlier cluster of the same name", async () => {
       engine.state({ resources: [] });
       cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
       const { held: something, kept } = await destroy();
@@ -230,7 +230,7 @@ describe("a program that embeds the cluster service", function () {
       assert.deepEqual([engine.operations(), engine.stateNow()], [["destroy"], undefined]);
     });
 
-    describe("a cluster whose API refuses everything", () => {
+    describe("for a cluster whose API refuses all requests", () => {
       let api: Server;
       let ready: boolean;
       let status: number;
@@ -263,13 +263,13 @@ describe("a program that embeds the cluster service", function () {
         held(provider, { urn: urnOf(type, "web"), type, id: "ns/web", ...of });
       }
 
-      it("has it left as it is", async () => {
+      it("gets an error, and the cluster stays unchanged", async () => {
         const { message } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
         assert.match(message, /it answers 401: expired\), .* Nothing was changed\.$/);
         assert.deepEqual([engine.operations(), deleted()], [[], []]);
       });
 
-      it("says to fetch a new kubeconfig where the one in the state has ended", async () => {
+      it("gets the advice to fetch a new kubeconfig if the one in the state has expired", async () => {
         const script = `key=$(mktemp); trap 'rm "$key"' EXIT
           openssl ecparam -name prime256v1 -genkey -noout -out "$key"
           openssl req -new -key "$key" -subj /CN=admin | openssl x509 -req -signkey "$key" -days -1`;
@@ -281,7 +281,7 @@ describe("a program that embeds the cluster service", function () {
       });
 
       for (const answer of [403, 404])
-        it(`has it left as it is when etcd has lost its data, so that it is ready and answers ${String(answer)}`, async () => {
+        it(`gets an error if etcd lost its data and the ready API answers ${String(answer)}`, async () => {
           [ready, status] = [true, answer];
           const { message, hint } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
           assert.match(
@@ -292,7 +292,7 @@ describe("a program that embeds the cluster service", function () {
           assert.deepEqual([engine.operations(), deleted()], [[], []]);
         });
 
-      it("may abandon it", async () => {
+      it("can abandon the cluster", async () => {
         await destroy({ abandon: true });
         assert.match(
           notes.join("\n"),

@@ -10,7 +10,7 @@ import {
 import { creating } from "../../support/engine/pending-operations.js";
 import { startFakeCluster, type FakeCluster } from "../../support/cloud/ready-cluster.js";
 
-describe("a program that looks through the cluster service", function () {
+describe("a program that reads through the cluster service", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   let engine: Engine;
@@ -35,7 +35,7 @@ describe("a program that looks through the cluster service", function () {
     });
   });
 
-  it("gets what `up` would repair before all else, but once with what the plan has", async () => {
+  it("gets pending repairs first in the plan, without rows that the plan already has", async () => {
     const [half, other] = [creating(networkType, "net"), creating(networkType, "other")];
     engine.state({ pending_operations: [half, other] });
     const net = { type: networkType, name: "net" };
@@ -54,13 +54,13 @@ describe("a program that looks through the cluster service", function () {
     );
   });
 
-  it("gets how many resources differ from the state", async () => {
+  it("gets the number of resources that differ from the state", async () => {
     const net = { type: networkType, name: "net", op: "update" };
     engine.runs({ refresh: { events: [stepEvent("resOutputsEvent", net)] } });
     assert.deepEqual(await embedder.service().refresh("dev"), { changed: 1 });
   });
 
-  it("gets machines as Nova and nodes as Kubernetes sees them", async () => {
+  it("gets the machines from Nova and the nodes from Kubernetes", async () => {
     const servers = [{ id: "id-of-dev-general-0", name: "dev-general-0", status: "ACTIVE" }];
     embedder.cloud.on("GET /compute/servers/detail", { body: { servers } });
     const { cluster: which, machines, verification } = await embedder.service().status("dev");
@@ -75,7 +75,7 @@ describe("a program that looks through the cluster service", function () {
     assert.equal(verification?.ok, true);
   });
 
-  it("hears that machines of etcd are on one host", async () => {
+  it("gets a warning if etcd machines share a host", async () => {
     // Role that the program does not know, so that nothing connects to these machines by SSH.
     const etcd = [0, 1].map((position) => ({
       name: `dev-etcd-${String(position)}`,
@@ -99,7 +99,7 @@ describe("a program that looks through the cluster service", function () {
     );
   });
 
-  it("gets the machines also when the API does not answer, and why it does not", async () => {
+  it("gets the machines and the API's error if the API is unreachable", async () => {
     await cluster.close();
     const { machines, verification, problem } = await embedder.service().status("dev");
     assert.deepEqual([machines.length, verification], [2, undefined]);

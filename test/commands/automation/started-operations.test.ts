@@ -24,7 +24,7 @@ describe("an operation that a program starts", function () {
     return seen;
   };
 
-  it("reports queue, cluster, steps, resources and the end, and has the result", async () => {
+  it("reports queue, cluster, steps, resources and the end, and returns the result", async () => {
     const net = { type: networkType, name: "net" };
     engine.runs({
       up: {
@@ -61,7 +61,7 @@ describe("an operation that a program starts", function () {
     assert.deepEqual((await operation.result).outputs, {});
   });
 
-  it("ends with the error that its result has", async () => {
+  it("reports the same error in its last event and in its result", async () => {
     engine.runs({ refresh: { code: 255, stderr: "error: no\n" } });
     const operation = embedder.service().start("refresh", "dev");
     const done = (await all(operation.events())).at(-1);
@@ -73,7 +73,7 @@ describe("an operation that a program starts", function () {
     assert.deepEqual([done.error?.code, done.error?.message], [error.code, error.message]);
   });
 
-  it("tells how many operations on the stack run first, and is cancelled before its turn", async () => {
+  it("reports how many operations run first, and can be cancelled in the queue", async () => {
     const service = embedder.service();
     const first = service.start("preview", "dev", bare);
     const second = service.start("up", "dev", bare);
@@ -86,7 +86,7 @@ describe("an operation that a program starts", function () {
     assert.deepEqual(engine.operations(), ["preview"]);
   });
 
-  it("is stopped in its run, at once if that is said", async () => {
+  it("can be cancelled while it runs, gracefully or immediately", async () => {
     for (const [how, then] of [
       [{}, "wait"],
       [{ now: true }, "hang"],

@@ -23,7 +23,7 @@ describe("the program with the SDK of OpenStack plugin 5.5.1", function () {
     rmSync(directory, { recursive: true });
   });
 
-  it("compiles, unlike inputs that only SDK 3.15.2 takes", async () => {
+  it("compiles, and the compiler refuses inputs that only SDK 3.15.2 accepts", async () => {
     const root = getPackageRoot();
     const write = (name: string, text: string): void => {
       writeFileSync(join(directory, name), text);

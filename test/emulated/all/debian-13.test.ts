@@ -14,7 +14,7 @@ const tables =
   "{ command -v nft || { apt-get -q update; apt-get -q -y install nftables; }; } >/dev/null; nft list tables";
 
 // One cluster for several differences, because each further `up` takes a quarter of an hour.
-describe("a cluster with Debian 13, a worker on q35 with SCSI disks, a second network and kube-proxy's nftables, on kernels of its own", function () {
+describe("a Debian 13 cluster with a q35 worker, SCSI disks, a second network and nftables, with its own kernels", function () {
   this.timeout(15 * minutes);
   this.bail(true);
   const defaults = onePlusOne("debian-13-emulated");
@@ -42,12 +42,12 @@ describe("a cluster with Debian 13, a worker on q35 with SCSI disks, a second ne
     await stack.close();
   });
 
-  it("comes up and is verified", async function () {
+  it("is created and verified", async function () {
     this.timeout(upMs);
     await stack.up(settings());
   });
 
-  it("has the two releases of Debian, and rules of nftables", async () => {
+  it("runs both Debian releases, and kube-proxy's nftables rules", async () => {
     const release = "cat /etc/os-release";
     assert.match(await stack.on("control-plane-0", release), /VERSION_CODENAME=trixie/);
     assert.match(await stack.on("general-0", release), /VERSION_CODENAME=bookworm/);
@@ -55,7 +55,7 @@ describe("a cluster with Debian 13, a worker on q35 with SCSI disks, a second ne
       assert.match(await stack.on(machine, tables), /table ip kube-proxy/);
   });
 
-  it("has a worker that came up at its first boot, although its kernel cannot read the config drive", async () => {
+  it("initializes the worker on its first boot, although the worker's kernel cannot read the config drive", async () => {
     assert.equal(await stack.on("general-0", "ls /dev | grep -c ^sr || :"), "0\n");
     assert.match(
       await stack.on("general-0", "lsblk -dno NAME,TRAN,MODEL"),
@@ -68,7 +68,7 @@ describe("a cluster with Debian 13, a worker on q35 with SCSI disks, a second ne
     assert.match(source, /openstack[^]*status: done/);
   });
 
-  it("has a second interface in each machine, which takes neither the default route nor the name servers", async () => {
+  it("gives each machine a second interface without a default route", async () => {
     for (const machine of machines) {
       const routes = (await stack.on(machine, "ip -4 route")).trim().split("\n");
       assert.equal(routes.filter((line) => line.startsWith("default ")).length, 1);
@@ -82,17 +82,17 @@ describe("a cluster with Debian 13, a worker on q35 with SCSI disks, a second ne
     await traffic.prove();
   });
 
-  it("keeps network policies", () => traffic.provePolicy());
+  it("enforces network policies", () => traffic.provePolicy());
 
-  it("attaches a volume of a claim by the serial number that the bus shows", async () => {
+  it("attaches a claim's volume, found by its serial number on the bus", async () => {
     await writeToClaim(stack, "general-0", async () => {
       assert.match(await stack.on("general-0", "ls /dev/disk/by-id"), /scsi-0QEMU_QEMU_HARDDISK_/);
     });
   });
 
-  it("has nothing to do the second time", () => stack.again(settings()));
+  it("has no changes on a second `up`", () => stack.again(settings()));
 
-  it("goes away and leaves nothing", async () => {
+  it("is destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { onePlusOne } from "../support/emulated-stack.js";
 import { describeVariant } from "../support/variant.js";
 
-describeVariant("a cluster with flannel that routes packets as they are", {
+describeVariant("a cluster with flannel and the host-gw backend", {
   name: "hostgw",
   settings: { ...onePlusOne(), podNetwork: { kind: "flannel", backend: "host-gw" } },
   policies: false,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { onePlusOne } from "../support/emulated-stack.js";
 import { describeVariant } from "../support/variant.js";
 
-describeVariant("a cluster with flannel that wraps packets in VXLAN", {
+describeVariant("a cluster with flannel and the VXLAN backend", {
   name: "vxlan",
   settings: { ...onePlusOne(), podNetwork: { kind: "flannel" } },
   policies: false,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { onePlusOne } from "../support/emulated-stack.js";
 import { describeVariant } from "../support/variant.js";
 
-describeVariant("a cluster with kube-router that wraps all packets in IPIP", {
+describeVariant("a cluster with kube-router and a full IPIP overlay", {
   name: "overlay",
   settings: { ...onePlusOne(), podNetwork: { kind: "kube-router", overlay: "full" } },
   look: async (stack) => {

@@ -9,7 +9,7 @@ const minutes = 60_000;
 const [newest, former] = supportedMinors.map((minor) => kubernetesMinors[minor]);
 assert.ok(newest && former);
 
-describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.version}, on kernels of its own`, function () {
+describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.version}, with its own kernels`, function () {
   this.timeout(15 * minutes);
   this.bail(true);
   const stack = new EmulatedStack("minor", onePlusOne());
@@ -29,14 +29,14 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
     await stack.close();
   });
 
-  it("comes up with the former minor", async function () {
+  it("starts with the former minor version", async function () {
     this.timeout(upMs);
     await stack.up(of(former.version));
     assert.deepEqual(await kubelets(), [`v${former.version}`]);
     await traffic.run();
   });
 
-  it("gets the newest, on the machines that it has", async function () {
+  it("upgrades to the newest minor version on the same servers", async function () {
     this.timeout(upMs);
     const servers = ["control-plane-0", "general-0"].map((name) => stack.serverOf(name));
     await stack.up(of(newest.version));
@@ -47,7 +47,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
     await traffic.prove();
   });
 
-  it("has nothing to do the second time", () => stack.again(of(newest.version)));
+  it("has no changes on a second `up`", () => stack.again(of(newest.version)));
 
-  it("goes away and leaves nothing", () => stack.destroyAndLookAround());
+  it("is destroyed without leftovers", () => stack.destroyAndLookAround());
 });

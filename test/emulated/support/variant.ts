@@ -20,7 +20,7 @@ export interface Variant {
  */
 export function describeVariant(title: string, variant: Variant): void {
   const { name, settings, policies = true, look } = variant;
-  describe(`${title}, on kernels of its own`, function () {
+  describe(`${title}, with its own kernels`, function () {
     this.timeout(15 * minutes);
     this.bail(true);
     const stack = new EmulatedStack(name, settings);
@@ -33,13 +33,13 @@ export function describeVariant(title: string, variant: Variant): void {
       await stack.close();
     });
 
-    it("comes up and is verified", async function () {
+    it("is created and verified", async function () {
       this.timeout(upMs);
       await stack.up();
     });
 
     if (look) {
-      it("is what it was asked to be", () => look(stack));
+      it("uses the configured feature on its machines", () => look(stack));
     }
 
     it("carries traffic", async () => {
@@ -48,11 +48,11 @@ export function describeVariant(title: string, variant: Variant): void {
     });
 
     if (policies) {
-      it("keeps network policies", () => traffic.provePolicy());
+      it("enforces network policies", () => traffic.provePolicy());
     }
 
-    it("has nothing to do the second time", () => stack.again());
+    it("has no changes on a second `up`", () => stack.again());
 
-    it("goes away and leaves nothing", () => stack.destroyAndLookAround());
+    it("is destroyed without leftovers", () => stack.destroyAndLookAround());
   });
 }

@@ -19,13 +19,13 @@ describe("a cluster with flannel that grows to three control planes, on the lab"
     await stack.cluster.close();
   });
 
-  it("lets pods reach pods on other machines, and services by their names", async () => {
+  it("connects pods across machines, and to Services by name", async () => {
     await stack.up(small);
     await stack.prove(1);
     assert.ok((await connectPods(stack.serverOf("control-plane-0"))) > 0);
   });
 
-  it("answers all the time while it grows by one number, and keeps what was written", async () => {
+  it("grows to three control planes while the API keeps answering", async () => {
     const use = useApi(stack.outputs.kubeconfig);
     await stack.up(grown);
     const { longestGap, answered, failed, said } = await use.end();
@@ -35,7 +35,7 @@ describe("a cluster with flannel that grows to three control planes, on the lab"
     await stack.prove(3);
   });
 
-  it("keeps its address outside when the control planes get a virtual IP", async () => {
+  it("keeps its external address when the endpoint changes to a virtual IP", async () => {
     const { apiEndpoint } = stack.outputs;
     await stack.up(virtual);
     assert.equal(stack.outputs.apiEndpoint, apiEndpoint);
@@ -51,7 +51,7 @@ describe("a cluster with flannel that grows to three control planes, on the lab"
     await stack.prove(3);
   });
 
-  it("gets back the one that it began on, which joins the others and begins no other cluster", async () => {
+  it("replaces its first control plane, which joins the existing cluster", async () => {
     const { clusterId } = stack.outputs;
     const lost = await stack.lose("control-plane-0");
     await stack.up(virtual, true);
@@ -60,7 +60,7 @@ describe("a cluster with flannel that grows to three control planes, on the lab"
     await stack.prove(3);
   });
 
-  it("shrinks to one again, which has the whole of etcd, and leaves nothing at the end", async () => {
+  it("shrinks to one control plane, and is destroyed without leftovers", async () => {
     await stack.up({ ...small, endpoint: { kind: "virtual-ip" } });
     await stack.prove(1);
     await stack.destroyAndLookAround();

@@ -34,7 +34,7 @@ metadata: {name: web, namespace: stackadm-samples}
 spec: {minAvailable: 1, selector: {matchLabels: {app.kubernetes.io/name: web}}}
 `;
 
-describe("a cluster called off, and what would lose it", function () {
+describe("a cluster named 'off' that loses machines, on the lab", function () {
   this.timeout(10 * minutes);
   let cluster: LabCluster;
   let initially: CloudObject[];
@@ -66,7 +66,7 @@ describe("a cluster called off, and what would lose it", function () {
   };
   const all = ["control-plane-0", "general-0", "general-1"].map((name) => `${stack}-${name}`);
 
-  it("comes up under its name, as kubeadm, cloud-init and kubectl read it", async () => {
+  it("starts under a name that is a boolean in YAML 1.1", async () => {
     await up();
     assert.deepEqual((await readyNodes()).sort(), all);
     // A third pod exists while kubeadm's Deployment is rolled out across the nodes.
@@ -84,7 +84,7 @@ describe("a cluster called off, and what would lose it", function () {
     await kubectl(applied(budget));
   });
 
-  it("is not touched by a destroy with another backend, which says whose it is", async () => {
+  it("stays unchanged by a destroy with another backend, which reports the cluster's identity", async () => {
     const before = await takeInventory(cluster.cloud);
     const [identity = ""] = findClusterIdentities(await cluster.service.state(stack));
     const env = { PULUMI_BACKEND_URL: pathToFileURL(backend).href };
@@ -99,12 +99,12 @@ describe("a cluster called off, and what would lose it", function () {
     assert.deepEqual(compareInventories(before, after), { added: [], removed: [] });
   });
 
-  it("carries its identity on everything that it has in the cloud", async () => {
+  it("marks all its cloud objects with its identity", async () => {
     const identities = findClusterIdentities(await cluster.service.state(stack));
     assert.deepEqual(await unmarkedSince(initially, cluster.cloud, identities), []);
   });
 
-  it("keeps pods away from SSH, etcd and kubelets of the nodes, and from the metadata service", async () => {
+  it("blocks pods from SSH, etcd and kubelet ports of nodes, and from the metadata service", async () => {
     const [target = ""] = outputs.nodes.map(({ address }) => address);
     const reached = (place: string): Promise<string> =>
       kubectl(
@@ -120,7 +120,7 @@ describe("a cluster called off, and what would lose it", function () {
     );
   });
 
-  it("gives the holder of a token no certificate but the one of the node that it was given for", async () => {
+  it("approves a bootstrap token's certificate request only for the token's own node", async () => {
     const controlPlane = serverOf("control-plane-0");
     const binding = "get clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found";
     assert.equal((await kubectl(binding)).trim(), "");
@@ -129,14 +129,14 @@ describe("a cluster called off, and what would lose it", function () {
     assert.match(await certificateFor(stolen, stolen.machine), /^Approved/);
   });
 
-  it("gives a machine that is a node no other token", async () => {
+  it("refuses a new bootstrap token for a machine that is already a node", async () => {
     const [controlPlane, worker] = [serverOf("control-plane-0"), serverOf("general-0")];
     const mint = `/usr/local/sbin/stackadm-mint token ${stack}-general-0 ${worker} 10.0.0.9 token`;
     assert.match(await inServer(controlPlane, `${mint} 2>&1 || :`), /is a node already/);
     assert.ok((await readyNodes()).includes(`${stack}-general-0`));
   });
 
-  it("gets a worker back whose server was deleted behind its back", async () => {
+  it("recreates a worker whose server was deleted, and runs scripts only on this worker", async () => {
     const lost = serverOf("general-1");
     await cluster.cloud.request("compute", "DELETE", `/servers/${lost}`);
     const gone = async () =>
@@ -156,7 +156,7 @@ describe("a cluster called off, and what would lose it", function () {
     );
   });
 
-  it("ends within a minute when a machine stops while a script runs on it, and goes on afterwards", async () => {
+  it("fails within a minute if a machine stops during its script, and recovers on the next run", async () => {
     const id = serverOf("general-0");
     // The script waits for this lock, which another run of it would also hold.
     await inServer(id, "systemd-run --quiet --unit hold flock /run/stackadm/lock sleep 300");
@@ -191,7 +191,7 @@ describe("a cluster called off, and what would lose it", function () {
     await until(async () => (await readyNodes()).length === 3);
   });
 
-  it("replaces its workers one at a time, drained, and a service with a budget stays", async () => {
+  it("replaces workers one at a time, while a Service with a disruption budget keeps answering", async () => {
     const before = ["general-0", "general-1"].map(serverOf);
     const watch = watchService(`http://${outputs.samples?.external ?? ""}/`);
     await up({
@@ -214,7 +214,7 @@ describe("a cluster called off, and what would lose it", function () {
     assert.ok(longestGap < 15_000, `no answer for ${longestGap.toString()} ms`);
   });
 
-  it("is left as it is when its API is gone, until it is abandoned; then only data and a Service's address stay", async () => {
+  it("stays unchanged without its API until `--abandon`, which keeps only volumes and a floating IP", async () => {
     const lost = serverOf("control-plane-0");
     await cluster.cloud.request("compute", "DELETE", `/servers/${lost}`);
     const refused = await stackadm(cluster, ["destroy", "--yes"]);

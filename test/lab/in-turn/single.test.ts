@@ -5,7 +5,7 @@ import { Stack } from "../support/stack/stack.js";
 
 const minutes = 60_000;
 
-describe("a cluster of a single machine, on the lab", function () {
+describe("a single-machine cluster, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("single");
   const changed = { topology: "single", workers: {} };
@@ -17,7 +17,7 @@ describe("a cluster of a single machine, on the lab", function () {
   });
 
   // `up` verifies this: the load balancers answer, and the volume returns what was written.
-  it("does everything: pods run on it, and load balancers lead to it", async () => {
+  it("runs pods and serves load balancers on its only machine", async () => {
     await stack.up(changed);
     await stack.prove(1);
     assert.equal(stack.outputs.nodes.length, 1);
@@ -27,12 +27,12 @@ describe("a cluster of a single machine, on the lab", function () {
     assert.equal(taints.trim(), "");
   });
 
-  it("has nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.up(changed);
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("goes away and leaves nothing", async () => {
+  it("is destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -44,7 +44,7 @@ export const topologyRows = {
     proofs: [
       createLabProof(
         "all/machines/pool-options",
-        "change their labels and taints while they live, and grow",
+        "change their labels and taints in place, and grow",
       ),
       createEmulatedProof("defaults", "gets one more worker"),
     ],
@@ -150,7 +150,7 @@ export const storageRows = {
 export const backupRows = {
   "backup/restore": {
     what: "a backup that is restored on living machines, and after the loss of the only control plane",
-    proofs: [createLabProof("all/lifecycle/restore", "brought back from a backup")],
+    proofs: [createLabProof("all/lifecycle/restore", "restored from a backup")],
   },
   "backup/lost-majority": {
     what: "a backup of etcd's last member, after the loss of its majority",
@@ -158,7 +158,7 @@ export const backupRows = {
   },
   "backup/lost-etcd-machines": {
     what: "a backup that is restored after the loss of all machines of etcd",
-    proofs: [createLabProof("all/lifecycle/restore", "all of whose machines of etcd are gone")],
+    proofs: [createLabProof("all/lifecycle/restore", "that lost all etcd machines")],
   },
 } as const satisfies Readonly<Record<string, SupportRow>>;
 

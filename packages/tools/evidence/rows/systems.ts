@@ -34,13 +34,13 @@ const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>>
     prepare: [
       createLabProof("life"),
       createEmulatedProof("prepare"),
-      createEmulatedProof("defaults", "comes up and is verified"),
+      createEmulatedProof("defaults", "is created and verified"),
     ],
     up: [createLabProof("life"), createEmulatedProof("defaults")],
     reboot: [createEmulatedProof("defaults", "after a reboot")],
     networkd: [createEmulatedProof("defaults", "while systemd-networkd is restarted")],
     "security-updates": [
-      createEmulatedProof("defaults", "while a security update of systemd comes"),
+      createEmulatedProof("defaults", "during an unattended security update of systemd"),
     ],
   },
   "debian-13": {

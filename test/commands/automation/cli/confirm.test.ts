@@ -17,7 +17,7 @@ const identity = {
 const place = { region: "one", project: { id: fakeProject, name: "demo" } };
 const marks = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
 
-describe("`stackadm destroy`, before anything is changed", function () {
+describe("the confirmation of `stackadm destroy`", function () {
   this.timeout(120_000);
   let cloud: FakeCloud;
   let operator: Operator;
@@ -40,7 +40,7 @@ describe("`stackadm destroy`, before anything is changed", function () {
     assert.ok(cloud.seen.every(({ method }) => method !== "DELETE"));
   };
 
-  it("wants `--yes` where nobody can be asked, and then asks neither state nor cloud", async () => {
+  it("requires `--yes` without a terminal or with `--json`, before any read of state or cloud", async () => {
     for (const [args, why] of [
       [[], "here is no terminal"],
       [["--abandon", "--json"], "asks no questions"],
@@ -54,7 +54,7 @@ describe("`stackadm destroy`, before anything is changed", function () {
     untouched();
   });
 
-  it("ends then, with the process that was begun for an operation", async () => {
+  it("ends the process that was started early for the operation, if the arguments are refused", async () => {
     for (const args of [["destroy"], ["preview", "--cwd", "/"]]) {
       const { code, out, err } = await operator.start(args).ended;
       assert.equal(code, 2, out + err);
@@ -62,7 +62,7 @@ describe("`stackadm destroy`, before anything is changed", function () {
     untouched();
   });
 
-  it("shows a person what goes, and does nothing at another answer, or at none", async () => {
+  it("shows what will be deleted, and changes nothing without the exact cluster name", async () => {
     for (const keys of ["yes\n", "dev2\n", "\n", ""]) {
       const { code, out, err } = await operator.type(keys, "destroy");
       assert.deepEqual([code, out], [1, ""], err);
@@ -77,14 +77,14 @@ describe("`stackadm destroy`, before anything is changed", function () {
     untouched();
   });
 
-  it("ends with 130 at Ctrl-C", async () => {
+  it("exits with code 130 on Ctrl-C", async () => {
     const { code, err } = await operator.type("de\u0003v\n", "destroy");
     assert.equal(code, 130);
     assert.match(err, /error: Stopped on request before anything was changed\./);
     untouched();
   });
 
-  it("goes on when the cluster's name is typed", async () => {
+  it("continues after the user types the cluster's name", async () => {
     operator.engine.runs({ destroy: { stdout: "going" } });
     servers.pop();
     const { code, out } = await operator.type("dev\n", "destroy");
@@ -93,7 +93,7 @@ describe("`stackadm destroy`, before anything is changed", function () {
     assert.deepEqual(operator.engine.operations(), ["destroy"]);
   });
 
-  it("wants the name of every cluster of the stack", async () => {
+  it("requires the names of all clusters of the stack", async () => {
     const [urn, stdout] = [urnOf("command:local:Command", "test-identity"), "ba9876543210"];
     operator.engine.state({ resources: [identity, { ...identity, urn, outputs: { stdout } }] });
     for (const keys of ["dev\n", "test\n", "dev dev\n"]) {
@@ -113,7 +113,7 @@ describe("`stackadm destroy`, before anything is changed", function () {
     assert.match(out, /^Nothing of clusters 'dev', 'test' is left/m);
   });
 
-  it("tells whoever wrote `--yes` in a line, and programs in an event, what goes", async () => {
+  it("prints the plan as one line with `--yes`, and as an event with `--json`", async () => {
     operator.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
     const { err } = await operator.run("destroy", "--yes");
     assert.match(err, /^Destroying the cluster 'dev' \(identity .*\): 1 server\.$/m);
@@ -131,7 +131,7 @@ describe("`stackadm destroy`, before anything is changed", function () {
     );
   });
 
-  it("refuses what is protected, whatever is written or typed", async () => {
+  it("refuses a protected cluster despite `--yes`, `--abandon` or a typed name", async () => {
     operator.engine.state({ resources: [{ ...identity, protect: true }] });
     const refused = [
       await operator.run("destroy", "--yes"),

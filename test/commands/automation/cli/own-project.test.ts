@@ -6,7 +6,7 @@ import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-open
 import { jsonLines, lastLine, Operator } from "../../../support/commands/test-user.js";
 import { equip, startFakeCluster, type FakeCluster } from "../../../support/cloud/ready-cluster.js";
 
-describe("a command in a project of one's own", function () {
+describe("a command in the user's own project", function () {
   this.timeout(120_000);
   let cloud: FakeCloud;
   let cluster: FakeCluster;
@@ -49,7 +49,7 @@ describe("a command in a project of one's own", function () {
       put("index.ts", "throw new Error('it ran');\n");
     });
 
-    it("looks at the cluster, and says what the cluster is not known from", async () => {
+    it("reads the cluster without settings, and warns that it skips the check of the cloud", async () => {
       operator.engine.state({});
       const [status] = jsonLines((await run("status", "--json")).out);
       assert.deepEqual([status?.["type"], status?.["stack"]], ["result", "prod"]);
@@ -64,21 +64,21 @@ describe("a command in a project of one's own", function () {
       assert.ok(operator.engine.calls().every((call) => /--stack prod$|^version/.test(call)));
     });
 
-    it("asks the cloud where the settings describe the cluster all the same", async () => {
+    it("checks the cloud if the stack's settings describe the cluster", async () => {
       put("Pulumi.prod.yaml", settings("mine"));
       const { code, out } = await run("doctor");
       assert.equal(code, 0);
       assert.match(out, /^The cluster fits into this cloud\.$/m);
     });
 
-    it("refreshes, unlocks and destroys without running it", async () => {
+    it("refreshes, unlocks and destroys without running the program", async () => {
       operator.engine.state({});
       for (const args of [["refresh"], ["unlock", "--yes"], ["destroy", "--yes"]])
         assert.equal((await run(...args)).code, 0, args[0]);
       assert.deepEqual(operator.engine.operations(), ["refresh", "destroy"]);
     });
 
-    it("leaves a stack alone that holds no cluster: neither refreshes nor destroys it", async () => {
+    it("refuses to refresh or destroy a stack without a cluster", async () => {
       operator.engine.state({ resources: [theirs] });
       for (const args of [["refresh"], ["destroy", "--yes"]]) {
         const { code, err } = await run(...args);
@@ -88,7 +88,7 @@ describe("a command in a project of one's own", function () {
       assert.deepEqual(operator.engine.operations(), []);
     });
 
-    it("says in which project it destroys", async () => {
+    it("names the project directory when it destroys", async () => {
       operator.engine.state({ resources: [network] });
       const where = `The project is in ${join(operator.home, "mine")}.`;
       const asked = await operator.type("no\n", "--cwd", "mine", "-s", "prod", "destroy");
@@ -97,7 +97,7 @@ describe("a command in a project of one's own", function () {
       assert.ok(err.includes(where), err);
     });
 
-    it("does not run the package's program instead of it", async () => {
+    it("refuses to run the package's program instead of the project's program", async () => {
       for (const command of ["up", "preview"]) {
         const { code, out, err } = await run(command);
         assert.deepEqual([code, out], [2, ""], command);
@@ -110,7 +110,7 @@ describe("a command in a project of one's own", function () {
     });
   });
 
-  it("does not run the package's program on a stack that holds no cluster", async () => {
+  it("refuses to run the package's program on a stack without a cluster", async () => {
     put("Pulumi.prod.yaml", settings("mine"));
     operator.engine.state({ resources: [theirs] });
     for (const args of [["up"], ["preview"], ["up", "--expect-no-changes"]]) {
@@ -121,14 +121,14 @@ describe("a command in a project of one's own", function () {
     assert.deepEqual(operator.engine.operations(), []);
   });
 
-  it("runs the package's program with settings alone, under the project's own key", async () => {
+  it("runs the package's program for a project that has only settings under its own key", async () => {
     put("Pulumi.prod.yaml", settings("mine"));
     const { code, err } = await run("preview");
     assert.equal(code, 0, err);
     assert.deepEqual(operator.engine.operations(), ["preview"]);
   });
 
-  it("says under which key the settings belong that were copied from another project", async () => {
+  it("reports the right key for settings that were copied from another project", async () => {
     put("Pulumi.prod.yaml", settings("stackadm"));
     const { code, err } = await run("preview");
     assert.equal(code, 2);
@@ -138,7 +138,7 @@ describe("a command in a project of one's own", function () {
     );
   });
 
-  it("makes no passphrase where the settings name another provider of secrets", async () => {
+  it("creates no passphrase if the settings name another secrets provider", async () => {
     operator.isNew();
     put("index.ts", "");
     put("Pulumi.prod.yaml", "secretsprovider: awskms://alias/stacks\nencryptedkey: AAAA\n");

@@ -7,7 +7,7 @@ import { Checkout } from "../../../../packages/tools/test/commands/support/check
 
 const there = "exports.main = async () => process.stdout.write('there\\n');";
 
-describe("the entry of an installed package", function () {
+describe("the entry point of an installed package", function () {
   this.timeout(60_000);
   let checkout: Checkout;
   const run = (...args: string[]) => checkout.run("automation/cli/stackadm.mjs", args);
@@ -21,7 +21,7 @@ describe("the entry of an installed package", function () {
 
   // A checkout has both files. A package may have one: the compiler's settings or a folder `tools`.
   for (const missing of ["packages/tools/prepare-checkout.mjs", "tsconfig.build.json"])
-    it(`only runs what is there, without ${missing}`, async () => {
+    it(`runs the existing build and never starts a build if ${missing} is missing`, async () => {
       if (missing === "tsconfig.build.json") {
         rmSync(join(checkout.root, missing));
         checkout.take("packages/tools/prepare-checkout.mjs");
@@ -41,10 +41,10 @@ describe("the entry of an installed package", function () {
     });
 });
 
-describe("the program's entry", function () {
+describe("the entry point of the Pulumi program", function () {
   this.timeout(60_000);
 
-  it("has at most thirty lines, exports a function and does nothing else", () => {
+  it("has at most thirty lines, and only exports a function", () => {
     const root = getPackageRoot();
     assert.ok(readFileSync(join(root, "index.ts"), "utf8").split("\n").length <= 31);
     const script = 'import program from "./index.js"; console.log(typeof program)';
@@ -54,7 +54,7 @@ describe("the program's entry", function () {
   });
 });
 
-describe("the command line", function () {
+describe("the module graph of the command line", function () {
   this.timeout(60_000);
   let early: string[];
   let late: string[];
@@ -74,7 +74,7 @@ describe("the command line", function () {
   const among = (loaded: readonly string[], parts: readonly string[]): string[] =>
     loaded.filter((path) => parts.some((part) => path.includes(part))).slice(0, 3);
 
-  it("begins with what every command needs: help and mistakes in using it wait for no command's work", () => {
+  it("loads no command implementation or heavy dependency at the start, so that help and errors are fast", () => {
     const folders = ["openstack", "components", "packages", "automation/setup"];
     const ours = folders.map((name) => join(getPackageRoot(), name, "/"));
     const theirs = ["zod", "ssh2", "yaml"].map((name) => `/node_modules/${name}/`);
@@ -82,7 +82,7 @@ describe("the command line", function () {
     assert.notDeepEqual(among(late, ["/cluster-service."]), []);
   });
 
-  it("works without Pulumi's SDK, which only the process of an operation needs: half a second of each command", () => {
+  it("never loads Pulumi's SDK, which would add half a second to each command", () => {
     assert.deepEqual(among(late, ["/@pulumi/"]), []);
   });
 });

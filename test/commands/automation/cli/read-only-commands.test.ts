@@ -21,7 +21,7 @@ import {
   type FakeCluster,
 } from "../../../support/cloud/ready-cluster.js";
 
-describe("a command that only looks", function () {
+describe("a read-only command", function () {
   this.timeout(120_000);
   let cloud: FakeCloud;
   let cluster: FakeCluster;
@@ -64,7 +64,7 @@ describe("a command that only looks", function () {
   };
 
   describe("`stackadm status`", () => {
-    it("shows machines as the cloud and nodes as Kubernetes sees them", async () => {
+    it("shows the machines from the cloud and the nodes from Kubernetes", async () => {
       serversAre("ACTIVE");
       holdIdentity();
       const { code, out, err } = await operator.start(["status"]).ended;
@@ -72,7 +72,7 @@ describe("a command that only looks", function () {
       golden("cli/status-table.txt", out.replace(cloud.authUrl, "http://cloud.example/identity"));
     });
 
-    it("ends with 5 when a node is not Ready, with its reason and the missing server", async () => {
+    it("exits with code 5 if a node is not Ready, with the reason and the missing server", async () => {
       cluster.ready = false;
       const { code, out, err } = await operator.run("status");
       assert.deepEqual([code, err], [5, ""]);
@@ -83,7 +83,7 @@ describe("a command that only looks", function () {
       assert.deepEqual([error?.["type"], error?.["code"]], ["error", "VERIFY_FAILED"]);
     });
 
-    it("warns when the credential of the cluster's controllers ends soon, and says what to do", async () => {
+    it("warns that the controllers' credential expires soon, and explains how to replace it", async () => {
       serversAre("ACTIVE");
       const type = "openstack:identity/applicationCredential:ApplicationCredential";
       const urn = urnOf(`stackadm:identity:ApplicationCredential$${type}`, "dev-credential");
@@ -98,7 +98,7 @@ describe("a command that only looks", function () {
       assert.deepEqual(warnings, [warning.slice(2)]);
     });
 
-    it("says which certificate ends first, and warns when it was not signed anew in time", async () => {
+    it("shows the certificate that expires first, and warns of an overdue renewal", async () => {
       serversAre("ACTIVE");
       const at = (days: number): string =>
         new Date(Date.now() + days * 86_400_000).toISOString().replace(/\.\d+/, "");
@@ -115,7 +115,7 @@ describe("a command that only looks", function () {
       );
     });
 
-    it("still shows the machines when the Kubernetes API does not answer, and says that it does not", async () => {
+    it("shows the machines and reports the error if the Kubernetes API is unreachable", async () => {
       serversAre("SHUTOFF");
       await cluster.close();
       const { code, out, err } = await operator.run("status");
@@ -130,7 +130,7 @@ describe("a command that only looks", function () {
       assert.equal((result?.["servers"] as { server: string }[])[0]?.server, "SHUTOFF");
     });
 
-    it("has everything in one line for programs", async () => {
+    it("prints everything in one JSON line", async () => {
       serversAre("ACTIVE");
       const { out } = await operator.run("status", "--json");
       const [line, ...more] = jsonLines(out);
@@ -146,7 +146,7 @@ describe("a command that only looks", function () {
   });
 
   for (const command of ["status", "kubeconfig"])
-    it(`says of a stack whose first \`up\` did not end that it has no cluster yet: ${command}`, async () => {
+    it(`reports that a stack has no cluster yet if its first \`up\` did not finish: ${command}`, async () => {
       operator.engine.outputs({});
       const { code, out, err } = await operator.run(command);
       assert.deepEqual([code, out], [1, ""]);
@@ -158,7 +158,7 @@ describe("a command that only looks", function () {
     });
 
   describe("`stackadm kubeconfig`", () => {
-    it("prints only the path of a file that its owner alone can read", async () => {
+    it("prints only the path of a file that only its owner can read", async () => {
       const { code, out, err } = await operator.run("kubeconfig");
       const path = operator.kubeconfig();
       assert.deepEqual([code, out, err], [0, `${path}\n`, ""]);
@@ -166,13 +166,13 @@ describe("a command that only looks", function () {
       assert.equal(statSync(path).mode & 0o777, 0o600);
     });
 
-    it("prints the secret itself only when told to, and then writes no file", async () => {
+    it("prints the kubeconfig with `--print`, and then writes no file", async () => {
       const { out } = await operator.run("kubeconfig", "--print");
       assert.equal(out, cluster.kubeconfig);
       assert.ok(!existsSync(operator.kubeconfig()));
     });
 
-    it("ends with 1 for a stack that is not there, and says how to make it", async () => {
+    it("exits with code 1 for a stack that does not exist, and explains how to create it", async () => {
       writeFileSync(join(operator.package, "Pulumi.later.yaml"), "config: {}\n");
       operator.engine.refuses({ "stack export": "error: no stack named 'later' found\n" });
       const { code, err } = await operator.run("kubeconfig", "--stack", "later");
@@ -185,7 +185,7 @@ describe("a command that only looks", function () {
   });
 
   describe("`stackadm outputs`", () => {
-    it("prints JSON in which secrets are hidden unless asked for", async () => {
+    it("prints JSON that hides secrets without `--show-secrets`", async () => {
       const hidden = await operator.run("outputs");
       assert.equal((JSON.parse(hidden.out) as { kubeconfig: string }).kubeconfig, "[secret]");
       assert.ok(!hidden.out.includes(clientKey));
@@ -194,7 +194,7 @@ describe("a command that only looks", function () {
       assert.equal(kubeconfig, cluster.kubeconfig);
     });
 
-    it("hides them from programs too", async () => {
+    it("hides secrets with `--json` too", async () => {
       const { out } = await operator.run("outputs", "--json");
       const outputs = lastLine(out)["outputs"] as Record<string, unknown>;
       assert.deepEqual([outputs["kubeconfig"], outputs["clusterName"]], ["[secret]", "dev"]);
@@ -204,7 +204,7 @@ describe("a command that only looks", function () {
   describe("`stackadm preview`", () => {
     const summary = { timestamp: 9, summaryEvent: { durationSeconds: 1, resourceChanges: {} } };
 
-    it("shows a row for each resource that would change, in the order of the engine", async () => {
+    it("prints a row for each resource that would change, in the engine's order", async () => {
       const steps = [
         { type: networkType, name: "net" },
         { type: instanceType, name: "vm", op: "replace" },
@@ -219,7 +219,7 @@ describe("a command that only looks", function () {
       assert.deepEqual(plan[1], { operation: "replace", type: "Instance", name: "vm" });
     });
 
-    it("ends with 6 where something would change and none was expected, after the plan", async () => {
+    it("prints the plan and exits with code 6 if it finds changes with `--expect-no-changes`", async () => {
       const events = [stepEvent("resourcePreEvent", { type: networkType, name: "net" }), summary];
       operator.engine.runs({ preview: { events } });
       const { code, out, err } = await operator.run("preview", "--expect-no-changes");
@@ -238,7 +238,7 @@ describe("a command that only looks", function () {
       assert.equal((await operator.run("preview", "--expect-no-changes")).code, 0);
     });
 
-    it("says so when there is nothing to do, and passes --refresh on", async () => {
+    it("reports no changes, and passes `--refresh` to the engine", async () => {
       operator.engine.runs({ preview: { events: [summary] } });
       const { code, out } = await operator.run("preview", "--refresh");
       assert.deepEqual([code, out], [0, "No changes.\n"]);
@@ -247,7 +247,7 @@ describe("a command that only looks", function () {
   });
 
   for (const command of ["preview", "refresh"])
-    it(`\`stackadm ${command}\` says first whose cluster it is, to people in a line and to programs in an event`, async () => {
+    it(`identifies the cluster first, in a line or in a JSON event: \`stackadm ${command}\``, async () => {
       holdIdentity();
       const { err } = await operator.run(command);
       const line = `Cluster 'dev' (identity 0123456789ab) in cloud '${cloud.authUrl}', region 'one', project 'demo'`;
@@ -269,7 +269,7 @@ describe("a command that only looks", function () {
       );
     });
 
-  it("goes on without the cloud where that does not answer, and says what is known: `stackadm refresh`", async () => {
+  it("continues without the cloud if the cloud refuses the sign-in: `stackadm refresh`", async () => {
     holdIdentity();
     cloud.on("POST /identity/v3/auth/tokens", { status: 401, body: {} });
     const { code, err } = await operator.run("refresh");
@@ -277,7 +277,7 @@ describe("a command that only looks", function () {
     assert.match(err, /^Cluster 'dev' \(identity 0123456789ab\)$/m);
   });
 
-  it("`stackadm refresh` counts what differs from the state, and changes no cloud", async () => {
+  it("counts the resources that differ from the state: `stackadm refresh`", async () => {
     const vm = { type: instanceType, name: "vm" };
     operator.engine.runs({
       refresh: {

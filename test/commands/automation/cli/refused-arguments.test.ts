@@ -22,19 +22,19 @@ const files: readonly (readonly [what: string, text: string, said: RegExp])[] = 
   ["another cloud", stringify({ clouds: { theirs: {} } }), /no cloud 'ours' .*It holds: theirs/s],
   ["an empty file", "", /no cloud 'ours' .*It holds: none/s],
   ["no clouds", "cloud: {}\n", /no cloud 'ours'/],
-  ["no YAML", "clouds: [1\n", /clouds\.yaml cannot be read: .* at line 2/],
+  ["invalid YAML", "clouds: [1\n", /clouds\.yaml cannot be read: .* at line 2/],
   ["a list as a cloud", stringify({ clouds: { ours: [1] } }), /clouds\.ours is a list and must/],
   ["no auth", stringify({ clouds: { ours: {} } }), /auth_url, username or user_id, password are/],
   ["no auth_url", authOf({ auth_url: undefined }), /auth_url is missing/],
-  ["no URL", authOf({ auth_url: "keystone" }), /'keystone' is not the address .*; write one like/],
+  [
+    "an invalid URL",
+    authOf({ auth_url: "keystone" }),
+    /'keystone' is not the address .*; write one like/,
+  ],
   ["another protocol", authOf({ auth_url: "ftp://k" }), /'ftp:\/\/k' is not the address .*; write/],
   ["no user", authOf({ username: undefined }), /username or user_id is missing/],
   ["no password", authOf({ password: undefined }), /password is missing/],
-  [
-    "an unknown way to sign in",
-    entry({ auth_type: "v3kerberos" }),
-    /'v3kerberos' .*; write one of/,
-  ],
+  ["an unknown auth type", entry({ auth_type: "v3kerberos" }), /'v3kerberos' .*; write one of/],
   ["no token", entry({ auth_type: "token" }), /token is missing/],
   ["no secret", entry({ auth_type: "v3applicationcredential" }), /application_credential_secret/],
   [
@@ -42,10 +42,14 @@ const files: readonly (readonly [what: string, text: string, said: RegExp])[] = 
     entry({ interface: "secret" }),
     /'secret' is not an interface; write one/,
   ],
-  ["a certificate without key", entry({ cert: "/x" }), /cert or key is missing/],
-  ["a certificate that is not there", entry({ cacert: "/nowhere.pem" }), /'\/nowhere\.pem'/],
-  ["a variable that is not set", entry({ cacert: "$NOWHERE/x" }), /needs the variable \$NOWHERE/],
-  ["a word for a truth", entry({ verify: "maybe" }), /clouds\.ours\.verify is text and must be/],
+  ["a certificate without a key", entry({ cert: "/x" }), /cert or key is missing/],
+  ["a missing CA file", entry({ cacert: "/nowhere.pem" }), /'\/nowhere\.pem'/],
+  ["an unset variable", entry({ cacert: "$NOWHERE/x" }), /needs the variable \$NOWHERE/],
+  [
+    "text instead of a boolean",
+    entry({ verify: "maybe" }),
+    /clouds\.ours\.verify is text and must be/,
+  ],
   ["an unknown profile", entry({ profile: "nobodys" }), /there is no profile 'nobodys'/],
 ];
 
@@ -87,7 +91,7 @@ const lines: readonly (readonly [args: readonly string[], said: RegExp])[] = [
   [["doctor", "--fix"], /unknown option '--fix'/],
 ];
 
-describe("what is wrong where a command is called", function () {
+describe("a command with invalid settings or arguments", function () {
   this.timeout(60_000);
   let cloud: FakeCloud;
   let operator: Operator;
@@ -114,7 +118,7 @@ describe("what is wrong where a command is called", function () {
   const openrc = (): Variables => cloud.environment();
 
   for (const [what, text, said] of files)
-    it(`is refused before the first call: ${what} in clouds.yaml`, async () => {
+    it(`fails before the first request: ${what} in clouds.yaml`, async () => {
       const file = join(operator.home, "clouds.yaml");
       writeFileSync(file, text);
       try {
@@ -125,16 +129,16 @@ describe("what is wrong where a command is called", function () {
     });
 
   for (const [changes, said] of variables)
-    it(`is refused before the first call: ${inspect(changes)}`, () =>
+    it(`fails before the first request: ${inspect(changes)}`, () =>
       refused({ ...openrc(), ...changes }, ["up"], said));
 
   for (const stack of stacks)
-    it(`is refused before the first call: a stack called ${JSON.stringify(stack)}`, async () => {
+    it(`fails before the first request: a stack named ${JSON.stringify(stack)}`, async () => {
       for (const command of [["up"], ["destroy", "--yes"], ["kubeconfig"]])
         await refused(openrc(), [...command, `--stack=${stack}`], /is not the name of a stack/);
     });
 
   for (const [args, said] of lines)
-    it(`is refused before the first call: stackadm ${args.join(" ")}`, () =>
+    it(`fails before the first request: stackadm ${args.join(" ")}`, () =>
       refused(openrc(), args, said));
 });

@@ -82,7 +82,7 @@ const rows: readonly Refused[] = [
   up({ OS_CLOUD: "c", OS_CLIENT_CONFIG_FILE: "HOME/c" }, { c: null }),
 ];
 
-describe("what the command line refuses", function () {
+describe("errors of the command line", function () {
   this.timeout(120_000);
   let cloud: FakeCloud;
   before(async () => {
@@ -123,7 +123,7 @@ describe("what the command line refuses", function () {
     }
   };
 
-  it("is said in a sentence, with what to write instead, before anything is asked or begun", async () => {
+  it("explain each mistake in one sentence with a fix, before any request or operation", async () => {
     const said: string[] = [];
     for (const row of rows) said.push(await refusal(row));
     assert.deepEqual(cloud.seen, []);

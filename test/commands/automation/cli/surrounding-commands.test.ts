@@ -9,7 +9,7 @@ import { golden } from "../../../support/golden.js";
 import { jsonLines, lastLine, Operator } from "../../../support/commands/test-user.js";
 import { equip } from "../../../support/cloud/ready-cluster.js";
 
-describe("a command about what surrounds a cluster", function () {
+describe("commands for the environment of a cluster", function () {
   this.timeout(120_000);
   let cloud: FakeCloud;
   let operator: Operator;
@@ -44,7 +44,7 @@ describe("a command about what surrounds a cluster", function () {
   };
 
   describe("`stackadm doctor`", () => {
-    it("names cloud, backend, key, tools and locks, and what the cloud lacks", async () => {
+    it("shows cloud, backend, key, tools and locks, and the flavors that the cloud lacks", async () => {
       lock(deadPid());
       cloud.on("GET /compute/flavors/detail", { body: { flavors: [] } });
       const { code, out } = await operator.start(["doctor"]).ended;
@@ -74,7 +74,7 @@ describe("a command about what surrounds a cluster", function () {
       assert.ok(!existsSync(operator.kubeconfig()));
     });
 
-    it("ends well with warnings alone, and has them for programs", async () => {
+    it("succeeds with warnings only, and prints the warnings as JSON", async () => {
       cloud.on("GET /compute/limits", { status: 403, body: { forbidden: { message: "no" } } });
       const { code, out } = await operator.run("doctor", "--json");
       assert.equal(code, 0);
@@ -85,7 +85,7 @@ describe("a command about what surrounds a cluster", function () {
       ]);
     });
 
-    it("says that this machine's kubectl is too old for the cluster, and calls it no problem", async () => {
+    it("reports that the local kubectl is too old for the cluster, and still succeeds", async () => {
       operator.kubectl("v1.29.0");
       const { code, out } = await operator.run("doctor");
       assert.equal(code, 0);
@@ -95,7 +95,7 @@ describe("a command about what surrounds a cluster", function () {
       );
     });
 
-    it("makes the user's key and passphrase once, for nobody else to read, and says that they are to be kept", async () => {
+    it("creates the user's key and passphrase once, readable by the owner only, and advises a copy", async () => {
       operator.isNew();
       const { err } = await operator.run("doctor");
       for (const path of [operator.state("passphrase"), operator.state("ssh", "id_ed25519")])
@@ -112,7 +112,7 @@ describe("a command about what surrounds a cluster", function () {
     const by = (pid: number): string =>
       `process ${pid} of ann on ${hostname()}, since 2026-01-02T03:04:05Z`;
 
-    it("wants `--yes` where nobody can be asked", async () => {
+    it("requires `--yes` without a terminal", async () => {
       const file = lock(deadPid());
       const { code, err } = await operator.run("unlock");
       assert.equal(code, 2);
@@ -120,7 +120,7 @@ describe("a command about what surrounds a cluster", function () {
       assert.ok(existsSync(file));
     });
 
-    it("shows who holds the stack, and removes the lock when its name is typed", async () => {
+    it("shows the lock's owner, and removes the lock after the user types the stack's name", async () => {
       const pid = deadPid();
       const file = lock(pid);
       const refused = await operator.type("yes\n", "unlock");
@@ -134,7 +134,7 @@ describe("a command about what surrounds a cluster", function () {
       assert.equal((await operator.run("unlock", "--yes")).out, "Stack 'dev' is not locked.\n");
     });
 
-    it("shows programs the holder, and removes the lock with `--yes`", async () => {
+    it("prints the lock's owner as JSON, and removes the lock with `--yes`", async () => {
       const pid = deadPid();
       lock(pid);
       const { out } = await operator.run("unlock", "--yes", "--json");
@@ -143,7 +143,7 @@ describe("a command about what surrounds a cluster", function () {
       assert.deepEqual(lastLine(out), { type: "result", ok: true, removed: [by(pid)] });
     });
 
-    it("refuses with exit code 4 while its process runs, also with `--yes`", async () => {
+    it("refuses with exit code 4 while the locking process runs, also with `--yes`", async () => {
       const pid = await livingPulumi();
       const file = lock(pid);
       const { code, out, err } = await operator.run("unlock", "--yes");
@@ -152,7 +152,7 @@ describe("a command about what surrounds a cluster", function () {
       assert.ok(existsSync(file));
     });
 
-    it("is not done by `destroy`, which refuses what it cannot prove to be dead", async () => {
+    it("is required before `destroy` on a locked stack, also if the locking process is dead", async () => {
       operator.engine.state({});
       lock(await livingPulumi());
       assert.equal((await operator.run("destroy", "--yes")).code, 4);
@@ -162,7 +162,7 @@ describe("a command about what surrounds a cluster", function () {
   });
 
   describe("`stackadm toolchain`", () => {
-    it("shows every piece with version, origin and reason", async () => {
+    it("shows each tool with version, origin and reason", async () => {
       const { code, out, err } = await operator.run("toolchain");
       assert.deepEqual([code, err], [0, ""]);
       const rows = out.trimEnd().split("\n").slice(1);
@@ -178,7 +178,7 @@ describe("a command about what surrounds a cluster", function () {
       );
     });
 
-    it("gives programs the variables under which it works", async () => {
+    it("prints the environment variables as JSON", async () => {
       const [result, ...more] = jsonLines((await operator.run("toolchain", "--json")).out);
       assert.deepEqual(more, []);
       const { PATH = "" } = result?.["environment"] as Record<string, string>;
@@ -191,7 +191,7 @@ describe("a command about what surrounds a cluster", function () {
   });
 
   describe("`stackadm env`", () => {
-    it("is evaluated by a shell, in which plain `pulumi` and the login key then are there", async () => {
+    it("prints shell code that provides `pulumi`, the backend's variables and the login key", async () => {
       const { code, out } = await operator.run("env");
       assert.equal(code, 0);
       const script = `eval "$LINES_OF_ENV"\npulumi version\nssh-add -L\nssh-agent -k >/dev/null\nenv`;
@@ -210,14 +210,14 @@ describe("a command about what surrounds a cluster", function () {
         );
     });
 
-    it("says on standard error that the key which it made is to be kept", async () => {
+    it("advises on standard error to keep a copy of the new login key", async () => {
       operator.isNew();
       const { out, err } = await operator.run("env");
       assert.match(err, /ssh\/id_ed25519, the login key /);
       assert.doesNotMatch(out, /is made/);
     });
 
-    it("prints the others without a passphrase where none can be made, and says so once", async () => {
+    it("prints the other variables if no passphrase can be created, and warns once", async () => {
       operator.isNew();
       const { code, out, err } = await operator.runWith(
         { PULUMI_BACKEND_URL: "s3://bucket" },
@@ -229,7 +229,7 @@ describe("a command about what surrounds a cluster", function () {
       assert.equal(err.match(/No passphrase is set for .* s3:\/\/bucket/g)?.length, 1);
     });
 
-    it("does not print the cloud's password, which the shell has already", async () => {
+    it("omits the cloud's password, which the shell already has", async () => {
       assert.ok(!(await operator.run("env")).out.includes("correct horse"));
     });
   });

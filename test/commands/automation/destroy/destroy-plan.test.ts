@@ -72,7 +72,7 @@ describe("the plan of a destroy", function () {
     answer = { status: 200, body: JSON.stringify({ items }) };
   };
 
-  it("says whose cluster it is, what goes by state or identity, and nothing of anybody else", async () => {
+  it("lists the cluster's identity and its objects by state or identity, and no foreign objects", async () => {
     await live();
     const { cluster, identities, held, backend, goes, problem, protection } = await plan();
     assert.deepEqual([cluster, identities, held], ["old", [identity], true]);
@@ -84,7 +84,7 @@ describe("the plan of a destroy", function () {
     assert.deepEqual([problem, protection], [undefined, undefined]);
   });
 
-  it("names the kinds that the cloud does not show", async () => {
+  it("lists the kinds that the cloud does not show", async () => {
     await live();
     embedder.cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
     const { goes, hidden } = await plan();
@@ -93,7 +93,7 @@ describe("the plan of a destroy", function () {
     assert.deepEqual((await plan()).hidden, hidden);
   });
 
-  it("says what stays: what the program has stay, and a volume of which only the mark says whose it is", async () => {
+  it("lists the objects that remain: retained resources, and a volume that only its mark assigns", async () => {
     await live();
     const { resources } = engine.stateNow()?.deployment as { resources: object[] };
     engine.state({ resources: resources.map((one) => ({ ...one, retainOnDelete: true })) });
@@ -104,7 +104,7 @@ describe("the plan of a destroy", function () {
     assert.deepEqual(names, ["lb", "s1,copy,n1"]);
   });
 
-  it("knows of the cluster which volumes go, by their reclaim policy, with their claims", async () => {
+  it("reads from the cluster which volumes are deleted, by reclaim policy, with their claims", async () => {
     await live();
     assert.deepEqual(fates(await plan()), [
       ...["gone shop/gone goes", "kept shop/kept stays", "left  stays"],
@@ -112,7 +112,7 @@ describe("the plan of a destroy", function () {
     ]);
   });
 
-  it("does not know it when the cluster does not say, and says why", async () => {
+  it("marks volumes as unknown if the cluster's API fails, and reports why", async () => {
     await live();
     for (const [status, body, why] of [
       [401, "expired", /answered 401 .*: expired/],
@@ -156,7 +156,7 @@ describe("the plan of a destroy", function () {
       ];
     });
 
-    it("knows of the cluster which go: all but those that are kept on purpose, or left", async () => {
+    it("marks floating IPs of Services as deleted, except annotated ones and leftovers", async () => {
       const found = await plan();
       assert.deepEqual(floatingFates(found), [
         ...["203.0.113.0 shop/web goes", "203.0.113.1 shop/kept stays"],
@@ -165,7 +165,7 @@ describe("the plan of a destroy", function () {
       assert.ok(found.goes.every(({ kind }) => kind !== "floating IP"));
     });
 
-    it("knows that one goes that another Service took over", async () => {
+    it("marks an annotated floating IP as deleted if another Service uses the address now", async () => {
       others["/api/v1/services"] = [
         service("kept", { ip: "203.0.113.9", annotations: keep }),
         service("other", { ip: "203.0.113.1" }),
@@ -173,7 +173,7 @@ describe("the plan of a destroy", function () {
       assert.equal(floatingFates(await plan())[1], "203.0.113.1 shop/other goes");
     });
 
-    it("has all of an abandoned cluster stay, and does not know of one that is silent", async () => {
+    it("keeps all floating IPs of an abandoned cluster, and marks floating IPs as unknown if the API fails", async () => {
       const abandoned = floatingFates(await plan({ abandon: true }));
       assert.ok(abandoned.length === 4 && abandoned.every((one) => one.endsWith(" - stays")));
       answer = { status: 500, body: "" };
@@ -181,7 +181,7 @@ describe("the plan of a destroy", function () {
     });
   });
 
-  it("knows of the cluster which snapshots go, by their deletion policy", async () => {
+  it("reads from the cluster which snapshots are deleted, by deletion policy", async () => {
     await live();
     assert.deepEqual((await plan()).snapshots, [], "a cluster without snapshots serves none");
     others["/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents"] = [
@@ -208,7 +208,7 @@ describe("the plan of a destroy", function () {
     assert.equal((await plan({ abandon: true })).snapshots.length, 2);
   });
 
-  describe("of several clusters", () => {
+  describe("for several clusters", () => {
     const another = "ba9876543210";
     /**
      * Adds a provider of the user's program in first place, and a second cluster with its API at
@@ -235,7 +235,7 @@ describe("the plan of a destroy", function () {
       engine.state({ resources });
     };
 
-    it("asks each, and no provider that is none of a cluster", async () => {
+    it("queries the API of each cluster, and of no other Kubernetes provider", async () => {
       const seen: string[] = [];
       const second = createServer(({ url = "" }, response) => {
         seen.push(url);
@@ -258,7 +258,7 @@ describe("the plan of a destroy", function () {
       }
     });
 
-    it("does not know what becomes of what no cluster knows when one does not say", async () => {
+    it("marks volumes without a known cluster as unknown if one cluster's API is unreachable", async () => {
       await more(1);
       const found = await plan();
       assert.match(found.problem ?? "", /^test: The Kubernetes API at 127\.0\.0\.1:1 cannot be/);
@@ -269,7 +269,7 @@ describe("the plan of a destroy", function () {
     });
   });
 
-  it("asks no cluster that is to be abandoned: its volumes stay", async () => {
+  it("queries no API of an abandoned cluster, and keeps its volumes", async () => {
     await live();
     answer = { status: 500, body: "" };
     const { problem, ...rest } = await plan({ abandon: true });
@@ -280,7 +280,7 @@ describe("the plan of a destroy", function () {
     assert.equal(problem, undefined);
   });
 
-  it("is empty when the state holds nothing, whatever carries the name", async () => {
+  it("is empty if the state is empty, even if objects carry the cluster's name", async () => {
     await live();
     engine.state({ resources: [] });
     const { backend, cloud } = embedder;

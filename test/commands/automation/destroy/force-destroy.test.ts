@@ -12,7 +12,7 @@ describe("abandoning a cluster", function () {
   });
   afterEach(() => embedder.stop());
 
-  it("forgets what is in it, with whatever provider, and nothing that is in another cluster", async () => {
+  it("removes the cluster's objects from the state for all its providers, and keeps all other objects", async () => {
     const cluster = await startFakeCluster();
     await cluster.close();
     const ofAuthority = (data: string): string =>
@@ -51,7 +51,7 @@ describe("abandoning a cluster", function () {
     );
   });
 
-  it("deletes load balancers without an identity by the name that its own controller has, and names all others in its network", async () => {
+  it("deletes load balancers with its controller's cluster name, and reports all others in its network", async () => {
     const cluster = await startFakeCluster();
     await cluster.close();
     const { kubeconfig } = cluster;
@@ -104,7 +104,7 @@ describe("abandoning a cluster", function () {
     assert.deepEqual([deleted, named], [["lb"], ["a", "b", "c", "d", "e"]]);
   });
 
-  describe("which another engine may be at work on", () => {
+  describe("while another engine may change the stack", () => {
     const identity = (stdout: string) => ({
       urn: urnOf("command:local:Command", "dev-identity"),
       type: "command:local:Command",
@@ -138,13 +138,13 @@ describe("abandoning a cluster", function () {
     const imports = (): number =>
       embedder.engine.calls().filter((call) => call.startsWith("stack import")).length;
 
-    it("deletes its load balancers only while the stack is held", async () => {
+    it("deletes the load balancers only while it holds the stack's lock", async () => {
       await abandon();
       assert.deepEqual(held, [true]);
       assert.deepEqual(embedder.engine.operations(), ["hold", "destroy"]);
     });
 
-    it("touches nothing while somebody else holds it", async () => {
+    it("changes nothing while another user holds the lock", async () => {
       const lock = "created by ann@elsewhere (pid 1) at 2026-01-02T03:04:05Z";
       const stderr = `error: the stack is currently locked by 1 lock(s)\n  s3://bucket/1.json: ${lock}\n`;
       embedder.engine.runs({ hold: { stderr, code: 255 } });
@@ -154,7 +154,7 @@ describe("abandoning a cluster", function () {
       assert.deepEqual(embedder.engine.stateNow()?.deployment, ours);
     });
 
-    it("takes what the state says then: another cluster, or one that is protected by now, stays", async () => {
+    it("uses the state after locking, and fails if it has another identity or protection", async () => {
       const another = { resources: [identity("ba9876543210")] };
       embedder.engine.runs({ hold: { state: another } });
       await fails(abandon(), "FAILED");
@@ -166,7 +166,7 @@ describe("abandoning a cluster", function () {
       assert.deepEqual(embedder.engine.stateNow()?.deployment, safe);
     });
 
-    it("leaves a state that changed since", async () => {
+    it("keeps a state that another operation changed in the meantime", async () => {
       const grown = { resources: [...ours.resources, identity("ba9876543210")] };
       meanwhile = () => {
         embedder.engine.state(grown);
@@ -177,7 +177,7 @@ describe("abandoning a cluster", function () {
       assert.deepEqual(embedder.engine.operations(), ["hold"]);
     });
 
-    it("takes along what an interrupted run made, of which an import forgets the record", async () => {
+    it("deletes objects of an interrupted run before an import removes their record", async () => {
       const resource = { urn: urnOf(networkType, "net"), type: networkType, custom: true };
       const creating = { type: "creating", resource: { ...resource, inputs: { name: "dev" } } };
       embedder.engine.state({ ...ours, pending_operations: [creating] });

@@ -16,7 +16,7 @@ const ids = {
   "dev-general-0": "0b1c2d3e-0000-4000-8000-000000000001",
 } as const;
 
-describe("what a destroy begins with", function () {
+describe("the first steps of a destroy", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   let engine: Engine;
@@ -58,7 +58,7 @@ describe("what a destroy begins with", function () {
   afterEach(() => embedder.stop());
   const destroy = () => embedder.service().destroy("dev");
 
-  it("says at once that the machine which gives everything back was stopped, and both ways out", async () => {
+  it("reports immediately that the teardown machine is stopped, and suggests two remedies", async () => {
     nova({ "dev-control-plane-0": "SHUTOFF", "dev-general-0": "ACTIVE" });
     const { message, hint } = await fails(destroy(), "SERVER_STOPPED");
     assert.match(message, /dev-control-plane-0, .* Nova says SHUTOFF. Nothing was changed\.$/);
@@ -66,7 +66,7 @@ describe("what a destroy begins with", function () {
     assert.deepEqual(engine.operations(), []);
   });
 
-  it("reads the state once, and its secrets once", async () => {
+  it("reads the state once without and once with secrets", async () => {
     nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "ACTIVE" });
     await destroy();
     const reads = engine.calls().filter((call) => call.startsWith("stack export"));
@@ -76,19 +76,19 @@ describe("what a destroy begins with", function () {
     );
   });
 
-  it("says what to do about one that was deleted", async () => {
+  it("suggests `up --refresh` or `destroy --abandon` if the teardown machine was deleted", async () => {
     nova({ "dev-control-plane-0": undefined, "dev-general-0": "ACTIVE" });
     const { hint } = await fails(destroy(), "SERVER_STOPPED");
     assert.match(hint, /up --refresh.*destroy --abandon/);
   });
 
-  it("does not mind a worker that was stopped", async () => {
+  it("ignores a stopped worker", async () => {
     nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "SHUTOFF" });
     await destroy();
     assert.deepEqual(engine.operations(), ["destroy"]);
   });
 
-  it("has the next `up` undo what the cluster was told for its end, where the run came no further than that", async () => {
+  it("makes the next `up` repair the cluster if the destroy fails after the teardown", async () => {
     nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "ACTIVE" });
     const { deployment } = engine.stateNow() ?? assert.fail("there is a state");
     const inControlPlane = `stackadm:kubeadm:ControlPlane$${commandType}`;

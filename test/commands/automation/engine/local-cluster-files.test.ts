@@ -12,7 +12,7 @@ const identity = {
   outputs: { stdout: "0123456789ab" },
 };
 
-describe("the kubeconfig files of stacks that have the same name", function () {
+describe("the kubeconfig files of stacks with the same name", function () {
   this.timeout(120_000);
   let cluster: FakeCluster;
   let embedder: Embedder;
@@ -41,7 +41,7 @@ describe("the kubeconfig files of stacks that have the same name", function () {
     embedder.engine.state({ resources: [identity, server, provider] });
   };
 
-  it("are one for each backend and each project, and a destroy takes only its own", async () => {
+  it("have one path per backend and project, and a destroy deletes only its own file", async () => {
     const first = await embedder.service().kubeconfigFile("dev");
     embedder.engine.outputs({
       ...cluster.outputs,
@@ -68,27 +68,27 @@ describe("the kubeconfig files of stacks that have the same name", function () {
     );
   });
 
-  describe("where an earlier release kept it by the stack's name alone", () => {
+  describe("at the path of an earlier release, which contained only the stack's name", () => {
     let earlier: string;
     beforeEach(() => {
       earlier = embedder.state("kubeconfig-dev");
       mkdirSync(dirname(earlier), { recursive: true });
     });
 
-    it("is moved once it is known to lead to the same cluster", async () => {
+    it("move to the new path if they belong to the same cluster", async () => {
       writeFileSync(earlier, cluster.kubeconfig);
       const path = await embedder.service().kubeconfigFile("dev");
       assert.deepEqual([read(path), existsSync(earlier)], [cluster.kubeconfig, false]);
     });
 
-    it("goes with its cluster", async () => {
+    it("are deleted with their cluster", async () => {
       writeFileSync(earlier, cluster.kubeconfig);
       holdCluster();
       await embedder.service().destroy("dev");
       assert.deepEqual([existsSync(earlier), existsSync(embedder.kubeconfig())], [false, false]);
     });
 
-    it("stays when the engine could not finish, in its new place", async () => {
+    it("move to the new path and stay if the engine fails", async () => {
       writeFileSync(earlier, cluster.kubeconfig);
       holdCluster();
       embedder.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
@@ -99,7 +99,7 @@ describe("the kubeconfig files of stacks that have the same name", function () {
       );
     });
 
-    it("stays as it is where it leads to another cluster, or nowhere", async () => {
+    it("stay unchanged if they belong to another cluster or contain no kubeconfig", async () => {
       for (const text of [ofAnother(1), "of a cluster that was"]) {
         writeFileSync(earlier, text);
         const path = await embedder.service().kubeconfigFile("dev");

@@ -22,7 +22,7 @@ import { installed } from "../../../support/commands/installed-package.js";
 
 const { failures, runOperation } = installed();
 
-describe("one operation in a process of its own", function () {
+describe("an operation in its own process", function () {
   this.timeout(60_000);
   let engine: Engine;
   let events: DecodedEngineEvent[];
@@ -73,7 +73,7 @@ describe("one operation in a process of its own", function () {
     return error;
   };
 
-  it("tells what happened, in order", async () => {
+  it("reports events in order", async () => {
     const net = { type: networkType, name: "net" };
     engine.runs({
       up: { events: [stepEvent("resourcePreEvent", net), stepEvent("resOutputsEvent", net)] },
@@ -85,7 +85,7 @@ describe("one operation in a process of its own", function () {
     );
   });
 
-  it("runs in the directory and with the environment that it is given", async () => {
+  it("runs in the given directory with the given environment", async () => {
     program(
       `console.log(process.cwd() + " " + process.env.CANARY); module.exports = async () => ({});`,
     );
@@ -96,22 +96,22 @@ describe("one operation in a process of its own", function () {
 
   for (const [kind, text] of [
     ["a default export of a compiled module", "exports.default = async () => ({});"],
-    ["a function that is the module", "module.exports = function program() {};"],
+    ["the module itself", "module.exports = function program() {};"],
   ] as const)
-    it(`takes as program ${kind}`, async () => {
+    it(`accepts a program that is ${kind}`, async () => {
       program(text);
       await start("preview");
       assert.deepEqual(engine.operations(), ["preview"]);
     });
 
-  it("says so when the module exports no program, before the engine is asked", async () => {
+  it("fails if the module exports no program, before it starts the engine", async () => {
     program("module.exports = { name: 'no program' };");
     const { message } = await fails(start("up"), "FAILED");
     assert.match(message, /index\.js does not export a program function$/);
     assert.deepEqual(engine.calls(), []);
   });
 
-  it("passes on how it is to be done, and nothing that was not asked for", async () => {
+  it("passes only the requested options to the engine", async () => {
     engine.state({});
     await start("up", {}, { refresh: true, expectNoChanges: true, parallel: 3 });
     await start("destroy");
@@ -122,7 +122,7 @@ describe("one operation in a process of its own", function () {
       assert.ok(!destroy.includes(flag), flag);
   });
 
-  it("forgets the stack after it was destroyed, and makes none in order to destroy it", async () => {
+  it("deletes the stack after a destroy, and never creates a stack to destroy it", async () => {
     engine.state({});
     await start("destroy");
     assert.equal(engine.stateNow(), undefined);
@@ -131,24 +131,24 @@ describe("one operation in a process of its own", function () {
   });
 
   const explained: [string, string, FailureCode][] = [
-    ["a stack that is locked", "error: the stack is currently locked by 1 lock(s)", "STACK_LOCKED"],
+    ["a locked stack", "error: the stack is currently locked by 1 lock(s)", "STACK_LOCKED"],
     [
-      "a stack that a service holds",
+      "a conflicting update in the Pulumi service",
       "error: [409] Conflict: Another update is currently in progress.",
       "STACK_LOCKED",
     ],
-    ["a passphrase that is another one", "error: incorrect passphrase", "WRONG_PASSPHRASE"],
-    ["anything else by its sentence", "error: the disk is full", "FAILED"],
+    ["a wrong passphrase", "error: incorrect passphrase", "WRONG_PASSPHRASE"],
+    ["another error, with its message", "error: the disk is full", "FAILED"],
   ];
   for (const [what, stderr, code] of explained)
-    it(`is explained: ${what}`, async () => {
+    it(`fails with a specific error: ${what}`, async () => {
       engine.runs({ up: { stderr: `${stderr}\n`, code: 255 } });
       const { message } = await fails(start("up"), code);
       assert.doesNotMatch(message, /\n|stdout:/);
       if (code === "FAILED") assert.match(message, /the disk is full/);
     });
 
-  it("is explained by the cause, not by what followed from it", async () => {
+  it("fails with the root cause, and ignores subsequent errors", async () => {
     const urn = urnOf(instanceType, "vm");
     engine.runs({
       up: {
@@ -165,20 +165,20 @@ describe("one operation in a process of its own", function () {
     assert.match(message, /^Instance 'vm': /);
   });
 
-  it("says that the engine was killed, and its last words", async () => {
+  it("reports that the engine was killed, with its last output", async () => {
     engine.runs({ up: { stderr: "fatal error: out of memory\nfree 0\n", then: "die" } });
     const { message, hint } = await fails(start("up"), "ENGINE_KILLED");
     assert.match(message, /^The engine ended without a result/);
     assert.match(hint, /same command again/);
   });
 
-  it("says so when its own process dies, with what was printed", async () => {
+  it("reports that its own process was killed, with the last output", async () => {
     program(`console.error("FATAL ERROR: heap limit"); process.kill(process.pid, "SIGKILL");`);
     const { message } = await fails(start("up"), "ENGINE_KILLED");
     assert.equal(message, "The engine ended without a result: FATAL ERROR: heap limit.");
   });
 
-  describe("with a script on a machine that falls silent", () => {
+  describe("with a script on a machine that stops responding", () => {
     const urn = urnOf(commandType, "dev-general-0-prepare");
     const id = "0b1c2d3e-0000-4000-8000-000000000001";
     /**
@@ -214,7 +214,7 @@ describe("one operation in a process of its own", function () {
       return start(operation, { env, silence, ...options });
     };
 
-    it("ends with the machine's name and state, whatever the engine said before", async () => {
+    it("fails with the machine's name and status, despite earlier errors of the engine", async () => {
       const { message, subject, exitCode } = await fails(silent("SHUTOFF"), "SERVER_STOPPED");
       assert.equal(
         message,
@@ -229,11 +229,11 @@ describe("one operation in a process of its own", function () {
       );
     });
 
-    it("ends so too when it takes the cluster away", async () => {
+    it("fails with the machine's status during a destroy", async () => {
       await fails(silent("PAUSED", {}, "destroy"), "SERVER_STOPPED");
     });
 
-    it("ends so too when it was asked to stop before", async () => {
+    it("fails with the machine's status after a stop request", async () => {
       const cancel = new AbortController();
       const onEvent = (event: DecodedEngineEvent): void => {
         if (event.type === "alive") cancel.abort();
@@ -241,14 +241,14 @@ describe("one operation in a process of its own", function () {
       await fails(silent("SHUTOFF", { onEvent, signal: cancel.signal }), "SERVER_STOPPED");
     });
 
-    it("ends after a long silence when Nova says that it runs, and not before", async () => {
+    it("fails after a long silence if Nova reports ACTIVE", async () => {
       await fails(silent("ACTIVE"), "SERVER_SILENT");
       const questions = cloud.seen.filter(({ path }) => path.startsWith("/compute/servers/"));
       assert.ok(questions.length > 0);
     });
   });
 
-  describe("that is stopped", () => {
+  describe("that the caller stops", () => {
     const waiting = () => {
       engine.state({});
       engine.runs({
@@ -271,7 +271,7 @@ describe("one operation in a process of its own", function () {
       return { cancel, kill, work, running };
     };
 
-    it("lets the engine end in good order, and is then called stopped", async () => {
+    it("lets the engine finish its running steps, and then fails with CANCELLED", async () => {
       const { cancel, work, running } = waiting();
       await running;
       cancel.abort();
@@ -280,7 +280,7 @@ describe("one operation in a process of its own", function () {
       assert.match(message, /What was done is kept/);
     });
 
-    it("at once reaches the engine too, and leaves no process of it", async () => {
+    it("kills the engine on a kill signal, and leaves no engine process behind", async () => {
       const { cancel, kill, work, running } = waiting();
       await running;
       cancel.abort();
@@ -290,7 +290,7 @@ describe("one operation in a process of its own", function () {
       assert.ok(!existsSync(`/proc/${pid}`));
     });
 
-    it("before it began does not begin", async () => {
+    it("never starts if the signal is already aborted", async () => {
       const work = start("up", { signal: AbortSignal.abort() });
       await fails(work, "CANCELLED");
       assert.deepEqual(engine.operations(), []);

@@ -4,7 +4,7 @@ import { fakeUser } from "../../../support/cloud/fake-openstack.js";
 import { mistakes } from "../../../support/config/invalid-values.js";
 import { smallest } from "../../../support/config/spec.js";
 
-describe("a wrong value in a stack's settings", function () {
+describe("an invalid value in a stack's settings", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   before(async () => {
@@ -13,7 +13,7 @@ describe("a wrong value in a stack's settings", function () {
   after(() => embedder.stop());
 
   for (const [path, over] of mistakes)
-    it(`is refused before the first call, by its path and what to write: ${path} ${JSON.stringify(over)}`, async () => {
+    it(`fails before the first request, with its path and a fix: ${path} ${JSON.stringify(over)}`, async () => {
       embedder.write("Pulumi.dev.yaml", settingsOf({ ...smallest, ...over }));
       const { message, hint } = await fails(embedder.service().up("dev"), "INVALID_CONFIG");
       const [title, sentence, ...others] = message.split("\n");
@@ -26,10 +26,10 @@ describe("a wrong value in a stack's settings", function () {
     });
 });
 
-describe("a cloud whose Keystone has no application credentials", function () {
+describe("a cloud without application credentials in Keystone", function () {
   this.timeout(60_000);
 
-  it("is told with the settings of a user, before anything is made, and carries a cluster that has one", async () => {
+  it("requires a user in the settings before anything is created, and accepts a cluster with a user", async () => {
     const embedder = await Embedder.start();
     const path = `/identity/v3/users/${fakeUser}/application_credentials`;
     embedder.cloud.on(`GET ${path}`, { status: 404, body: {} });

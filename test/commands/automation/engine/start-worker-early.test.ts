@@ -11,7 +11,7 @@ import { until } from "../../../engine/support/until.js";
 
 const { startWorkerEarly, prepareWorker, runOperation } = installed();
 
-describe("a process that is made before its operation is known", function () {
+describe("a worker process that starts before its operation is known", function () {
   this.timeout(60_000);
   let engine: Engine;
   beforeEach(() => {
@@ -53,7 +53,7 @@ describe("a process that is made before its operation is known", function () {
     onEvent: () => undefined,
   });
 
-  it("has loaded the program when the operation begins, and loads it once", async () => {
+  it("loads the program once, before the operation starts", async () => {
     const file = noting();
     const child = prepareWorker({ program: file }, options());
     await appears(join(engine.directory, "loaded"));
@@ -64,7 +64,7 @@ describe("a process that is made before its operation is known", function () {
     assert.ok(engine.calls().some((call) => call.startsWith("up ")));
   });
 
-  it("ends when there is no operation", async () => {
+  it("exits if no operation follows", async () => {
     const child = prepareWorker({ program: noting() }, options());
     await appears(join(engine.directory, "loaded"));
     const ended = once(child, "exit");
@@ -73,7 +73,7 @@ describe("a process that is made before its operation is known", function () {
     assert.deepEqual(engine.operations(), []);
   });
 
-  it("may have been begun in another environment and directory, and is in its own before it loads the program", async () => {
+  it("switches to the operation's environment and directory before it loads the program", async () => {
     const said = join(engine.directory, "said");
     const file = program(`
       const { STRANGER, HOME } = process.env;
@@ -97,7 +97,7 @@ describe("a process that is made before its operation is known", function () {
     ]);
   });
 
-  it("is ended where there is no operation, and the next one has a process of its own", async () => {
+  it("exits if it is unused, and a later operation starts its own worker", async () => {
     const endings = [startWorkerEarly(), startWorkerEarly()];
     assert.notDeepEqual(workers(), []);
     for (const endUnused of endings) endUnused();
@@ -106,7 +106,7 @@ describe("a process that is made before its operation is known", function () {
     assert.deepEqual(engine.operations(), ["up"]);
   });
 
-  it("asks the engine for its version once, before the operation is known", async () => {
+  it("queries the engine's version once, before the operation is known", async () => {
     const versions = () => engine.calls().filter((call) => call.startsWith("version")).length;
     const child = prepareWorker({ program: noting() }, options());
     await until("the version was asked for", () => versions() === 1, 15);
@@ -114,7 +114,7 @@ describe("a process that is made before its operation is known", function () {
     assert.equal(versions(), 1);
   });
 
-  it("needs no program for an operation that only needs the state", async () => {
+  it("needs no program for operations that only need the state", async () => {
     const file = program("throw new Error('no such thing');");
     engine.state({});
     for (const operation of ["refresh", "destroy"] as const) {
@@ -133,7 +133,7 @@ describe("a process that is made before its operation is known", function () {
     );
   });
 
-  it("says what is wrong with the program when it is wanted", async () => {
+  it("reports the program's load error when the operation starts", async () => {
     const file = program("throw new Error('no such thing');");
     const child = prepareWorker({ program: file }, options());
     await assert.rejects(runOperation(request(file), options(), child), /no such thing/);

@@ -7,7 +7,7 @@ import type { OperationEvent } from "../../../../automation/engine/operation-eve
 import { networkType, stepEvent } from "../../../support/engine/fake-engine.js";
 import { workersOf } from "../../../lab/support/faults/engine.js";
 
-describe("the process of an operation that is killed", function () {
+describe("the worker process of an operation", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   beforeEach(async () => {
@@ -16,7 +16,7 @@ describe("the process of an operation that is killed", function () {
   afterEach(() => embedder.stop());
 
   for (const then of ["wait", "hang"] as const)
-    it(`takes its engine with it, which would hold the stack without anybody who hears it (${then})`, async () => {
+    it(`stops its engine when it is killed, so that the stack does not stay locked (${then})`, async () => {
       const events = [stepEvent("resourcePreEvent", { type: networkType, name: "net" })];
       embedder.engine.state({});
       embedder.engine.runs({ up: { events, then } });
@@ -34,7 +34,7 @@ describe("the process of an operation that is killed", function () {
       assert.ok(!existsSync(`/proc/${engine()}`), "the engine is still there");
     });
 
-  it("is ended at once where there will be no operation", async () => {
+  it("ends immediately if the preflight fails and no operation follows", async () => {
     embedder.write("Pulumi.dev.yaml", settingsOf({}));
     embedder.cloud.on("GET /image/images", { body: { images: [] } });
     await fails(embedder.service().up("dev"), "PREFLIGHT_FAILED");

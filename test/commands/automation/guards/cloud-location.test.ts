@@ -7,7 +7,7 @@ import { fakeProject } from "../../../support/cloud/fake-openstack.js";
 const elsewhere = "fedcba9876543210fedcba9876543210";
 const bare = { preflight: false, verify: false } as const;
 
-describe("a stack whose cluster is in another project or region than one is signed in to", function () {
+describe("a stack whose cluster is in another project or region than the user's credentials", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   beforeEach(async () => {
@@ -46,7 +46,7 @@ describe("a stack whose cluster is in another project or region than one is sign
     preflight: (service) => service.preflight("dev"),
   };
   for (const [name, command] of Object.entries(commands)) {
-    it(`${name} is refused before anything, in words that say where it is`, async () => {
+    it(`makes ${name} fail before any change, with both projects in the message`, async () => {
       holds({ tenantId: elsewhere, region: "one" });
       const { message, hint } = await fails(command(embedder.service()), "WRONG_PROJECT");
       assert.equal(
@@ -59,14 +59,14 @@ describe("a stack whose cluster is in another project or region than one is sign
     });
   }
 
-  it("is refused for another region, too", async () => {
+  it("fails a destroy for another region too", async () => {
     holds({ tenantId: fakeProject, region: "two" });
     const { message } = await fails(embedder.service().destroy("dev"), "WRONG_PROJECT");
     assert.match(message, /is in region two, but your credentials are for region one\./);
     assert.deepEqual(embedder.engine.operations(), []);
   });
 
-  it("is refused before the repair of an interrupted run", async () => {
+  it("fails `up` before the repair of an interrupted run", async () => {
     const pending = { type: "creating", resource: network({}) };
     const resources = [provider, network({ tenantId: elsewhere, region: "" })];
     embedder.engine.state({ resources, pending_operations: [pending] });
@@ -74,7 +74,7 @@ describe("a stack whose cluster is in another project or region than one is sign
     assert.deepEqual(embedder.engine.operations(), []);
   });
 
-  it("is no such stack where it is the same, or nothing says where it is", async () => {
+  it("allows `up` if the location is the same or unknown", async () => {
     for (const outputs of [
       { tenantId: fakeProject, region: "one" },
       { tenantId: fakeProject },
@@ -85,7 +85,7 @@ describe("a stack whose cluster is in another project or region than one is sign
     }
   });
 
-  it("is none of ours where its program says itself where it is", async () => {
+  it("allows `up` if the stack's provider has its own cloud setting", async () => {
     holds({ tenantId: elsewhere, region: "two" }, { ...provider, inputs: { cloud: "other" } });
     await embedder.service().up("dev", bare);
   });

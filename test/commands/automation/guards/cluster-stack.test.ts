@@ -5,7 +5,7 @@ import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 
 const bare = { preflight: false, verify: false } as const;
 
-describe("a stack that holds resources and no cluster", function () {
+describe("a stack with resources but without a cluster", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   beforeEach(async () => {
@@ -26,7 +26,7 @@ describe("a stack that holds resources and no cluster", function () {
     destroyPlan: (service) => service.destroyPlan("dev"),
   };
   for (const [name, command] of Object.entries(commands)) {
-    it(`${name} refuses it, and names project and stack`, async () => {
+    it(`makes ${name} fail with the names of project and stack`, async () => {
       embedder.engine.state({ resources: [bucket] });
       const { message, hint, exitCode } = await fails(
         command(embedder.service()),
@@ -45,7 +45,7 @@ describe("a stack that holds resources and no cluster", function () {
       );
     });
 
-    it(`${name} takes one that is empty, or where the cluster or a part of it is among others`, async () => {
+    it(`allows ${name} if the stack is empty or contains a cluster or a part of a cluster`, async () => {
       const cluster = {
         urn: `${root}::stackadm:index:Cluster::dev`,
         type: "stackadm:index:Cluster",
@@ -62,7 +62,7 @@ describe("a stack that holds resources and no cluster", function () {
     });
   }
 
-  it("is not one that was stopped before its cluster was known, in the making of a provider", async () => {
+  it("allows a destroy plan if the first run stopped while it created a provider", async () => {
     const type = "pulumi:providers:openstack";
     const resource = { urn: `${root}::${type}::default`, type, custom: true };
     const pending_operations = [{ type: "creating", resource }];
@@ -71,7 +71,7 @@ describe("a stack that holds resources and no cluster", function () {
     assert.deepEqual(plan.goes, []);
   });
 
-  it("is one to which a program of one's own may add a cluster", async () => {
+  it("accepts a new cluster from the user's own program", async () => {
     embedder.engine.state({ resources: [bucket] });
     await embedder.service().preview("dev", bare);
     assert.deepEqual(embedder.engine.operations(), ["preview"]);

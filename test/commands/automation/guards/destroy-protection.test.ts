@@ -8,7 +8,7 @@ import { instanceType, urnOf } from "../../../support/engine/fake-engine.js";
 
 const identity = "0123456789ab";
 
-describe("what a destroy refuses before anything is changed", function () {
+describe("a destroy before any change", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe("what a destroy refuses before anything is changed", function () {
     assert.ok(embedder.cloud.seen.every(({ method }) => method !== "DELETE"));
   };
 
-  it("is another cluster than the one that was shown", async () => {
+  it("refuses a cluster with another identity than the identity in the plan", async () => {
     held();
     for (const identities of [["ba9876543210"], [identity, "ba9876543210"], []]) {
       const { message } = await fails(destroy({ identities }), "FAILED");
@@ -42,14 +42,14 @@ describe("what a destroy refuses before anything is changed", function () {
     assert.equal((await destroy({ identities })).held, true);
   });
 
-  it("is one that was made while nothing was shown", async () => {
+  it("refuses a cluster that was created after an empty plan", async () => {
     const { identities } = await embedder.service().destroyPlan("dev");
     held();
     await fails(destroy({ identities }), "FAILED");
     untouched();
   });
 
-  it("is one that is protected by its settings", async () => {
+  it("refuses a cluster that the settings protect", async () => {
     held();
     const settings = settingsOf({ protect: true });
     const { message, hint } = await fails(destroy({ settings }), "PROTECTED");
@@ -66,7 +66,7 @@ describe("what a destroy refuses before anything is changed", function () {
     untouched();
   });
 
-  it("is one that is protected by settings that are wrong elsewhere, or in that very place", async () => {
+  it("refuses a cluster that partly invalid settings protect", async () => {
     held();
     for (const written of ["{image: 7, protect: true}", "{name: dev, protect: 'yes'}"]) {
       const settings = `config:\n  it:cluster: ${written}\n`;
@@ -76,7 +76,7 @@ describe("what a destroy refuses before anything is changed", function () {
     untouched();
   });
 
-  it("is one that is protected in the state, whatever the settings say by now", async () => {
+  it("refuses a cluster that the state protects, despite the current settings", async () => {
     held(true);
     const invalid = "config:\n  it:cluster:\n    image: 7\n";
     for (const options of [{}, { abandon: true }, { settings: invalid }]) {
@@ -88,7 +88,7 @@ describe("what a destroy refuses before anything is changed", function () {
     assert.equal((await destroy({})).held, true);
   });
 
-  it("is nothing where the state holds nothing", async () => {
+  it("accepts a stack without resources, despite `protect: true`", async () => {
     const settings = settingsOf({ protect: true });
     assert.equal((await destroy({ settings, identities: [] })).held, false);
   });

@@ -14,7 +14,7 @@ const urn = urnOf(`stackadm:identity:ApplicationCredential$${type}`, "dev-creden
 const sentence =
   "The application credential 'dev-0123456789ab' (theirs) belongs to another user, and only this user can delete it: it is kept. When nothing uses it any more, ask its owner to run `openstack application credential delete theirs`.";
 
-describe("the credential of a cluster that another user made", function () {
+describe("an application credential of another user", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   let engine: Engine;
@@ -60,7 +60,7 @@ describe("the credential of a cluster that another user made", function () {
   });
   afterEach(() => embedder.stop());
 
-  it("is passed over by a refresh, which says whose it is and what its owner does", async () => {
+  it("is skipped by a refresh, which reports the owner's next step", async () => {
     await embedder.service().refresh("dev", listening());
     const [call = "", ...more] = operations();
     assert.ok(call.startsWith("refresh ") && call.includes(`--exclude ${urn}`), call);
@@ -68,7 +68,7 @@ describe("the credential of a cluster that another user made", function () {
     assert.deepEqual(notes, [sentence]);
   });
 
-  it("is passed over by a preview, which changes nothing", async () => {
+  it("is skipped by a preview, which changes nothing", async () => {
     await embedder.service().preview("dev", { ...bare, ...listening(), refresh: true });
     const [call = ""] = operations();
     assert.ok(call.startsWith("preview ") && call.includes(`--exclude ${urn}`), call);
@@ -76,20 +76,20 @@ describe("the credential of a cluster that another user made", function () {
     assert.equal(imports(), 0);
   });
 
-  it("is only forgotten where an `up` would delete it", async () => {
+  it("is marked in the state as retained before `up`, so that `up` does not delete the credential", async () => {
     await embedder.service().up("dev", { ...bare, ...listening() });
     const [call = "", ...more] = operations();
     assert.ok(call.startsWith("up ") && !call.includes("--exclude"), call);
     assert.deepEqual([more, retained(), notes], [[], ["theirs"], [sentence]]);
   });
 
-  it("is not noted over somebody else's work on the stack", async () => {
+  it("stays unmarked in a locked stack, and `up` fails", async () => {
     engine.refuses({ "stack import": "error: the stack is currently locked by 1 lock(s)\n" });
     await fails(embedder.service().up("dev", bare), "STACK_LOCKED");
     assert.deepEqual([operations(), retained()], [[], []]);
   });
 
-  it("is left out of what `up --refresh` reads, and not of what it does", async () => {
+  it("is excluded from the refresh of `up --refresh`, but not from its update", async () => {
     await embedder.service().up("dev", { ...bare, refresh: true });
     const [read = "", made = "", ...more] = operations();
     assert.ok(read.startsWith("refresh ") && read.includes(`--exclude ${urn}`), read);
@@ -98,7 +98,7 @@ describe("the credential of a cluster that another user made", function () {
   });
 
   for (const abandon of [false, true])
-    it(`stays where the cluster is ${abandon ? "abandoned" : "destroyed"}, and is named`, async () => {
+    it(`is kept and reported if the cluster is ${abandon ? "abandoned" : "destroyed"}`, async () => {
       // The engine fails, so that the test sees the state before the engine deletes it.
       engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
       await fails(embedder.service().destroy("dev", { abandon }), "FAILED");
@@ -112,14 +112,14 @@ describe("the credential of a cluster that another user made", function () {
       assert.ok(!cloud.seen.some(({ method }) => method === "DELETE"));
     });
 
-  it("is deleted again where its owner is at work, whatever a run of somebody else's left", async () => {
+  it("loses its retain mark when its owner runs `up`", async () => {
     engine.state({ resources: [provider, { ...credential, retainOnDelete: true }] });
     keystone({ body: { application_credential: {} } });
     await embedder.service().up("dev", { ...bare, ...listening() });
     assert.deepEqual([retained(), notes], [[], []]);
   });
 
-  it("is said to go where its owner destroys the cluster, whatever a run of somebody else's left", async () => {
+  it("is listed for deletion in its owner's destroy plan, despite a retain mark", async () => {
     engine.state({ resources: [provider, { ...credential, retainOnDelete: true }] });
     keystone({ body: { application_credential: {} } });
     const body = { application_credentials: [{ id: "theirs", name: "dev-0123456789ab" }] };
@@ -128,7 +128,7 @@ describe("the credential of a cluster that another user made", function () {
     assert.deepEqual([goes.map(({ id }) => id), stays, others], [["theirs"], undefined, undefined]);
   });
 
-  it("is one's own where Keystone shows it or does not know it: then the engine does as ever", async () => {
+  it("gets no special treatment if Keystone shows it to the user or answers 404", async () => {
     for (const answer of [{ body: { application_credential: {} } }, { status: 404 }] as const) {
       keystone(answer);
       await embedder.service().refresh("dev", listening());
@@ -139,7 +139,7 @@ describe("the credential of a cluster that another user made", function () {
     assert.deepEqual([notes, imports(), retained()], [[], 0, []]);
   });
 
-  it("is not asked for where a program has credentials of its own, or its own way to a cloud", async () => {
+  it("causes no Keystone request for the program's own credentials or providers", async () => {
     const elsewhere = { ...provider, inputs: { cloud: "other" } };
     const own = { ...credential, urn: urnOf(type, "own") };
     for (const resources of [[elsewhere, credential], [provider, own], [provider]]) {

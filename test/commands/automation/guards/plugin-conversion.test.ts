@@ -17,7 +17,7 @@ const group = {
 const planned = (op: string): unknown =>
   stepEvent("resourcePreEvent", { type: serverGroupType, name, op });
 
-describe("a server group that OpenStack plugin 3.15.2 wrote into the state", function () {
+describe("a server group in the state of OpenStack plugin 3.15.2", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   beforeEach(async () => {
@@ -34,14 +34,14 @@ describe("a server group that OpenStack plugin 3.15.2 wrote into the state", fun
   const quick = { verify: false, kubeconfigFile: false } as const;
   const pinned = settingsOf({ openstackPlugin: "3.15.2" });
 
-  it("is rewritten once by an `up` with 5.5.1, also without preflight", async () => {
+  it("is converted once by `up` with 5.5.1, also without preflight", async () => {
     await embedder.service().up("dev", { ...quick, preflight: false });
     assert.deepEqual([imports(), policies()], [1, "soft-anti-affinity"]);
     await embedder.service().up("dev", quick);
     assert.equal(imports(), 1);
   });
 
-  it("is not read by `up --refresh` with 5.5.1, because its provider in the state would read the former form", async () => {
+  it("is excluded from the refresh of `up --refresh` with 5.5.1, because the old provider reads the old form", async () => {
     await embedder.service().up("dev", { ...quick, refresh: true });
     const [read = "", made = ""] = embedder.engine
       .calls()
@@ -50,27 +50,27 @@ describe("a server group that OpenStack plugin 3.15.2 wrote into the state", fun
     assert.ok(made.startsWith("up ") && !made.includes("--refresh"), made);
   });
 
-  it("is kept by a preview, by an `up` with 3.15.2, and where only the program knows the plugin", async () => {
+  it("stays unchanged in a preview, in `up` with 3.15.2, and in `up` without cluster settings", async () => {
     await embedder.service().preview("dev");
     await embedder.service().up("dev", { ...quick, settings: pinned });
     await embedder.service().up("dev", { ...quick, preflight: false, settings: "config: {}" });
     assert.deepEqual([imports(), policies()], [0, group.inputs.policies]);
   });
 
-  it("is no change for a preview with 5.5.1 and for `expectNoChanges`", async () => {
+  it("counts as unchanged for a preview with 5.5.1 and for `expectNoChanges`", async () => {
     embedder.engine.runs({ preview: { events: [planned("update")] } });
     assert.deepEqual((await embedder.service().preview("dev")).plan, []);
     await embedder.service().up("dev", { ...quick, expectNoChanges: true });
     assert.equal(imports(), 1);
   });
 
-  it("is shown by a preview with 3.15.2 that replaces it", async () => {
+  it("is listed by a preview with 3.15.2 that replaces the server group", async () => {
     embedder.engine.runs({ preview: { events: [planned("replace")] } });
     const { plan } = await embedder.service().preview("dev", { settings: pinned });
     assert.deepEqual(plan, [{ operation: "replace", type: "ServerGroup", name }]);
   });
 
-  it("is no change for a preview with 3.15.2 once 5.5.1 has rewritten it", async () => {
+  it("counts as unchanged for a preview with 3.15.2 after the conversion by 5.5.1", async () => {
     await embedder.service().up("dev", quick);
     embedder.engine.runs({ preview: { events: [planned("replace")] } });
     assert.deepEqual((await embedder.service().preview("dev", { settings: pinned })).plan, []);

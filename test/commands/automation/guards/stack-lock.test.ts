@@ -43,7 +43,7 @@ describe("the locks of stacks", function () {
     engine.calls().filter((call) => call.startsWith(beginning)).length;
   const notes = (): string[] => readdirSync(join(dirname(embedder.kubeconfig()), "engines"));
 
-  it("removes that of an engine which it started and which is gone, and says whose it was", async () => {
+  it("are removed and reported if their engine was started here and has ended", async () => {
     const pid = await killed();
     lock(pid, hostname(), new Date());
     const heard: string[] = [];
@@ -53,7 +53,7 @@ describe("the locks of stacks", function () {
     assert.deepEqual(notes(), []);
   });
 
-  describe("of an engine whose command line is gone", () => {
+  describe("of an engine that outlives its command", () => {
     const children: ChildProcess[] = [];
     afterEach(() => {
       for (const child of children.splice(0)) child.kill("SIGKILL");
@@ -77,7 +77,7 @@ describe("the locks of stacks", function () {
     };
     const waiting = /^The last command was killed.*\(process \d+\).*waiting/;
 
-    it("holds the next one up until that engine has ended, which it says once", async () => {
+    it("delay the next operation until the engine has ended, which is reported once", async () => {
       engine.state({});
       const [left, client] = await both();
       assert.ok(left && client);
@@ -97,7 +97,7 @@ describe("the locks of stacks", function () {
       assert.deepEqual(notes(), []);
     });
 
-    it("is not awaited beside somebody else's", async () => {
+    it("fail the next operation immediately if another process has a lock too", async () => {
       const [, client] = await both();
       assert.ok(client);
       await end(client);
@@ -105,7 +105,7 @@ describe("the locks of stacks", function () {
       await fails(service().up("dev", bare), "STACK_LOCKED");
     });
 
-    it("is awaited no longer than until the waiting is stopped", async () => {
+    it("stop delaying an operation when the caller cancels it", async () => {
       const [, client] = await both();
       assert.ok(client);
       await end(client);
@@ -122,7 +122,7 @@ describe("the locks of stacks", function () {
     });
   });
 
-  it("leaves one that such an engine cannot have taken: of another time, host or number", async () => {
+  it("stay if their time, host or process ID does not match the killed engine", async () => {
     const pid = await killed();
     const later = new Date(Date.now() + 600_000);
     for (const [number, host, since] of [
@@ -136,12 +136,12 @@ describe("the locks of stacks", function () {
     }
   });
 
-  describe("in a backend that is no directory", () => {
+  describe("in a remote backend", () => {
     beforeEach(() => {
       embedder.backend = "s3://bucket";
     });
 
-    it("removes that of an engine which it started and which is gone, after asking whose it is", async () => {
+    it("are removed if their engine was started here and has ended, after a query of the owner", async () => {
       const pid = await killed();
       engine.refuses({ "stack rename": said(pid, hostname(), now()) });
       const heard: string[] = [];
@@ -150,7 +150,7 @@ describe("the locks of stacks", function () {
       assert.match(heard.join("\n"), new RegExp(`^Removed the lock of process ${pid} of ann`, "m"));
     });
 
-    it("refuses under anybody else's, whoever was killed here", async () => {
+    it("stay and fail the operation if another process has one, even after a killed engine", async () => {
       const pid = await killed();
       for (const who of [said(pid, "elsewhere", now()), said(pid + 1, hostname(), now())]) {
         engine.refuses({ "stack rename": who });
@@ -162,7 +162,7 @@ describe("the locks of stacks", function () {
       assert.equal(calls("cancel"), 0, "it would take both");
     });
 
-    it("asks nobody where every engine came to its end, or was refused", async () => {
+    it("are not queried if every earlier engine finished or was refused", async () => {
       engine.state({});
       await service().up("dev", bare);
       engine.runs({ up: { code: 255, stderr: said(1) } });
@@ -172,7 +172,7 @@ describe("the locks of stacks", function () {
       assert.equal(calls("stack rename"), 0);
     });
 
-    it("asks once after an engine that failed: it may have kept its lock", async () => {
+    it("are queried once after an engine that failed, because it may have left its lock", async () => {
       engine.state({});
       engine.runs({ up: { code: 255, stderr: "error: no\n" } });
       await assert.rejects(service().up("dev", bare));
@@ -181,7 +181,7 @@ describe("the locks of stacks", function () {
       assert.deepEqual([calls("stack rename"), calls("cancel"), notes()], [1, 0, []]);
     });
 
-    it("says that it cannot be asked, and not that somebody holds it", async () => {
+    it("fail the operation with the backend's error if their owner cannot be read", async () => {
       await killed();
       engine.refuses({ "stack rename": "error: dial tcp: connection refused\n" });
       await assert.rejects(service().up("dev", bare), (error) => {
@@ -191,7 +191,7 @@ describe("the locks of stacks", function () {
     });
   });
 
-  it("removes one that nobody noted only for who was shown it", async () => {
+  it("need a confirmed owner before `unlock` removes them, if no killed engine matches", async () => {
     const { pid } = spawnSync("true");
     lock(pid);
     await fails(service().refresh("dev"), "STACK_LOCKED");
@@ -205,7 +205,7 @@ describe("the locks of stacks", function () {
     await service().refresh("dev");
   });
 
-  it("leaves that of a stack alone that holds resources and no cluster", async () => {
+  it("stay if their stack has resources but no cluster", async () => {
     lock(spawnSync("true").pid);
     const type = "aws:s3/bucket:Bucket";
     engine.state({ resources: [{ urn: `urn:pulumi:dev::it::${type}::theirs`, type, id: "b" }] });
@@ -214,7 +214,7 @@ describe("the locks of stacks", function () {
     assert.deepEqual(await service().locks("dev"), holders);
   });
 
-  it("refuses under that of another host before it touches anything", async () => {
+  it("fail an operation before any change if another host has them", async () => {
     lock(1, "elsewhere");
     const { exitCode, message } = await fails(
       service().up("dev", { preflight: false, verify: false }),
@@ -225,7 +225,7 @@ describe("the locks of stacks", function () {
     assert.deepEqual(engine.operations(), []);
   });
 
-  it("lets the engine say who holds a backend that is no directory, and cancels only that", async () => {
+  it("are read through the engine in a remote backend, and removed only for the confirmed owner", async () => {
     embedder.backend = "s3://bucket";
     assert.deepEqual(await service().locks("dev"), []);
     assert.deepEqual(await service().unlock("dev", { holders: [] }), []);

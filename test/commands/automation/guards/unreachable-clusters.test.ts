@@ -8,7 +8,7 @@ import { startFakeCluster } from "../../../support/cloud/ready-cluster.js";
 
 const bare = { preflight: false, verify: false } as const;
 
-describe("a cluster whose API does not answer while the engine is to read what is there", function () {
+describe("a cluster whose API is unavailable during a refresh", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   let engine: Engine;
@@ -63,7 +63,7 @@ describe("a cluster whose API does not answer while the engine is to read what i
   const passesOver = (call = ""): boolean =>
     [service, own].every((urn) => call.includes(`--exclude ${urn}`));
 
-  it("keeps no `up --refresh` from making its machines anew: its objects are not read, and all is brought up", async () => {
+  it("is skipped by the refresh of `up --refresh`, which still updates all resources", async () => {
     await embedder.service().up("dev", { ...bare, ...listening(), refresh: true });
     const [read = "", made = "", ...more] = operations();
     assert.ok(read.startsWith("refresh ") && passesOver(read), read);
@@ -75,13 +75,13 @@ describe("a cluster whose API does not answer while the engine is to read what i
     );
   });
 
-  it("is passed over by a refresh, and by a preview with one", async () => {
+  it("is skipped by a refresh, and by a preview with refresh", async () => {
     await embedder.service().refresh("dev", listening());
     await embedder.service().preview("dev", { ...bare, refresh: true });
     assert.deepEqual(operations().map(passesOver), [true, true]);
   });
 
-  it("is not asked where nothing is to be read, and read where it answers", async () => {
+  it("is skipped only during a refresh, and only while its API is unavailable", async () => {
     await embedder.service().up("dev", { ...bare, ...listening() });
     await embedder.service().preview("dev", bare);
     healthy = true;
@@ -90,7 +90,7 @@ describe("a cluster whose API does not answer while the engine is to read what i
     assert.deepEqual([operations().length, notes], [3, []]);
   });
 
-  it("is passed over where another one of the stack answers, which is read", async () => {
+  it("is skipped while an available cluster of the same stack is refreshed", async () => {
     const answering = createServer((_, response) => {
       response.writeHead(200).end("{}");
     });

@@ -3,7 +3,7 @@ import { Embedder } from "../../../support/engine/embedder.js";
 import { sameOutputs, stackWith, type EngineOutput } from "../../../support/engine/fake-engine.js";
 import { startFakeCluster, type FakeCluster } from "../../../support/cloud/ready-cluster.js";
 
-describe("the proof of a cluster that a program of one's own makes", function () {
+describe("the verification of a cluster in the user's own program", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   let cluster: FakeCluster;
@@ -22,13 +22,13 @@ describe("the proof of a cluster that a program of one's own makes", function ()
     return embedder.engine.calls().filter((call) => call.startsWith("stack output")).length;
   };
 
-  it("is about its secret outputs as they are after the run: the engine compares only the others", async () => {
+  it("reads the outputs again after the run if some outputs are secret", async () => {
     embedder.engine.outputs(cluster.outputs);
     embedder.engine.state({ resources: [stackWith(cluster.outputs)] });
     assert.deepEqual([await reads(), cluster.looks], [2, 1]);
   });
 
-  it("warns of a certificate that was not signed anew in time", async () => {
+  it("warns of an overdue certificate renewal", async () => {
     embedder.engine.outputs(cluster.outputs);
     embedder.engine.state({ resources: [stackWith(cluster.outputs)] });
     cluster.certificate = "2026-01-01T00:00:00Z 2026-03-01T00:00:00Z pki/apiserver.crt";
@@ -37,7 +37,7 @@ describe("the proof of a cluster that a program of one's own makes", function ()
     assert.match(notes.join("\n"), /^! pki\/apiserver\.crt of dev-control-plane-0 ended at /m);
   });
 
-  it("is over with the engine where nothing is secret and nothing changed", async () => {
+  it("reads the outputs once if no output is secret and nothing changed", async () => {
     const open: Record<string, EngineOutput> = {};
     for (const [name, { value }] of Object.entries(cluster.outputs)) open[name] = { value };
     embedder.engine.outputs(open);

@@ -22,7 +22,7 @@ const resources = [
   },
 ];
 
-describe("a kubeconfig whose certificate is old", function () {
+describe("a kubeconfig whose certificate expires soon", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   let notes: string[];
@@ -38,13 +38,13 @@ describe("a kubeconfig whose certificate is old", function () {
   const imports = (): number =>
     embedder.engine.calls().filter((call) => call.startsWith("stack import")).length;
 
-  it("is fetched by `up`, before the engine looks what there is to do", async () => {
+  it("is fetched again by `up`, before the engine plans", async () => {
     await embedder.service().up("dev", { verify: false, kubeconfigFile: false, onNote });
     assert.equal(imports(), 1);
     assert.match(notes.join("\n"), /^The kubeconfig's certificate expires soon/m);
   });
 
-  it("is only told of where nothing is to change", async () => {
+  it("is only reported by a preview and with `expectNoChanges`", async () => {
     await embedder.service().preview("dev", { onNote });
     assert.match(notes.join("\n"), /^The kubeconfig's certificate expires soon/m);
     const options = { verify: false, kubeconfigFile: false, expectNoChanges: true };

@@ -6,7 +6,7 @@ const identity = "0123456789ab";
 const bare = { preflight: false, verify: false, kubeconfigFile: false } as const;
 const addressType = "openstack:networking/floatingIp:FloatingIp";
 
-describe("what the program has stay, when the engine has forgotten it", function () {
+describe("a retained object that is no longer in the state", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   const made = (type: string, name: string, more: object) => ({
@@ -53,7 +53,7 @@ describe("what the program has stay, when the engine has forgotten it", function
   });
   afterEach(() => embedder.stop());
 
-  it("stays and is named by the destroy after one that failed", async () => {
+  it("is kept and reported by a destroy after a failed destroy", async () => {
     embedder.engine.runs({ destroy: { code: 255, stderr: "error: in use\n" } });
     await fails(embedder.service().destroy("dev"), "FAILED");
     forgets("address");
@@ -61,7 +61,7 @@ describe("what the program has stay, when the engine has forgotten it", function
     await keeps();
   });
 
-  it("stays and is named by the destroy after an `up` without it", async () => {
+  it("is kept and reported by a destroy after an `up` that removed the object", async () => {
     await embedder.service().up("dev", bare);
     forgets("address");
     await embedder.service().up("dev", bare);
@@ -69,7 +69,7 @@ describe("what the program has stay, when the engine has forgotten it", function
     assert.equal(imports(), 1, "it is remembered once");
   });
 
-  it("is not remembered over somebody else's work on the stack", async () => {
+  it("is not recorded in a locked stack, and `up` fails", async () => {
     embedder.engine.refuses({
       "stack import": "error: the stack is currently locked by 1 lock(s)\n",
     });

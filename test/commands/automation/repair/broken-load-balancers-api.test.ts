@@ -15,7 +15,7 @@ import { startFakeCluster } from "../../../support/cloud/ready-cluster.js";
 
 const path = "/load-balancer/lbaas/loadbalancers";
 
-describe("a load balancer in ERROR through which the cluster's API is reached", function () {
+describe("a load balancer in ERROR in front of the cluster's API", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   let notes: string[];
@@ -82,7 +82,7 @@ describe("a load balancer in ERROR through which the cluster's API is reached", 
     api.close();
   });
 
-  it("passes on what the cluster gives back, and is deleted after that", async () => {
+  it("is deleted after the destroy of the cluster's Services", async () => {
     await embedder.service().destroy("dev", { onNote });
     assert.deepEqual(deletions, [["destroy", "hold"]]);
     assert.deepEqual(embedder.engine.operations(), ["destroy", "hold", "destroy"]);
@@ -92,7 +92,7 @@ describe("a load balancer in ERROR through which the cluster's API is reached", 
     assert.doesNotMatch(last ?? "", /--target/);
   });
 
-  it("leaves a cluster that the next `up` has work again, where it does not go then", async () => {
+  it("stays if Octavia refuses the deletion, and the next `up` repairs the cluster", async () => {
     const inControlPlane = `stackadm:kubeadm:ControlPlane$${commandType}`;
     const inputs = { create: "c", update: "u" };
     const urn = urnOf(inControlPlane, "dev-control-plane-0-init");
@@ -111,7 +111,7 @@ describe("a load balancer in ERROR through which the cluster's API is reached", 
     assert.deepEqual(marked?.["inputs"], { ...inputs, update: "did not come to its end" });
   });
 
-  it("is told where the API does not answer", async () => {
+  it("is reported if the API fails", async () => {
     code = 401;
     await fails(embedder.service().destroy("dev", { onNote }), "KUBERNETES_UNREACHABLE");
     assert.match(notes.join("\n"), /^! The load balancer .* is in ERROR/);

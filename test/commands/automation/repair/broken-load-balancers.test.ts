@@ -14,7 +14,7 @@ import {
 const bare = { verify: false, kubeconfigFile: false } as const;
 const path = "/load-balancer/lbaas/loadbalancers";
 
-describe("a load balancer of the state that Octavia lets nobody change", function () {
+describe("a load balancer in the state that Octavia cannot change", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   let notes: string[];
@@ -73,7 +73,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     embedder.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
   };
 
-  it("is deleted with all that is in it before an `up`, which creates it again, and only then the cloud is asked what there is room for", async () => {
+  it("is deleted with its children before `up` recreates it", async () => {
     await embedder.service().up("dev", { ...bare, onNote });
     assert.deepEqual([deletions, idsLeft()], [[["hold"]], others]);
     assert.deepEqual(embedder.engine.operations(), ["hold", "up"]);
@@ -85,14 +85,14 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     ]);
   });
 
-  it("comes back with the address of its own port", async () => {
+  it("keeps its address after recreation if it has its own port", async () => {
     kept = { vipPortId: "port" };
     holding();
     await embedder.service().up("dev", { ...bare, onNote });
     assert.match(notes.join("\n"), /Until then nothing answers at its address\.$/);
   });
 
-  it("is deleted before a destroy, and nothing of it is left to the engine", async () => {
+  it("is deleted with its children before the engine destroys the stack", async () => {
     stopBefore();
     await assert.rejects(embedder.service().destroy("dev", { onNote }));
     assert.deepEqual([deletions, idsLeft()], [[["hold"]], others]);
@@ -100,7 +100,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     assert.match(notes.join("\n"), /is in ERROR.*: this run deletes it with everything in it\.$/m);
   });
 
-  it("is deleted where the cluster is abandoned", async () => {
+  it("is deleted if the cluster is abandoned", async () => {
     stopBefore();
     await assert.rejects(embedder.service().destroy("dev", { abandon: true, onNote }));
     assert.deepEqual([deletions, idsLeft()], [[["hold", "hold"]], others]);
@@ -113,7 +113,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     ],
     ["destroy", /\(lb\) no longer exists, nor does anything that was in it\.$/m],
   ] as const)
-    it(`is forgotten with all that was in it where somebody deleted it: ${operation}`, async () => {
+    it(`is removed from the state with its children if it no longer exists: ${operation}`, async () => {
       statuses = [undefined];
       stopBefore();
       const options = { ...bare, onNote };
@@ -126,14 +126,14 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
       assert.match(notes.join("\n"), said);
     });
 
-  it("is waited for before a destroy while Octavia works on it: it may end in ERROR", async () => {
+  it("delays a destroy while its status is PENDING_UPDATE, and is deleted if the status becomes ERROR", async () => {
     statuses = ["PENDING_UPDATE", "PENDING_UPDATE", "ERROR"];
     stopBefore();
     await assert.rejects(embedder.service().destroy("dev", { onNote }));
     assert.deepEqual([deletions, idsLeft()], [[["hold"]], others]);
   });
 
-  it("is waited for while it is being deleted", async () => {
+  it("delays `up` while its status is PENDING_DELETE", async () => {
     statuses = ["PENDING_DELETE", undefined];
     await embedder.service().up("dev", { ...bare, onNote });
     assert.deepEqual([deletions, idsLeft()], [[], others]);
@@ -141,7 +141,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   });
 
   for (const status of ["ACTIVE", "PENDING_UPDATE"])
-    it(`is left to the engine's patience by an \`up\` where it is ${status}`, async () => {
+    it(`is left to the engine by \`up\` if its status is ${status}`, async () => {
       statuses = [status];
       await embedder.service().up("dev", { ...bare, onNote });
       assert.deepEqual([deletions, notes], [[], []]);
@@ -149,7 +149,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     });
 
   for (const operation of ["preview", "refresh"] as const)
-    it(`is only told by a ${operation}`, async () => {
+    it(`is only reported by ${operation}`, async () => {
       for (const [status, said] of [
         ["ERROR", /^! The load .* is in ERROR, .*: `npx stackadm up` deletes and recreates it/],
         [
@@ -170,7 +170,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     [undefined, "create"],
     ["PENDING_DELETE", "create"],
   ] as const)
-    it(`is a change that nobody expected, and a row of the plan: ${status ?? "gone"}`, async () => {
+    it(`fails \`up\` with \`expectNoChanges\`, and adds a row to the plan: ${status ?? "deleted"}`, async () => {
       const plan = [{ operation, type: "LoadBalancer", name: "dev-lb" }];
       const options = { ...bare, expectNoChanges: true, onNote };
       statuses = [status];
@@ -181,11 +181,11 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
       assert.match(notes.join("\n"), /^! The load balancer .*: `npx stackadm up` /);
     });
 
-  it("differs from what the state says, for a refresh that does not see it", async () => {
+  it("counts as one difference for a refresh", async () => {
     assert.deepEqual(await embedder.service().refresh("dev"), { changed: 1 });
   });
 
-  it("is not looked for where no change is expected, and a run left something undecided", async () => {
+  it("is not checked with `expectNoChanges` if an interrupted run needs a repair", async () => {
     const [operation] = rest();
     const pending = [{ resource: operation, type: "creating" }];
     embedder.engine.state({ resources: rest(), pending_operations: pending });
@@ -195,7 +195,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     assert.deepEqual(embedder.engine.operations(), []);
   });
 
-  it("is not touched without the cluster's identity: an `up` says so, a destroy does not begin", async () => {
+  it("is kept if it has another cluster's identity: `up` reports the load balancer, destroy fails", async () => {
     tags = getClusterTags({ name: "dev", identity: "ba9876543210" });
     await embedder.service().up("dev", { ...bare, preflight: false, onNote });
     const byHand = /Delete it with `openstack loadbalancer delete --cascade lb`, then run/;
@@ -206,7 +206,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     assert.deepEqual([deletions, embedder.engine.operations()], [[], ["up"]]);
   });
 
-  it("is left to a destroy where it is not ours, and all of it goes at once or is to stay", async () => {
+  it("is left to the engine on destroy if it lacks the identity and is childless or retained", async () => {
     tags = [];
     stopBefore();
     const [whole] = parts();
@@ -218,7 +218,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     assert.deepEqual([deletions, embedder.engine.operations()], [[], ["destroy", "destroy"]]);
   });
 
-  it("is asked for once by an `up` where Octavia is sick", async () => {
+  it("is queried only once by `up` if Octavia is unavailable", async () => {
     embedder.cloud.on(`GET ${path}/lb`, { status: 503, body: {} });
     await embedder.service().up("dev", { ...bare, onNote });
     const asked = embedder.cloud.seen.filter((one) => one.path === `${path}/lb`);
@@ -226,7 +226,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     assert.deepEqual(embedder.engine.operations(), ["up"]);
   });
 
-  it("is looked for in no other cloud than the one that the commands ask", async () => {
+  it("is not queried if its provider has its own cloud setting", async () => {
     const elsewhere = { urn: cloudProvider, type: "pulumi:providers:openstack", id: "default" };
     const [, ...further] = rest();
     const resources = [{ ...elsewhere, inputs: { cloud: "another" } }, ...further, ...parts()];
@@ -236,7 +236,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     assert.deepEqual([notes, embedder.engine.operations()], [[], ["up"]]);
   });
 
-  it("keeps its record where somebody else changed the state meanwhile, or works on the stack", async () => {
+  it("stays untouched if another operation holds the lock or removed it from the state", async () => {
     const stderr = "error: the stack is currently locked by 1 lock(s)\n";
     embedder.engine.runs({ hold: { stderr, code: 255 } });
     await fails(embedder.service().up("dev", bare), "STACK_LOCKED");

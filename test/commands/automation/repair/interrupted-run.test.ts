@@ -56,7 +56,7 @@ describe("the repair of an interrupted run", function () {
     engine.calls().filter((call) => call.startsWith("stack import")).length;
 
   for (const backend of ["file", "s3://bucket"])
-    it(`acts in the cloud only while the engine holds the stack, in the backend ${backend}`, async () => {
+    it(`changes the cloud only while the engine holds the stack's lock: backend ${backend}`, async () => {
       if (backend !== "file") embedder.backend = backend;
       const seen: boolean[] = [];
       whileDeleting(() => {
@@ -69,7 +69,7 @@ describe("the repair of an interrupted run", function () {
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
     });
 
-  it("starts no engine of its own where nothing was interrupted", async () => {
+  it("starts no engine if no run was interrupted", async () => {
     engine.state({ resources: [identity] });
     await service().up("dev", bare);
     assert.deepEqual(engine.operations(), ["up"]);
@@ -77,7 +77,7 @@ describe("the repair of an interrupted run", function () {
     assert.equal(engine.calls().filter((call) => call.startsWith("stack export")).length, 2);
   });
 
-  it("goes on where the cloud hides a kind of which nothing is in the making", async () => {
+  it("succeeds if the cloud hides a kind without pending operations", async () => {
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
     whileDeleting(() => undefined);
     await service().up("dev", bare);
@@ -85,7 +85,7 @@ describe("the repair of an interrupted run", function () {
     assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
   });
 
-  it("touches nothing while another engine holds the stack", async () => {
+  it("changes nothing while another engine holds the lock", async () => {
     embedder.backend = "s3://bucket";
     const lock = "created by ann@elsewhere (pid 1) at 2026-01-02T03:04:05Z";
     const stderr = `error: the stack is currently locked by 1 lock(s)\n  s3://bucket/1.json: ${lock}\n`;
@@ -101,7 +101,7 @@ describe("the repair of an interrupted run", function () {
     assert.deepEqual(engine.stateNow()?.deployment, interrupted);
   });
 
-  it("does what is pending when the lock is held, which may be nothing any more", async () => {
+  it("uses the pending operations after locking, and skips the repair if none are left", async () => {
     engine.runs({ hold: { state: { resources: [identity] } } });
     await service().up("dev", bare);
     assert.deepEqual(cloud.seen, []);
@@ -109,7 +109,7 @@ describe("the repair of an interrupted run", function () {
     assert.deepEqual(engine.operations(), ["hold", "up"]);
   });
 
-  it("notices a state that changed since it was repaired, and leaves it", async () => {
+  it("fails and keeps the newer state if another operation writes the state during the repair", async () => {
     const other = { resources: [identity], pending_operations: [pending, pending] };
     whileDeleting(() => {
       engine.state(other);
@@ -120,7 +120,7 @@ describe("the repair of an interrupted run", function () {
     assert.deepEqual(engine.operations(), ["hold"]);
   });
 
-  it("ends, and keeps the record, when the engine that holds the lock dies", async () => {
+  it("fails and keeps the record if the engine with the lock dies", async () => {
     cloud.on("DELETE /network/networks/half-made", () => {
       process.kill(engine.heldBy() ?? NaN, "SIGKILL");
       // Continues while the network is listed.
@@ -131,7 +131,7 @@ describe("the repair of an interrupted run", function () {
     assert.deepEqual(engine.operations(), ["hold"]);
   });
 
-  it("gives the lock back when it is stopped, and keeps the record", async () => {
+  it("releases the lock and keeps the record if the caller cancels it", async () => {
     const stop = new AbortController();
     cloud.on("DELETE /network/networks/half-made", () => {
       stop.abort();
@@ -143,7 +143,7 @@ describe("the repair of an interrupted run", function () {
     assert.deepEqual(engine.operations(), ["hold"]);
   });
 
-  it("leaves an object in a cluster to the next `up`, which takes it over: a Service keeps its address", async () => {
+  it("leaves a pending Service in a cluster to the next `up`, so that the Service keeps its address", async () => {
     const asked: string[] = [];
     const api = createServer(({ url = "" }, response) => {
       asked.push(url);
@@ -183,7 +183,7 @@ describe("the repair of an interrupted run", function () {
     assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
   });
 
-  it("is refused, and deletes nothing, where the state is an old one", async () => {
+  it("fails without deletions if the state is outdated", async () => {
     const stack = { urn: urnOf("pulumi:pulumi:Stack", "it"), type: "pulumi:pulumi:Stack" };
     const state = {
       manifest: { time: "2026-01-02T10:00:00Z" },

@@ -11,7 +11,7 @@ import type { FakeCloud } from "../../../support/cloud/fake-openstack.js";
 
 const bare = { preflight: false, verify: false } as const;
 
-describe("what the repair of an interrupted run takes for left behind", function () {
+describe("the attribution of objects after an interrupted run", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   let engine: Engine;
@@ -31,7 +31,7 @@ describe("what the repair of an interrupted run takes for left behind", function
   afterEach(() => embedder.stop());
   const service = (): ListeningService => embedder.service();
 
-  describe("of a volume, of which a copy has name and mark, too", () => {
+  describe("of a volume whose copies have the same name and mark", () => {
     const type = "openstack:blockstorage/volume:Volume";
     const inputs = { name: "dev-0-etcd" };
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
@@ -83,7 +83,7 @@ describe("what the repair of an interrupted run takes for left behind", function
       });
     };
 
-    it("deletes the one that the killed run was making, and none from before it or after", async () => {
+    it("deletes only the volume that the killed run created, and keeps older and newer copies", async () => {
       engine.runs({ up: { then: "die" } });
       await fails(up(), "ENGINE_KILLED");
       interruptedNow();
@@ -93,13 +93,13 @@ describe("what the repair of an interrupted run takes for left behind", function
       assert.deepEqual(unproven(), ["restored", "restored later"]);
     });
 
-    it("deletes none where nobody knows when that run began", async () => {
+    it("deletes no volume if the start of the interrupted run is unknown", async () => {
       interruptedNow();
       await up();
       assert.deepEqual([deleted, unproven().length], [[], 3]);
     });
 
-    it("deletes the one that a run made whose reply was lost, and none from before it or after", async () => {
+    it("deletes only the volume of a create whose response was lost, and keeps older and newer copies", async () => {
       const failed = stepEvent("resOpFailedEvent", { type, name: "dev-0-etcd", inputs });
       engine.runs({ up: { events: [failed], code: 255, stderr: "error: 504\n" } });
       await assert.rejects(service().up("dev", { ...listening, onStep: makeVolumes }));
@@ -108,7 +108,7 @@ describe("what the repair of an interrupted run takes for left behind", function
     });
   });
 
-  describe("of a server, which may be at work in a cluster of which the state is an old one", () => {
+  describe("of a server that may belong to a running cluster with an outdated state", () => {
     const inputs = { name: "dev-0" };
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
     const begun = stepEvent("resourcePreEvent", { type: instanceType, name: "dev-0", inputs });
@@ -136,7 +136,7 @@ describe("what the repair of an interrupted run takes for left behind", function
       engine.runs({});
     };
 
-    it("deletes the one that a run of ours was making that was killed", async () => {
+    it("deletes the server that a killed run of this machine created", async () => {
       engine.runs({ up: { events: [begun], then: "die" } });
       await fails(service().up("dev", bare), "ENGINE_KILLED");
       inTheMaking();
@@ -144,17 +144,17 @@ describe("what the repair of an interrupted run takes for left behind", function
       assert.deepEqual(servers, []);
     });
 
-    it("deletes the one of a run of which nobody noted anything: it may have been killed on another machine", async () => {
+    it("deletes the server of an unrecorded run, which may have been killed on another machine", async () => {
       inTheMaking();
       await service().up("dev", bare);
       assert.deepEqual(servers, []);
     });
 
     for (const [how, code] of [
-      ["well", 0],
-      ["in an error", 255],
+      ["successfully", 0],
+      ["with an error", 255],
     ] as const)
-      it(`leaves the one of a run of ours that ended ${how}: the state was copied meanwhile`, async () => {
+      it(`keeps the server if the recorded run ended ${how}, because the state is a copy`, async () => {
         engine.runs({ up: { events: [begun], code, stderr: code === 0 ? "" : "error: no\n" } });
         await service()
           .up("dev", bare)

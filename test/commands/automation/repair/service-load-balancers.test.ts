@@ -7,7 +7,7 @@ import { startFakeCluster, type FakeCluster } from "../../../support/cloud/ready
 
 const identity = "0123456789ab";
 
-describe("a destroy of a cluster that has lost a Service and not its load balancer", function () {
+describe("a destroy with a load balancer whose Service no longer exists", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   let engine: Engine;
@@ -85,7 +85,7 @@ describe("a destroy of a cluster that has lost a Service and not its load balanc
       .destroy("dev", { onNote: (text) => notes.push(text) })
       .catch((error: unknown) => error);
 
-  it("deletes it first: nobody else would, and the network could not go", async () => {
+  it("deletes the load balancer before the engine runs, and only reports a foreign load balancer", async () => {
     await destroy();
     assert.deepEqual(deletions[0], ["cart", ["hold"]]);
     assert.match(
@@ -99,7 +99,7 @@ describe("a destroy of a cluster that has lost a Service and not its load balanc
     );
   });
 
-  it("leaves all to the destroy where the Services cannot be listed", async () => {
+  it("deletes no load balancer before the engine runs if the Services cannot be listed", async () => {
     services = 500;
     await destroy();
     const before = deletions.filter(([, operations]) => !operations.includes("destroy"));

@@ -9,7 +9,7 @@ const bare = { verify: false, kubeconfigFile: false } as const;
 
 type Fields = Readonly<Record<string, string>> & { readonly id: string };
 
-describe("what a run that failed left without a record", function () {
+describe("an object of a failed run that is not in the state", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   const ofIdentity = {
@@ -56,7 +56,7 @@ describe("what a run that failed left without a record", function () {
   afterEach(() => embedder.stop());
 
   for (const preflight of [true, "names"] as const)
-    it(`is deleted before it is in the way, while the engine holds the stack: preflight ${String(preflight)}`, async () => {
+    it(`is deleted before the update, while the engine holds the lock: preflight ${String(preflight)}`, async () => {
       offer("networks", [left]);
       await embedder.service().up("dev", { ...bare, preflight, onNote });
       assert.deepEqual(deletions, [["left", ["hold"]]]);
@@ -67,7 +67,7 @@ describe("what a run that failed left without a record", function () {
       );
     });
 
-  it("stays where no change is expected, which it would be", async () => {
+  it("stays and fails `up` with `expectNoChanges`", async () => {
     offer("networks", [left]);
     const options = { ...bare, expectNoChanges: true };
     const refusal = await fails(embedder.service().up("dev", options), "UNEXPECTED_CHANGES");
@@ -78,7 +78,7 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });
 
-  it("is deleted, too, where the run was killed, after what that left pending", async () => {
+  it("is deleted after a killed run too, after the repair of pending operations", async () => {
     const command = "command:local:Command";
     const resource = { urn: urnOf(command, "another"), type: command, custom: true };
     const pending = [{ type: "creating", resource }];
@@ -90,7 +90,7 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual(embedder.engine.operations(), ["hold", "hold", "up"]);
   });
 
-  it("is what a destroy that failed had the state forget before it was gone, whenever it was made", async () => {
+  it("is deleted after a failed destroy that removed the object from the state, whatever its creation time", async () => {
     const subnet = {
       ...left,
       id: "subnet",
@@ -111,14 +111,14 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual(deletions, [["subnet", ["hold"]]]);
   });
 
-  it("is undone by what the cloud shows: it may hide what is none of its kind", async () => {
+  it("is deleted even if the cloud hides objects of another kind", async () => {
     embedder.cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
     offer("networks", [left]);
     await embedder.service().up("dev", { ...bare, preflight: "names" });
     assert.deepEqual(deletions, [["left", ["hold"]]]);
   });
 
-  it("stays after a run that was killed where the cloud hides what may prove that the state is an old one", async () => {
+  it("stays after a killed run if hidden kinds may prove that the state is outdated", async () => {
     const type = "kubernetes:core/v1:Namespace";
     const resource = { urn: urnOf(type, "one"), type, custom: true };
     embedder.engine.state({
@@ -131,7 +131,7 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual([deletions, embedder.engine.operations()], [[], ["hold"]]);
   });
 
-  it("is said to be stuck where the cloud refuses, with the way out", async () => {
+  it("is reported with a hint if the cloud refuses the deletion", async () => {
     offer("networks", [left]);
     const body = { NeutronError: { message: "not you" } };
     embedder.cloud.on("DELETE /network/networks/left", { status: 403, body });
@@ -141,11 +141,11 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual(embedder.engine.operations(), ["hold"]);
   });
 
-  describe("in whose network is what somebody else put there", () => {
+  describe("in a network with foreign objects", () => {
     const subnet = { ...left, id: "subnet", network_id: "ours" };
     const port = (id: string, more = {}) => ({ id, name: id, network_id: "ours", ...more });
 
-    it("stays, and what is in the way is named at once", async () => {
+    it("stays, and `up` fails immediately with the names of the foreign ports", async () => {
       embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
       offer("subnets", [subnet]);
       offer("ports", [
@@ -166,7 +166,7 @@ describe("what a run that failed left without a record", function () {
       assert.deepEqual([deletions, embedder.engine.operations()], [[], ["hold"]]);
     });
 
-    it("goes where all that is in it goes as well", async () => {
+    it("is deleted if all objects in the network are deleted too", async () => {
       embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
       offer("subnets", [subnet]);
       offer("ports", [port("lost", { description, created_at: during })]);
@@ -178,7 +178,7 @@ describe("what a run that failed left without a record", function () {
     });
   });
 
-  it("is no machine of which the state knows nothing, whatever the time says: it may be at work", async () => {
+  it("excludes a server without resources in the state, because the server may be in use", async () => {
     const machine = { id: "server", name: "dev-general-0", created: during, status: "ACTIVE" };
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": identity };
     embedder.cloud.on("GET /compute/servers/detail", {
@@ -194,13 +194,13 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });
 
-  it("is left alone by a preview", async () => {
+  it("stays during a preview", async () => {
     offer("networks", [left]);
     await embedder.service().preview("dev");
     assert.deepEqual([deletions, embedder.engine.operations()], [[], ["preview"]]);
   });
 
-  it("is only told by the checks", async () => {
+  it("is only reported by the preflight", async () => {
     offer("networks", [left]);
     const findings = await embedder.service().preflight("dev");
     assert.deepEqual(
@@ -212,14 +212,14 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });
 
-  it("is not what was made when no run failed: the state may be an old one", async () => {
+  it("excludes an object that was created outside failed runs, because the state may be outdated", async () => {
     offer("networks", [{ ...left, created_at: "2026-01-02T09:00:00Z" }]);
     const { message } = await fails(embedder.service().up("dev", bare), "PREFLIGHT_FAILED");
     assert.match(message, /taken by left, which belongs to this cluster but is not in the state/);
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });
 
-  it("is not what somebody else was making until the lock was ours", async () => {
+  it("excludes an object that another operation added to the state before the lock", async () => {
     offer("networks", [left]);
     const state = { resources: [ofIdentity, holding("left")] };
     embedder.engine.runs({ hold: { state } });
@@ -227,16 +227,16 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual([deletions, embedder.engine.operations()], [[], ["hold", "up"]]);
   });
 
-  it("costs nothing where there is none", async () => {
+  it("causes no extra engine calls in `up` if no such object exists", async () => {
     await embedder.service().up("dev", bare);
     assert.deepEqual(embedder.engine.operations(), ["up"]);
     assert.ok(!embedder.engine.calls().some((call) => call.startsWith("stack history")));
   });
 
-  describe("in the way of a destroy", () => {
+  describe("during a destroy", () => {
     const port = (id: string, more = {}) => ({ id, name: id, network_id: "ours", ...more });
 
-    it("goes first, and what is somebody else's is named and stays", async () => {
+    it("is deleted first, and foreign ports are reported and kept", async () => {
       const router = {
         ...holding("router"),
         urn: urnOf("openstack:networking/router:Router", "r"),
@@ -262,7 +262,7 @@ describe("what a run that failed left without a record", function () {
       );
     });
 
-    it("does not stop it where the cloud does not list what may be there", async () => {
+    it("is deleted even if the cloud refuses to list routers", async () => {
       embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
       let asked = 0;
       embedder.cloud.on("GET /network/routers", () =>
@@ -273,7 +273,7 @@ describe("what a run that failed left without a record", function () {
       assert.equal(deletions[0]?.[0], "lost");
     });
 
-    it("starts no engine of its own where there is nothing of it", async () => {
+    it("causes no extra engine calls in a destroy if no such object exists", async () => {
       embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
       await embedder.service().destroy("dev", { onNote });
       assert.deepEqual([notes, embedder.engine.operations()], [[], ["destroy"]]);

@@ -5,7 +5,7 @@ import { urnOf } from "../../../support/engine/fake-engine.js";
 const identity = "0123456789ab";
 const bare = { verify: false, kubeconfigFile: false } as const;
 
-describe("a server that a run which failed left without a record", function () {
+describe("a server of a failed run that is not in the state", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   /** Operations that the engine had run at the time of each deletion. */
@@ -48,14 +48,14 @@ describe("a server that a run which failed left without a record", function () {
   });
   afterEach(() => embedder.stop());
 
-  it("goes where the state holds its port, and no script was begun on it", async () => {
+  it("is deleted if the state has its port, and no script ran on it", async () => {
     embedder.engine.state({ manifest, resources: [ofIdentity, ofPort] });
     await embedder.service().up("dev", bare);
     assert.deepEqual(deletions, [["hold"]]);
     assert.deepEqual(embedder.engine.operations(), ["hold", "up"]);
   });
 
-  it("stays where the state was brought back from before that run", async () => {
+  it("is kept if the state is older than the failed run", async () => {
     const older = { time: "2026-01-02T09:00:00Z" };
     // Refreshing the unread resource would write the state, which would no longer be old.
     const unread = { ...ofPort, initErrors: ["500"] };
@@ -64,7 +64,7 @@ describe("a server that a run which failed left without a record", function () {
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });
 
-  it("stays where one was: it was part of the cluster, and the state has lost it", async () => {
+  it("is kept if a script ran on it, because the state has lost a cluster machine", async () => {
     embedder.engine.state({ manifest, resources: [ofIdentity, ofPort, ofScript] });
     await fails(embedder.service().up("dev", bare), "PREFLIGHT_FAILED");
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);

@@ -38,7 +38,7 @@ const processesAt = (socket: string): string[] =>
 const groupOf = (pid: string | number): string | undefined =>
   readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[2];
 
-describe("the login key's agent", () => {
+describe("the SSH agent of the login key", () => {
   let directory: string;
   const agents: SshAgent[] = [];
   const ensure = async (env: NodeJS.ProcessEnv = {}): Promise<SshAgent> => {
@@ -54,7 +54,7 @@ describe("the login key's agent", () => {
     rmSync(directory, { recursive: true });
   });
 
-  it("is one of ours when there is none, with a key of the user's own", async () => {
+  it("starts with a new key of the user if no agent runs", async () => {
     const agent = await ensure();
     assert.equal(agent.foreign, false);
     assert.equal(agent.keys.length, 1);
@@ -64,14 +64,14 @@ describe("the login key's agent", () => {
     assert.equal(statSync(join(directory, "ssh")).mode & 0o777, 0o700);
   });
 
-  it("holds the same key the next time", async () => {
+  it("has the same key in the next command", async () => {
     const first = (await ensure()).keys;
     const key = readFileSync(join(directory, "ssh", "id_ed25519"), "utf8");
     assert.deepEqual((await ensure()).keys, first);
     assert.equal(readFileSync(join(directory, "ssh", "id_ed25519"), "utf8"), key);
   });
 
-  it("holds the same key in commands that start at the same time on a new machine", async () => {
+  it("has the same key in commands that start simultaneously on a new machine", async () => {
     const started = await Promise.all([1, 2, 3, 4].map(() => ensure()));
     const [first] = started;
     for (const { keys } of started) assert.deepEqual(keys, first?.keys);
@@ -80,7 +80,7 @@ describe("the login key's agent", () => {
     assert.equal(publicKey.trim(), first?.keys[0]);
   });
 
-  it("ends with the command", async () => {
+  it("stops with its command", async () => {
     const agent = await ensure();
     await agent.close();
     assert.ok(!existsSync(agent.socket));
@@ -88,7 +88,7 @@ describe("the login key's agent", () => {
     await agent.close();
   });
 
-  describe("in a command of its own", function () {
+  describe("in a separate command", function () {
     this.timeout(60_000);
     const module = join(__dirname, "../../../../automation/setup/ssh-agent.ts");
     /**
@@ -112,7 +112,7 @@ describe("the login key's agent", () => {
       await until("its directory is gone", () => !existsSync(dirname(socket)), 20);
     };
 
-    it("goes with it when it is killed and can do nothing more", async () => {
+    it("stops after its command is killed with SIGKILL", async () => {
       const { child, socket } = await start("setInterval(() => undefined, 1000);");
       assert.equal((await readAgentKeys(socket)).length, 1);
       assert.notDeepEqual(processesAt(socket), []);
@@ -122,13 +122,13 @@ describe("the login key's agent", () => {
       await isGone(socket);
     });
 
-    it("does not keep it from ending, and goes with it", async () => {
+    it("lets its command exit, and then stops", async () => {
       const { child, socket } = await start("");
       if (child.exitCode === null) await once(child, "exit");
       await isGone(socket);
     });
 
-    it("is not ended by what ends the terminal's other processes", async () => {
+    it("runs in another process group than the terminal's processes, and stops with its command", async () => {
       const { child, socket } = await start("setInterval(() => undefined, 1000);");
       for (const pid of processesAt(socket)) assert.notEqual(groupOf(pid), groupOf(process.pid));
       const ended = once(child, "exit");
@@ -138,7 +138,7 @@ describe("the login key's agent", () => {
     });
   });
 
-  it("is the running one when that holds a key, and is left alone", async () => {
+  it("reuses a running agent with a key, and leaves it running", async () => {
     const running = await ensure();
     const agent = await ensure({ SSH_AUTH_SOCK: running.socket });
     assert.equal(agent.foreign, true);
@@ -147,7 +147,7 @@ describe("the login key's agent", () => {
     assert.equal((await readAgentKeys(running.socket)).length, 1);
   });
 
-  it("does not stay behind when the key cannot be loaded", async () => {
+  it("stops if the key cannot be loaded", async () => {
     mkdirSync(join(directory, "ssh"));
     writeFileSync(join(directory, "ssh", "id_ed25519"), "no key", { mode: 0o600 });
     const { TMPDIR } = process.env;
@@ -163,7 +163,7 @@ describe("the login key's agent", () => {
     assert.deepEqual(left, []);
   });
 
-  it("is one of ours when the one that is named does not answer", async () => {
+  it("starts if the agent of SSH_AUTH_SOCK does not respond", async () => {
     const agent = await ensure({ SSH_AUTH_SOCK: join(directory, "nobody") });
     assert.equal(agent.foreign, false);
   });

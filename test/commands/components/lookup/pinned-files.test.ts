@@ -19,7 +19,7 @@ const serving = `
     response.end(${JSON.stringify(text)});
   }).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`;
 
-describe("lookup/pinned-files", () => {
+describe("readPinnedFile", () => {
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "stackadm-pinned-"));
@@ -29,17 +29,17 @@ describe("lookup/pinned-files", () => {
     rmSync(directory, { recursive: true });
   });
 
-  it("reads a path, against the directory that is given", () => {
+  it("resolves a relative path against the given directory", () => {
     assert.deepEqual(readPinnedFile({ source: "a.yaml", sha256 }, { directory }), { text });
     assert.deepEqual(readPinnedFile({ source: join(directory, "a.yaml"), sha256 }), { text });
   });
 
-  it("reads it against the process's own directory where none is given", () => {
+  it("resolves a relative path against the working directory by default", () => {
     const source = relative(process.cwd(), join(directory, "a.yaml"));
     assert.deepEqual(readPinnedFile({ source, sha256 }), { text });
   });
 
-  it("refuses a file with another digest, and says both", () => {
+  it("refuses a file with another digest, and reports both digests", () => {
     const found = readPinnedFile({ source: "a.yaml", sha256: other }, { directory });
     assert.ok("problem" in found);
     assert.match(
@@ -48,13 +48,13 @@ describe("lookup/pinned-files", () => {
     );
   });
 
-  it("says which file cannot be read, and what to write", () => {
+  it("reports which file cannot be read, and suggests a fix", () => {
     const found = readPinnedFile({ source: "b.yaml", sha256 }, { directory });
     assert.ok("problem" in found);
     assert.match(found.problem, /^b.yaml cannot be read: ENOENT.*; write an address or a path/);
   });
 
-  describe("at an address", () => {
+  describe("with a URL", () => {
     let server: ChildProcess;
     let origin: string;
     const cache = () => join(directory, "cache");
@@ -69,7 +69,7 @@ describe("lookup/pinned-files", () => {
       server.kill();
     });
 
-    it("fetches it once, and keeps it where only its owner reads it", async () => {
+    it("fetches the file once, and caches it readable by the owner only", async () => {
       const pinned = { source: `${origin}/there`, sha256 };
       assert.deepEqual(readPinnedFile(pinned, { cache: cache() }), { text });
       assert.equal(statSync(kept()).mode & 0o777, 0o600);
@@ -80,7 +80,7 @@ describe("lookup/pinned-files", () => {
       assert.ok("problem" in readPinnedFile(pinned, { cache: cache() }));
     });
 
-    it("keeps nothing that has another digest", () => {
+    it("caches no file with another digest", () => {
       const pinned = { source: `${origin}/there`, sha256: other };
       const found = readPinnedFile(pinned, { cache: cache() });
       assert.ok("problem" in found);
@@ -88,12 +88,12 @@ describe("lookup/pinned-files", () => {
       assert.ok(!existsSync(cache()));
     });
 
-    it("keeps nothing where nobody says where", () => {
+    it("caches no file without a cache directory", () => {
       assert.deepEqual(readPinnedFile({ source: `${origin}/there`, sha256 }), { text });
       assert.ok(!existsSync(cache()));
     });
 
-    it("says what the server answered", () => {
+    it("reports the server's HTTP status", () => {
       const found = readPinnedFile({ source: `${origin}/missing`, sha256 });
       assert.ok("problem" in found);
       assert.match(found.problem, /\/missing cannot be read: HTTP 404; write/);

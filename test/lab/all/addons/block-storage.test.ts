@@ -34,7 +34,7 @@ spec:
   volumes: [{name: data, persistentVolumeClaim: {claimName: restored}}]
 `;
 
-describe("volumes, their snapshots, and what nodes use, on the lab", function () {
+describe("volumes, snapshots and node metrics, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("store");
   // Both workers are in one zone, because pods can only use volumes of their zone.
@@ -82,7 +82,7 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     await stack.cluster.close();
   });
 
-  it("are of the class that is the default, in Cinder too", async () => {
+  it("use the default storage class, also in Cinder", async () => {
     await stack.up(changed);
     await stack.prove(1);
     const path = "{.spec.storageClassName} {.spec.volumeName}";
@@ -93,7 +93,7 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     assert.equal(found?.["volume_type"], "gold");
   });
 
-  it("are made with a credential that the cloud takes for nothing but what controllers ask", async () => {
+  it("use a credential whose access rules allow only the controllers' requests", async () => {
     const theirs = await asControllers();
     await theirs.request("volumev3", "GET", "/volumes/detail");
     await theirs.request("load-balancer", "GET", "/lbaas/loadbalancers");
@@ -107,7 +107,7 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     await Promise.all(refused.map((one) => assert.rejects(one, { status: 401 })));
   });
 
-  it("are counted by the scheduler as the specification says", async () => {
+  it("have the configured attach limit on every node", async () => {
     const counts = await jsonPath("csinodes", "{.items[*].spec.drivers[*].allocatable.count}");
     assert.deepEqual(new Set(counts.split(" ")), new Set(["20"]));
   });
@@ -126,7 +126,7 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     await ask(`uncordon ${node}`);
   });
 
-  it("come back from a snapshot as they were", async () => {
+  it("are restored from a snapshot with the same data", async () => {
     const written = await ask(`${samples} exec writer-0 -- cat /data/proof`);
     const snapshot =
       "apiVersion: snapshot.storage.k8s.io/v1\nkind: VolumeSnapshot\nmetadata: {name: before, namespace: stackadm-samples}\nspec: {source: {persistentVolumeClaimName: data}}\n";
@@ -155,7 +155,7 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     await ask(`${samples} delete pod reader`);
   });
 
-  it("stay in Cinder when their class keeps them", async () => {
+  it("stay in Cinder if their class has the reclaim policy Retain", async () => {
     await ask(applied(claim("kept", "storageClassName: kept")));
     await bound("kept");
     const pv = await jsonPath("pvc kept", "{.spec.volumeName}");
@@ -171,7 +171,7 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     await until(async () => !(await there()));
   });
 
-  it("are not all that is known of a machine: its use is", async () => {
+  it("include the memory use of every node", async () => {
     const nodes = "get --raw /apis/metrics.k8s.io/v1beta1/nodes";
     await until(async () => (await ask(nodes)).includes('"usage"'));
     const { items } = JSON.parse(await ask(nodes)) as { items: { usage: { memory: string } }[] };
@@ -179,12 +179,12 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     assert.ok(items.every(({ usage }) => parseInt(usage.memory) > 0));
   });
 
-  it("are nothing to change the second time", async () => {
+  it("have no changes on a second `up`", async () => {
     await stack.up(changed);
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("go with the cluster, snapshots first, and leave nothing", async () => {
+  it("are deleted with the cluster, without leftovers", async () => {
     await stack.destroyAndLookAround();
     assert.deepEqual(await cinder("/snapshots"), []);
   });

@@ -10,7 +10,7 @@ import { Stack } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 
-describe("Keystone's users, on the lab", function () {
+describe("Keystone users in a cluster, on the lab", function () {
   this.timeout(20 * minutes);
   const stack = new Stack("known");
   const changed = (kubernetes: object): Record<string, unknown> => ({
@@ -34,7 +34,7 @@ describe("Keystone's users, on the lab", function () {
     await stack.cluster.close();
   });
 
-  it("are known from the first up, although the API server is there before who knows them", async () => {
+  it("can authenticate after the first `up`, although the API server starts before the webhook", async () => {
     await stack.up(changed({ keystone: {} }));
     await stack.prove(1);
     const found = await who();
@@ -43,11 +43,11 @@ describe("Keystone's users, on the lab", function () {
     assert.ok(found.groups.includes("system:authenticated"));
   });
 
-  it("are nobody with a token that Keystone does not know", async () => {
+  it("cannot authenticate with an invalid token", async () => {
     assert.equal(await who(`${token.slice(0, -4)}AAAA`), undefined);
   });
 
-  it("may do nothing that nobody gave them, and what a binding for their project says", async () => {
+  it("have only the permissions of their project's RoleBinding", async () => {
     assert.equal(await status(pods), 403);
     const binding = `
 apiVersion: rbac.authorization.k8s.io/v1
@@ -61,18 +61,18 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: ${stack.clus
     assert.equal(await status(secrets), 403);
   });
 
-  it("are asked about by nobody but the API server on the same machine", async () => {
+  it("are verified by a webhook that listens only on the control plane's loopback address", async () => {
     const listening = await inServer(stack.serverOf("control-plane-0"), "ss -Hltn sport = :8443");
     assert.match(listening, /127\.0\.0\.1:8443/);
     assert.doesNotMatch(listening, /0\.0\.0\.0:8443|\*:8443/);
   });
 
-  it("are nothing to do the second time", async () => {
+  it("cause no changes on a second `up`", async () => {
     await stack.up(changed({ keystone: {} }));
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("may do what rules say, which come while the cluster lives", async () => {
+  it("get the permissions of policy rules that the user adds to a running cluster", async () => {
     const policy = [
       { projects: ["demo"], roles: ["member"], resources: { "default/secrets": ["list"] } },
     ];
@@ -82,7 +82,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: ${stack.clus
     await stack.prove(1);
   });
 
-  it("are nobody again when they are left out, and the cluster goes on", async () => {
+  it("can no longer authenticate after the setting is removed, and the cluster still works", async () => {
     await stack.up(changed({}));
     await until(async () => (await who()) === undefined);
     const line = "-n kube-system get pods,secrets -o name";
@@ -91,7 +91,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: ${stack.clus
     await stack.prove(1);
   });
 
-  it("go with the cluster, which leaves nothing", async () => {
+  it("leave no objects after the cluster is destroyed", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -28,7 +28,7 @@ const withBastion = (generation: number): Changes => ({
 });
 const metadataSchema = z.object({ metadata: z.record(z.string(), z.string()) });
 
-describe("two unlike clusters of one name, each in a backend of its own, on the lab", function () {
+describe("`up` and `destroy` of two clusters with the same name and separate backends, on the lab", function () {
   this.timeout(10 * minutes);
   const [one, two] = [new Stack("same"), new Stack("same")] as const;
   let ofOne: CloudObject[];
@@ -61,7 +61,7 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
     await one.prove(1);
   };
 
-  it("refuses the second one before anything is made, also where nothing else is asked", async () => {
+  it("refuse the second cluster before any change, also in a preflight of names only", async () => {
     await one.up(withWorker);
     ofOne = await now();
     const identity = await identityOf(one);
@@ -77,7 +77,7 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
     assert.deepEqual(compareInventories(ofOne, await now()), { added: [], removed: [] });
   });
 
-  it("lets both live where a program does without the questions", async () => {
+  it("create both clusters if the program skips the preflight", async () => {
     const [first, second] = [await up(one), await up(two, { preflight: false })];
     assert.deepEqual(changes(one.cluster.seen.events), {});
     assert.notEqual(await identityOf(one), await identityOf(two));
@@ -86,14 +86,14 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
     await requireUntouched();
   });
 
-  it("has nothing to do for either, and asks each only about its own", async () => {
+  it("have no changes on a second `up`", async () => {
     for (const stack of [one, two]) {
       await up(stack);
       assert.deepEqual(changes(stack.cluster.seen.events), {});
     }
   });
 
-  it("judges a mark on a server of the second, whose namesake is another one's", async () => {
+  it("keep a server of the second cluster with the mark for unreachable servers, and remove the mark", async () => {
     const { service, cloud } = two.cluster;
     const { nodes } = parseOutputs(await service.outputs("same"));
     const { serverId = "" } = nodes.find(({ name }) => name === "same-control-plane-0") ?? {};
@@ -106,7 +106,7 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
     await requireUntouched();
   });
 
-  it("replaces the bastion of the second: no machine of the first leaves by it", async () => {
+  it("replace the second cluster's bastion, and keep the first cluster unchanged", async () => {
     const bastionOf = async () =>
       parseOutputs(await two.cluster.service.outputs("same")).bastion?.[0];
     const before = await bastionOf();
@@ -117,7 +117,7 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
     await requireUntouched();
   });
 
-  it("destroys the second, and the first goes on as it was", async () => {
+  it("destroy the second cluster, and keep the first cluster unchanged", async () => {
     await two.cluster.service.destroy("same");
     assert.deepEqual(compareInventories(ofOne, await now()), { added: [], removed: [] });
     await requireUntouched();
@@ -125,7 +125,7 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
     assert.equal(readFileSync(path, "utf8"), files[0]);
   });
 
-  it("goes away and leaves nothing", async () => {
+  it("destroy the first cluster without leftovers", async () => {
     await one.destroyAndLookAround();
   });
 });

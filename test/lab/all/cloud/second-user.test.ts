@@ -37,7 +37,7 @@ async function secondUser(cloud: CloudClient) {
   };
 }
 
-describe("two operators of a cluster, each with a user of their own, on the lab", function () {
+describe("a cluster with two operators and separate cloud users, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("second");
   const undo: (() => Promise<void>)[] = [];
@@ -75,7 +75,7 @@ describe("two operators of a cluster, each with a user of their own, on the lab"
     return all.map(({ id }) => id).filter((id) => !initial.has(id));
   };
 
-  it("is looked at and read by the second one as it was left by the first", async () => {
+  it("stays unchanged when the second user reads, refreshes and updates it", async () => {
     await stack.up(single);
     const [first = ""] = await credentials(stack.cluster.cloud);
     const { problem } = await service.status(stack.name);
@@ -86,7 +86,7 @@ describe("two operators of a cluster, each with a user of their own, on the lab"
     assert.ok(said.includes(`(${first}) belongs to another user`), said);
   });
 
-  it("gets another credential from the second one, and the first one's stays in their account", async () => {
+  it("gets a new credential of the second user, and keeps the first user's credential", async () => {
     const before = await credentials(stack.cluster.cloud);
     const { said } = await up(rotated);
     assert.match(said, /belongs to another user/);
@@ -98,7 +98,7 @@ describe("two operators of a cluster, each with a user of their own, on the lab"
     await stack.prove(1);
   });
 
-  it("goes away by the first one, who leaves nothing but the second one's credential, and names it", async () => {
+  it("is destroyed by the first user, and only the second user's credential remains and is reported", async () => {
     const [theirs] = await credentials(second);
     const { others = [] } = await stack.cluster.service.destroy(stack.name);
     assert.deepEqual(

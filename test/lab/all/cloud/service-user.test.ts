@@ -14,7 +14,7 @@ import { newUser, type LabUser } from "../../support/cloud/user.js";
 
 const minutes = 60_000;
 
-describe("a cluster whose controllers sign in as a user of the cloud, on the lab", function () {
+describe("a cluster whose controllers sign in as a cloud user, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("user");
   const undo: (() => Promise<void>)[] = [];
@@ -46,7 +46,7 @@ describe("a cluster whose controllers sign in as a user of the cloud, on the lab
     for (const step of undo.reverse()) await step();
   });
 
-  it("is refused with another password than the user's, before anything is made", async () => {
+  it("is refused with a wrong password, before any object is created", async () => {
     await assert.rejects(
       stack.up(await changed("another")),
       /cluster\.credential\.username: the user '\S+' of the domain 'Default' cannot sign in to/,
@@ -55,7 +55,7 @@ describe("a cluster whose controllers sign in as a user of the cloud, on the lab
     assert.deepEqual(compareInventories(stack.initially, now), { added: [], removed: [] });
   });
 
-  it("comes up with load balancers and volumes, and makes no application credential", async () => {
+  it("starts with load balancers and volumes, without an application credential", async () => {
     await stack.up(await changed(user.password));
     await stack.prove(1);
     const text = await conf();
@@ -65,7 +65,7 @@ describe("a cluster whose controllers sign in as a user of the cloud, on the lab
     assert.deepEqual(await listObjects(stack.cluster.cloud, "application credential"), initial);
   });
 
-  it("takes another password while it lives, and works with that", async () => {
+  it("accepts a new password while it runs, and works with the new password", async () => {
     await user.change(other);
     const settings = await changed(other);
     await stack.up(settings);
@@ -77,12 +77,12 @@ describe("a cluster whose controllers sign in as a user of the cloud, on the lab
     await stack.again(settings);
   });
 
-  it("has neither password in its state or among what was said", async () => {
+  it("shows neither password in state, events or output", async () => {
     const text = (await stateAsItIs(stack.cluster)) + JSON.stringify(stack.cluster.seen);
     for (const password of [user.password, other]) assert.ok(!text.includes(password));
   });
 
-  it("goes away, leaves nothing, and leaves the user alone", async () => {
+  it("is destroyed without leftovers, and keeps the user", async () => {
     await stack.destroyAndLookAround();
     assert.ok(await user.isThere());
   });

@@ -31,7 +31,7 @@ class TlsStack extends Stack {
   }
 }
 
-describe("a cloud behind TLS with an authority of its own, on the lab", function () {
+describe("a cloud with TLS and a private certificate authority, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new TlsStack("private");
   const changed = { kubernetes: { keystone: {} } };
@@ -51,7 +51,7 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
     await stack.cluster.close();
   });
 
-  it("answers with addresses that are behind TLS, too", async () => {
+  it("returns only URLs with TLS", async () => {
     const { authUrl, ca } = settings();
     assert.match(authUrl, /^https:/);
     for (const port of catalogApiPorts) {
@@ -64,7 +64,7 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
     }
   });
 
-  it("is refused in one sentence where another authority is named, before anything is made", async () => {
+  it("fails `up` with one sentence before any change if another authority is configured", async () => {
     const file = env()["OS_CLIENT_CONFIG_FILE"] ?? "";
     const { clouds } = parse(readFileSync(file, "utf8")) as { clouds: Record<string, object> };
     const wrong = join(directory, "ca.crt");
@@ -85,7 +85,7 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
     assert.deepEqual([added, removed], [[], []]);
   });
 
-  it("has a cluster with services outside, and a claim that is written to", async () => {
+  it("runs a cluster with an external Service and a mounted volume", async () => {
     await stack.up(changed);
     await stack.prove(1);
     const answer = await fetch(`http://${stack.outputs.samples?.external ?? ""}/`);
@@ -95,7 +95,7 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
     assert.notEqual(await ask("-n stackadm-samples exec writer-0 -- cat /data/proof"), "");
   });
 
-  it("was asked for all of it over TLS", async () => {
+  it("receives the requests for servers, load balancers and volumes over TLS", async () => {
     // The log of nginx contains only TLS requests; the package repository does not log.
     const log = (await inCloud("cat /var/log/nginx/access.log")).split("\n");
     for (const [what, request, who] of [
@@ -109,22 +109,22 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
       );
   });
 
-  it("is trusted by its machines", async () => {
+  it("is trusted by the cluster's machines", async () => {
     const line = `curl -sS -o /dev/null -w '%{http_code}' ${settings().authUrl}`;
     for (const { serverId, name } of nonEmpty(stack.outputs.nodes))
       assert.equal((await inServer(serverId, line)).trim(), "200", name);
   });
 
-  it("knows its users to the API server", async () => {
+  it("authenticates its users to the cluster's API server", async () => {
     const found = await whoIs(stack.outputs.kubeconfig, await issueToken(env()));
     assert.equal(found?.username, "demo");
   });
 
-  it("has nothing to do the second time", async () => {
+  it("causes no changes on a second `up`", async () => {
     await stack.again(changed);
   });
 
-  it("lets the cluster go, which leaves nothing", async () => {
+  it("has no leftovers after the cluster is destroyed", async () => {
     await stack.destroyAndLookAround();
   });
 });

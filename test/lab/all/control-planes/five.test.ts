@@ -15,22 +15,22 @@ describe("five control planes, on the lab", function () {
     await stack.cluster.close();
   });
 
-  it("come up in one update, one after another members of one etcd", async () => {
+  it("start in one update, all as members of one etcd", async () => {
     await stack.up(changed);
     await stack.prove(5);
   });
 
-  it("have nothing to do the second time", async () => {
+  it("have no changes on a second `up`", async () => {
     await stack.again(changed);
   });
 
-  it("get one back whose server was deleted", async () => {
+  it("get a replacement for a deleted server", async () => {
     await stack.lose("control-plane-3");
     await stack.up(changed, true);
     await stack.prove(5);
   });
 
-  it("go away and leave nothing", async () => {
+  it("are destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -9,7 +9,7 @@ import { nonEmpty } from "../../../support/non-empty.js";
 
 const minutes = 60_000;
 
-describe("three control planes of a raised generation, on the lab", function () {
+describe("three control planes whose generation is raised, on the lab", function () {
   this.timeout(20 * minutes);
   const stack = new Stack("roll");
   // Each generation has a larger etcd volume.
@@ -70,12 +70,12 @@ describe("three control planes of a raised generation, on the lab", function () 
         : [];
     });
 
-  it("are as many members of etcd before", async () => {
+  it("start as three etcd members", async () => {
     await stack.up(of(0));
     await stack.prove(3);
   });
 
-  it("do not become fewer in the same run: refused, and nothing has changed", async () => {
+  it("refuse a lower count together with a new generation, without changes", async () => {
     const before = ids();
     await assert.rejects(
       stack.up(of(1, 1)),
@@ -87,7 +87,7 @@ describe("three control planes of a raised generation, on the lab", function () 
     assert.deepEqual(ids(), before);
   });
 
-  it("are replaced one after the other, never two of them missing, under a client that goes on", async () => {
+  it("are replaced one at a time, while the API keeps answering", async () => {
     const [before, worker] = [ids(), stack.serverOf("general-0")];
     const { clusterId } = stack.outputs;
     const runs = await scriptRuns(worker);
@@ -108,7 +108,7 @@ describe("three control planes of a raised generation, on the lab", function () 
     assert.ok(answered > 500 && failed <= 3 * 150 && longestGap < 30_000, said);
   });
 
-  it("are members of etcd again, under their names and addresses, and of no other", async () => {
+  it("rejoin etcd with the same names and addresses", async () => {
     await stack.prove(3);
     const members = await etcdMembers(stack.serverOf("control-plane-0"));
     assert.deepEqual(
@@ -117,7 +117,7 @@ describe("three control planes of a raised generation, on the lab", function () 
     );
   });
 
-  it("have larger disks for etcd, which were asked for with the generation", async () => {
+  it("get larger etcd volumes only together with a new generation", async () => {
     for (const id of nonEmpty(ids())) {
       const bytes = Number(await inServer(id, "findmnt -bno SIZE /var/lib/etcd"));
       assert.ok(bytes > 1.5 * 2 ** 30 && bytes < 2.1 * 2 ** 30, String(bytes));
@@ -127,11 +127,11 @@ describe("three control planes of a raised generation, on the lab", function () 
     await stack.again(waiting);
   });
 
-  it("have nothing to do the second time", async () => {
+  it("have no changes on a second `up`", async () => {
     await stack.again(of(1));
   });
 
-  it("become one under a client that goes on: no member any more, then drained, then no server", async () => {
+  it("shrink to one while the API keeps answering, and leave etcd before their servers are deleted", async () => {
     const use = useApi(stack.outputs.kubeconfig);
     await stack.up(of(1, 1));
     const { longestGap, answered, failed, said } = await use.end();
@@ -153,7 +153,7 @@ describe("three control planes of a raised generation, on the lab", function () 
     await stack.prove(1);
   });
 
-  it("go away and leave nothing", async () => {
+  it("are destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -17,7 +17,7 @@ const minor = getMinorVersion(defaultKubernetesVersion);
 const keyAddress = `${kubernetesPackageRepository.url.replace("{minor}", minor)}Release.key`;
 const { kubeRouter } = createImageTable(defaultKubernetesVersion);
 
-describe("the hosts that defaults name, as the lab answers for them", function () {
+describe("the lab's front for upstream download hosts, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("front");
   const changed = { topology: "single", workers: {} };
@@ -29,7 +29,7 @@ describe("the hosts that defaults name, as the lab answers for them", function (
     await stack.cluster.close();
   });
 
-  it("bring a cluster up that is told nothing of packages, registries and images", async () => {
+  it("serves packages, registries and images to a cluster with default settings", async () => {
     const site = readFileSync(stack.cluster.environment.env["STACKADM_SITE"] ?? "", "utf8");
     assert.doesNotMatch(site, /https?:|prefix|plainHttp|provider/);
     await stack.up(changed);
@@ -47,17 +47,17 @@ describe("the hosts that defaults name, as the lab answers for them", function (
       assert.match(asked, line);
   });
 
-  it("have one address, of one family", async () => {
+  it("has one address of one family", async () => {
     const line = `python3 -c 'import socket; print({one[4][0] for one in socket.getaddrinfo("pkgs.k8s.io", 443)})'`;
     assert.equal((await on(line)).trim(), `{'${readLabSettings().management.front}'}`);
   });
 
-  it("pass Debian's own lists on, signed by Debian", async () => {
+  it("forwards Debian's package lists with Debian's signatures", async () => {
     await on("apt-get -q update -o APT::Update::Error-Mode=any");
     assert.match(await on("apt-cache policy keepalived"), /Candidate: 1:2\./);
   });
 
-  it("refuse images of Docker Hub when its limit is reached, until it is not any more", async () => {
+  it("refuses Docker Hub images with 429 only while the rate limit fault is active", async () => {
     const pull = (): Promise<string> => on(`crictl pull ${kubeRouter} 2>&1`);
     await withFault(getFaultFile("registry-1.docker.io", "limit"), () =>
       assert.rejects(pull(), /429 Too Many Requests|toomanyrequests/i),
@@ -65,7 +65,7 @@ describe("the hosts that defaults name, as the lab answers for them", function (
     assert.match(await pull(), /Image is up to date/);
   });
 
-  it("give a key whose term is over, and a page in place of one", async () => {
+  it("serves an expired key, or an HTML page instead of a key, while these faults are active", async () => {
     const key = (): Promise<string> =>
       on(`curl -fsSL ${keyAddress} | gpg --show-keys --with-colons 2>&1 || :`);
     assert.match(await key(), /^pub:-:/m);
@@ -79,7 +79,7 @@ describe("the hosts that defaults name, as the lab answers for them", function (
     assert.match(await key(), /^pub:-:/m);
   });
 
-  it("have nothing to add the second time, and nothing is left of it", async () => {
+  it("causes no changes on a second `up`, and the cluster is destroyed without leftovers", async () => {
     await stack.again(changed);
     await stack.destroyAndLookAround();
   });

@@ -16,7 +16,7 @@ const version = "1.36.3";
 const of = getKubernetesRelease(version);
 
 /** Uses the real download tools, which read the locations of registries from a file below HOME. */
-describe("taking all of upstream's from a small mirror", function () {
+describe("the download of all upstream files from a small mirror", function () {
   this.timeout(5 * 60_000);
   let folder: string;
   let mirror: SmallMirror;
@@ -45,7 +45,7 @@ describe("taking all of upstream's from a small mirror", function () {
     rmSync(folder, { recursive: true });
   });
 
-  it("builds nothing, and has each image of two architectures as it was published for amd64", async () => {
+  it("stores the amd64 image of each multi-architecture image unchanged, and builds nothing", async () => {
     const titles: string[] = [];
     const step = (title: string) => (titles.push(title), silentProgress.step(title));
     const progress: Progress = { ...silentProgress, step };

@@ -28,7 +28,7 @@ const minutes = 60_000;
 const password = { proxy: "canary-of-the-proxy", registry: "canary&of$the'registry" };
 const machines = ["control-plane-0", "general-0"];
 
-describe("a proxy, repositories, registries and images of one's own, on the lab", function () {
+describe("a cluster with its own proxy, repositories, registries and images, on the lab", function () {
   this.timeout(20 * minutes);
   const stack = new Stack("downloads");
   let management: LabSettings["management"];
@@ -82,7 +82,7 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
       .sort();
   const coreDns = (): string => `${site(managementPorts.registry)}/coredns/coredns:v1.14.2`;
 
-  it("fetches packages and images by the proxy, from the first machine on, and gives it to no pod", async () => {
+  it("downloads packages and images through the proxy, and sets no proxy variables in pods", async () => {
     await stack.up(described(by()));
     const targets = new Set(proxy.asked.map(({ target }) => target));
     const ours = `${management.host}:${String(repositories.port)}`;
@@ -96,7 +96,7 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
     await stack.prove(1);
   });
 
-  it("takes containerd, and nothing else, from a repository that it trusts for it alone", async () => {
+  it("installs only containerd from the extra repository, and accepts only the repository's key for it", async () => {
     const { asked, packages, version } = repositories;
     const taken = asked.filter(({ target }) => /^\/debian\/.*\.deb$/.test(target));
     assert.ok(taken.length >= machines.length, JSON.stringify(taken));
@@ -117,19 +117,19 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
     }
   });
 
-  it("has nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.up(described(by()));
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("refuses passwords in clear before anything changes", async () => {
+  it("refuses unencrypted passwords before any change", async () => {
     await assert.rejects(
       stack.up(described(by(`me:${password.proxy}@`))),
       /network\.proxy\.http: is not encrypted/,
     );
   });
 
-  it("gets passwords, a mirror, an authority and an image while it lives, and no other pod restarts", async () => {
+  it("accepts passwords, a mirror, an authority and an image while it runs, and restarts no other pods", async () => {
     const before = await Promise.all(machines.map(containers));
     const front = `${management.host}:${String(registry.port)}`;
     const registries = {
@@ -158,14 +158,14 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
     await stack.prove(1);
   });
 
-  it("shows the passwords nowhere", async () => {
+  it("hides the passwords in events, output and state", async () => {
     const { cluster } = stack;
     const texts = [JSON.stringify(cluster.seen), await stateAsItIs(cluster)];
     for (const text of texts)
       for (const canary of Object.values(password)) assert.ok(!text.includes(canary));
   });
 
-  it("goes back to none of it", async () => {
+  it("removes all these settings from its machines when the user unsets them", async () => {
     await stack.up(described(undefined));
     for (const machine of machines) {
       const left = await on(
@@ -178,7 +178,7 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
     await stack.prove(1);
   });
 
-  it("goes away and leaves nothing", async () => {
+  it("is destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -7,7 +7,7 @@ import { Stack } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 
-describe("Kubernetes' own configuration, on the lab", function () {
+describe("the configuration of Kubernetes components, on the lab", function () {
   this.timeout(20 * minutes);
   const stack = new Stack("configured");
   const changed = (kubernetes: object): Record<string, unknown> => ({
@@ -50,7 +50,7 @@ describe("Kubernetes' own configuration, on the lab", function () {
       )
     ).trim();
 
-  it("is there from the beginning: a flag, and an audit log that says who asked", async () => {
+  it("includes a flag and an audit log with user names from the first `up`", async () => {
     await stack.up(changed(flags({ "event-ttl": "2h" })));
     assert.match(await apiServer(), / --event-ttl=2h /);
     const line = await onControlPlane("tail -n 1 /var/log/kubernetes/audit/audit.log");
@@ -58,12 +58,12 @@ describe("Kubernetes' own configuration, on the lab", function () {
     await stack.prove(1);
   });
 
-  it("has nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.up(changed(flags({ "event-ttl": "2h" })));
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("has its certificates signed anew in time: here at once, for the same names, and the API goes on", async () => {
+  it("renews certificates with the same names, and the API keeps working", async () => {
     // Runs the timer's service, which has nothing to renew yet.
     await onControlPlane("systemctl start stackadm-certificates.service");
     await onControlPlane("systemctl is-active stackadm-certificates.timer");
@@ -84,7 +84,7 @@ describe("Kubernetes' own configuration, on the lab", function () {
     await stack.prove(1);
   });
 
-  it("changes while the cluster lives, and the API is away for a moment", async () => {
+  it("changes on a running cluster, and interrupts the API for less than 90 seconds", async () => {
     await onControlPlane(
       "systemd-run --quiet --unit watch-api sh -c 'while sleep 0.5; do curl -skf -m 1 https://127.0.0.1:6443/livez >/dev/null || date +%s >>/run/api-away; done'",
     );
@@ -111,7 +111,7 @@ describe("Kubernetes' own configuration, on the lab", function () {
     return { memory: /: "(\w+)/.exec(sandbox)?.[1], manifest };
   };
 
-  it("takes a patch of the scheduler's pod, another one, and none: then the manifest is kubeadm's again", async () => {
+  it("adds, changes and removes a patch of the scheduler's pod, and rolls back a broken patch", async () => {
     const others = { ...flags({ "event-ttl": "3h" }), kubelet: { maxPods: 60 } };
     const before = (await scheduler()).manifest;
     for (const memory of ["72Mi", "80Mi"]) {
@@ -151,7 +151,7 @@ describe("Kubernetes' own configuration, on the lab", function () {
     await stack.prove(1);
   });
 
-  it("is undone where a flag is wrong: the run says what the API server said, and the API answers as before", async () => {
+  it("rolls back an invalid flag, reports the API server's error, and keeps the API available", async () => {
     const kubelet = { maxPods: 60 };
     await assert.rejects(
       stack.up(changed({ ...flags({ "event-tll": "4h" }), kubelet })),
@@ -165,7 +165,7 @@ describe("Kubernetes' own configuration, on the lab", function () {
     await stack.prove(1);
   });
 
-  it("goes away and leaves nothing", async () => {
+  it("leaves no objects after the cluster is destroyed", async () => {
     await stack.destroyAndLookAround();
   });
 });

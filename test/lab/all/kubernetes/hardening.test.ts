@@ -54,21 +54,21 @@ describe("a hardened cluster, on the lab", function () {
     );
 
   // `up` verifies this: the load balancers answer, and the volume returns what was written.
-  it("comes up, and everything that the samples need works", async () => {
+  it("starts, and its samples work", async () => {
     await stack.up(changed(true));
     await stack.prove(1);
     assert.ok(stack.outputs.samples);
   });
 
-  it("fails none of the scored CIS items", async () => {
+  it("passes all scored CIS items", async () => {
     assert.deepEqual(await failing(), []);
   });
 
-  it("has nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.again(changed(true));
   });
 
-  it("keeps Secrets encrypted in etcd", async () => {
+  it("stores Secrets encrypted in etcd", async () => {
     await kubectl(applied(secret));
     const key = "get --print-value-only /registry/secrets/default/sealed";
     const raw = await etcdctl(controlPlane(), `${key} | tr -cd '[:print:]'`);
@@ -78,7 +78,7 @@ describe("a hardened cluster, on the lab", function () {
     assert.equal(Buffer.from(read, "base64").toString(), "in-clear");
   });
 
-  it("reaches containers on each machine, whose kubelets serve with certificates of the cluster", async () => {
+  it("serves pod connections, logs and metrics from kubelets with certificates of the cluster's CA", async () => {
     for (const machine of ["control-plane-0", "general-0"])
       assert.match(await served(machine), /Verify return code: 0 \(ok\)/, machine);
     assert.ok((await webPods(controlPlane())).length > 0);
@@ -94,12 +94,12 @@ describe("a hardened cluster, on the lab", function () {
     assert.match(await kubectl(metrics), /hardened-general-0/);
   });
 
-  it("refuses a pod above the baseline", async () => {
+  it("refuses a pod that violates the baseline Pod Security Standard", async () => {
     const answer = await kubectl(applied(privileged).replace("'END'", "'END' 2>&1 || :"));
     assert.match(answer, /violates PodSecurity "baseline/);
   });
 
-  it("is softened and hardened again while it lives", async () => {
+  it("disables and enables hardening again while it runs", async () => {
     await stack.up(changed(false));
     const soft = (await failuresOf(stack.outputs.nodes)).map(({ number }) => number);
     assert.deepEqual(soft, Object.keys(byDefault));
@@ -110,7 +110,7 @@ describe("a hardened cluster, on the lab", function () {
     await stack.prove(1);
   });
 
-  it("goes away and leaves nothing", async () => {
+  it("is destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

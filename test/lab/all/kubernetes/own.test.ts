@@ -45,7 +45,7 @@ const server = z.object({
 });
 const tags = z.object({ tags: z.array(z.string()) });
 
-describe("a cluster of much that is one's own, on the lab: pod network, credential, images, users; and without a cloud controller", function () {
+describe("a cluster with its own pod network, credential, images and users, without a cloud controller, on the lab", function () {
   this.timeout(12 * minutes);
   const stack = new Stack("own");
   const undo: (() => Promise<void>)[] = [];
@@ -143,13 +143,13 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     for (const step of undo.reverse()) await step();
   });
 
-  it("is refused with another secret or ID than the credential's, before anything is made", async () => {
+  it("is refused with a wrong ID or secret of the credential, before any object is created", async () => {
     const sentence = /cluster\.credential\.id: the application credential \S+ cannot sign in: /;
     await refused(credential.id, "canary-of-another", sentence);
     await refused(randomUUID().replaceAll("-", ""), "canary-of-another", sentence);
   });
 
-  it("is refused with a credential of another project, before anything is made", async () => {
+  it("is refused with a credential of another project, before any object is created", async () => {
     const { id, secret } = await makeCredential(await administrator(), "admin");
     await refused(
       id,
@@ -158,7 +158,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     );
   });
 
-  it("comes up with nodes that wait for the pod network only, and are known by their servers", async () => {
+  it("starts with provider IDs on all nodes, which stay NotReady without a pod network", async () => {
     await stack.up(changed());
     await stack.prove(1);
     const path = `{range .items[*]}{.spec.providerID} {.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}`;
@@ -174,7 +174,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     );
   });
 
-  it("runs the pod network that is brought along: pods reach those of other machines, and Services by their names", async () => {
+  it("runs the user's pod network, and pods reach other machines and Services by name", async () => {
     const { kubeRouter } = createImageTable(defaultKubernetesVersion);
     const objects = [
       ...(Object.values(buildKubeRouterRbac()) as object[]),
@@ -193,7 +193,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     await stack.prove(1);
   });
 
-  it("makes volumes with the credential that was supplied, and none of its own", async () => {
+  it("creates volumes with the user's credential, and creates no credential", async () => {
     const conf = "-n kube-system get secret cloud-config -o jsonpath='{.data.cloud\\.conf}'";
     assert.ok(
       Buffer.from(await ask(conf), "base64")
@@ -213,7 +213,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     );
   });
 
-  it("has images from a registry that asks for a password, from the first machine on", async () => {
+  it("pulls images from a registry that requires a password, from the first machine on", async () => {
     for (const [name, reference] of Object.entries(images)) {
       const [, path = "", tag = ""] = /^[^/]+\/(.+):([^:]+)$/.exec(reference) ?? [];
       const target = `/v2/${path}/manifests/${tag}`;
@@ -235,7 +235,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     assert.ok((await ask(csi)).includes(images["cinderCsi"] ?? ""));
   });
 
-  it("knows users of an OpenID Connect provider, and nobody else", async () => {
+  it("authenticates users of an OpenID Connect provider, and refuses other tokens", async () => {
     const user = { aud: "lab", sub: "1", name: "ada", groups: ["readers"] };
     const who = (claims: object) => whoIs(stack.outputs.kubeconfig, issuer.token({ ...claims }));
     // The API server loads the provider's keys after a delay.
@@ -248,7 +248,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     assert.equal(await whoIs(stack.outputs.kubeconfig, forged), undefined);
   });
 
-  it("has certificates that last as long as was written, and what flags and fields say", async () => {
+  it("uses the configured certificate lifetimes, flags and fields", async () => {
     const lifetime = async (name: string): Promise<number> => {
       const line = `openssl x509 -noout -startdate -enddate -in /etc/kubernetes/pki/${name}.crt`;
       const [begins = 0, ends = 0] = (await on("control-plane-0", line))
@@ -267,7 +267,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     assert.match(proxy, /"nodePortAddresses":\["primary"\]/i);
   });
 
-  it("has a machine of another flavor and image in the same pool", async () => {
+  it("has a machine with another flavor and image in the same pool", async () => {
     const shown = async (machine: string) =>
       server.parse(
         await stack.cluster.cloud.request("compute", "GET", `/servers/${stack.serverOf(machine)}`),
@@ -280,11 +280,11 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     );
   });
 
-  it("has nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.again(changed());
   });
 
-  it("goes away and leaves nothing but what is one's own", async () => {
+  it("is destroyed without leftovers, and keeps the user's own objects", async () => {
     await stack.destroyAndLookAround();
   });
 });

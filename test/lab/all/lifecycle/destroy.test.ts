@@ -52,10 +52,7 @@ kind: PodDisruptionBudget
 metadata: {name: db, namespace: default}
 spec: {maxUnavailable: 0, selector: {matchLabels: {app: db}}}`;
 
-/**
- * Webhook without a server: it is called before a volume attachment is deleted (attaching is
- * another operation).
- */
+/** Webhook without a server, which the API server calls before it deletes a PersistentVolume. */
 const deafWebhook = `
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -76,7 +73,7 @@ kind: StorageClass
 metadata: {name: at-once}
 provisioner: cinder.csi.openstack.org`;
 
-describe("a cluster that holds on to what it has, on the lab", function () {
+describe("a cluster whose objects obstruct a destroy, on the lab", function () {
   this.timeout(20 * minutes);
   const stack = new Stack("stubborn");
   const ask = (line: string): Promise<string> =>
@@ -110,7 +107,7 @@ describe("a cluster that holds on to what it has, on the lab", function () {
     await stack.cluster.close();
   });
 
-  it("comes up, and gets what a destroy may stumble over", async () => {
+  it("starts, and gets claims, a disruption budget and an unreachable webhook", async () => {
     await stack.up();
     const image = await ask(
       "-n stackadm-samples get deployment web -o jsonpath='{.spec.template.spec.containers[0].image}'",
@@ -122,7 +119,7 @@ describe("a cluster that holds on to what it has, on the lab", function () {
     await until(isBound, 240);
   });
 
-  it("is blocked by somebody else's finalizer, names it, and works as before", async () => {
+  it("fails a destroy that a foreign finalizer blocks, reports the finalizer, and works as before", async () => {
     const patch = (finalizers: string): Promise<string> =>
       ask(`patch pvc held --type merge -p '{"metadata": {"finalizers": ${finalizers}}}'`);
     await patch('["example.com/keep"]');
@@ -134,7 +131,7 @@ describe("a cluster that holds on to what it has, on the lab", function () {
     await requireUsable();
   });
 
-  it("works again where the destroy was stopped after its teardown", async () => {
+  it("works again after `up` if a destroy was stopped after its teardown", async () => {
     const { service, name } = stack.cluster;
     const stop = new AbortController();
     const destroy = service.destroy(name, {
@@ -156,7 +153,7 @@ describe("a cluster that holds on to what it has, on the lab", function () {
     await stack.again();
   });
 
-  it("goes down while a worker does not run, and leaves nothing", async () => {
+  it("is destroyed without leftovers while a worker is stopped", async () => {
     const { cloud } = stack.cluster;
     const worker = stack.serverOf("general-1");
     await cloud.request("compute", "POST", `/servers/${worker}/action`, { "os-stop": null });

@@ -26,12 +26,12 @@ function testLoss(stack: Stack, changed: Changes, lose: () => Promise<void>, sai
     await stack.cluster.close();
   });
 
-  it("comes up", async () => {
+  it("is created and verified", async () => {
     await stack.up(changed);
     await stack.prove(stack.controlPlanes.length);
   });
 
-  it("is left as it is by a destroy, which soon says why", async () => {
+  it("fails a destroy quickly with the reason, and stays unchanged", async () => {
     await lose();
     const before = await takeInventory(stack.cluster.cloud);
     const since = Date.now();
@@ -46,7 +46,7 @@ function testLoss(stack: Stack, changed: Changes, lose: () => Promise<void>, sai
     assert.deepEqual(compareInventories(before, after), { added: [], removed: [] });
   });
 
-  it("goes away when it is abandoned; only data and a Service's address stay, and are named", async () => {
+  it("is destroyed with `--abandon`, and only a volume and a floating IP are kept and reported", async () => {
     const { cloud, service } = stack.cluster;
     const args = ["destroy", "--yes", "--abandon"];
     const { code, text } = await stackadm(stack.cluster, args, { changes: changed });
@@ -87,7 +87,7 @@ describe("a cluster whose etcd lost its majority, on the lab", function () {
   testLoss(stack, changed, lose, /The cluster's API cannot be used/);
 });
 
-describe("a cluster of one machine whose etcd lost its data, on the lab", function () {
+describe("a single-machine cluster whose etcd lost its data, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("empty");
   const changed = { topology: "single", workers: {} };

@@ -83,7 +83,7 @@ function around(stack: KeptStack): void {
   after(() => stack.end());
 }
 
-describe("a cluster that is brought back from a backup, on the lab", function () {
+describe("a cluster that is restored from a backup, on the lab", function () {
   this.timeout(15 * minutes);
   const withWorkers = (count: number): Changes => ({
     controlPlane: { flavor: "k8s-control-plane", count: 1 },
@@ -93,7 +93,7 @@ describe("a cluster that is brought back from a backup, on the lab", function ()
   around(stack);
   let backup = "";
 
-  it("is backed up into a directory that nobody else reads", async () => {
+  it("is backed up into a directory that only its owner can read", async () => {
     await stack.upTo();
     await stack.mark("before");
     backup = await stack.backup("first");
@@ -107,7 +107,7 @@ describe("a cluster that is brought back from a backup, on the lab", function ()
     assert.equal(left.trim(), "member");
   });
 
-  it("goes back to what it was then, on machines that live", async () => {
+  it("is restored to the backup on its running machines", async () => {
     await stack.mark("after");
     await stack.kubectl("delete configmap before");
     // A worker that was added after the backup is not a node in the restored data.
@@ -125,7 +125,7 @@ describe("a cluster that is brought back from a backup, on the lab", function ()
     await stack.again(stack.changed);
   });
 
-  it("comes back when its only control plane is gone, keys and all", async () => {
+  it("is restored after the loss of its only control plane and all keys", async () => {
     const [former] = stack.controlPlanes;
     await stack.lose("control-plane-0");
     const early = await stack.said("restore", "--from", backup, "--yes");
@@ -146,10 +146,10 @@ describe("a cluster that is brought back from a backup, on the lab", function ()
     await stack.again(stack.changed);
   });
 
-  it("goes away and leaves nothing", () => stack.destroyAndLookAround());
+  it("is destroyed without leftovers", () => stack.destroyAndLookAround());
 });
 
-describe("a cluster whose etcd lost its majority and goes on with what the last member has, on the lab", function () {
+describe("a cluster whose etcd lost its majority, restored from the last member, on the lab", function () {
   this.timeout(20 * minutes);
   const stack = new KeptStack("rest", {
     controlPlane: { flavor: "k8s-control-plane", count: 3 },
@@ -159,7 +159,7 @@ describe("a cluster whose etcd lost its majority and goes on with what the last 
   });
   around(stack);
 
-  it("comes back with all that it had: from a backup of the member that lives, whose others are created again", async () => {
+  it("is restored with all data from the last member, and the other members are recreated", async () => {
     await stack.upTo();
     await stack.mark("before");
     await stack.lose("control-plane-1");
@@ -183,10 +183,10 @@ describe("a cluster whose etcd lost its majority and goes on with what the last 
     await stack.again(stack.changed);
   });
 
-  it("goes away and leaves nothing", () => stack.destroyAndLookAround());
+  it("is destroyed without leftovers", () => stack.destroyAndLookAround());
 });
 
-describe("a cluster all of whose machines of etcd are gone, on the lab", function () {
+describe("a cluster that lost all etcd machines, on the lab", function () {
   this.timeout(20 * minutes);
   const stack = new KeptStack("etcdless", {
     controlPlane: { flavor: "k8s-control-plane", count: 1 },
@@ -196,7 +196,7 @@ describe("a cluster all of whose machines of etcd are gone, on the lab", functio
   });
   around(stack);
 
-  it("comes back from a backup: the first member from its archive, the others join", async () => {
+  it("is restored from a backup: one member from its archive, and the others join", async () => {
     await stack.upTo();
     await stack.mark("before");
     const backup = await stack.backup("first");
@@ -212,5 +212,5 @@ describe("a cluster all of whose machines of etcd are gone, on the lab", functio
     await stack.again(stack.changed);
   });
 
-  it("goes away and leaves nothing", () => stack.destroyAndLookAround());
+  it("is destroyed without leftovers", () => stack.destroyAndLookAround());
 });

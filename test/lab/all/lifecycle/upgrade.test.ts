@@ -27,7 +27,7 @@ metadata: {name: web, namespace: stackadm-samples}
 spec: {minAvailable: 1, selector: {matchLabels: {app.kubernetes.io/name: web}}}
 `;
 
-describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.version}, on the lab`, function () {
+describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.version}, on the lab`, function () {
   this.timeout(60 * minutes);
   const stack = new Stack("upgrade");
   const of = (version: string): Record<string, unknown> => ({
@@ -79,14 +79,14 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
     await stack.cluster.close();
   });
 
-  it("comes up with the former minor", async () => {
+  it("starts with the former minor version", async () => {
     await stack.up(of(former.version));
     await stack.prove(3);
     assert.deepEqual(await kubelets(), [`v${former.version}`]);
     await ask(applied(budget));
   });
 
-  it("is not given it while its control planes would be replaced", async () => {
+  it("refuses an upgrade that would also replace its control planes", async () => {
     const raised = { controlPlane: { flavor: "k8s-control-plane", count: 3, generation: 1 } };
     await assert.rejects(
       stack.up({ ...of(newest.version), ...raised }),
@@ -95,7 +95,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
     await stack.again(of(former.version));
   });
 
-  it("gets it one machine after another, under clients that go on", async () => {
+  it("upgrades one machine at a time, while the API and a Service keep answering", async () => {
     const servers = machines.map((name) => stack.serverOf(name));
     const service = watchService(`http://${stack.outputs.samples?.external ?? ""}/`);
     const use = useApi(stack.outputs.kubeconfig);
@@ -116,7 +116,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
     assert.ok(api.answered > 500 && api.longestGap < 60_000, api.said);
   });
 
-  it("has it everywhere, with what goes with it", async () => {
+  it("runs the new version everywhere, with matching etcd, CoreDNS, pause and cloud controller", async () => {
     const { version, etcd, coredns, pause, cloudProvider } = newest;
     assert.deepEqual(await kubelets(), [`v${version}`]);
     for (const name of ["apiserver", "controller-manager", "scheduler", "proxy"])
@@ -143,7 +143,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
     await stack.prove(3);
   });
 
-  it("has kept its flags, patches, fields and files, and every machine takes pods as before", async () => {
+  it("keeps its flags, patches, fields and files, and all nodes stay schedulable", async () => {
     for (const name of controlPlanes) {
       const read = (file: string): Promise<string> => inServer(stack.serverOf(name), `cat ${file}`);
       const server = await read("/etc/kubernetes/manifests/kube-apiserver.yaml");
@@ -168,7 +168,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
     assert.equal(await ask(approval), "");
   });
 
-  it("has nothing to do the second time, and does not go back", async () => {
+  it("has no changes on a second `up`, and refuses a downgrade", async () => {
     await stack.again(of(newest.version));
     await assert.rejects(
       stack.up(of(former.version)),
@@ -180,7 +180,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
     );
   });
 
-  it("goes away and leaves nothing", async () => {
+  it("is destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

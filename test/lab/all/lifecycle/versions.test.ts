@@ -32,7 +32,7 @@ for (const version of supportedKubernetesVersions.filter((one) => one !== defaul
     const ask = (line: string): Promise<string> =>
       kubectlOn(stack.serverOf("control-plane-0"), line).then((text) => text.trim());
 
-    it("comes up and works, with the controllers of its minor", async () => {
+    it("starts and works with the controllers of its minor version", async () => {
       await stack.up(changed);
       await stack.prove(1);
       const kubelets = await ask(
@@ -46,12 +46,12 @@ for (const version of supportedKubernetesVersions.filter((one) => one !== defaul
         assert.match(images, new RegExp(`/${name}:v${minor.replace(".", "\\.")}\\.`));
     });
 
-    it("has nothing to do the second time", async () => {
+    it("has no changes on a second `up`", async () => {
       await stack.up(changed);
       assert.deepEqual(changes(stack.cluster.seen.events), {});
     });
 
-    it("goes away and leaves nothing", async () => {
+    it("is destroyed without leftovers", async () => {
       await stack.destroyAndLookAround();
     });
   });

@@ -8,7 +8,7 @@ import { Stack } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 
-describe("load balancers of a size and in a zone that Octavia offers, on the lab", function () {
+describe("load balancers with a configured flavor and zone, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("sized");
   // Octavia never frees the name of an availability zone, even after its deletion.
@@ -50,7 +50,7 @@ describe("load balancers of a size and in a zone that Octavia offers, on the lab
     await stack.cluster.close();
   });
 
-  it("are made so, that of the API and those of Services", async () => {
+  it("use the flavor and zone for the API and for Services", async () => {
     await stack.up(changed(small));
     await stack.prove(1);
     const { api, chosen } = await seen();
@@ -64,7 +64,7 @@ describe("load balancers of a size and in a zone that Octavia offers, on the lab
     });
   });
 
-  it("are of another size where a Service asks for it", async () => {
+  it("use the flavor that a Service requests", async () => {
     const manifest = `
 apiVersion: v1
 kind: Service
@@ -79,11 +79,11 @@ spec: {type: LoadBalancer, selector: {app: none}, ports: [{port: 80}]}
     assert.deepEqual((await seen()).chosen["default/other"], [large, zone]);
   });
 
-  it("are nothing to change the second time", async () => {
+  it("have no changes on a second `up`", async () => {
     await stack.again(changed(small));
   });
 
-  it("are created again of another size, and the cluster goes on", async () => {
+  it("are recreated with another flavor, and the cluster keeps working", async () => {
     await stack.up(changed(large));
     await stack.prove(1);
     const { api } = await seen();
@@ -92,7 +92,7 @@ spec: {type: LoadBalancer, selector: {app: none}, ports: [{port: 80}]}
     await stack.again(changed(large));
   });
 
-  it("go with the cluster, that of a Service too", async () => {
+  it("are deleted with the cluster, including those of Services", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -49,7 +49,7 @@ const wrongWith = (url: string, ca: string): Promise<string> =>
     (error: unknown) => (error as NodeJS.ErrnoException).code ?? String(error),
   );
 
-describe("load balancers of UDP, and such that end TLS, on the lab", function () {
+describe("load balancers with UDP and with TLS termination, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("balanced");
   const changed = {
@@ -91,7 +91,7 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     await stack.cluster.close();
   });
 
-  it("have a credential with the roles that are named, and no other", async () => {
+  it("use a credential with exactly the configured roles", async () => {
     await stack.up(changed);
     await stack.prove(1);
     const { cloud } = stack.cluster;
@@ -103,13 +103,13 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     assert.deepEqual(own?.roles.map(({ name }) => name).sort(), roles);
   });
 
-  it("let in the cluster's clients, and those inside, where the program asks for them", async () => {
+  it("allow the cluster's client ranges, nodes and pods", async () => {
     const allowed = (await parts("listeners")).map((one) => one.allowed_cidrs?.toSorted());
     const ranges = ["10.0.0.0/24", "10.244.0.0/16", "172.29.0.0/16"];
     assert.deepEqual(allowed, [ranges, ranges]);
   });
 
-  it("answer by UDP and TCP at one port, from outside", async () => {
+  it("answer UDP and TCP on the same port from outside", async () => {
     const image = "{.spec.template.spec.containers[0].image}";
     const name = await ask(`-n stackadm-samples get deployment web -o jsonpath='${image}'`);
     await ask(applied(`${pods(name)}---${service("echo", bothPorts)}`));
@@ -121,7 +121,7 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     assert.ok(await has("UDP-CONNECT"));
   });
 
-  it("say that nobody is there while nobody is", async () => {
+  it("refuse traffic while the Service has no pods", async () => {
     await ask("scale deployment echo --replicas 0");
     await health("ERROR");
     await says("refused");
@@ -130,13 +130,13 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     await says("hello");
   });
 
-  it("ask for machines with a pod where only these take part", async () => {
+  it("use HTTP health checks with externalTrafficPolicy Local", async () => {
     await ask(`patch service echo -p '{"spec":{"externalTrafficPolicy":"Local"}}'`);
     await until(async () => (await has("HTTP")) && !(await has("UDP-CONNECT")));
     await says("hello");
   });
 
-  it("let nobody in but those whom the service names", async () => {
+  it("accept only clients in the Service's source ranges", async () => {
     const only = (range: string): Promise<string> =>
       ask(`patch service echo -p '{"spec":{"loadBalancerSourceRanges":["${range}"]}}'`);
     await only("198.51.100.0/24");
@@ -145,7 +145,7 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     await says("hello");
   });
 
-  it("end TLS with a certificate of Barbican, and with another one when there is another", async () => {
+  it("terminate TLS with a certificate from Barbican, and with its replacement", async () => {
     const first = await createServerTls("192.0.2.1");
     const ref = await barbican.container("first", first);
     const ports = "{port: 443, targetPort: 8080}";
@@ -164,11 +164,11 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     assert.deepEqual([status, body.slice(0, 5)], [200, "echo-"]);
   });
 
-  it("are nothing to change the second time", async () => {
+  it("have no changes on a second `up`", async () => {
     await stack.again(changed);
   });
 
-  it("go with the cluster; of secrets those are left that were there", async () => {
+  it("are deleted with the cluster, and leave Barbican's other secrets", async () => {
     await stack.destroyAndLookAround();
     await barbican.remove();
     assert.equal(await barbican.count(), secrets);

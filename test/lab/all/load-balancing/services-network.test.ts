@@ -11,7 +11,7 @@ import { Stack } from "../../support/stack/stack.js";
 const minutes = 60_000;
 const samples = "-n stackadm-samples";
 
-describe("services that get a network of their own while the cluster lives, on the lab", function () {
+describe("Services that get a separate network on a running cluster, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("apart");
   const single = { topology: "single", workers: {} };
@@ -40,12 +40,12 @@ describe("services that get a network of their own while the cluster lives, on t
     await stack.cluster.close();
   });
 
-  it("have load balancers beside the API before", async () => {
+  it("have external addresses from the first pool before the change", async () => {
     await stack.up(single);
     assert.match(stack.outputs.samples?.external ?? "", /^172\.29\.1\./);
   });
 
-  it("keep the addresses that they have, and get new ones from the other pool", async () => {
+  it("keep their addresses, and new Services get addresses from the second pool", async () => {
     const { samples: before } = stack.outputs;
     await stack.up(apart);
     assert.deepEqual(stack.outputs.samples, before);
@@ -58,7 +58,7 @@ describe("services that get a network of their own while the cluster lives, on t
     });
   });
 
-  it("go by a class that they name: here to the pool of before, from the machines' network", async () => {
+  it("use the class that they name: here the first pool and the machines' network", async () => {
     const { cloud } = stack.cluster;
     const neutron = new NeutronObjects(cloud);
     const nodes = (await listObjects(cloud, "subnet")).find(({ name }) => name === "apart");
@@ -83,7 +83,7 @@ describe("services that get a network of their own while the cluster lives, on t
     await ask(`${samples} delete service classed`);
   });
 
-  it("are one for an ingress controller too, which answers for a name and for no other", async () => {
+  it("include an ingress controller that answers for one host name and returns 404 for others", async () => {
     const { samples: before } = stack.outputs;
     await stack.up(withIngress);
     const { ingress, samples: now } = stack.outputs;
@@ -96,14 +96,14 @@ describe("services that get a network of their own while the cluster lives, on t
     await stack.again(withIngress);
   });
 
-  it("neither lose it nor get another one", async () => {
+  it("keep their network, and refuse its removal or replacement", async () => {
     await assert.rejects(stack.up(single), /10\.1\.0\.0\/24 cannot become nothing/);
     const network = { range: "10.2.0.0/24", externalNetwork: "services" };
     await assert.rejects(stack.up({ ...single, loadBalancer: { network } }), /10\.2\.0\.0\/24/);
   });
 
   // The Service still exists: its load balancer must be deleted before the network of its address.
-  it("goes away and leaves nothing", async () => {
+  it("leave no objects after the cluster is destroyed", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -10,7 +10,7 @@ import { Stack } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 
-describe("a cluster behind a bastion, in a network that was there before, on the lab", function () {
+describe("a cluster with a bastion in an existing network, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("bastion");
   let beside: NetworkBeside;
@@ -43,7 +43,7 @@ describe("a cluster behind a bastion, in a network that was there before, on the
     await stack.cluster.close();
   });
 
-  it("comes up and works", async () => {
+  it("starts and works", async () => {
     await stack.up(changed());
     await stack.prove(1);
     const [bastion] = stack.outputs.bastion ?? [];
@@ -61,14 +61,14 @@ describe("a cluster behind a bastion, in a network that was there before, on the
     assert.equal(volume?.gigabytes, 5);
   });
 
-  it("lets SSH in from outside at the bastion alone", async () => {
+  it("accepts SSH from outside only at the bastion", async () => {
     const api = new URL(stack.outputs.apiEndpoint);
     assert.equal(await answers(api.hostname, Number(api.port)), true);
     assert.equal(await answers(api.hostname, 22), false);
     assert.equal(await answers(stack.outputs.bastion?.[0]?.sshHost ?? "", 22), true);
   });
 
-  it("lets 64 at once through the bastion to a machine that proves who it is", async () => {
+  it("accepts 64 simultaneous logins through the bastion, to machines with verified host keys", async () => {
     const { outputs } = stack;
     const ways = outputs.nodes.map((node) => findSshRoute(node, outputs, login()) ?? assert.fail());
     const bastion = outputs.bastion?.[0]?.sshHost;
@@ -78,12 +78,12 @@ describe("a cluster behind a bastion, in a network that was there before, on the
     assert.deepEqual([...new Set(seen)], ["itself"]);
   });
 
-  it("has nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.up(changed());
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("gives its bastion away and works on: the first control plane is the way in", async () => {
+  it("removes and recreates its bastion, with the first control plane as SSH entry in between", async () => {
     await stack.up({ ...changed(), access: "control-plane", bastion: undefined, ssh: {} });
     assert.equal(stack.outputs.bastion, undefined);
     const { hostname } = new URL(stack.outputs.apiEndpoint);
@@ -92,7 +92,7 @@ describe("a cluster behind a bastion, in a network that was there before, on the
     assert.equal(await answers(hostname, 22), false);
   });
 
-  it("goes away and leaves nothing but the network and the floating IP, as they were", async () => {
+  it("is destroyed without leftovers, and keeps the network and the floating IP unchanged", async () => {
     await stack.destroyAndLookAround();
     assert.deepEqual([await beside.state(), await given.state()], untouched);
   });

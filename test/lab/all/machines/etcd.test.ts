@@ -8,7 +8,7 @@ import { Stack } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 
-describe("etcd on machines of its own, on the lab", function () {
+describe("etcd on dedicated machines, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("apart");
   const of = (generation: number): Record<string, unknown> => ({
@@ -57,7 +57,7 @@ describe("etcd on machines of its own, on the lab", function () {
     return asked.filter(({ ok }) => !ok).map(({ where }) => where);
   };
 
-  it("comes up before the control plane, which runs none and holds no key of its authority", async () => {
+  it("starts before the control plane, which runs no etcd and has no key of etcd's authority", async () => {
     await stack.up(changed);
     await prove();
     const controlPlane = stack.serverOf("control-plane-0");
@@ -68,12 +68,12 @@ describe("etcd on machines of its own, on the lab", function () {
     assert.equal(keys.trim(), "/etc/kubernetes/etcd/client.key");
   });
 
-  it("has nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.up(changed);
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("gets a member back whose server was deleted, without touching another machine", async () => {
+  it("replaces a member whose server was deleted, without scripts on other machines", async () => {
     const others = [...stack.outputs.nodes, ...(stack.outputs.etcd ?? [])].filter(
       ({ name }) => name !== "apart-etcd-0",
     );
@@ -89,7 +89,7 @@ describe("etcd on machines of its own, on the lab", function () {
     await prove();
   });
 
-  it("is replaced one machine after another by its generation, under a client that goes on", async () => {
+  it("replaces its machines one at a time for a new generation, while the API keeps answering", async () => {
     const ids = (): string[] => (stack.outputs.etcd ?? []).map(({ serverId }) => serverId);
     const nodes = stack.outputs.nodes.map(({ serverId }) => serverId);
     const [before, use] = [ids(), useApi(stack.outputs.kubeconfig)];
@@ -119,7 +119,7 @@ describe("etcd on machines of its own, on the lab", function () {
     await stack.again(of(1));
   });
 
-  it("goes away and leaves nothing", async () => {
+  it("is destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -32,7 +32,7 @@ const changed = (more: object = {}, count = 1) => ({
   workers: { general: { flavor: "k8s-worker", count }, edge: { ...edge, ...more } },
 });
 
-describe("machines that are not all alike, on the lab", function () {
+describe("machines of pools with different options, on the lab", function () {
   this.timeout(12 * minutes);
   const stack = new Stack("machines");
   before(async () => {
@@ -52,7 +52,7 @@ describe("machines that are not all alike, on the lab", function () {
       ({ kind, metadata }) => kind === "volume" && metadata["stackadm-cluster"] === "machines",
     );
 
-  it("come up, each pool with its zone, its labels and its taints", async () => {
+  it("start in their pools' zones, with their pools' labels and taints", async () => {
     await stack.up(changed());
     await stack.prove(1);
     const zones = stack.outputs.nodes.map(({ name, zone }) => `${name} ${zone}`).sort();
@@ -67,7 +67,7 @@ describe("machines that are not all alike, on the lab", function () {
     assert.equal(others, "");
   });
 
-  it("boot from volumes and keep their data on some, all of which are the cluster's", async () => {
+  it("boot from volumes or store data on volumes, all with the cluster's marks", async () => {
     const found = (await volumes()).map(({ name, gigabytes }) => `${name} ${String(gigabytes)}`);
     assert.deepEqual(found.sort(), [
       ...["machines-control-plane-0-etcd 1", "machines-edge-0-root 5", "machines-edge-0-runtime 4"],
@@ -81,17 +81,17 @@ describe("machines that are not all alike, on the lab", function () {
     assert.match(first, /^\/var\/lib\/etcd +ext4$/m);
   });
 
-  it("have what cloud-init was given besides, and did what they were told, once", async () => {
+  it("run their additional cloud-init parts and steps once", async () => {
     const files = "cat /etc/before /etc/after; test -e /etc/ssh/sshd_config.d/10-stackadm.conf";
     assert.equal(await inServer(stack.serverOf("edge-0"), files), "partmachines-edge-0\n");
   });
 
-  it("have nothing done to them the second time", async () => {
+  it("have no changes on a second `up`", async () => {
     await stack.up(changed());
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("have their volumes again after a reboot, and containerd does not start without", async () => {
+  it("mount their volumes again after a reboot, and containerd requires its volume", async () => {
     const server = stack.serverOf("edge-0");
     const unit = "systemctl show -P ActiveState containerd";
     const needs = await inServer(server, "systemctl show -P Requires containerd");
@@ -109,7 +109,7 @@ describe("machines that are not all alike, on the lab", function () {
     assert.match(await inServer(server, "findmnt -n /var/lib/containerd"), /ext4/);
   });
 
-  it("get their labels and taints again when they register anew, also those that kubelet may not set", async () => {
+  it("get labels and taints again after a new registration, also labels that kubelet may not set", async () => {
     await ask("delete node machines-edge-0");
     await inServer(stack.serverOf("edge-0"), "systemctl restart kubelet");
     await until(async () => (await ask(`get nodes -l ${role} -o name`)) !== "");
@@ -117,7 +117,7 @@ describe("machines that are not all alike, on the lab", function () {
     assert.match(await taints(), /example\.org\/edge/);
   });
 
-  it("let in whose key is listed, and nobody any more whose key is revoked", async () => {
+  it("accept listed SSH keys, and refuse revoked keys", async () => {
     const { public: open, private: secret } = keyPair();
     const entry = stack.outputs.nodes.find(({ sshHost }) => sshHost !== undefined);
     const isLetIn = (): Promise<boolean> =>
@@ -148,7 +148,7 @@ describe("machines that are not all alike, on the lab", function () {
       assert.ok(!(await keysOn(machine)).includes(open), machine);
   });
 
-  it("run no pod where they cannot keep pods away from their own ports", async () => {
+  it("refuse to start kubelet if they cannot block pods from the machines' own ports", async () => {
     const server = stack.serverOf("general-0");
     const kubelet = async (): Promise<string> =>
       (await inServer(server, "systemctl show -P ActiveState kubelet")).trim();
@@ -164,7 +164,7 @@ describe("machines that are not all alike, on the lab", function () {
     await until(async () => (await kubelet()) === "active");
   });
 
-  it("install the distribution's security updates, and boot for none by themselves", async () => {
+  it("install the distribution's security updates without automatic reboots", async () => {
     const settings = "apt-config dump | grep -E 'APT::Periodic|Automatic-Reboot '";
     const said = await inServer(stack.serverOf("general-0"), settings);
     for (const line of [
@@ -175,7 +175,7 @@ describe("machines that are not all alike, on the lab", function () {
       assert.ok(said.includes(line), said);
   });
 
-  it("change their labels and taints while they live, and grow", async () => {
+  it("change their labels and taints in place, and grow", async () => {
     await stack.up(changed({ labels: { "example.org/disk": "other" }, taints: [] }, 2));
     assert.equal(await label("example.org/disk"), "other");
     assert.equal(await label(role), "");
@@ -184,7 +184,7 @@ describe("machines that are not all alike, on the lab", function () {
     assert.equal(stack.outputs.nodes.length, 4);
   });
 
-  it("keep their volumes as long as they live", async () => {
+  it("keep the size of their volumes, and refuse the removal of a volume", async () => {
     const sizes = async () => (await volumes()).map(({ gigabytes }) => gigabytes).sort();
     const before = await sizes();
     // A changed size applies when the machine is replaced.
@@ -198,7 +198,7 @@ describe("machines that are not all alike, on the lab", function () {
     assert.deepEqual(await sizes(), before);
   });
 
-  it("go away and leave nothing", async () => {
+  it("are destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -23,7 +23,7 @@ spec:
 const isIpv6 = (address: string): boolean => address.includes(":");
 const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "");
 
-describe("a cluster of both families, on the lab", function () {
+describe("a dual-stack cluster, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("dual");
   const dual = { network: { ipv6 } };
@@ -48,7 +48,7 @@ describe("a cluster of both families, on the lab", function () {
     await stack.cluster.close();
   });
 
-  it("has nodes that are known by the addresses that Neutron gave their ports, of IPv4 first", async () => {
+  it("registers nodes with the IPv4 and IPv6 addresses of their ports, IPv4 first", async () => {
     await stack.up(dual);
     await stack.prove(1);
     for (const { name, address, ...more } of nonEmpty(stack.outputs.nodes)) {
@@ -59,7 +59,7 @@ describe("a cluster of both families, on the lab", function () {
     }
   });
 
-  it("has machines that forward and keep the route that their router tells them of", async () => {
+  it("has machines that forward IPv6 and keep the advertised default route", async () => {
     for (const { name, serverId } of nonEmpty(stack.outputs.nodes)) {
       const forwards = await inServer(serverId, "sysctl -n net.ipv6.conf.all.forwarding");
       assert.equal(forwards.trim(), "1", name);
@@ -69,7 +69,7 @@ describe("a cluster of both families, on the lab", function () {
     }
   });
 
-  it("has pods that reach each other over IPv6 across nodes, and over IPv4 as ever", async () => {
+  it("connects pods across nodes over IPv6 and IPv4", async () => {
     const pods = await sixPods();
     const pairs = pods.flatMap((from) =>
       pods.filter(({ node }) => node !== from.node).map((to) => [from, to] as const),
@@ -79,7 +79,7 @@ describe("a cluster of both families, on the lab", function () {
     assert.ok((await connectPods(first())) > 0);
   });
 
-  it("has a Service that answers on both, to pods and to machines", async () => {
+  it("has a Service that answers pods and machines over both families", async () => {
     await ask(applied(service));
     const all = words(await ask(`${samples} get service both -o jsonpath='{.spec.clusterIPs[*]}'`));
     assert.deepEqual(all.map(isIpv6), [false, true]);
@@ -97,7 +97,7 @@ describe("a cluster of both families, on the lab", function () {
     }
   });
 
-  it("keeps pods away from the machines' own ports over IPv6, too", async () => {
+  it("blocks pods from the machines' own ports over IPv6 too", async () => {
     const [from] = await webPods(first());
     assert.ok(from);
     for (const { ipv6Address } of stack.outputs.nodes)
@@ -105,20 +105,20 @@ describe("a cluster of both families, on the lab", function () {
         await assert.rejects(connect(first(), from, `[${String(ipv6Address)}]:${port}`), port);
   });
 
-  it("has load balancers of IPv4, which answer", async () => {
+  it("has IPv4 load balancers that answer", async () => {
     assert.equal(await answers(stack.outputs.samples?.external ?? "", 80), true);
   });
 
-  it("is nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.again(dual);
   });
 
-  it("keeps both, and says so before anything changes", async () => {
+  it("refuses the removal of IPv6 before any change", async () => {
     await assert.rejects(stack.up({}), /network\.ipv6\.nodes: fd00:10::\/64 cannot become nothing/);
     await stack.prove(1);
   });
 
-  it("goes away and leaves nothing", async () => {
+  it("is destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

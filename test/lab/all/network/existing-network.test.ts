@@ -17,7 +17,7 @@ import { Stack } from "../../support/stack/stack.js";
 const minutes = 60_000;
 const port = z.object({ fixed_ips: z.array(z.object({ ip_address: z.string() })) });
 
-describe("a cluster in a network of another project, without router and floating IPs, on the lab", function () {
+describe("a cluster in another project's network, without router and floating IPs, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("provided");
   const { external, management } = readLabSettings();
@@ -68,7 +68,7 @@ describe("a cluster in a network of another project, without router and floating
     for (const step of undo.reverse()) await step();
   });
 
-  it("comes up behind a balancer that was there before, by which workers join", async () => {
+  it("starts behind an existing load balancer, through which workers join", async () => {
     await stack.up(changed(balanced));
     await stack.prove(1);
     assert.equal(new URL(stack.outputs.apiEndpoint).hostname, external.host);
@@ -78,7 +78,7 @@ describe("a cluster in a network of another project, without router and floating
       assert.ok(balancer.clients.has(client), [...balancer.clients].join());
   });
 
-  it("made no network, no router and no floating IP, and is reached at its machines' own addresses", async () => {
+  it("creates no network, router or floating IP, and is reachable at its machines' addresses", async () => {
     const { added } = compareInventories(stack.initially, await takeInventory(stack.cluster.cloud));
     const kinds = new Set(added.map(({ kind }) => kind));
     for (const kind of ["network", "subnet", "router", "floating IP"] as const)
@@ -91,7 +91,7 @@ describe("a cluster in a network of another project, without router and floating
     }
   });
 
-  it("has load balancers that are internal only, which who reaches the network reaches", async () => {
+  it("has only internal load balancers, which answer clients with a route to the network", async () => {
     const { external: first = "", internal = "" } = stack.outputs.samples ?? {};
     assert.notEqual(first, internal);
     for (const address of [first, internal]) {
@@ -100,12 +100,12 @@ describe("a cluster in a network of another project, without router and floating
     }
   });
 
-  it("has pods that reach those of other machines, Services by their names, and what is outside", async () => {
+  it("connects pods to other machines' pods, to Services by name, and to outside hosts", async () => {
     const outside = [`${management.cloud}:5000`];
     assert.ok((await connectPods(stack.serverOf("control-plane-0"), outside)) >= 2);
   });
 
-  it("opens node ports to the range that is written and to no other, and goes on without the balancer", async () => {
+  it("opens node ports only to the configured range, and works without the load balancer", async () => {
     const path =
       "-n stackadm-samples get service web-internal -o jsonpath={.spec.ports[0].nodePort}";
     const [worker, nodePort] = [addressOf("general-0"), Number(await ask(path))];
@@ -119,11 +119,11 @@ describe("a cluster in a network of another project, without router and floating
     await until(() => answers(worker, nodePort), 30);
   });
 
-  it("has nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.again(changed(alone));
   });
 
-  it("goes away and leaves nothing", async () => {
+  it("is destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -21,7 +21,7 @@ const groups = {
   schema: z.object({ id: z.string(), name: z.string() }),
 };
 
-describe("a cluster of addresses, a group and a second network that were there before, on the lab", function () {
+describe("a cluster with existing addresses, security group and second network, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("given");
   let given: GivenObjects;
@@ -70,19 +70,19 @@ describe("a cluster of addresses, a group and a second network that were there b
     await stack.cluster.close();
   });
 
-  it("comes up and works, its API at the floating IP", async () => {
+  it("starts and works with its API at the floating IP", async () => {
     await stack.up(changed());
     await stack.prove(1);
     assert.equal(new URL(stack.outputs.apiEndpoint).hostname, given.floatingIp);
   });
 
-  it("has its external service at the floating IP that it was told", async () => {
+  it("serves its external Service at the configured floating IP", async () => {
     const address = stack.outputs.samples?.external ?? "";
     assert.equal(address, given.serviceFloatingIp);
     assert.ok((await fetch(`http://${address}/`)).ok);
   });
 
-  it("has the addresses that were written, and nodes go by them", async () => {
+  it("uses the configured machine addresses, also for its nodes", async () => {
     const addresses = stack.outputs.nodes.map(({ address }) => address).sort();
     assert.deepEqual(addresses, ["10.0.0.20", "10.0.0.30"]);
     const path = `{.items[*].status.addresses[?(@.type=="InternalIP")].address}`;
@@ -93,7 +93,7 @@ describe("a cluster of addresses, a group and a second network that were there b
     assert.deepEqual(seen.trim().split(" ").sort(), addresses);
   });
 
-  it("has a second interface in each machine, which takes neither its default route nor its name servers", async () => {
+  it("gives each machine a second interface without default route and name servers", async () => {
     for (const machine of ["control-plane-0", "general-0"]) {
       const server = stack.serverOf(machine);
       const address = await inAdmin(machine);
@@ -107,7 +107,7 @@ describe("a cluster of addresses, a group and a second network that were there b
     }
   });
 
-  it("lets no machine of the cluster begin anything there", async () => {
+  it("blocks connections between machines over the second network", async () => {
     const [mine, theirs] = [await inAdmin("control-plane-0"), await inAdmin("general-0")];
     const words = `--max-time 3 --interface ${mine} telnet://${theirs}:22`;
     const seen = await inServer(
@@ -120,18 +120,18 @@ describe("a cluster of addresses, a group and a second network that were there b
     assert.match(await inServer(stack.serverOf("control-plane-0"), own), /^SSH-2\.0/);
   });
 
-  it("has the group that was there on the worker's port, and on no other", async () => {
+  it("adds the existing security group only to the worker's port", async () => {
     const group = (await groupsOf("general-0")).filter(({ name }) => name === given.name);
     assert.equal(group.length, 1);
     assert.ok(!(await groupsOf("control-plane-0")).some(({ name }) => name === given.name));
   });
 
-  it("has nothing to do the second time, and touched nothing of what was there", async () => {
+  it("has no changes on a second `up`, and keeps the existing objects unchanged", async () => {
     await stack.again(changed());
     assert.deepEqual(await given.state(), untouched);
   });
 
-  it("goes away and leaves what was there, as it was", async () => {
+  it("is destroyed without leftovers, and keeps the existing objects unchanged", async () => {
     await stack.destroyAndLookAround();
     assert.deepEqual(await given.state(), untouched);
   });

@@ -15,7 +15,7 @@ metadata: {name: announced, namespace: default}
 spec: {clusterIP: 10.96.0.77, externalIPs: [198.51.100.9], selector: {k8s-app: kube-dns}, ports: [{port: 80, targetPort: 53}]}
 `;
 
-describe("kube-router and a router outside, on the lab", function () {
+describe("kube-router with an external BGP router, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("told");
   const router = new BgpPeer(65001);
@@ -45,7 +45,7 @@ describe("kube-router and a router outside, on the lab", function () {
     await stack.cluster.close();
   });
 
-  it("tells it where each machine's pods are", async () => {
+  it("advertises each machine's pod range", async () => {
     await stack.up(changed([]));
     await stack.prove(1);
     const ranges = (await ask("get nodes -o jsonpath='{.items[*].spec.podCIDR}'")).split(" ");
@@ -54,7 +54,7 @@ describe("kube-router and a router outside, on the lab", function () {
     assert.equal(times("10.96.0.1/32"), 0);
   });
 
-  it("tells it of Services on every machine, once that is asked for", async () => {
+  it("advertises Services from every machine if configured", async () => {
     await ask(applied(service));
     await stack.up(changed(["cluster-ip", "external-ip"]));
     const all = ["10.96.0.1/32", "10.96.0.77/32", "198.51.100.9/32"];
@@ -65,12 +65,12 @@ describe("kube-router and a router outside, on the lab", function () {
     await stack.prove(1);
   });
 
-  it("has nothing to do the second time", async () => {
+  it("has no changes on a second `up`", async () => {
     await stack.up(changed(["cluster-ip", "external-ip"]));
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("goes away and leaves nothing", async () => {
+  it("leaves no objects after the cluster is destroyed", async () => {
     await stack.destroyAndLookAround();
   });
 });

@@ -37,7 +37,7 @@ metadata: {name: balanced, namespace: default}
 spec: {type: LoadBalancer, selector: {k8s-app: kube-dns}, ports: [{port: 80, targetPort: 53}]}
 `;
 
-describe("machines whose ports are not filtered, reached in an admin network, in a cloud without load balancers, on the lab", function () {
+describe("machines without port security and Octavia, reached through an admin network, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("bare");
   let ops: NetworkBeside;
@@ -80,7 +80,7 @@ describe("machines whose ports are not filtered, reached in an admin network, in
     for (const step of undo.reverse()) await step();
   });
 
-  it("come up and work, each reached at its address in the admin network", async () => {
+  it("start and work, each reachable at its admin address", async () => {
     await stack.up(changed());
     await stack.prove(1);
     for (const { sshHost = "", adminAddress } of nonEmpty(stack.outputs.nodes)) {
@@ -90,7 +90,7 @@ describe("machines whose ports are not filtered, reached in an admin network, in
     }
   });
 
-  it("have no security group in the cluster's network, and that of second interfaces in the other", async () => {
+  it("have no security group on the cluster's network, and the admin group on the admin network", async () => {
     const { cloud } = stack.cluster;
     const found = await listAll(cloud, "network", `/ports?project_id=${cloud.projectId}`, ports);
     const groups = (await listObjects(cloud, "security group")).filter(({ name }) =>
@@ -112,7 +112,7 @@ describe("machines whose ports are not filtered, reached in an admin network, in
     }
   });
 
-  it("route the pods' packets as they are, with the MTU that was written", async () => {
+  it("route pod traffic without encapsulation, with the configured MTU", async () => {
     const lines = `{range .items[*]}{.metadata.name} {.spec.podCIDR}{"\\n"}{end}`;
     const ranges = new Map(
       (await ask(`get nodes -o jsonpath='${lines}'`))
@@ -132,7 +132,7 @@ describe("machines whose ports are not filtered, reached in an admin network, in
     assert.match(await on("general-0", inPod), / mtu 1300 /);
   });
 
-  it("are on different hosts by their server group alone, and Nova's scheduler has its hints", async () => {
+  it("run on different hosts by their server group alone, and Nova receives their scheduler hints", async () => {
     const { cloud } = stack.cluster;
     const groups = await listAll(cloud, "compute", "/os-server-groups", serverGroups);
     const group = groups.find(({ name }) => /^bare-[0-9a-f]{12}\.general$/.test(name));
@@ -149,7 +149,7 @@ describe("machines whose ports are not filtered, reached in an admin network, in
     }
   });
 
-  it("leave a Service of type LoadBalancer without an address: nobody asks Octavia", async () => {
+  it("leave a Service of type LoadBalancer without an address and without a load balancer", async () => {
     await ask(applied(service));
     await pause(20_000);
     const path = "{.spec.type} {.status.loadBalancer.ingress[0].ip}";
@@ -157,11 +157,11 @@ describe("machines whose ports are not filtered, reached in an admin network, in
     assert.deepEqual(await listObjects(stack.cluster.cloud, "load balancer"), []);
   });
 
-  it("have nothing to do the second time", async () => {
+  it("have no changes on a second `up`", async () => {
     await stack.again(changed());
   });
 
-  it("go away and leave nothing", async () => {
+  it("are destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 });

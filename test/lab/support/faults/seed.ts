@@ -26,10 +26,10 @@ export const faults = {
   reboot: { says: "the control plane is reset", counted: "of the machines" },
   deleted: { says: "a worker's server is deleted", counted: "of the machines" },
   controller: { says: "the cloud controller is killed", counted: "of the machines" },
-  "409": { says: "a writing call to the cloud is answered with 409", counted: "of the cloud" },
-  "500": { says: "a writing call to the cloud is answered with 500", counted: "of the cloud" },
-  "503": { says: "a writing call to the cloud is answered with 503", counted: "of the cloud" },
-  lost: { says: "the answer to a writing call to the cloud is lost", counted: "of the cloud" },
+  "409": { says: "a writing call to the cloud returns 409", counted: "of the cloud" },
+  "500": { says: "a writing call to the cloud returns 500", counted: "of the cloud" },
+  "503": { says: "a writing call to the cloud returns 503", counted: "of the cloud" },
+  lost: { says: "the response to a writing call to the cloud is lost", counted: "of the cloud" },
   many: { says: "5 % of all calls to the cloud fail", counted: "of the cloud" },
 } as const satisfies Readonly<Record<string, Fault>>;
 export type FaultName = keyof typeof faults;

@@ -40,16 +40,16 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
       }),
     );
 
-  it("come up in one update: members of one etcd, each with an API server of its own", async () => {
+  it("start in one update as members of one etcd, each with its own API server", async () => {
     await stack.up(changed);
     await stack.prove(3);
   });
 
-  it("stand in the zones that were asked for, no two in one", async () => {
+  it("run in the configured zones, one per zone", async () => {
     assert.deepEqual(await zonesOf(), zones);
   });
 
-  it("are reached by workers under the API's own name, through the endpoint only", async () => {
+  it("are reached by workers through the API's name and the endpoint only", async () => {
     const worker = stack.serverOf("general-0");
     const hosts = await inServer(worker, "grep api.ha.internal /etc/hosts");
     assert.equal(hosts.trim().split("\n").length, 1, hosts);
@@ -59,12 +59,12 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
     assert.match(kubelet, /https:\/\/api\.ha\.internal:6443/);
   });
 
-  it("have nothing to do the second time", async () => {
+  it("have no changes on a second `up`", async () => {
     await stack.up(changed);
     assert.deepEqual(changes(stack.cluster.seen.events), {});
   });
 
-  it("go on when the leader is stopped, and another one leads", async () => {
+  it("keep the API available when the leading control plane stops, and elect another leader", async () => {
     const leader = await stack.leader();
     const { serverId = "" } = stack.controlPlanes.find(({ name }) => name === leader) ?? {};
     const use = useApi(stack.outputs.kubeconfig);
@@ -81,7 +81,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
     await stack.prove(3);
   });
 
-  it("get one back whose server was deleted, in its old place, without touching another machine", async () => {
+  it("get a replacement for a deleted server in the same zone, without scripts on other machines", async () => {
     const others = stack.outputs.nodes.filter(({ name }) => name !== "ha-control-plane-1");
     const runs = (): Promise<number[]> =>
       Promise.all(others.map(({ serverId }) => scriptRuns(serverId)));
@@ -96,7 +96,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
     assert.equal(nodes.trim().split("\n").length, 5, nodes);
   });
 
-  it("go away and leave nothing", async () => {
+  it("are destroyed without leftovers", async () => {
     await stack.destroyAndLookAround();
   });
 }

@@ -9,8 +9,8 @@ const test = (title: string, changes: Partial<TestOutcome> = {}): TestOutcome =>
   milliseconds: 1400,
   ...changes,
 });
-const first = "a cluster that is brought back from a backup, on the lab";
-const second = "a cluster all of whose machines of etcd are gone, on the lab";
+const first = "a cluster that is restored from a backup, on the lab";
+const second = "a cluster that lost all etcd machines, on the lab";
 const rowsOf = (last: TestOutcome, all: readonly TestOutcome[]): string[] =>
   findProvenRows(last, all).map(({ row }) => row);
 
@@ -41,7 +41,7 @@ describe("rows that a test completes", () => {
   });
 
   it("name the example that showed them, not the file that runs all examples", () => {
-    const title = "the example zones-and-routes, on the lab comes up, and works";
+    const title = "the example zones-and-routes, on the lab is created and verified";
     const last = test(title, { file: "test/examples/examples.test.ts" });
     const proven = findProvenRows(last, [last]);
     assert.deepEqual(

@@ -45,7 +45,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     serverId: `id-${at}`,
   }));
 
-  it("leaves nothing of a backup to which no machine gives anything, and says it of each", async () => {
+  it("deletes the backup directory if no machine provides data, and reports each machine's error", async () => {
     const to = join(operator.home, "backups", "one");
     const { code, err } = await operator.run("backup", "--to", to);
     assert.equal(code, 1, err);
@@ -60,7 +60,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     assert.deepEqual(readdirSync(join(operator.home, "backups")), []);
   });
 
-  it("writes into no directory that is there", async () => {
+  it("refuses an existing directory", async () => {
     const to = join(operator.home, "one");
     mkdirSync(to);
     const { code, err } = await operator.run("backup", "--to", to);
@@ -69,7 +69,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     assert.deepEqual(readdirSync(to), []);
   });
 
-  it("needs a cluster", async () => {
+  it("requires a cluster", async () => {
     const other = new Operator(cloud.environment());
     try {
       const { code, out } = await other.run("backup", "--json");
@@ -80,7 +80,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     }
   });
 
-  it("wants to hear that a restore is meant, and from what", async () => {
+  it("requires `--yes` and a valid backup directory to restore", async () => {
     const silent = await operator.run("restore", "--from", operator.home);
     assert.equal(silent.code, 2);
     assert.match(silent.err, /`restore` needs a confirmation, .*Add `--yes`/s);
@@ -92,7 +92,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     assert.match(err, /error: --from: .* cannot be used as a backup: it has no backup\.json\./);
   });
 
-  it("takes no server for the cluster's that another one has under the same name", async () => {
+  it("ignores a server of another cluster that has the same name", async () => {
     const [own, another] = ["0123456789ab", "ba9876543210"];
     const identity = { urn: urnOf("command:local:Command", "dev-identity"), custom: true, id: "i" };
     operator.engine.state({

@@ -52,7 +52,7 @@ describe("`stackadm destroy`", function () {
     operator.engine.state({ resources: [identity, server, ...more] });
   };
 
-  it("takes the stack away, then says what it asked for before it says that nothing is left", async () => {
+  it("deletes the stack and its local files, and reports what it checked in the project", async () => {
     held("s1");
     const vm = { type: instanceType, name: "vm", op: "delete" };
     const events = [stepEvent("resourcePreEvent", vm), stepEvent("resOutputsEvent", vm)];
@@ -68,7 +68,7 @@ describe("`stackadm destroy`", function () {
     assert.deepEqual(deleted(), []);
   });
 
-  it("says of what the cloud does not show that nobody looked at it", async () => {
+  it("reports the kinds of objects that the cloud does not show as not checked", async () => {
     const path = "GET /load-balancer/lbaas/loadbalancers";
     cloud.on(path, { status: 403, body: {} });
     held("s1");
@@ -86,7 +86,7 @@ describe("`stackadm destroy`", function () {
     assert.doesNotMatch((await operator.run("destroy", "--yes")).out, /Not looked at/);
   });
 
-  it("is well when there is nothing, as often as it is asked", async () => {
+  it("succeeds without starting the engine if the state has no resources, also a second time", async () => {
     for (let time = 0; time < 2; time += 1) {
       const { code, out } = await operator.run("destroy", "--yes");
       assert.equal(code, 0);
@@ -99,7 +99,7 @@ describe("`stackadm destroy`", function () {
     assert.equal(kubeconfig(), true, "it may be of a cluster whose state is elsewhere");
   });
 
-  it("touches no living cluster of that name whose state is elsewhere, and says where it is not", async () => {
+  it("refuses to delete a running cluster of the same name whose state is in another backend", async () => {
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
     servers.push({ id: "alive", name: "dev-general-0", metadata });
     const { code, out, err } = await operator.run("destroy", "--yes");
@@ -115,7 +115,7 @@ describe("`stackadm destroy`", function () {
     assert.equal(kubeconfig(), true);
   });
 
-  it("deletes what a controller left with the cluster's identity, and nothing else", async () => {
+  it("deletes a leftover server with the cluster's identity, and no other server", async () => {
     const of = (id: string) => ({ "stackadm-cluster": "dev", "stackadm-identity": id });
     servers.push({ id: "alive", name: "dev-x", metadata: of("ba9876543210") });
     servers.push({ id: "late", name: "dev-x", metadata: of("0123456789ab") });
@@ -131,7 +131,7 @@ describe("`stackadm destroy`", function () {
     assert.deepEqual({ type, ok, swept }, { type: "result", ok: true, swept: 1 });
   });
 
-  describe("of a cluster whose API is gone", () => {
+  describe("for a cluster whose API is unavailable", () => {
     const networkOf = (id: string) => ({
       urn: urnOf(networkType, "shared"),
       type: networkType,
@@ -164,7 +164,7 @@ describe("`stackadm destroy`", function () {
       },
     });
 
-    it("changes nothing and names the way out", async () => {
+    it("changes nothing and suggests `--abandon`", async () => {
       held("s1", provider(), service);
       const { code, err } = await operator.run("destroy", "--yes");
       assert.equal(code, 1);
@@ -174,7 +174,7 @@ describe("`stackadm destroy`", function () {
       assert.deepEqual(deleted(), []);
     });
 
-    it("abandoned: takes its load balancers away first, forgets what was inside, keeps data and addresses", async () => {
+    it("deletes load balancers first with `--abandon`, and keeps volumes and floating IPs of Services", async () => {
       let balancers = [
         { id: "lb", name: "kube_service_dev-0123456789ab_ns_web" },
         { id: "theirs", name: "kube_service_dev_ns_web", vip_network_id: "elsewhere" },
@@ -219,7 +219,7 @@ describe("`stackadm destroy`", function () {
     });
   });
 
-  it("never says that nothing is left while something is that the stack held", async () => {
+  it("fails while an object from the stack's state still exists in the cloud", async () => {
     held("s1");
     servers.push({ id: "s1", name: "dev-general-0" });
     const { code, out, err } = await operator.run("destroy", "--yes");
@@ -231,7 +231,7 @@ describe("`stackadm destroy`", function () {
     assert.equal(kubeconfig(), true);
   });
 
-  it("works with a stack file that has become invalid since", async () => {
+  it("works with an invalid stack file", async () => {
     const settings = "config:\n  stackadm:cluster:\n    image: 7\n";
     writeFileSync(join(operator.package, "Pulumi.aged.yaml"), settings);
     const { code, out } = await operator.run("destroy", "--yes", "--stack", "aged");
@@ -239,7 +239,7 @@ describe("`stackadm destroy`", function () {
     assert.match(out, /^There is nothing to destroy: .* cluster 'aged'/);
   });
 
-  it("keeps stack and kubeconfig when the engine could not finish", async () => {
+  it("keeps the stack and the kubeconfig if the engine fails", async () => {
     held("s1");
     operator.engine.runs({ destroy: { code: 255, stderr: "error: dial tcp: i/o timeout\n" } });
     const { code, err } = await operator.run("destroy", "--yes");
@@ -249,7 +249,7 @@ describe("`stackadm destroy`", function () {
     assert.equal(kubeconfig(), true);
   });
 
-  it("stops in good order at Ctrl-C, and its second start goes on", async () => {
+  it("stops cleanly on SIGTERM, and a second run completes the destroy", async () => {
     held("s1");
     const vm = { type: instanceType, name: "vm", op: "delete" };
     operator.engine.runs({

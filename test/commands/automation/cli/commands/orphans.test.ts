@@ -50,14 +50,14 @@ describe("`stackadm orphans`", function () {
   const deleted = (): string[] =>
     cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
 
-  it("lists what carries the cluster's marks, and why; nothing of others, nothing by name", async () => {
+  it("lists only objects with a cluster's marks, with reasons, and ignores objects that only share its name", async () => {
     const { code, out, err } = await operator.start(["orphans"]).ended;
     assert.deepEqual([code, err], [0, ""]);
     golden("cli/orphans-table.txt", out);
     assert.deepEqual(deleted(), []);
   });
 
-  it("names the kinds that the cloud does not show, and deletes the rest", async () => {
+  it("reports the kinds that the cloud does not show, and deletes the rest", async () => {
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
     const remove = ["orphans", "--identity", dev.identity, "--delete", "--yes"];
     const { code, out, err } = await operator.run(...remove);
@@ -66,7 +66,7 @@ describe("`stackadm orphans`", function () {
     assert.deepEqual(deleted(), ["/compute/servers/s1", "/network/networks/n1"]);
   });
 
-  it("takes the name of a cluster that has no stack file any more", async () => {
+  it("accepts the name of a cluster without a stack file", async () => {
     const { out } = await operator.run("orphans", "--cluster", "prod");
     assert.match(out, /^server {2}prod-general-0 {2}s3/m);
     assert.doesNotMatch(out, /dev/);
@@ -74,7 +74,7 @@ describe("`stackadm orphans`", function () {
     assert.equal(nothing.out, "Nothing in the project carries the marks of cluster 'test'.\n");
   });
 
-  it("deletes exactly that, servers before their network", async () => {
+  it("deletes exactly the objects of the identity, servers before their network", async () => {
     const remove = ["orphans", "--identity", dev.identity, "--delete", "--yes"];
     const { code, err } = await operator.run(...remove);
     assert.equal(code, 0);
@@ -85,7 +85,7 @@ describe("`stackadm orphans`", function () {
     assert.equal(deleted().length, 2);
   });
 
-  it("names at once what somebody else put into the network, which could not go before it", async () => {
+  it("refuses to delete a network that contains a foreign port, and names the port", async () => {
     const port = (id: string, device_owner: string, device_id: string) => ({
       id,
       name: id,
@@ -109,7 +109,7 @@ describe("`stackadm orphans`", function () {
     assert.deepEqual(deleted(), []);
   });
 
-  it("deletes nothing by name: two clusters may have the same, and one of them is alive", async () => {
+  it("refuses `--delete` without an identity, because several clusters may share a name", async () => {
     const { code, err } = await operator.run("orphans", "--delete");
     assert.equal(code, 2);
     assert.match(
@@ -119,10 +119,10 @@ describe("`stackadm orphans`", function () {
     assert.deepEqual(deleted(), []);
   });
 
-  describe("where a server lives among it", () => {
+  describe("with a server that may be running", () => {
     const remove = ["orphans", "--identity", dev.identity, "--delete"];
 
-    it("asks for the cluster's name, which the pasted command does not have", async () => {
+    it("requires the user to type the cluster's name before it deletes", async () => {
       for (const keys of ["0123456789ab\n", "yes\n", "\n", ""]) {
         const { code, out, err } = await operator.type(keys, ...remove);
         assert.equal(code, 1);
@@ -139,7 +139,7 @@ describe("`stackadm orphans`", function () {
       assert.deepEqual(deleted(), ["/compute/servers/s1", "/network/networks/n1"]);
     });
 
-    it("wants `--yes` where nobody can be asked", async () => {
+    it("requires `--yes` without a terminal or with `--json`", async () => {
       for (const more of [[], ["--json"]]) {
         const { code, out, err } = await operator.run(...remove, ...more);
         assert.equal(code, 2);
@@ -148,13 +148,13 @@ describe("`stackadm orphans`", function () {
       assert.deepEqual(deleted(), []);
     });
 
-    it("asks nothing where no server can hold a cluster any more", async () => {
+    it("deletes without confirmation if no servers are left", async () => {
       here.servers = [];
       const { code } = await operator.run(...remove);
       assert.deepEqual([code, deleted()], [0, ["/network/networks/n1"]]);
     });
 
-    it("asks about one that was only stopped: its disk holds the cluster", async () => {
+    it("requires confirmation for a stopped server, but not for a server in ERROR", async () => {
       for (const [status, asks] of [
         ["SHUTOFF", true],
         ["ERROR", false],
@@ -165,7 +165,7 @@ describe("`stackadm orphans`", function () {
       }
     });
 
-    it("says how it is deleted only to whoever looks at it", async () => {
+    it("shows the delete command when it only lists objects", async () => {
       const { code, out } = await operator.run("orphans", "--identity", dev.identity);
       assert.equal(code, 0);
       assert.match(
@@ -176,7 +176,7 @@ describe("`stackadm orphans`", function () {
     });
   });
 
-  it("refuses what is no identity: an empty variable must not mean the clusters that have none", async () => {
+  it("refuses an invalid or empty identity, so that an unset variable never selects unmarked clusters", async () => {
     here.servers.push({
       id: "s4",
       name: "old-general-0",
@@ -190,7 +190,7 @@ describe("`stackadm orphans`", function () {
     assert.deepEqual(deleted(), []);
   });
 
-  it("keeps volumes with data unless they are asked for", async () => {
+  it("keeps volumes with data unless `--volumes` is set", async () => {
     const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
     let volumes = [{ id: "v1", name: "pvc-1", metadata }];
     cloud.on("GET /volumev3/volumes/detail", () => ({ body: { volumes } }));
@@ -206,7 +206,7 @@ describe("`stackadm orphans`", function () {
     assert.equal(deleted().at(-1), "/volumev3/volumes/v1");
   });
 
-  it("keeps machines' volumes, too: a copy of one has its mark", async () => {
+  it("keeps machines' volumes, because copies have the same mark, and prints the delete command", async () => {
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": dev.identity };
     const volumes = [{ id: "v1", name: "dev-0-etcd", metadata }];
     cloud.on("GET /volumev3/volumes/detail", { body: { volumes } });
@@ -218,7 +218,7 @@ describe("`stackadm orphans`", function () {
     assert.ok(!deleted().some((path) => path.includes("volumes")));
   });
 
-  it("keeps floating IPs of Services unless they are asked for, and names what deletes them", async () => {
+  it("keeps floating IPs of Services unless `--floating-ips` is set, and prints the delete command", async () => {
     const description =
       "Floating IP for Kubernetes external service a/b from cluster dev-0123456789ab";
     let floatingips = [{ id: "f1", floating_ip_address: "203.0.113.9", description }];
@@ -238,7 +238,7 @@ describe("`stackadm orphans`", function () {
     assert.equal(deleted().at(-1), "/network/floatingips/f1");
   });
 
-  it("ends with the cloud's sentence when an object cannot be deleted, and names it to programs", async () => {
+  it("fails with the cloud's message if an object cannot be deleted, also as JSON", async () => {
     const refusal = { forbidden: { message: "Policy doesn't allow it to be performed." } };
     cloud.on("DELETE /compute/servers/s1", { status: 403, body: refusal });
     const { code, out } = await operator.run(
@@ -251,7 +251,7 @@ describe("`stackadm orphans`", function () {
     assert.ok(!jsonLines(out).some((line) => line["type"] === "result"));
   });
 
-  it("has one result line for programs, with kinds, ids and reasons", async () => {
+  it("prints one JSON result line with kinds, IDs and reasons", async () => {
     const { out } = await operator.run("orphans", "--json");
     const lines = jsonLines(out);
     assert.equal(lines.length, 1);
@@ -263,7 +263,7 @@ describe("`stackadm orphans`", function () {
     assert.equal(lines[0]?.["deleted"], false);
   });
 
-  it("refuses wrong credentials with exit code 3, without showing them", async () => {
+  it("fails with exit code 3 for wrong credentials, without printing them", async () => {
     cloud.on("POST /identity/v3/auth/tokens", {
       status: 401,
       body: { error: { message: "The request you have made requires authentication." } },

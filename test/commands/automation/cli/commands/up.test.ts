@@ -60,14 +60,14 @@ describe("`stackadm up`", function () {
       .replaceAll(/^\.\.\. .*\n/gm, "")
       .replaceAll(/ +(?=take|see|look)/g, "  ");
 
-  it("ends with nodes, times and the next commands; progress stays apart on standard error", async () => {
+  it("prints nodes, times and next commands on standard output, and progress on standard error", async () => {
     const { code, out, err } = await operator.start(["up"]).ended;
     assert.equal(code, 0, err);
     golden("cli/up-result.txt", readable(out));
     golden("cli/up-progress.txt", readable(err));
   });
 
-  it("says beside the next commands that this machine's kubectl is too old for them", async () => {
+  it("warns below the next commands that the local kubectl is too old", async () => {
     operator.kubectl("v1.29.0");
     const { code, out } = await operator.run("up");
     assert.equal(code, 0);
@@ -77,7 +77,7 @@ describe("`stackadm up`", function () {
     );
   });
 
-  it("leaves the kubeconfig where it says, for its owner only, and shows no key anywhere", async () => {
+  it("writes the kubeconfig for its owner only, and never prints the client key", async () => {
     const { out, err } = await operator.run("up");
     const path = operator.kubeconfig();
     assert.ok(out.includes(path));
@@ -87,7 +87,7 @@ describe("`stackadm up`", function () {
     assert.ok(!`${out}${err}`.includes(clientKey));
   });
 
-  it("speaks JSON lines to programs: events and steps while it runs, one result at the end", async () => {
+  it("prints JSON lines: events and steps during the run, one result at the end", async () => {
     const { code, out, err } = await operator.run("up", "--json");
     assert.deepEqual([code, err], [0, ""]);
     const lines = jsonLines(out);
@@ -117,7 +117,7 @@ describe("`stackadm up`", function () {
     assert.ok(!out.includes(clientKey));
   });
 
-  it("shows no password that engine or program print, neither to people nor to programs", async () => {
+  it("hides passwords that the engine or the program prints, in text and JSON", async () => {
     const events = [diagnostic(`sign-in with ${password} refused`, "warning"), summary];
     const stdout = `the program prints ${password}\n`;
     operator.engine.runs({ up: { events, stdout } });
@@ -129,7 +129,7 @@ describe("`stackadm up`", function () {
     }
   });
 
-  it("makes nothing where no change is expected, and ends with 6", async () => {
+  it("creates nothing and exits with code 6 with `--expect-no-changes` if changes are pending", async () => {
     const events = [stepEvent("resourcePreEvent", { type: networkType, name: "net" })];
     operator.engine.runs({ preview: { events } });
     const { code, out, err } = await operator.run("up", "--expect-no-changes");
@@ -138,7 +138,7 @@ describe("`stackadm up`", function () {
     assert.deepEqual(operator.engine.operations(), ["preview"]);
   });
 
-  it("asks the cloud first and makes nothing in one that does not fit; all problems at once", async () => {
+  it("checks the cloud first, creates nothing if the cluster does not fit, and reports all problems", async () => {
     cloud.on("GET /image/images", { body: { images: [] } });
     cloud.on("GET /compute/limits", {
       body: { limits: { absolute: { maxTotalInstances: 3, totalInstancesUsed: 2 } } },
@@ -151,7 +151,7 @@ describe("`stackadm up`", function () {
     assert.equal(forced.code, 0, "--force asks for nothing but names");
   });
 
-  it("counts what the stack already holds as its own", async () => {
+  it("refuses names of foreign servers, but accepts servers that the stack already holds", async () => {
     const ids = ["a", "b", "c"];
     const names = ["dev-control-plane-0", "dev-general-0", "dev-general-1"];
     const servers = ids.map((id, index) => ({ id, name: names[index] }));
@@ -169,7 +169,7 @@ describe("`stackadm up`", function () {
     assert.equal((await operator.run("up")).code, 0);
   });
 
-  it("starts each command of the engine once, and asks twice for its version", async () => {
+  it("starts each engine command once for an existing stack, except `version`", async () => {
     const words = (): string[] =>
       operator.engine
         .calls()
@@ -187,7 +187,7 @@ describe("`stackadm up`", function () {
     assert.deepEqual(words(), [...there, ...there, ...made].sort());
   });
 
-  describe("of a cluster that is as it is to be", () => {
+  describe("for an unchanged cluster", () => {
     const reads = (): number =>
       operator.engine.calls().filter((call) => call.startsWith("stack output")).length;
     beforeEach(() => {
@@ -195,7 +195,7 @@ describe("`stackadm up`", function () {
       operator.engine.runs({ up: { events: [sameOutputs, summary] } });
     });
 
-    it("looks at it while the engine is at work, and does not look again", async () => {
+    it("verifies the cluster once, while the engine runs", async () => {
       const { code, out } = await operator.run("up", "--json");
       assert.equal(code, 0);
       const { nodes, ok } = lastLine(out) as { nodes?: unknown[]; ok?: boolean };
@@ -203,7 +203,7 @@ describe("`stackadm up`", function () {
       assert.equal(readFileSync(operator.kubeconfig(), "utf8"), cluster.kubeconfig);
     });
 
-    it("looks again when something did not work yet", async () => {
+    it("verifies the cluster again if a node is not ready yet", async () => {
       cluster.ready = false;
       const running = operator.start(["up"]);
       await running.says(/Verify the cluster/);
@@ -212,7 +212,7 @@ describe("`stackadm up`", function () {
       assert.ok(cluster.looks > 1);
     });
 
-    it("looks again when other outputs come out, or something was changed", async () => {
+    it("verifies the cluster again if outputs or resources changed", async () => {
       for (const events of [[summary], [...made(networkType, "net"), sameOutputs, summary]]) {
         const before = cluster.looks;
         operator.engine.runs({ up: { events } });
@@ -222,7 +222,7 @@ describe("`stackadm up`", function () {
     });
   });
 
-  it("says why the engine failed in one sentence, with the resource, and exit code 1", async () => {
+  it("reports an engine failure in one sentence with the resource, and exits with code 1", async () => {
     const vm = { type: instanceType, name: "vm" };
     const text = "the image 'debian-12' was not found";
     const failing = {
@@ -251,7 +251,7 @@ describe("`stackadm up`", function () {
     assert.ok(!existsSync(operator.kubeconfig()));
   });
 
-  it("stops in good order at the first Ctrl-C, and says that what was done is kept", async () => {
+  it("stops cleanly on the first Ctrl-C, and reports that completed work is kept", async () => {
     operator.engine.runs({
       up: {
         events: [stepEvent("resourcePreEvent", { type: networkType, name: "net" })],
@@ -270,7 +270,7 @@ describe("`stackadm up`", function () {
     );
   });
 
-  it("stops in good order when its terminal is closed, however often that is said", async () => {
+  it("stops cleanly when its terminal closes, also on repeated SIGHUP", async () => {
     const events = [stepEvent("resourcePreEvent", { type: networkType, name: "net" })];
     operator.engine.runs({ up: { events, then: "wait" } });
     const running = operator.start(["up"]);
@@ -284,7 +284,7 @@ describe("`stackadm up`", function () {
     assert.doesNotMatch(err, /Stopping at once/);
   });
 
-  it("can be stopped while it looks at a cluster that is not ready yet", async () => {
+  it("stops on Ctrl-C during the verification of a cluster that is not ready", async () => {
     cluster.ready = false;
     const running = operator.start(["up"]);
     await running.says(/> Verify the cluster/);
