@@ -28,7 +28,7 @@ const change = (operation: string) => ({
   operation,
 });
 
-describe("an engine event", () => {
+describe("decodeEvent", () => {
   const table: [string, unknown, DecodedEngineEvent | undefined][] = [
     [
       "that begins a step",
@@ -242,8 +242,8 @@ describe("an engine event", () => {
     });
 });
 
-describe("plain text", () => {
-  it("has neither escape sequences nor the engine's markup", () => {
+describe("stripTerminalEscapes", () => {
+  it("removes escape sequences and the engine's markup", () => {
     assert.equal(stripTerminalEscapes("\u001B[31mred\u001B[0m <{%reset%}>plain"), "red plain");
   });
 });

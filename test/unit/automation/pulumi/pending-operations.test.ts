@@ -5,7 +5,7 @@ import { creating, resource } from "../../../support/engine/pending-operations.j
 
 const instance = "openstack:compute/instance:Instance";
 
-describe("what is done about an interrupted operation", () => {
+describe("getUndoStep", () => {
   const table: [string, string, string][] = [
     ["a script is simply run again", "command:remote:Command", "forget"],
     ["a server is looked up and deleted", instance, "delete object"],
@@ -33,12 +33,12 @@ describe("what is done about an interrupted operation", () => {
       assert.equal(getUndoStep(creating(type, "x")).act, act);
     });
 
-  it("nothing, when it was no creation: the state knows the resource", () => {
+  it("forgets an operation that is not a create, because the state has the resource", () => {
     for (const type of ["updating", "deleting", "reading", "importing"])
       assert.equal(getUndoStep({ type, resource: resource(instance, "x") }).act, "forget");
   });
 
-  it("finds the object by its exact name, a floating IP by its description", () => {
+  it("matches an object by its exact name, and a floating IP by its description", () => {
     const server = resource(instance, "r", { name: "dev-0" });
     assert.equal(mayBeCreatedBy(object({ name: "dev-0" }), server), true);
     assert.equal(mayBeCreatedBy(object({ name: "dev-01" }), server), false);

@@ -207,21 +207,21 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
   ]),
 ];
 
-describe("what an earlier run left behind", () => {
+describe("attributeNamedObject", () => {
   for (const [what, fields, is, because] of table)
-    it(`${what}: ${is}`, () => {
+    it(`returns '${is}' for ${what}`, () => {
       const verdict = attributeNamedObject(object({ name: "dev", ...fields }), known);
       assert.equal(verdict.is, is);
       if (because) assert.match(verdict.is === "unproven" ? verdict.because : "", because);
     });
 
-  it("is nothing without a mark where no run is unsettled", () => {
+  it("proves nothing about an object without a mark if every run is settled", () => {
     const settled = { ...known, unsettled: [] };
     const port = object({ kind: "port", network: "our network", created: during });
     assert.equal(attributeNamedObject(port, settled).is, "unproven");
   });
 
-  it("is a part of ours alone: every parent has to be", () => {
+  it("requires every parent of an unmarked part to be in the state", () => {
     const of = (...parents: string[]) =>
       attributeUnmarkedObject({ parents, created: during }, known).is;
     assert.equal(of("our router", "our network"), "left behind");
@@ -230,14 +230,14 @@ describe("what an earlier run left behind", () => {
   });
 });
 
-describe("what is there without a record", () => {
+describe("unrecorded objects", () => {
   const description = getClusterDescription({ name: "dev", identity: ours });
   const lost = (fields: Partial<CloudObject>): boolean => isUnrecorded(object(fields), known);
 
   const lostVerdict = (fields: Partial<CloudObject>, all: typeof known = known) =>
     attributeUnrecordedObject(object(fields), all).is;
 
-  it("is what carries an identity of ours, and the state does not hold", () => {
+  it("are those that carry the stack's identity and are missing in the state", () => {
     for (const kind of ["network", "port", "floating IP", "security group"] as const)
       assert.ok(lost({ kind, id: "new", description }), kind);
     assert.ok(!lost({ kind: "network", id: "held", description }));
@@ -247,19 +247,19 @@ describe("what is there without a record", () => {
     assert.ok(!lost({ kind: "port", id: "new", network: "our network", created: during }));
   });
 
-  it("is nothing that the cluster's controllers made, and no data: a volume's copy has its mark, too", () => {
+  it("exclude objects of the cluster's controllers, and volumes, because copies carry the same mark", () => {
     assert.ok(!lost({ kind: "load balancer", name: `kube_service_dev-${ours}_default_web` }));
     assert.ok(!lost({ kind: "volume", metadata: metadata(ours) }));
   });
 
-  it("was left by a run that failed only if it was made then: the state may be an old one", () => {
+  it("are attributed to a failed run only if created during the run, because the state may be outdated", () => {
     const verdict = (created: string) => lostVerdict({ kind: "network", description, created });
     assert.equal(verdict("2026-01-02T08:10:00Z"), "left behind");
     assert.equal(verdict("2026-01-02T09:00:00Z"), "unproven");
     assert.equal(verdict(""), "unproven");
   });
 
-  it("was forgotten by a destroy that failed where it is a subnet of ours, whenever it was made", () => {
+  it("include subnets of owned networks that a failed destroy dropped, whenever they were created", () => {
     const destroyed = { ...known, unsettled: [{ from: 1, to: 2, destroyed: true as const }] };
     const of = (fields: Partial<CloudObject>, all: typeof known = destroyed) =>
       lostVerdict({ kind: "subnet", description, created: during, ...fields }, all);
@@ -269,7 +269,7 @@ describe("what is there without a record", () => {
     assert.equal(of({ network: "our network" }, { ...known, unsettled: [] }), "unproven");
   });
 
-  it("was never proved to be left where it is a machine's, which may be at work", () => {
+  it("are never attributed if they are servers or ports of servers, which may be in use", () => {
     const of = (fields: Partial<CloudObject>) =>
       lostVerdict({ ...fields, created: "2026-01-02T08:10:00Z" });
     assert.equal(of({ kind: "server", metadata: metadata(ours) }), "unproven");
@@ -278,7 +278,7 @@ describe("what is there without a record", () => {
   });
 });
 
-describe("what a destroy does with an object", () => {
+describe("findClusterObjects", () => {
   const holdings = {
     owned: new Set(["held", "kept", "etcd"]),
     retained: new Set(["kept", "dropped"]),
@@ -288,7 +288,7 @@ describe("what a destroy does with an object", () => {
   const disposals = (...fields: readonly Partial<CloudObject>[]): (string | undefined)[] =>
     fields.map((one) => findClusterObjects([object(one)], holdings)[0]?.disposal);
 
-  it("is that it is deleted if it is in the state or carries the identity", () => {
+  it("deletes an object that is in the state or carries the identity", () => {
     const objects = [
       { id: "held", kind: "network" },
       { id: "new", kind: "network", tags: tags(ours) },
@@ -297,7 +297,7 @@ describe("what a destroy does with an object", () => {
     assert.deepEqual(disposals(...objects), ["delete", "delete", "delete"]);
   });
 
-  it("is that it is kept if it is retained, also without a record, or is data without a record", () => {
+  it("keeps retained objects, and volumes that are not in the state", () => {
     const objects = [
       { id: "kept", kind: "network" },
       { id: "dropped", kind: "network", tags: tags(ours) },
@@ -306,11 +306,11 @@ describe("what a destroy does with an object", () => {
     assert.deepEqual(disposals(...objects), ["keep", "keep", "keep"]);
   });
 
-  it("is left to the cluster's controllers if these created it and it cannot be recreated", () => {
+  it("releases volumes of the cluster's controllers, which cannot be recreated", () => {
     assert.deepEqual(disposals({ id: "pv", kind: "volume", metadata: csi(ours) }), ["released"]);
   });
 
-  it("is nothing if the object is another cluster's or nobody's", () => {
+  it("omits objects of other clusters and of no cluster", () => {
     const objects = [
       { id: "foreign", kind: "network", tags: tags(theirs) },
       { id: "pv", kind: "volume", metadata: csi(theirs) },
@@ -319,7 +319,7 @@ describe("what a destroy does with an object", () => {
     assert.deepEqual(disposals(...objects), [undefined, undefined, undefined]);
   });
 
-  it("counts a server group without an identity whose servers all have one, for plan and sweep", () => {
+  it("includes a server group without an identity if all its servers have the identity", () => {
     const server = object({ id: "s", kind: "server", metadata: metadata(ours) });
     const group = object({ id: "g", kind: "server group", members: ["s"] });
     const found = findClusterObjects([server, group], holdings);
