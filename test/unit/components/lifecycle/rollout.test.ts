@@ -80,7 +80,7 @@ describe("Rollout.inTurn", () => {
     await assert.rejects(given(made("m0"), [["m0", 0]], failing), /first failed/);
   });
 
-  it("lets other machines not wait for machines of a pool", async () => {
+  it("waits for no machine of a pool if the text is for a machine outside the pool", async () => {
     const order = made("control-plane-1", "m0");
     void order.next(worker("m0", 0));
     order.done("m0", pulumi.output(new Promise<string>(() => undefined)));
