@@ -13,7 +13,7 @@ import { toFailure, formatFailure } from "../../../../base/terminal/session.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 
-describe("an error that ends a command", () => {
+describe("toFailure", () => {
   const table: [string, unknown, string, number][] = [
     ["of an operation stays what it is", new Failure("STACK_LOCKED", "x"), "STACK_LOCKED", 4],
     ["of sign-in", new CloudError("unauthenticated", "x"), "AUTH_FAILED", 3],
@@ -38,14 +38,14 @@ describe("an error that ends a command", () => {
       assert.equal(known.exitCode, exitCode);
     });
 
-  it("after Ctrl-C is that it was stopped, whatever broke because of it", () => {
+  it("returns CANCELLED after Ctrl-C, whatever the interrupted work threw", () => {
     const known = toFailure(new Error("aborted"), AbortSignal.abort());
     assert.equal(known.code, "CANCELLED");
     assert.equal(known.exitCode, 130);
     assert.match(known.hint, /same command again/);
   });
 
-  it("after Ctrl-C stays what it is when a stop cannot be why", () => {
+  it("keeps the code after Ctrl-C if the cancellation cannot be the cause", () => {
     for (const code of ["SERVER_STOPPED", "VERIFY_FAILED", "AUTH_FAILED"] as const)
       assert.equal(toFailure(new Failure(code, "x"), AbortSignal.abort()).code, code);
     const brokenOff = new CloudError("unreachable", "x");
@@ -63,13 +63,13 @@ describe("an error that ends a command", () => {
     ["also what is no error", "just text", "just text"],
   ];
   for (const [what, error, said] of sentences)
-    it(`that nobody foresaw is a sentence with ${what}, and says how to learn more`, () => {
+    it(`returns a sentence with ${what} for an unforeseen error, and explains how to get details`, () => {
       const { sentence, hint } = toFailure(error);
       assert.equal(sentence, `Unexpected failure: ${said}.`);
       assert.match(hint, /^Run the same command again.* STACKADM_DEBUG=1 .*report/);
     });
 
-  it("shows where it happened when it was not foreseen and somebody asks", () => {
+  it("shows the stack trace of an unforeseen error with STACKADM_DEBUG=1", () => {
     const error = new TypeError("x is undefined");
     const shown = formatFailure(error, toFailure(error), {});
     assert.equal(shown.split("\n").length, 2, shown);
@@ -94,7 +94,7 @@ describe("variables for a shell", () => {
     );
   });
 
-  it("give the shell an agent with our key", async () => {
+  it("start an SSH agent with the program's key", async () => {
     const directory = mkdtempSync(join(tmpdir(), "stackadm a key's "));
     try {
       const key = join(directory, "id");
@@ -107,14 +107,14 @@ describe("variables for a shell", () => {
     }
   });
 
-  it("survive the shell unchanged", async () => {
+  it("are unchanged after evaluation by a shell", async () => {
     for (const value of ["plain", "a b", "it's", "$HOME `id` $(id)", "a\nb", '"', "\\", ""]) {
       const { stdout } = await run("sh", ["-c", `printf %s ${quoteShellWord(value)}`]);
       assert.equal(stdout.replace(/\n$/, ""), value.replace(/\n$/, ""));
     }
   });
 
-  it("are quoted whenever a shell could see more in them than a word", () => {
+  it("are quoted unless they contain only characters without a meaning for shells", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (value) => {
         const word = quoteShellWord(value);
