@@ -118,7 +118,7 @@ describe("preflight checks", () => {
     assert.match((await ask()).join(), /'debian-12' is queued, not active/);
   });
 
-  it("only warn about hidden kinds without objects of the cluster, and otherwise require them", async () => {
+  it("only warn about hidden kinds that the cluster does not use, and throw for the others", async () => {
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
     await assert.rejects(
       ask(),
