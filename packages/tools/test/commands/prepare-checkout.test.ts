@@ -116,10 +116,7 @@ describe("checkout", function () {
 
   for (const [what, holder] of [
     ["an earlier release was stopped while it wrote its lock", ""],
-    [
-      "the one that had the lock was killed, and its number is another's by now",
-      `${process.pid} 1`,
-    ],
+    ["the holder was killed and another process has its ID", `${process.pid} 1`],
   ] as const)
     it(`ignores the lock if ${what}`, async () => {
       const digest = createHash("sha256").update(checkout.root).digest("hex").slice(0, 16);

@@ -203,7 +203,7 @@ describe("ScriptWatch", () => {
 
   for (const [what, status] of [
     ["runs", "ACTIVE"],
-    ["cannot be asked about", undefined],
+    ["Nova cannot report", undefined],
   ] as const)
     it(`gives up after 5 minutes without output on a machine that ${what}`, async () => {
       const world = await running(says(status)).pass(299);
@@ -252,11 +252,14 @@ describe("ScriptWatch", () => {
   });
 
   const unwatched: [string, readonly DecodedEngineEvent[]][] = [
-    ["that has not given a sign of life", [stepOf(init, "started")]],
+    ["that has printed no alive message", [stepOf(init, "started")]],
     ["that has ended", [stepOf(init, "started"), alive(), stepOf(init, "finished")]],
     ["that has failed", [stepOf(init, "started"), alive(), stepOf(init, "failed")]],
-    ["whose line comes late", [stepOf(init, "started"), stepOf(init, "finished"), alive()]],
-    ["that is no command on a machine", [stepOf(other, "started"), alive(other)]],
+    [
+      "that has ended before its last line arrives",
+      [stepOf(init, "started"), stepOf(init, "finished"), alive()],
+    ],
+    ["that is not a remote command", [stepOf(other, "started"), alive(other)]],
   ];
   for (const [what, events] of unwatched)
     it(`ignores a step ${what}`, async () => {

@@ -40,58 +40,58 @@ const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
 
 /** Objects with the expected verdict, and the reason why ownership is unproven. */
 const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
-  ["what the state holds", { id: "held", kind: "network" }, "held"],
+  ["an object in the state", { id: "held", kind: "network" }, "held"],
   [
-    "what the program has stay, and the state has forgotten",
+    "a retained object that is no longer in the state",
     { id: "kept", kind: "network", tags: tags(ours), created: during },
     "held",
   ],
-  ["a server of ours", { metadata: metadata(ours), created: during }, "left behind"],
+  ["the cluster's server", { metadata: metadata(ours), created: during }, "left behind"],
   [
-    "a server of ours, made after any create could last: its state is an old one",
+    "the cluster's server, created after the time limit of creates, so that the state is outdated",
     { metadata: metadata(ours), created: "2026-01-02T10:30:00Z" },
     "unproven",
     /perhaps not created during such a run/,
   ],
   [
-    "a server of ours whose create was tried for minutes",
+    "the cluster's server whose create was retried for minutes",
     { metadata: metadata(ours), created: "2026-01-02T10:20:00Z" },
     "left behind",
   ],
   [
-    "a server of ours, made by a run that nobody noted here",
+    "the cluster's server, created by a run on another machine",
     { metadata: metadata(ours), created: "2026-01-02T10:02:30Z" },
     "left behind",
   ],
   ...(["10:05:00", "10:30:00"] as const).map(
     (time): [string, Partial<CloudObject>, Attribution["is"]] => [
-      `a port of ours that a server has, made at ${time}: the server may be such a one`,
+      `the cluster's port attached to a server, created at ${time}`,
       { kind: "port", tags: tags(ours), owner: "compute:az", created: `2026-01-02T${time}Z` },
       time === "10:05:00" ? "left behind" : "unproven",
     ],
   ),
-  ["a server of ours of a cloud that does not say when", { metadata: metadata(ours) }, "unproven"],
+  ["the cluster's server without a creation time", { metadata: metadata(ours) }, "unproven"],
   [
-    "a volume of ours",
+    "the cluster's volume",
     { kind: "volume", metadata: metadata(ours), created: during },
     "left behind",
   ],
   ...["2026-01-02T10:03:59Z", "2026-01-02T10:06:01Z", "2026-01-02T08:30:01Z"].map(
     (created): [string, Partial<CloudObject>, Attribution["is"]] => [
-      `a copy of a volume of ours, made before the run or after it: ${created}`,
+      `a copy of the cluster's volume, created before or after the run: ${created}`,
       { kind: "volume", metadata: metadata(ours), created },
       "unproven",
     ],
   ),
-  ["a network of ours", { kind: "network", tags: tags(ours) }, "left behind"],
+  ["the cluster's network", { kind: "network", tags: tags(ours) }, "left behind"],
   [
-    "a network of ours that has no tags yet",
+    "the cluster's network without tags",
     { kind: "network", description: getClusterDescription({ name: "dev", identity: ours }) },
     "left behind",
   ],
   ...(["port", "floating IP", "security group"] as const).map(
     (kind): [string, Partial<CloudObject>, Attribution["is"]] => [
-      `a ${kind} of ours that has no tags yet, in a network that was there`,
+      `the cluster's ${kind} without tags in an existing network`,
       {
         kind,
         network: "their network",
@@ -101,12 +101,12 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     ],
   ),
   [
-    "a server group of ours, of which Nova keeps a name only",
+    "the cluster's server group, marked by name",
     { kind: "server group", name: getServerGroupName({ name: "dev", identity: ours }, "general") },
     "left behind",
   ],
   [
-    "a floating IP of another cluster that has no tags yet",
+    "another cluster's floating IP without tags",
     {
       kind: "floating IP",
       description: getClusterDescription({ name: "dev", identity: theirs }, "Kubernetes API"),
@@ -115,7 +115,7 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     "another's",
   ],
   [
-    "a router of another cluster that has no tags yet",
+    "another cluster's router without tags",
     {
       kind: "router",
       description: getClusterDescription({ name: "dev", identity: theirs }),
@@ -123,9 +123,9 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     },
     "another's",
   ],
-  ["a load balancer of ours", { kind: "load balancer", tags: tags(ours) }, "left behind"],
+  ["the cluster's load balancer", { kind: "load balancer", tags: tags(ours) }, "left behind"],
   [
-    "an application credential of ours",
+    "the cluster's application credential",
     {
       kind: "application credential",
       description: `Cloud controller manager and Cinder CSI of cluster dev-${ours}`,
@@ -133,43 +133,43 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     "left behind",
   ],
   [
-    "a server of another cluster of this name",
+    "a server of another cluster with this name",
     { metadata: metadata(theirs), created: during },
     "another's",
   ],
   [
-    "a port of another cluster, in our network",
+    "another cluster's port in the cluster's network",
     { kind: "port", tags: tags(theirs), network: "our network", created: during },
     "another's",
   ],
   [
-    "an object of a release that made no identities",
+    "an object of a release without identities",
     { kind: "network", tags: ["stackadm-cluster=dev"], created: during },
     "another's",
   ],
   [
-    "a subnet in our network, made by the interrupted run",
+    "a subnet in the cluster's network, created by the interrupted run",
     { kind: "subnet", network: "our network", created: during },
     "left behind",
   ],
   [
-    "a port in our network, made by the run that failed before",
+    "a port in the cluster's network, created by an earlier failed run",
     { kind: "port", network: "our network", created: "2026-01-02T08:30:00Z" },
     "left behind",
   ],
   [
-    "a port in our network by a clock that is a little slow",
+    "a port in the cluster's network, created shortly before the run by a slow clock",
     { kind: "port", network: "our network", created: "2026-01-02T09:59:30Z" },
     "left behind",
   ],
   [
-    "a port in our network, made between the runs",
+    "a port in the cluster's network, created between the runs",
     { kind: "port", network: "our network", created: "2026-01-02T09:00:00Z" },
     "unproven",
     /perhaps not created during such a run/,
   ],
   [
-    "a port in our network of a cloud that does not say when",
+    "a port in the cluster's network without a creation time",
     { kind: "port", network: "our network" },
     "unproven",
     /does not report when/,
@@ -200,7 +200,7 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
       "load balancer",
     ] as const
   ).map((kind): [string, Partial<CloudObject>, Attribution["is"], RegExp] => [
-    `a foreign ${kind}, made meanwhile`,
+    `a foreign ${kind}, created during the run`,
     { kind, network: kind === "load balancer" ? "our network" : "", created: during },
     "unproven",
     /nothing on it names its owner/,

@@ -87,12 +87,12 @@ describe("failure code prefix", () => {
 
 describe("findReasonLine", () => {
   const table: [string, string, string][] = [
-    ["the first", "boom\n  at x\n", "boom"],
-    ["the first that is not empty", "\n\n boom ", "boom"],
-    ["the first of a list", "1 error occurred:\n\t* no image\n\t* more\n\n", "no image"],
-    ["that of a list behind other words", "invoke: 2 errors occurred:\n\t* a\n\t* b", "a"],
-    ["the first, when a list is none", "1 error occurred:\nno list", "1 error occurred:"],
-    ["none of nothing", "", ""],
+    ["the first line", "boom\n  at x\n", "boom"],
+    ["the first line that is not empty", "\n\n boom ", "boom"],
+    ["the first item of a list", "1 error occurred:\n\t* no image\n\t* more\n\n", "no image"],
+    ["the first item of a list after other text", "invoke: 2 errors occurred:\n\t* a\n\t* b", "a"],
+    ["the first line of a list without items", "1 error occurred:\nno list", "1 error occurred:"],
+    ["an empty text for an empty text", "", ""],
   ];
   for (const [what, text, line] of table)
     it(`returns ${what}`, () => {

@@ -15,21 +15,21 @@ import { CloudError } from "../../../../openstack/http/cloud-error.js";
 
 describe("toFailure", () => {
   const table: [string, unknown, string, number][] = [
-    ["of an operation stays what it is", new Failure("STACK_LOCKED", "x"), "STACK_LOCKED", 4],
-    ["of sign-in", new CloudError("unauthenticated", "x"), "AUTH_FAILED", 3],
-    ["of a cloud that is not there", new CloudError("unreachable", "x"), "CLOUD_UNREACHABLE", 3],
+    ["keeps the failure of an operation", new Failure("STACK_LOCKED", "x"), "STACK_LOCKED", 4],
+    ["converts a refused sign-in", new CloudError("unauthenticated", "x"), "AUTH_FAILED", 3],
+    ["converts an unreachable cloud", new CloudError("unreachable", "x"), "CLOUD_UNREACHABLE", 3],
     [
-      "of the cloud's configuration",
+      "converts an invalid cloud configuration",
       new CloudError("configuration", "x"),
       "CLOUD_NOT_CONFIGURED",
       2,
     ],
-    ["of a quota", new CloudError("quota", "x"), "QUOTA_EXCEEDED", 3],
-    ["of a person", new Failure("FAILED", "x", "y"), "FAILED", 1],
-    ["of usage", new Failure("INVALID_USAGE", "x", "y"), "INVALID_USAGE", 2],
-    ["of a missing tool", new Failure("TOOL_MISSING", "x"), "TOOL_MISSING", 1],
-    ["that nobody foresaw", new TypeError("x is undefined"), "FAILED", 1],
-    ["that is no error", "just text", "FAILED", 1],
+    ["converts an exceeded quota", new CloudError("quota", "x"), "QUOTA_EXCEEDED", 3],
+    ["keeps a failure with its own hint", new Failure("FAILED", "x", "y"), "FAILED", 1],
+    ["keeps a usage failure", new Failure("INVALID_USAGE", "x", "y"), "INVALID_USAGE", 2],
+    ["keeps the failure of a missing tool", new Failure("TOOL_MISSING", "x"), "TOOL_MISSING", 1],
+    ["converts an unforeseen error", new TypeError("x is undefined"), "FAILED", 1],
+    ["converts a thrown value that is not an error", "just text", "FAILED", 1],
   ];
   for (const [what, error, code, exitCode] of table)
     it(what, () => {
@@ -54,13 +54,13 @@ describe("toFailure", () => {
 
   const sentences: [string, unknown, string][] = [
     [
-      "what was said",
+      "the error's message",
       new Error("EBUSY: resource busy, rmdir '/x'"),
       "EBUSY: resource busy, rmdir '/x'",
     ],
-    ["what kind it was", new TypeError("x is undefined."), "TypeError: x is undefined"],
-    ["something, whatever it is", new Error(""), "Error"],
-    ["also what is no error", "just text", "just text"],
+    ["the error's type", new TypeError("x is undefined."), "TypeError: x is undefined"],
+    ["at least the word Error", new Error(""), "Error"],
+    ["the thrown text", "just text", "just text"],
   ];
   for (const [what, error, said] of sentences)
     it(`returns a sentence with ${what} for an unforeseen error, and explains how to get details`, () => {

@@ -121,7 +121,7 @@ describe("frozen values of a cluster", () => {
       assert.equal(collectFrozenValues(specOf())[`network.${key}`], network[key]);
   });
 
-  it("include an existing network, so that neither adding nor removing it is allowed", () => {
+  it("include an existing network, which can be neither added nor removed", () => {
     const path = "network.existing.network";
     const [made, existing] = [{ a: "1" }, { a: "1", [path]: "n" }];
     assert.deepEqual(findFrozenValueChanges(made, { ...made, b: "2" }), []);
@@ -133,7 +133,7 @@ describe("frozen values of a cluster", () => {
     assert.match(left.message, /^n cannot become nothing .*; write n again, or/);
   });
 
-  it("include an existing floating IP of the endpoint, so that neither adding nor removing it is allowed", () => {
+  it("include an existing floating IP of the endpoint, which can be neither added nor removed", () => {
     const of = (floatingIp?: string) =>
       collectFrozenValues(specOf({ endpoint: { kind: "floating-ip", floatingIp } }));
     assert.deepEqual(of(), collectFrozenValues(specOf()));
@@ -193,7 +193,7 @@ describe("frozen values of a cluster", () => {
       /this run has none: .*as `cert` and `key` in clouds\.yaml or as/,
     ],
   ] as const)
-    it(`include a value that a run without it reports as missing: ${path}`, () => {
+    it(`include ${path}, and a run without the value is refused`, () => {
       const [without, having] = [{ a: "1" }, { a: "1", [path]: "own" }];
       assert.deepEqual(findFrozenValueChanges(without, having), []);
       assert.deepEqual(findFrozenValueChanges(having, having), []);
@@ -257,7 +257,7 @@ describe("frozen values of a cluster", () => {
     );
   });
 
-  it("accept the single value of all fields that an earlier release recorded", () => {
+  it("are compared with the single value of all fields that an earlier release recorded", () => {
     const kubelet = { maxPods: 50, cgroupDriver: "cgroupfs" };
     const before = { "kubernetes.kubelet": JSON.stringify(kubelet), "kubernetes.kubeProxy": "{}" };
     const now = (fields: object) =>
@@ -297,7 +297,7 @@ describe("frozen values of a cluster", () => {
     assert.deepEqual(having({}), collectFrozenValues(specOf()));
   });
 
-  it("render the same text for any order of fields", () => {
+  it("have the same text for any order of fields", () => {
     const fields = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
       fc.property(fields, (written) => {
@@ -314,7 +314,7 @@ describe("frozen values of a cluster", () => {
     );
   });
 
-  it("render one value per line, as earlier releases did", () => {
+  it("have one line per value, as in earlier releases", () => {
     const lines = renderFrozenValues(collectFrozenValues(specOf())).split("\n");
     assert.ok(lines.includes("network.pods 10.244.0.0/16"));
     assert.ok(lines.includes("podNetwork kube-router"));

@@ -229,20 +229,20 @@ describe("pod networks from a manifest", () => {
 
   for (const [what, text, sentence] of [
     [
-      "another network's",
+      "of another pod network",
       readFileSync(smallManifest("canal").source, "utf8"),
       /has no ConfigMap calico-config/,
     ],
-    ["a page of a website", "<!DOCTYPE html>\n<html></html>\n", /other than Kubernetes objects/],
+    ["an HTML page", "<!DOCTYPE html>\n<html></html>\n", /other than Kubernetes objects/],
     ["broken YAML", "a: [", /^Flow sequence/],
-    ["nothing", "", /has no ConfigMap/],
+    ["empty", "", /has no ConfigMap/],
     [
-      "of objects that are not known",
+      "of unknown objects",
       "{apiVersion: example.org/v1, kind: Pool, metadata: {name: a}}",
       /holds a example.org\/v1 Pool/,
     ],
     [
-      "without a container",
+      "without a required container",
       readFileSync(smallManifest("calico").source, "utf8").replaceAll("install-cni", "other"),
       /no container install-cni in calico-node/,
     ],

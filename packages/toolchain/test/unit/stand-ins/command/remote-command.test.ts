@@ -84,7 +84,7 @@ describe("remote command", () => {
       ["stderr", ["e"]],
       ["stdoutAndStderr", ["e", "o"]],
     ] as const) {
-      it(`shows ${logging} during the run`, async () => {
+      it(`shows output of 'logging: ${logging}' during the run`, async () => {
         const server = await bench.serve();
         await bench.create({
           connection: bench.connection(server),

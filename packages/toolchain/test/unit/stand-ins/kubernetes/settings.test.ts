@@ -15,7 +15,7 @@ const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 describe("kubernetes stand-in: replacement after a change of the provider's cluster", () => {
   const cases: [string, JsonObject, JsonObject, string[] | undefined][] = [
-    ["nothing changed", { kubeconfig: one }, { kubeconfig: one }, undefined],
+    ["the same settings", { kubeconfig: one }, { kubeconfig: one }, undefined],
     ["another cluster", { kubeconfig: one }, { kubeconfig: two }, ["kubeconfig"]],
     [
       "another user of the same cluster",
@@ -23,12 +23,7 @@ describe("kubernetes stand-in: replacement after a change of the provider's clus
       { kubeconfig: kubeconfig("https://one", "u") },
       [],
     ],
-    [
-      "a kubeconfig that is not known yet",
-      { kubeconfig: one },
-      { kubeconfig: unknown },
-      ["kubeconfig"],
-    ],
+    ["an unknown kubeconfig", { kubeconfig: one }, { kubeconfig: unknown }, ["kubeconfig"]],
     [
       "another cluster under the same identifier",
       { kubeconfig: one, clusterIdentifier: "c" },
@@ -54,7 +49,7 @@ describe("kubernetes stand-in: replacement after a change of the provider's clus
       [],
     ],
     [
-      "an identifier is taken away",
+      "an identifier is removed",
       { kubeconfig: one, clusterIdentifier: "c" },
       { kubeconfig: one },
       [],
