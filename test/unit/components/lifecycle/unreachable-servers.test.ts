@@ -146,7 +146,7 @@ describe("failed machines", () => {
       });
 
       const bootMinutes = 10;
-      /** Returns whether a script that gets no answer is tried anew, as on a machine that boots. */
+      /** Returns whether a script without an answer is retried, as on a booting machine. */
       const tries = async (
         script: string,
         failure: Partial<pulumi.ErrorHookArgs>,
