@@ -118,7 +118,7 @@ describe("retry of a script after a failure of its machine", () => {
     assert.deepEqual(answers, [true, true, true]);
   });
 
-  it("does not mark a machine for replacement that answered before", async () => {
+  it("does not mark a machine for replacement if the machine answered before", async () => {
     const silent = "proxy: after 30 failed attempts: ssh: rejected: connect failed (timeout)";
     const answers = await told([ended, silent], { script: "scripts" });
     assert.match(String(answers.at(-2)), /^The machine dev-general-0 does not answer on SSH\. /);

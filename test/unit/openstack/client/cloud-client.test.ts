@@ -244,7 +244,7 @@ describe("buildAuthenticationRequest", () => {
     );
   });
 
-  it("prefers ids", () => {
+  it("prefers IDs to names", () => {
     const request = buildAuthenticationRequest({
       kind: "token",
       token: "t",

@@ -82,7 +82,7 @@ describe("lab secrets", () => {
   });
 });
 
-describe("lab/cloud configuration files", () => {
+describe("configuration files of the cloud", () => {
   it("are written once each", () => {
     const paths = listCloudFiles({ settings, secrets }).map(({ path }) => path);
     assert.deepEqual(paths, [...new Set(paths)]);
