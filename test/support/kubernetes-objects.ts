@@ -111,14 +111,14 @@ const toYaml = (list: readonly AnyObject[]): string =>
 export function describeGoldens(directory: string, objects: Objects): void {
   describe("rendered objects", () => {
     for (const [name, list] of Object.entries(objects)) {
-      it(`${name}.yaml is what was reviewed (STACKADM_UPDATE_GOLDEN=1 writes it anew)`, () => {
+      it(`${name}.yaml matches the reviewed file (rewritten with STACKADM_UPDATE_GOLDEN=1)`, () => {
         const file = join(directory, `${name}.yaml`);
         const rendered = toYaml(list);
         if (process.env["STACKADM_UPDATE_GOLDEN"] === "1") writeFileSync(file, rendered);
         assert.equal(rendered, readFileSync(file, "utf8"));
       });
 
-      it(`${name}.yaml reads back as the same objects`, () => {
+      it(`${name}.yaml is parsed to the same objects`, () => {
         const documents = parseAllDocuments(toYaml(list)).map(
           (document) => document.toJS() as object,
         );
@@ -126,12 +126,12 @@ export function describeGoldens(directory: string, objects: Objects): void {
       });
     }
 
-    it("has no file that nothing renders", () => {
+    it("have no file without a renderer", () => {
       const expected = Object.keys(objects).map((name) => `${name}.yaml`);
       assert.deepEqual(readdirSync(directory).sort(), expected.sort());
     });
 
-    it("gives every object its own kind and name", () => {
+    it("have unique kinds and names", () => {
       const names = Object.values(objects)
         .flat()
         .map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""} ${metadata.name}`);
@@ -146,7 +146,7 @@ export function describeWorkloads(objects: Objects): void {
   describe("all workloads", () => {
     for (const { kind, metadata, spec } of workloads) describePod(`${kind} ${metadata.name}`, spec);
 
-    it("selects exactly its own pods", () => {
+    it("select exactly their own pods", () => {
       const selectors = workloads.map(({ spec }) => {
         // Labels that machine scripts read are not in the selector, because a selector is
         // immutable.
@@ -160,7 +160,7 @@ export function describeWorkloads(objects: Objects): void {
       assert.equal(new Set(selectors).size, workloads.length);
     });
 
-    it("restarts no container that answers late, as on a busy machine", () => {
+    it("tolerate late probe answers of containers on a busy machine", () => {
       const probes = workloads.flatMap(({ metadata, spec }) =>
         containersOf(spec.template.spec).flatMap(({ name, livenessProbe }) =>
           livenessProbe ? [{ of: `${metadata.name} ${name}`, ...livenessProbe }] : [],
@@ -174,7 +174,7 @@ export function describeWorkloads(objects: Objects): void {
       assert.deepEqual(hasty, []);
     });
 
-    it("gives every pod an account of its namespace that exists, or no token at all", () => {
+    it("use an existing account of the pod's namespace, or no token", () => {
       const accounts = Object.values(objects)
         .flat()
         .filter(({ kind }) => kind === "ServiceAccount")
@@ -195,7 +195,7 @@ export function describeWorkloads(objects: Objects): void {
 function describePod(workload: string, { template: { spec: pod } }: Workload["spec"]): void {
   const containers = containersOf(pod);
 
-  it(`${workload}: keeps images on the node and the last log lines in the pod`, () => {
+  it(`${workload}: pulls images only if missing, and reports the last log lines on failure`, () => {
     for (const container of nonEmpty(containers)) {
       assert.equal(container.imagePullPolicy, "IfNotPresent");
       assert.equal(container.terminationMessagePolicy, "FallbackToLogsOnError");
@@ -203,7 +203,7 @@ function describePod(workload: string, { template: { spec: pod } }: Workload["sp
     }
   });
 
-  it(`${workload}: mounts only volumes that it has, each of them`, () => {
+  it(`${workload}: mounts exactly its volumes`, () => {
     const volumes = (pod.volumes ?? []).map(({ name }) => name);
     const mounted = containers.flatMap(({ volumeMounts }) =>
       (volumeMounts ?? []).map(({ name }) => name),
@@ -211,13 +211,13 @@ function describePod(workload: string, { template: { spec: pod } }: Workload["sp
     assert.deepEqual([...new Set(mounted)].sort(), volumes.sort());
   });
 
-  it(`${workload}: asks for some processor and memory`, () => {
+  it(`${workload}: requests CPU and memory`, () => {
     for (const { resources, name } of nonEmpty(pod.containers)) {
       assert.deepEqual(Object.keys(resources?.requests ?? {}), ["cpu", "memory"], name);
     }
   });
 
-  it(`${workload}: shows no secret in arguments or environment`, () => {
+  it(`${workload}: has no secret in arguments or environment`, () => {
     for (const { args, env, command } of nonEmpty(containers)) {
       const shown = JSON.stringify([args, env, command]);
       assert.doesNotMatch(shown, /secret|password|token/i);
@@ -231,11 +231,11 @@ export function describeAccess(
   needs: RbacObjects,
   rights: readonly string[],
 ): void {
-  it(`gives ${account} what its program calls and nothing else`, () => {
+  it(`gives ${account} exactly the rights that its program uses`, () => {
     assert.deepEqual(rulesOf(needs), rights);
   });
 
-  it(`gives ${account} neither all verbs, all resources, secrets, tokens nor more rights`, () => {
+  it(`gives ${account} no wildcards, secrets, tokens or rights to escalate`, () => {
     const forbidden = /\*|secrets|serviceaccounts|impersonate|escalate|bind|pods\/exec/;
     const found = rulesOf(needs).filter((right) => forbidden.test(right));
     assert.deepEqual(found, []);

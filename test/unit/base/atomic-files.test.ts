@@ -27,7 +27,7 @@ describe("base/atomic-files", () => {
   });
   const modeOf = (file: string): number => statSync(file).mode & 0o777;
 
-  it("replaces a file as a whole and keeps it private", () => {
+  it("replaces a file atomically and keeps its mode private", () => {
     const file = join(folder, "new", "file");
     replacePrivateFile(file, "one");
     chmodSync(file, 0o644);
@@ -36,7 +36,7 @@ describe("base/atomic-files", () => {
     assert.deepEqual([modeOf(file), modeOf(join(folder, "new"))], [0o600, 0o700]);
   });
 
-  it("leaves the earlier text, and nothing else, when it cannot write", () => {
+  it("keeps the earlier text, and leaves no other file, if the write fails", () => {
     const file = join(folder, "file");
     mkdirSync(file);
     assert.throws(() => {
@@ -45,7 +45,7 @@ describe("base/atomic-files", () => {
     assert.deepEqual(readdirSync(folder), ["file"]);
   });
 
-  it("makes a file only where there is none, whole and private", () => {
+  it("creates a file only if it is missing, complete and private", () => {
     const file = join(folder, "new", "file");
     assert.deepEqual(
       [createPrivateFile(file, "one"), createPrivateFile(file, "two")],
@@ -56,7 +56,7 @@ describe("base/atomic-files", () => {
     assert.deepEqual(readdirSync(join(folder, "new")), ["file"]);
   });
 
-  it("gives a file to exactly one of those who want to make it", () => {
+  it("lets exactly one of several concurrent creators create the file", () => {
     const [one, other, file] = ["one", "other", "file"].map((name) => join(folder, name)) as [
       ...[string, string, string],
     ];

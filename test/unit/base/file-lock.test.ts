@@ -17,7 +17,7 @@ describe("base/file-lock", () => {
     rmSync(directory, { recursive: true });
   });
 
-  it("holds while the work runs and is gone afterwards, also after a failure", async () => {
+  it("is held while the work runs and released afterwards, even after a failure", async () => {
     await withLock(file, { purpose: "test" }, () => {
       assert.equal(existsSync(file), true);
       return Promise.resolve();
@@ -30,7 +30,7 @@ describe("base/file-lock", () => {
     assert.equal(existsSync(file), false);
   });
 
-  it("refuses at once, naming who holds it and why", async () => {
+  it("refuses immediately, with holder and reason", async () => {
     await withLock(file, { purpose: "building a cloud" }, async () => {
       await assert.rejects(
         withLock(file, { purpose: "other" }, () => Promise.resolve()),
@@ -39,7 +39,7 @@ describe("base/file-lock", () => {
     });
   });
 
-  it("waits in line and tells once whom it waits for", async () => {
+  it("waits in order of arrival and reports the holder once", async () => {
     const order: string[] = [];
     let told = 0;
     const first = withLock(file, { purpose: "first" }, async () => {
@@ -66,7 +66,7 @@ describe("base/file-lock", () => {
     assert.equal(told, 1);
   });
 
-  it("takes over from a process that is gone", async () => {
+  it("replaces the lock of a process that has ended", async () => {
     const dead = spawnSync("true").pid;
     writeFileSync(
       join(directory, "lock"),
@@ -78,7 +78,7 @@ describe("base/file-lock", () => {
     });
   });
 
-  it("is not fooled by a process id that was used again", async () => {
+  it("replaces a lock whose process ID was reused", async () => {
     writeFileSync(
       join(directory, "lock"),
       JSON.stringify({ pid: process.pid, started: "1", purpose: "old" }),
@@ -86,7 +86,7 @@ describe("base/file-lock", () => {
     await withLock(join(directory, "lock"), { purpose: "new" }, () => Promise.resolve());
   });
 
-  it("is one's alone, however many find that its holder is gone", async () => {
+  it("is acquired by one process only, however many find a dead holder", async () => {
     const lock = join(directory, "lock");
     const script = `
       const { withLock } = require(${JSON.stringify(join(__dirname, "../../../base/file-lock.ts"))});
@@ -116,7 +116,7 @@ describe("base/file-lock", () => {
     assert.deepEqual(readdirSync(directory), []);
   }).timeout(60_000);
 
-  it("takes over a file that was only half written", async () => {
+  it("replaces a partially written lock file", async () => {
     writeFileSync(join(directory, "lock"), '{"pid": 1');
     await withLock(join(directory, "lock"), { purpose: "new" }, () => Promise.resolve());
   });

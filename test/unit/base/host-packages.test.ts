@@ -19,8 +19,8 @@ left=$(wc -c <${directory}/failures)
 echo "Setting up the package"
 `;
 
-describe("a missing command", () => {
-  it("is one that is in no folder of PATH", () => {
+describe("findMissingCommands", () => {
+  it("returns commands that are in no directory of PATH", () => {
     const there = new Set(["/b/podman"]);
     const wanted = { podman: "podman", zstd: "zstd" };
     assert.deepEqual(
@@ -33,7 +33,7 @@ describe("a missing command", () => {
     );
   });
 
-  it("may be a file by its whole path, whatever PATH is", () => {
+  it("accepts an absolute path, whatever PATH is", () => {
     const wanted = { "/usr/include/stdio.h": "libc6-dev", "/usr/include/none.h": "none" };
     assert.deepEqual(
       findMissingCommands(wanted, "", (file) => file === "/usr/include/stdio.h"),
@@ -42,7 +42,7 @@ describe("a missing command", () => {
   });
 });
 
-describe("commands that are needed", () => {
+describe("ensureCommands", () => {
   let directory: string;
   const path = process.env["PATH"];
   beforeEach(() => {
@@ -67,7 +67,7 @@ describe("commands that are needed", () => {
   const install = (packages: string): string =>
     `${options} install --no-install-recommends ${packages}`;
 
-  it("are left alone when they are there", async () => {
+  it("installs nothing if all commands exist", async () => {
     await ensureCommands({ there: "package-of-there" }, silentProgress);
     assert.deepEqual(calls(), []);
   });
@@ -75,7 +75,7 @@ describe("commands that are needed", () => {
   // Only root can install packages; other users get a message. Each case is tested where it
   // applies.
   if (process.getuid?.() === 0) {
-    it("are installed without a question: each package once, nothing that is there", async () => {
+    it("installs each missing package once, without a prompt", async () => {
       await ensureCommands(
         { there: "no", one: "pair", two: "pair", three: "single" },
         silentProgress,
@@ -83,13 +83,13 @@ describe("commands that are needed", () => {
       assert.deepEqual(calls(), [install("pair single")]);
     });
 
-    it("are looked for once more with fresh lists when the lists are old", async () => {
+    it("updates the package lists and retries if the lists are outdated", async () => {
       failing(1);
       await ensureCommands({ one: "package" }, silentProgress);
       assert.deepEqual(calls(), [install("package"), `${options} update`, install("package")]);
     });
 
-    it("are not tried again after a stop", async () => {
+    it("does not retry after a cancellation", async () => {
       failing(1);
       const stop = new AbortController();
       const update = (): void => {
@@ -105,12 +105,12 @@ describe("commands that are needed", () => {
       assert.deepEqual(calls(), [install("package")]);
     });
 
-    it("are looked for where one says", async () => {
+    it("searches the directories that the caller passes", async () => {
       await ensureCommands({ there: "package-of-there" }, silentProgress, { path: "/none" });
       assert.deepEqual(calls(), [install("package-of-there")]);
     });
 
-    it("that cannot be installed end with what apt-get said, as a step that failed", async () => {
+    it("reports apt-get's output in a failed step", async () => {
       failing(2);
       const said: string[] = [];
       const progress: Progress = {
@@ -131,7 +131,7 @@ describe("commands that are needed", () => {
       );
     });
   } else
-    it("are named with their packages to those who may not install", async () => {
+    it("reports commands and packages to users without the right to install", async () => {
       await assert.rejects(
         ensureCommands({ one: "a", two: "b" }, silentProgress),
         (error: unknown) => {

@@ -33,7 +33,7 @@ const within = (outer: string): fc.Arbitrary<string> => {
 };
 
 describe("addresses and ranges", () => {
-  it("leaves every address of a range for machines but the first one and those that are taken", () => {
+  it("leaves all addresses of a range for machines except the first and the used ones", () => {
     const addresses = fc.uniqueArray(fc.integer({ min: 2, max: 30 }), { maxLength: 12 });
     fc.assert(
       fc.property(addresses, (taken) => {
@@ -54,14 +54,14 @@ describe("addresses and ranges", () => {
     );
   });
 
-  it("compares ranges of IPv6 among themselves, and never with one of IPv4", () => {
+  it("compares IPv6 ranges with each other, and never with IPv4", () => {
     assert.ok(rangesOverlap("fd00:10:244::/56", "fd00:10:244:7::/64"));
     assert.ok(!rangesOverlap("fd00:10:244::/56", "fd00:10:245::/56"));
     assert.ok(!rangesOverlap("::/0", "10.0.0.0/8"));
     assert.equal(getPrefixLength("fd00:10:244::/56"), 56);
   });
 
-  it("finds the address of a family in whatever order a port has them", () => {
+  it("returns the address of an IP family in any order of a port's addresses", () => {
     const both = ["fd00:10::f816:3eff:fe00:1", "10.0.0.7"];
     for (const order of [both, both.toReversed()]) {
       assert.equal(findAddressOfFamily("IPv4", order), "10.0.0.7");
@@ -70,7 +70,7 @@ describe("addresses and ranges", () => {
     assert.equal(findAddressOfFamily("IPv6", ["10.0.0.7"]), "");
   });
 
-  it("finds that a range overlaps itself and every range inside it", () => {
+  it("reports that a range overlaps itself and every range inside it", () => {
     fc.assert(
       fc.property(
         range.chain((outer) => fc.tuple(fc.constant(outer), within(outer))),
@@ -79,7 +79,7 @@ describe("addresses and ranges", () => {
     );
   });
 
-  it("lets a machine have every address of a range but its first and its last", () => {
+  it("accepts every address of a range for a machine except the first and the last", () => {
     const hosts = ["10.0.0.1", "10.0.0.100", "10.0.0.254"];
     const others = ["10.0.0.0", "10.0.0.255", "10.0.1.1", "9.255.255.255"];
     assert.deepEqual(
@@ -88,7 +88,7 @@ describe("addresses and ranges", () => {
     );
   });
 
-  it("does not care which range is named first", () => {
+  it("does not depend on the order of two ranges", () => {
     fc.assert(
       fc.property(
         range,
@@ -98,7 +98,7 @@ describe("addresses and ranges", () => {
     );
   });
 
-  it("finds no overlap between the two halves of a range", () => {
+  it("reports no overlap between the two halves of a range", () => {
     fc.assert(
       fc.property(range, (whole) => {
         const { subnetMask } = new Address4(whole);
@@ -114,12 +114,12 @@ describe("addresses and ranges", () => {
     );
   });
 
-  it("knows the neighbours 10.0.0.0/24 and 10.0.1.0/24 apart", () => {
+  it("distinguishes the adjacent ranges 10.0.0.0/24 and 10.0.1.0/24", () => {
     assert.equal(rangesOverlap("10.0.0.0/24", "10.0.1.0/24"), false);
     assert.equal(rangesOverlap("10.0.0.0/23", "10.0.1.0/24"), true);
   });
 
-  it("gives the kubernetes service the first address of the services", () => {
+  it("assigns the first service address to the kubernetes Service", () => {
     assert.equal(getFirstServiceAddress("10.96.0.0/12"), "10.96.0.1");
   });
 });

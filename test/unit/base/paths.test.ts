@@ -9,24 +9,24 @@ const places = [
 ] as const;
 
 for (const [variable, directory, usual] of places)
-  describe(`the place that ${variable} names`, () => {
+  describe(`directory in ${variable}`, () => {
     const before = process.env[variable];
     afterEach(() => {
       if (before === undefined) Reflect.deleteProperty(process.env, variable);
       else process.env[variable] = before;
     });
 
-    it("has a folder of ours", () => {
+    it("contains the program's own directory", () => {
       process.env[variable] = "/somewhere";
       assert.equal(directory("a", "b"), "/somewhere/stackadm/a/b");
     });
 
-    it("is the usual one when none is named", () => {
+    it("is the default if the variable is unset", () => {
       Reflect.deleteProperty(process.env, variable);
       assert.equal(directory(), usual);
     });
 
-    it("is the usual one for values that the specification says to ignore", () => {
+    it("is the default for values that the XDG specification ignores", () => {
       for (const value of ["", "relative", "./here"]) {
         process.env[variable] = value;
         assert.equal(directory(), usual, JSON.stringify(value));

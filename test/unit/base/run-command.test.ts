@@ -18,8 +18,8 @@ const refusal = async (work: Promise<unknown>): Promise<Failure> => {
   return error;
 };
 
-describe("a command that is run", () => {
-  it("answers both streams apart, and its code", async () => {
+describe("run", () => {
+  it("returns both streams separately and the exit code", async () => {
     const options = { accept: [0, 3] };
     assert.deepEqual(await shell("echo out; echo err >&2; exit 3", options), {
       code: 3,
@@ -28,7 +28,7 @@ describe("a command that is run", () => {
     });
   });
 
-  it("gets its arguments as they are: no shell looks at them", async () => {
+  it("passes arguments unchanged and without a shell", async () => {
     const word = fc.string({ unit: "grapheme-ascii" }).filter((text) => !text.includes("\0"));
     await fc.assert(
       fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 4 }), async (words) => {
@@ -39,27 +39,27 @@ describe("a command that is run", () => {
     );
   });
 
-  it("gets its input whole, and an end after it", async () => {
+  it("passes the complete input and then its end", async () => {
     const input = "a line\n".repeat(20_000);
     assert.equal((await shell("cat", { input })).stdout, input);
   });
 
-  it("that does not read its input ends by itself", async () => {
+  it("succeeds if the command does not read its input", async () => {
     const { code } = await shell("exit 0", { input: "x".repeat(1_000_000) });
     assert.equal(code, 0);
   });
 
-  it("without input cannot wait for the terminal", async () => {
+  it("never connects a command without input to the terminal", async () => {
     assert.equal((await shell("cat")).stdout, "");
   });
 
-  it("shows every line of both streams while it runs, also one that was never ended", async () => {
+  it("reports every output line while the command runs, including an unterminated last one", async () => {
     const lines: string[] = [];
     await shell("echo one; echo two >&2; printf three", { onLine: (line) => lines.push(line) });
     assert.deepEqual(lines.sort(), ["one", "three", "two"]);
   });
 
-  it("sees only the environment that it is given, in the directory that it is given", async () => {
+  it("uses only the environment and directory that the caller passes", async () => {
     const directory = mkdtempSync(join(tmpdir(), "run-"));
     try {
       const env = { PATH: process.env["PATH"], ONLY: "this" };
@@ -72,44 +72,44 @@ describe("a command that is run", () => {
     }
   });
 
-  it("that fails is told by name, code and what it said on standard error", async () => {
+  it("reports a failed command by name, exit code and standard error", async () => {
     const { message } = await refusal(run("sh", ["-c", "echo noise; echo the reason >&2; exit 7"]));
     assert.match(message, /^'sh -c .*' ended with code 7: the reason$/s);
   });
 
-  it("leaves out of its error what only tells of progress", async () => {
+  it("omits progress output from the error", async () => {
     const script =
       "echo a.go:1: the reason >&2; for i in 1 2 3 4 5 6 7 8 9; do echo p/$i >&2; done; exit 1";
     const work = run("sh", ["-c", script], { isProgress: (line) => line.startsWith("p/") });
     await assert.rejects(work, /ended with code 1: a\.go:1: the reason$/);
   });
 
-  it("that said nothing on standard error is told by the end of its output", async () => {
+  it("reports the end of standard output if standard error is empty", async () => {
     const { message } = await refusal(shell("seq 100; exit 1"));
     assert.ok(message.endsWith(": 93\n94\n95\n96\n97\n98\n99\n100"), message);
   });
 
-  it("names no more than its first words in an error: later arguments may be secret", async () => {
+  it("reports only the command's first words, because later arguments may be secret", async () => {
     const { message } = await refusal(shell("exit 1", {}, "a-secret-argument"));
     assert.ok(!message.includes("a-secret-argument"));
   });
 
-  it("that is killed has failed", async () => {
+  it("reports a killed command as failed", async () => {
     assert.match((await refusal(shell("kill -9 $$"))).message, /ended with code 128/);
   });
 
-  it("that is not there is named, with what to do", async () => {
+  it("reports a missing command with what to do", async () => {
     const { message, hint } = await refusal(run("stackadm-no-such-command", []));
     assert.equal(message, "The command 'stackadm-no-such-command' is not installed.");
     assert.match(hint, /^Install it/);
   });
 
-  it("is not called missing when it is its directory that is not there", async () => {
+  it("does not report a missing working directory as a missing command", async () => {
     const { message } = await refusal(shell("true", { cwd: "/no/such/directory" }));
     assert.equal(message, "There is no directory /no/such/directory to run 'sh' in.");
   });
 
-  it("ends when it is aborted", async () => {
+  it("kills the command on abort", async () => {
     const stop = new AbortController();
     const work = shell("echo ready; exec sleep 60", {
       signal: stop.signal,

@@ -14,8 +14,8 @@ const untilStopped =
       else signal.addEventListener("abort", end);
     });
 
-describe("two works at once", () => {
-  it("answer what each answers", async () => {
+describe("runTogether", () => {
+  it("returns both results", async () => {
     const answers = await runTogether(
       async () => Promise.resolve(1),
       async () => Promise.resolve("two"),
@@ -23,7 +23,7 @@ describe("two works at once", () => {
     assert.deepEqual(answers, [1, "two"]);
   });
 
-  it("end with the error of the one that failed, when the other was stopped and has ended", async () => {
+  it("fails with the error of the failed work after the other has been cancelled and has ended", async () => {
     for (const failsFirst of [true, false]) {
       let ended = false;
       const failing = async () => Promise.reject(new Error("no space"));
@@ -36,7 +36,7 @@ describe("two works at once", () => {
     }
   });
 
-  it("are stopped by whoever began them", async () => {
+  it("is cancelled by the caller's signal", async () => {
     const stop = new AbortController();
     let ended = 0;
     const works = runTogether(

@@ -18,7 +18,7 @@ import {
 } from "../../../base/ssh-client.js";
 import { keyPair, SshServer } from "../../engine/support/ssh-server.js";
 
-describe("a login to look", () => {
+describe("SSH client", () => {
   let agent: SshAgent;
   let directory: string;
   let hop: SshServer;
@@ -46,13 +46,13 @@ describe("a login to look", () => {
   });
   const stranger = { hostKey: keyPair().public };
 
-  it("succeeds with the agent's key on a machine that shows its own", async () => {
+  it("logs in with the agent's key to a machine that shows the expected host key", async () => {
     const client = await logIn(at(machine));
     client.destroy();
     assert.equal(machine.logins, 1);
   });
 
-  it("ends before anything is sent when another key is shown", async () => {
+  it("closes the connection before sending anything if the host key differs", async () => {
     const logins = machine.logins;
     await assert.rejects(logIn(at(machine, stranger)), (error) => {
       assert.ok(error instanceof HostKeyMismatch);
@@ -61,7 +61,7 @@ describe("a login to look", () => {
     assert.equal(machine.logins, logins);
   });
 
-  it("says what the machine said when it lets nobody in", async () => {
+  it("reports the server's reason for a refused login", async () => {
     const closed = await SshServer.start();
     try {
       await assert.rejects(logIn(at(closed)), /authentication methods failed/);
@@ -70,7 +70,7 @@ describe("a login to look", () => {
     }
   });
 
-  it("says once what is wrong where more than one thing is", async () => {
+  it("reports one error if several causes occur", async () => {
     // Both fail: the agent does not answer, and the machine refuses a login without a key.
     const agentSocket = join(directory, "nobody");
     await assert.rejects(logIn(at(machine, { agentSocket })), /agent/);
@@ -78,7 +78,7 @@ describe("a login to look", () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
   });
 
-  it("ends at once where the machine's end of the way ends without a word", async () => {
+  it("closes the client at once if the far end of a forwarded connection closes", async () => {
     const sockets: Socket[] = [];
     const relay = createServer((socket) => {
       sockets.push(socket);
@@ -105,7 +105,7 @@ describe("a login to look", () => {
     }
   });
 
-  describe("and to work", () => {
+  describe("runRemoteCommand", () => {
     const run = async (
       command: string,
       input?: Readable,
@@ -123,7 +123,7 @@ describe("a login to look", () => {
       }
     };
 
-    it("takes what a command prints as it is, however much, and gives it what it reads", async () => {
+    it("passes output and input unchanged, whatever their size", async () => {
       const much = randomBytes(3_000_000);
       const { code, printed } = await run("cat", Readable.from([much]));
       assert.equal(code, 0);
@@ -131,13 +131,13 @@ describe("a login to look", () => {
       assert.equal((await run("cat")).printed.length, 0);
     });
 
-    it("tells how it ended and what it said, also where it did not read all", async () => {
+    it("returns exit code and standard error, even if the command did not read all input", async () => {
       const endless = Readable.from([Buffer.alloc(2_000_000)]);
       const { code, said } = await run("echo no room >&2; exit 3", endless);
       assert.deepEqual([code, said], [3, "no room\n"]);
     });
 
-    it("tells that nobody knows how it ended when the connection is gone", async () => {
+    it("returns no exit code if the connection is lost", async () => {
       const ended = run("sleep 60", undefined, () => {
         setTimeout(() => {
           machine.disconnectAll();
@@ -147,7 +147,7 @@ describe("a login to look", () => {
       assert.ok(outcome instanceof Error || (outcome as RemoteCommandResult).code === undefined);
     });
 
-    it("throws when what it prints cannot be kept", async () => {
+    it("throws if the output cannot be written", async () => {
       const client = await logIn(at(machine));
       const full = new Writable({
         write: (_part, _encoding, done) => {
@@ -161,7 +161,7 @@ describe("a login to look", () => {
       client.destroy();
     });
 
-    it("throws when what it is to read ends too early", async () => {
+    it("throws if the input ends early", async () => {
       const broken = new Readable({
         read() {
           this.destroy(new Error("the file is gone"));
@@ -171,7 +171,7 @@ describe("a login to look", () => {
     });
   });
 
-  it("says at once that the machine hangs up", async () => {
+  it("reports at once that the server closed the connection", async () => {
     const busy = await SshServer.start({ dropFirst: 1 });
     try {
       const since = Date.now();
@@ -182,7 +182,7 @@ describe("a login to look", () => {
     }
   });
 
-  it("tells who answers behind a machine: itself, another one, that one alone, or nobody", async () => {
+  it("distinguishes the machine, a wrong host key, the proxy alone and no answer", async () => {
     const proxy = at(hop);
     assert.equal(await probeLogin({ ...at(machine), proxy }), "itself");
     assert.equal(await probeLogin({ ...at(machine, stranger), proxy }), "wrong host key");
@@ -197,7 +197,7 @@ describe("a login to look", () => {
     }
   });
 
-  it("tells it of a machine that is reached from here, and with the agent that it is given", async () => {
+  it("probes a directly reachable machine too, and uses the agent that the caller passes", async () => {
     const agentSocket = join(directory, "nobody");
     const logins = hop.logins;
     assert.equal(await probeLogin(at(machine)), "itself");
@@ -207,7 +207,7 @@ describe("a login to look", () => {
     assert.equal(await probeLogin(way, { agentSocket: agent.socket }), "itself");
   });
 
-  it("ends by itself when the machine falls silent without a word", async () => {
+  it("closes the connection by keepalive if the machine falls silent", async () => {
     const sockets: Socket[] = [];
     const way = createServer((socket) => {
       const on = connect(machine.port, "127.0.0.1");
@@ -233,7 +233,7 @@ describe("a login to look", () => {
     assert.equal(hop.open + machine.open, 0);
   });
 
-  it("cannot forward to a port that nobody listens on", async () => {
+  it("fails to forward to a closed port", async () => {
     const client = await logIn(at(hop));
     await assert.rejects(openTcpConnectionFromMachine(client, "127.0.0.1", 1));
     client.destroy();

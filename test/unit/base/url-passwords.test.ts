@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { findUrlPassword, removeUrlPassword } from "../../../base/url-passwords.js";
 
-describe("an address, as people see it", () => {
-  it("has no password, whatever that holds", () => {
+describe("displayed URL", () => {
+  it("contains no password, whatever the password contains", () => {
     for (const [url, seen] of [
       ["postgres://stacks:pass@host/db", "postgres://stacks@host/db"],
       [
@@ -15,7 +15,7 @@ describe("an address, as people see it", () => {
       assert.equal(removeUrlPassword(url), seen);
   });
 
-  it("is as it is where there is none", () => {
+  it("is unchanged without a password", () => {
     for (const url of [
       "file:///srv/a@b:c",
       "s3://bucket/a@b?region=x",
@@ -27,7 +27,7 @@ describe("an address, as people see it", () => {
     }
   });
 
-  it("says which password it has", () => {
+  it("reports the password that it contained", () => {
     assert.equal(findUrlPassword("postgres://stacks:p@ss:word@host/db"), "p@ss:word");
     assert.equal(findUrlPassword("postgres://stacks@host/db"), undefined);
   });

@@ -84,7 +84,7 @@ const text = fc.oneof(
   fc.tuple(fc.nat(9), fc.nat(99)).map(([major, minor]) => `${major}.${minor}`),
 );
 
-describe("YAML for others", () => {
+describe("toYaml", () => {
   for (const odd of ambiguous)
     it(`quotes ${JSON.stringify(odd)}, as a value and as a key`, () => {
       assert.match(toYaml({ value: odd }), /^value: ["']/);
@@ -92,7 +92,7 @@ describe("YAML for others", () => {
       assert.match(toYaml([odd]), /^- ["']/);
     });
 
-  it("leaves alone what every reader takes for text", () => {
+  it("leaves unquoted what every reader takes for text", () => {
     const plain = [
       ...["dev", "node", "yesterday", "offline", "nothing", "v1.36.3", "1.36.3", "4m0s"],
       ...["10.0.0.7", "10.244.0.0/16", "10.0.0.7:6443", "unix:///run/x.sock", "rfc-2001"],
@@ -101,22 +101,22 @@ describe("YAML for others", () => {
     assert.equal(toYaml(plain), plain.map((line) => `- ${line}\n`).join(""));
   });
 
-  it("writes booleans, numbers and nothing as what they are", () => {
+  it("writes booleans, numbers and null as such", () => {
     assert.equal(
       toYaml({ a: true, b: 10250, c: null, d: 0.5 }),
       "a: true\nb: 10250\nc: null\nd: 0.5\n",
     );
   });
 
-  it("escapes what is a line break in YAML 1.1 only, or refused by its readers", () => {
+  it("escapes characters that YAML 1.1 readers refuse or take for line breaks", () => {
     assert.equal(toYaml("a\u2028b\u0085\n\ufeff"), '"a\\u2028b\\u0085\\n\\ufeff"\n');
   });
 
-  it("keeps several lines readable", () => {
+  it("keeps multi-line text readable", () => {
     assert.equal(toYaml({ content: "yes\nno\n" }), "content: |\n  yes\n  no\n");
   });
 
-  it("comes back equal under YAML 1.1 and 1.2, whatever names, labels, versions and times it holds", () => {
+  it("is parsed to equal values by YAML 1.1 and 1.2 readers", () => {
     const value = fc.oneof(text, fc.boolean(), fc.integer(), fc.constant(null));
     const labels = fc.dictionary(text, value, { maxKeys: 4, noNullPrototype: true });
     const list = fc.array(value, { maxLength: 3 });

@@ -15,8 +15,8 @@ const spec = (args: unknown) => {
   return result.spec;
 };
 
-describe("what a cluster asks of its cloud", () => {
-  it("is a machine for each place, under the names that the program uses", () => {
+describe("getClusterRequirements", () => {
+  it("contains one server per machine, with the names that the program uses", () => {
     assert.deepEqual(
       getClusterRequirements(spec(minimal))
         .names.filter(({ kind }) => kind === "server")
@@ -26,7 +26,7 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual(getClusterRequirements(spec(minimal)).flavors, { big: 2, small: 2 });
   });
 
-  it("is its Keystone for the API servers' users, unless they have another one", () => {
+  it("requires the cloud's Keystone for API server users, unless the user names another Keystone", () => {
     const asks = (kubernetes: object): boolean =>
       getClusterRequirements(spec({ ...minimal, kubernetes })).asksKeystone;
     assert.equal(asks({}), false);
@@ -34,7 +34,7 @@ describe("what a cluster asks of its cloud", () => {
     assert.equal(asks({ keystone: { url: "https://other.example/v3" } }), false);
   });
 
-  it("is a network with a port for each machine and one address", () => {
+  it("counts a port for each machine and one floating IP", () => {
     const { counts } = getClusterRequirements(spec(minimal));
     assert.equal(counts.ports, 6);
     assert.equal(counts["floating IPs"], 1);
@@ -43,7 +43,7 @@ describe("what a cluster asks of its cloud", () => {
     assert.equal(counts["server groups"], 3);
   });
 
-  it("is a rule for each row of the firewall, and two for what leaves each group", () => {
+  it("counts a rule per firewall row and two egress rules per group", () => {
     const of = (over: object = {}) => {
       const parsed = spec({ ...minimal, ...over });
       return (
@@ -58,14 +58,14 @@ describe("what a cluster asks of its cloud", () => {
     assert.equal(of({ network: { portSecurity: false } }), 0);
   });
 
-  it("is more with the samples: two load balancers, an address and a volume", () => {
+  it("adds two load balancers, a floating IP and a volume for the samples", () => {
     const { counts } = getClusterRequirements(spec({ ...minimal, samples: true }));
     assert.equal(counts["load balancers"], 2);
     assert.equal(counts["floating IPs"], 2);
     assert.equal(counts["volume gigabytes"], 1);
   });
 
-  it("is a bastion too, whose flavor carries no node", () => {
+  it("contains the bastion, whose flavor is not checked as a node", () => {
     const behind = spec({ ...minimal, access: "bastion", bastion: { flavor: "tiny" } });
     const { flavors, nodeFlavors, counts } = getClusterRequirements(behind);
     assert.deepEqual(flavors, { big: 2, small: 2, tiny: 1 });
@@ -73,7 +73,7 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual([counts["floating IPs"], counts["security groups"]], [2, 4]);
   });
 
-  it("is a control plane of the size that kubeadm looks at, unless that is ignored", () => {
+  it("checks the control plane's size as kubeadm does, unless the user ignores these checks", () => {
     const of = (...ignorePreflightErrors: string[]) =>
       getClusterRequirements(spec({ ...minimal, kubernetes: { ignorePreflightErrors } }))
         .sizeChecks;
@@ -84,7 +84,7 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual(of("all"), []);
   });
 
-  it("names image, external network, zones and volume types", () => {
+  it("contains image, external network, zones and volume types", () => {
     const needs = getClusterRequirements(
       spec({
         ...minimal,
@@ -98,7 +98,7 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual(needs.volumeTypes, ["fast"]);
   });
 
-  it("names what single groups and machines have of their own, once", () => {
+  it("contains values of single groups and machines, without duplicates", () => {
     const own = { flavor: "huge", image: "debian-13", zone: "z" };
     const needs = getClusterRequirements(
       spec({
@@ -114,7 +114,7 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual(needs.flavors, { big: 2, huge: 1 });
   });
 
-  it("counts volumes, and names their types and zones once", () => {
+  it("counts volumes and contains their types and zones without duplicates", () => {
     const disk = { size: 20, type: "fast", zone: "store" };
     const needs = getClusterRequirements(
       spec({
@@ -127,7 +127,7 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual([needs.volumeTypes, needs.volumeZones], [["fast"], ["store"]]);
   });
 
-  it("knows which volumes are in no zone though their machines are, and takes the others to theirs", () => {
+  it("returns volumes without a zone whose machines have one, and places other volumes in the machine's zone", () => {
     const of = (zone?: string) =>
       getClusterRequirements(
         spec({
@@ -153,12 +153,12 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual([placed.unplacedVolumes, placed.volumeZones], [[], ["store", "a", "b"]]);
   });
 
-  describe("of Octavia", () => {
+  describe("octavia", () => {
     const amphora = { "loadBalancer.provider": "amphora" };
     const of = (over: object) => getClusterRequirements(spec({ ...minimal, ...over })).octavia;
     const off = { cloudController: { enabled: false } };
 
-    it("is what its load balancers are made with", () => {
+    it("contains providers, flavors and zones of the cluster's load balancers", () => {
       assert.deepEqual(of({}), { providers: amphora, flavors: {}, zones: {} });
       const api = { kind: "load-balancer", provider: "gold", flavorId: "f", zone: "z" };
       const flavors = { "endpoint.flavorId": "f" };
@@ -176,7 +176,7 @@ describe("what a cluster asks of its cloud", () => {
       });
     });
 
-    it("is nothing of what nobody makes load balancers with", () => {
+    it("omits settings that no load balancer uses", () => {
       assert.equal(of(off), undefined);
       assert.equal(of({ loadBalancer: { enabled: false } }), undefined);
       const ovn = { endpoint: { kind: "load-balancer", provider: "ovn" } };
@@ -188,7 +188,7 @@ describe("what a cluster asks of its cloud", () => {
       assert.deepEqual(of(unused)?.flavors, {});
     });
 
-    it("is what an ingress controller is made with, or a Service is told", () => {
+    it("contains the settings of an ingress controller and of annotated Services", () => {
       const onPool = { kind: "workers", pool: "general", flavorId: "f", zone: "z" };
       const { providers, flavors, zones } = of({ ...off, ingress: onPool }) ?? assert.fail();
       assert.deepEqual(providers, amphora);
@@ -212,7 +212,7 @@ describe("what a cluster asks of its cloud", () => {
     });
   });
 
-  it("is also the zones in which classes put pods", () => {
+  it("contains the zones in which storage classes place pods", () => {
     const classes = [
       { name: "x", zones: ["b", "c"] },
       { name: "y", zones: ["c"] },

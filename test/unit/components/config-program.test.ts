@@ -8,7 +8,7 @@ import { mergeDefaults, choosePublicKey } from "../../../components/schema/merge
 import { getOperatorContext, readConfig } from "../../../config.js";
 import { smallest } from "../../support/config/spec.js";
 
-describe("the stack's configuration", () => {
+describe("stack configuration", () => {
   let directory = "";
   const before = process.env["STACKADM_SITE"];
   const use = (cluster: unknown, site?: string): void => {
@@ -34,7 +34,7 @@ describe("the stack's configuration", () => {
     else process.env["STACKADM_SITE"] = before;
   });
 
-  it("names the cluster after the stack, unless it says otherwise", () => {
+  it("names the cluster after the stack by default", () => {
     const { name, ...unnamed } = smallest;
     use(unnamed);
     assert.equal(readConfig().name, "staging");
@@ -42,7 +42,7 @@ describe("the stack's configuration", () => {
     assert.equal(readConfig().name, "dev");
   });
 
-  it("lies over the site's defaults, key by key", () => {
+  it("overrides the site's defaults key by key", () => {
     use(
       { ...smallest, kubernetes: { registry: { plainHttp: false } } },
       "kubernetes: {registry: {prefix: mirror.example, plainHttp: true}}\nloadBalancer: {provider: ovn}\n",
@@ -52,12 +52,12 @@ describe("the stack's configuration", () => {
     assert.equal(loadBalancer.provider, "ovn");
   });
 
-  it("replaces a list of the site instead of adding to it", () => {
+  it("replaces a list of the site instead of appending", () => {
     use({ ...smallest, zones: ["b"] }, "zones: [a, c]\n");
     assert.deepEqual(readConfig().zones, ["b"]);
   });
 
-  it("is refused with the file's name and every problem", () => {
+  it("is refused with the file's name and all problems", () => {
     use({ ...smallest, image: "", samples: "yes" });
     assert.throws(readConfig, (error: Error) => {
       assert.ok(pulumi.RunError.isInstance(error));
@@ -67,7 +67,7 @@ describe("the stack's configuration", () => {
     });
   });
 
-  it("takes the password of a peer only when it is encrypted", () => {
+  it("requires a peer's password to be encrypted", () => {
     const peers = [{ address: "10.0.0.1", asn: 1, password: "CANARY" }];
     const podNetwork = { kind: "kube-router", peers } as const;
     use({ ...smallest, podNetwork });
@@ -85,7 +85,7 @@ describe("the stack's configuration", () => {
     secret: { id: "an-id", secret: "CANARY" },
     password: { username: "shop", password: "CANARY" },
   }))
-    it(`takes the ${key} of a credential only when it is encrypted`, () => {
+    it(`requires the ${key} of a credential to be encrypted`, () => {
       use({ ...smallest, credential });
       assert.throws(readConfig, (error: Error) => {
         const sentence = `cluster.credential.${key}: is not encrypted; write it with`;
@@ -98,35 +98,35 @@ describe("the stack's configuration", () => {
       assert.deepEqual(readConfig().credential, credential);
     });
 
-  it("is refused when there is none, with what has to be written", () => {
+  it("is refused if missing, with what to write", () => {
     use(undefined);
     assert.throws(readConfig, /cluster\.image: is missing/);
   });
 
-  it("is refused when the site's file cannot be read", () => {
+  it("is refused if the site's file is unreadable", () => {
     use(smallest);
     process.env["STACKADM_SITE"] = join(directory, "none.yaml");
     assert.throws(readConfig, /STACKADM_SITE: .*none\.yaml.*; name a readable YAML file/);
   });
 
-  it("is refused when the site's file is something else, by the file's name", () => {
+  it("is refused if the site's file has another format, with the file's name", () => {
     for (const text of ["root:x:0:0:root", "- a\n- b\n", "a: [1"]) {
       use(smallest, text);
       assert.throws(readConfig, /STACKADM_SITE: .*; name a readable YAML file, or unset it/s);
     }
   });
 
-  it("works without a site file, and with an empty one", () => {
+  it("works without a site file and with an empty one", () => {
     use(smallest, "");
     assert.equal(readConfig().kubernetes.registry.prefix, "registry.k8s.io");
   });
 
-  describe("merging", () => {
+  describe("mergeDefaults", () => {
     const json = fc.jsonValue().filter((any) => any !== null);
     const same = (one: unknown, other: unknown): boolean =>
       JSON.stringify(one) === JSON.stringify(other);
 
-    it("changes nothing when there is nothing on one side", () => {
+    it("returns the other side if one side is empty", () => {
       fc.assert(
         fc.property(
           json,
@@ -136,7 +136,7 @@ describe("the stack's configuration", () => {
       );
     });
 
-    it("lets the upper value win", () => {
+    it("prefers the upper value", () => {
       fc.assert(
         fc.property(fc.string(), json, json, (key, under, over) => {
           if (typeof under === "object" || typeof over === "object" || key === "__proto__") return;
@@ -149,7 +149,7 @@ describe("the stack's configuration", () => {
       );
     });
 
-    it("keeps what false, zero and the empty text say", () => {
+    it("keeps false, zero and empty strings", () => {
       assert.deepEqual(mergeDefaults({ a: true, b: 1, c: "x" }, { a: false, b: 0, c: "" }), {
         a: false,
         b: 0,
@@ -158,19 +158,19 @@ describe("the stack's configuration", () => {
     });
   });
 
-  describe("the login key", () => {
-    it("is an ed25519 key when the agent has one, without its comment", () => {
+  describe("choosePublicKey", () => {
+    it("prefers an ed25519 key of the agent, and omits its comment", () => {
       const keys = ["ssh-rsa AAAAR me@here", "ssh-ed25519 AAAAE me@here"];
       assert.equal(choosePublicKey(keys), "ssh-ed25519 AAAAE");
     });
 
-    it("is the first key otherwise, and none without keys", () => {
+    it("falls back to the first key, and returns none without keys", () => {
       assert.equal(choosePublicKey(["ssh-rsa AAAAR a", "ssh-rsa AAAAS b"]), "ssh-rsa AAAAR");
       assert.equal(choosePublicKey([]), undefined);
     });
   });
 
-  it("is all that reads the environment: from it it makes the program's operator", () => {
+  it("reads the agent's keys only in getOperatorContext, from the environment", () => {
     assert.equal(getOperatorContext().agentSocket, process.env["SSH_AUTH_SOCK"]);
   });
 });

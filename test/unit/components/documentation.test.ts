@@ -10,10 +10,10 @@ import { nonEmpty } from "../../support/non-empty.js";
 const root = join(__dirname, "..", "..", "..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
-describe("the configuration's documentation", () => {
+describe("configuration documentation", () => {
   const all = leaves(jsonSchema());
 
-  it("says of every value what it is and what changing it does", () => {
+  it("describes each value and the effect of its change", () => {
     for (const leaf of nonEmpty(all)) {
       assert.match(leaf.description, /^[A-Z].*\.$/, leaf.path);
       assert.ok((changeEffects as readonly string[]).includes(leaf.change), leaf.path);
@@ -21,7 +21,7 @@ describe("the configuration's documentation", () => {
     }
   });
 
-  it("requires five values, whatever there is besides", () => {
+  it("requires exactly five values", () => {
     const required = all.filter((leaf) => leaf.default === "**required**");
     assert.deepEqual(
       required.map(({ path }) => path),
@@ -32,12 +32,12 @@ describe("the configuration's documentation", () => {
     );
   });
 
-  it("explains every kind of change that it names", () => {
+  it("explains every change effect that it names", () => {
     const text = page(all);
     for (const { change } of nonEmpty(all)) assert.ok(text.includes(`*${change}*: `), change);
   });
 
-  it("is not the only place: the example stack is valid and has comments", () => {
+  it("is complemented by a valid, commented example stack", () => {
     const text = read("Pulumi.dev.yaml");
     const stack = parse(text) as { config: { "stackadm:cluster": object } };
     const ssh = { publicKey: "ssh-ed25519 AAAA" };
@@ -47,14 +47,14 @@ describe("the configuration's documentation", () => {
   });
 });
 
-describe("the project", () => {
+describe("project", () => {
   it("runs program.cjs, which Pulumi does not compile", () => {
     const project = parse(read("Pulumi.yaml")) as { runtime: { options: object }; main: string };
     assert.deepEqual(project.runtime.options, { typescript: false });
     assert.equal(project.main, "program.cjs");
   });
 
-  it("installs the command plugin's SDK that knows host keys", () => {
+  it("installs a command plugin SDK that supports host keys", () => {
     const { version } = JSON.parse(read("node_modules/@pulumi/command/package.json")) as {
       version: string;
     };
@@ -62,8 +62,8 @@ describe("the project", () => {
   });
 });
 
-describe("what is promised", () => {
-  it("names tests that are there", () => {
+describe("documented promises", () => {
+  it("name existing tests", () => {
     const named = [
       ...read("docs/reliability.md").matchAll(/`(?:test\/)?([a-z0-9/-]+\.test\.ts)`/g),
     ];

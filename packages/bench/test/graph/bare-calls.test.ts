@@ -38,8 +38,8 @@ async function rehearse(
 const count = (done: readonly string[], beginning: string): number =>
   done.filter((line) => line.startsWith(beginning)).length;
 
-describe("the program by bare calls", () => {
-  it("makes each thing by one call, and looks nothing up twice", async () => {
+describe("createBareCluster", () => {
+  it("creates each object by one request, and looks up nothing twice", async () => {
     const { done } = await rehearse();
     assert.equal(count(done, "GET "), 3);
     assert.equal(count(done, "POST compute /servers"), 3);
@@ -49,7 +49,7 @@ describe("the program by bare calls", () => {
     assert.deepEqual(twice, []);
   });
 
-  it("knows what comes out of it", async () => {
+  it("returns outputs and the record of its work", async () => {
     const { made } = await rehearse();
     assert.equal(made.outputs.nodes.length, 3);
     assert.match(made.outputs.apiEndpoint, /^https:\/\/203\.0\.113\.\d+:6443$/);
@@ -78,7 +78,7 @@ describe("the program by bare calls", () => {
     assert.equal(joins, 2);
   });
 
-  it("makes a load balancer before three control planes, which join one after the other", async () => {
+  it("creates a load balancer before three control planes, which join one after another", async () => {
     const { done } = await rehearse({
       controlPlane: { flavor: "k8s-control-plane", count: 3 },
       endpoint: { kind: "load-balancer" },
@@ -88,7 +88,7 @@ describe("the program by bare calls", () => {
     assert.deepEqual(joined, ["dev-control-plane-1", "dev-control-plane-2"]);
   });
 
-  it("refuses what it cannot make", async () => {
+  it("refuses settings that it does not support", async () => {
     const volumes = [{ name: "data", size: 1, path: "/data" }];
     const workers = { general: { flavor: "k8s-worker", count: 1, volumes } };
     await assert.rejects(rehearse({ workers }), /Volume|volumes/);

@@ -52,7 +52,7 @@ const mainOf = (files: TerraformFiles): Main => JSON.parse(files.get("main.tf.js
 const provisioners = (step: Resource): readonly Provisioner[] =>
   step["provisioner"] as readonly Provisioner[];
 
-describe("Terraform's account of what the program registers", () => {
+describe("renderTerraformConfiguration", () => {
   let [one, three]: RegisteredResources[] = [];
   before(async () => {
     one = await programOf(1, 2);
@@ -71,7 +71,7 @@ describe("Terraform's account of what the program registers", () => {
     return found;
   };
 
-  it("makes everything that the program makes in the cloud", () => {
+  it("contains every cloud resource of the program", () => {
     for (const made of [one, three]) {
       const { terraform_data: steps = {}, ...cloud } = written(made).resource;
       const ofCloud = made?.rows.filter(({ type }) => type.startsWith("openstack:")) ?? [];
@@ -85,7 +85,7 @@ describe("Terraform's account of what the program registers", () => {
     }
   });
 
-  it("knows by reference what is known only later", () => {
+  it("uses references for values that are known only after an apply", () => {
     const main = written(three);
     const text = JSON.stringify(main);
     assert.doesNotMatch(text, /ref\.|192\.0\.2\.|1437|c0ffee/);
@@ -109,14 +109,14 @@ describe("Terraform's account of what the program registers", () => {
     assert.match(remote?.inline?.[0] ?? "", hash);
   });
 
-  it("leaves the shell's own words alone", () => {
+  it("escapes the shell's template characters", () => {
     const references = new TerraformPlaceholders();
     references.stand("ref.a.id", "a.id");
     assert.equal(references.template("${x} %{y} $z ref.a.id"), "$${x} %%{y} $z ${a.id}");
     assert.throws(() => references.template("ref.b.id"), /ref\.b\.id stands for nothing/);
   });
 
-  it("has each machine go its own way, and with stages wait for all", () => {
+  it("orders each machine independently, and with stages after all machines", () => {
     const prepared = (main: Main, name: string): readonly string[] =>
       step(main, name).depends_on.filter((other) => other.endsWith("-prepare"));
     const name = "bench-workers-general-0-join";
@@ -131,7 +131,7 @@ describe("Terraform's account of what the program registers", () => {
     assert.ok(chain.includes("terraform_data.bench-control-plane-1-join"));
   });
 
-  it("has one more worker be all that there is to do", async () => {
+  it("adds exactly one worker's resources for one more worker", async () => {
     const [before, after] = [written(one), written(await programOf(1, 3))];
     assert.equal(after.locals.objects, before.locals.objects);
     for (const [type, some] of Object.entries(before.resource))
@@ -151,14 +151,14 @@ describe("Terraform's account of what the program registers", () => {
     assert.equal(count(after) - count(before), 4);
   });
 
-  it("gives back what the cluster made while all of its machines are there", () => {
+  it("tears down the cluster's objects while all machines exist", () => {
     const last = step(written(three), "bench-control-plane-teardown").depends_on;
     const joins = last.filter((other) => other.endsWith("-join"));
     assert.equal(joins.length, 2 + 5);
     assert.ok(last.includes("terraform_data.objects"));
   });
 
-  it("signs the certificate that the program would", () => {
+  it("signs the same join certificate as the program", () => {
     const files = renderTerraformConfiguration(one as RegisteredResources, drawn);
     const [{ "local-exec": local } = {}] = provisioners(
       step(mainOf(files), "bench-workers-general-1-join"),

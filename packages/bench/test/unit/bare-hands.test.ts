@@ -21,7 +21,7 @@ import {
 } from "../../../../test/support/cloud/fake-openstack.js";
 import { readAgentKeys } from "../../../../automation/setup/ssh-agent.js";
 
-describe("machines by bare connections", () => {
+describe("BareSshClient", () => {
   let directory: string;
   let agent: SshAgent;
   let [entry, inner]: SshServer[] = [];
@@ -54,7 +54,7 @@ describe("machines by bare connections", () => {
     return { proxy, hop: { ...proxy, host: "127.0.0.2", hostKey: inner?.hostKey ?? "", proxy } };
   };
 
-  it("run scripts on standard input, through another machine, over one connection each", async () => {
+  it("runs scripts on standard input through a jump host, with one connection per machine", async () => {
     const { proxy, hop } = hops();
     const script = { command: "bash -s create", input: 'printf "%s here" "$1"' };
     const said = await Promise.all([
@@ -64,14 +64,14 @@ describe("machines by bare connections", () => {
     assert.deepEqual([entry?.logins, inner?.logins], [1, 1]);
   });
 
-  it("say why a script failed", async () => {
+  it("reports why a script failed", async () => {
     const { proxy: hop } = hops();
     const script = { hop, command: "bash -s", input: "echo reason: tired >&2; exit 3" };
     await assert.rejects(machines.run(script), /ended with 3:\nreason: tired/);
   });
 });
 
-describe("a cluster by bare calls", () => {
+describe("BareKubernetesClient", () => {
   const patches: {
     readonly url: string;
     readonly type: string | undefined;
@@ -110,7 +110,7 @@ describe("a cluster by bare calls", () => {
     metadata: { name: "data", namespace: "samples" },
   };
 
-  it("applies an object again until its namespace is there", async () => {
+  it("retries an apply until the namespace exists", async () => {
     refusals = [404, 503];
     await cluster.put(claim);
     assert.equal(patches.length, 3);
@@ -121,13 +121,13 @@ describe("a cluster by bare calls", () => {
     });
   });
 
-  it("gives up at once what is wrong", async () => {
+  it("fails at once for an invalid object", async () => {
     refusals = [422];
     await assert.rejects(cluster.put(claim), /PATCH/);
     assert.equal(patches.length, 1);
   });
 
-  it("finds kinds by their plurals", () => {
+  it("builds paths from the plural of a kind", () => {
     const at = (kind: string) =>
       getObjectPath({ apiVersion: "g/v1", kind, metadata: { name: "n" } }).split("/")[4];
     assert.deepEqual(["StorageClass", "NetworkPolicy", "DaemonSet"].map(at), [
@@ -138,7 +138,7 @@ describe("a cluster by bare calls", () => {
   });
 });
 
-describe("a cloud by bare calls", () => {
+describe("BareCloudClient", () => {
   let cloud: FakeCloud;
   beforeEach(async () => {
     cloud = await startFakeCloud();
@@ -149,7 +149,7 @@ describe("a cloud by bare calls", () => {
   const asked = (method: string) =>
     cloud.seen.filter((one) => one.method === method && !one.path.includes("tokens"));
 
-  it("makes all rules of a group that come together by one call: Neutron takes no others together", async () => {
+  it("creates concurrently requested rules of one group in one request, because Neutron refuses mixed groups", async () => {
     cloud.on("POST /network/security-group-rules", { status: 201, body: {} });
     const bare = new BareCloudClient(await connect());
     const rule = (port: number, group = "g") =>
@@ -180,7 +180,7 @@ describe("a cloud by bare calls", () => {
     });
   });
 
-  it("does not wait for tags, nor for a server to run", async () => {
+  it("waits neither for tags nor for a server to become active", async () => {
     cloud.on("POST /network/ports", {
       status: 201,
       body: { port: { id: "p", fixed_ips: [{ ip_address: "10.0.0.5" }] } },
@@ -220,7 +220,7 @@ describe("a cloud by bare calls", () => {
     });
   });
 
-  it("deletes what came since, a volume when its machine is gone", async () => {
+  it("deletes added objects, a volume only after its server", async () => {
     const there = new Set(["s", "v"]);
     const listed = (id: string, key: string) => () => ({
       body: { [key]: there.has(id) ? [{ id, name: id }] : [] },

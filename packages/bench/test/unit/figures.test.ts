@@ -13,14 +13,14 @@ const call = (method: string, url: string, port = 9696, own = true) => ({
   own,
 });
 
-describe("figures of a benchmark", () => {
-  it("tell calls by their kind, whatever they are about", () => {
+describe("benchmark figures", () => {
+  it("identify requests by kind, independent of IDs", () => {
     assert.equal(getCallKind(call("GET", `/v2.0/ports/${id}?a=b`)), "GET network /ports/*");
     const project = id.replaceAll("-", "");
     assert.equal(getCallKind(call("GET", `/v3/${project}/limits`, 8776)), "GET volume /*/limits");
   });
 
-  it("count calls, writes and those of the cluster's own controllers", () => {
+  it("count requests, writes and requests of the cluster's controllers", () => {
     const counted = countCalls([
       ...[call("POST", "/v3/auth/tokens", 5000), call("GET", "/v2.0/ports")],
       ...[call("GET", `/v2.0/ports/${id}`), call("GET", `/v2.0/ports/${id}`)],
@@ -34,7 +34,7 @@ describe("figures of a benchmark", () => {
     ]);
   });
 
-  it("name the moments of a run by what was worked on", () => {
+  it("name the moments of a run by the work at the time", () => {
     const work = (
       type: string,
       name: string,
@@ -60,7 +60,7 @@ describe("figures of a benchmark", () => {
     });
   });
 
-  it("are the least and the median, and ratios to the first column", () => {
+  it("contain minimum, median and the ratio to the first column", () => {
     assert.equal(getMedian([3, 1, 2]), 2);
     assert.equal(getMedian([4, 1, 2, 3]), 2.5);
     const rows = renderFigureRows([[{ up: 10 }, { up: 12 }], [{ up: 25, more: 1 }]]);
@@ -70,7 +70,7 @@ describe("figures of a benchmark", () => {
     ]);
   });
 
-  it("are compared with a record, as far as that has them", () => {
+  it("are compared with a record for the columns in the record", () => {
     const measured = (up: number) => ({
       bench: "oracle",
       options: {},
@@ -89,8 +89,8 @@ describe("figures of a benchmark", () => {
   });
 });
 
-describe("the picture of a record", () => {
-  it("has a bar for each moment and column, as long as it took", () => {
+describe("drawPhases", () => {
+  it("draws a bar for each moment and column, proportional to the duration", () => {
     const columns = [
       { name: "bare calls", runs: [{ "nodes Ready": 10, up: 20 }] },
       { name: "a & b", runs: [{ "nodes Ready": 20, up: 40 }] },

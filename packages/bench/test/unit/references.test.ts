@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { TerraformPlaceholders } from "../../support/terraform/references.js";
 
-describe("what Terraform knows only later", () => {
-  it("is an expression wherever it stands, also with hundreds of them", () => {
+describe("TerraformPlaceholders", () => {
+  it("replaces placeholders by expressions everywhere, even hundreds of them", () => {
     const references = new TerraformPlaceholders();
     references.stand("ref.dev-a-server.id", "openstack_compute_instance_v2.a.id");
     references.stand("1437", "openstack_networking_network_v2.a.mtu");
@@ -22,7 +22,7 @@ describe("what Terraform knows only later", () => {
     });
   });
 
-  it("that nothing stands for is an error, and what Terraform would take for a template is none", () => {
+  it("refuses a placeholder without a value, and escapes Terraform's template characters", () => {
     const references = new TerraformPlaceholders();
     assert.throws(() => references.template("ref.dev-b-server.id"), /stands for nothing/);
     assert.equal(references.template("${HOME} %{x}"), "$${HOME} %%{x}");

@@ -33,8 +33,8 @@ function machine({ make }: ReturnType<typeof project>, name: string) {
 const addressOf = ({ fixed_ips }: Fields): string =>
   (fixed_ips as readonly { ip_address: string }[])[0]?.ip_address ?? "";
 
-describe("the project that is fake", () => {
-  it("knows each machine by the address of its port, with the host key that it was given", () => {
+describe("FakeProject", () => {
+  it("finds each machine by the address of its port, with the machine's host key", () => {
     const given = project();
     const [one, two] = [machine(given, "one"), machine(given, "two")];
     assert.notEqual(addressOf(one.port), addressOf(two.port));
@@ -44,7 +44,7 @@ describe("the project that is fake", () => {
     }
   });
 
-  it("has that machine outside whose port has a floating IP, and the load balancer beside it", () => {
+  it("treats the machine with a floating IP as entry, and assigns the load balancer another address", () => {
     const given = project();
     const [{ port }] = [machine(given, "one"), machine(given, "two")];
     const description = "Load balancer of the Kubernetes API. Part of cluster dev";
@@ -59,7 +59,7 @@ describe("the project that is fake", () => {
     assert.equal(given.fake.entry?.name, "one");
   });
 
-  it("answers lists by what was asked for, keeps tags and forgets what is deleted", () => {
+  it("filters lists, stores tags and removes deleted objects", () => {
     const { ask, make } = project();
     const { id } = make("/network/routers", "router", { name: "a" }) as { id: string };
     make("/network/routers", "router", { name: "b" });
@@ -84,8 +84,8 @@ describe("the project that is fake", () => {
   });
 });
 
-describe("figures of a run with many machines", () => {
-  it("are told of each part, and for each machine", () => {
+describe("getScaleFigures", () => {
+  it("returns figures for each process, and per machine", () => {
     const seen = (what: string, cpu: number, peak: number) => ({ what, cpu, peak, from: 0, to: 1 });
     const figures = getScaleFigures(
       {
@@ -110,8 +110,8 @@ describe("figures of a run with many machines", () => {
   });
 });
 
-describe("figures of Terraform and of the command line", () => {
-  it("tell those who decide from their plugins, and from what they begin besides", () => {
+describe("getPeerFigures", () => {
+  it("separates the core processes from their plugins and other child processes", () => {
     const seen = (what: string, cpu: number, peak: number) => ({ what, cpu, peak, from: 0, to: 1 });
     const ran = (...processes: ReturnType<typeof seen>[]) =>
       getFiguresOfComparedTool({ wall: 10_000, output: "", processes });

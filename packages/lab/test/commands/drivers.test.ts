@@ -56,7 +56,7 @@ describe("lab drivers", () => {
     assert.doesNotMatch(output, /skipped=/);
   });
 
-  it("have no test file that the run above leaves out", () => {
+  it("have no test file outside the run above", () => {
     const paths = modulesBelow("tests");
     const helpers = [
       ...["commands.py", "support.py", "compute/nova_stubs.py", "load_balancers/objects.py"],
@@ -68,7 +68,7 @@ describe("lab drivers", () => {
     assert.deepEqual(others, []);
   });
 
-  it("are packages in each folder, without which neither tests nor modules are found", () => {
+  it("have an __init__.py in each directory, as tests and modules require", () => {
     const folders = ["labdriver", "tests"].flatMap((top) =>
       modulesBelow(top).map((path) => dirname(join(top, path))),
     );

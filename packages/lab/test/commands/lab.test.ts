@@ -38,14 +38,14 @@ const holdLock = (): void => {
 describe("lab down", () => {
   useHost();
 
-  it("does nothing, and makes no folder, where there never was a lab", async () => {
+  it("does nothing and creates no directory if there was never a lab", async () => {
     const progress: Progress = { ...silentProgress, step: () => assert.fail("a step began") };
     await labDown({ progress });
     assert.deepEqual(host.calls(), []);
     assert.ok(!existsSync(host.paths.cache));
   });
 
-  it("takes container and facts away and keeps the caches", async () => {
+  it("removes container and facts and keeps the caches", async () => {
     remember("0123456789ab");
     writeCloudsFiles(host.settings, host.paths, placeholderSecrets);
     mkdirSync(host.paths.images, { recursive: true });
@@ -57,7 +57,7 @@ describe("lab down", () => {
     assert.equal((await labStatus()).state, "down");
   });
 
-  it("also takes away what a lab left whose facts are lost", async () => {
+  it("removes the container of a lab whose facts are lost", async () => {
     mkdirSync(host.paths.cache, { recursive: true });
     host.put("container", "running");
     assert.deepEqual(await labStatus(), {
@@ -86,7 +86,7 @@ describe("lab down", () => {
     assert.equal(status.state, "busy");
   });
 
-  it("says why something cannot be taken away, and keeps the facts for the next time", async () => {
+  it("reports why a removal failed, and keeps the facts for the next call", async () => {
     remember("0123456789ab");
     const rule = `-A FORWARD -i x -m comment --comment ${host.settings.name} -j ACCEPT`;
     host.stub(
@@ -102,7 +102,7 @@ describe("lab down", () => {
 describe("lab up", () => {
   useHost();
 
-  it("refuses a host that lacks something before it makes anything but its cache folder", async () => {
+  it("refuses an insufficient host before creating anything except its cache directory", async () => {
     host.stub("ip", 'case "$*" in *"link add"*) echo "Unknown device type" >&2; exit 2 ;; esac');
     await assert.rejects(labUp({ progress: silentProgress }), /This host cannot run the lab/);
     assert.ok(!existsSync(host.paths.storeFile));
@@ -111,7 +111,7 @@ describe("lab up", () => {
     assert.equal(statSync(host.paths.cache).mode & 0o077, 0, "passwords will lie in it");
   });
 
-  it("refuses networks that cannot be, before it takes the lock", async () => {
+  it("refuses invalid networks before taking the lock", async () => {
     process.env["STACKADM_LAB_EXTERNAL"] = "10.0.0.0/8";
     await assert.rejects(
       labUp({ progress: silentProgress }),
@@ -126,7 +126,7 @@ describe("lab up", () => {
     assert.deepEqual(host.calls(), []);
   });
 
-  it("leaves a healthy lab alone, tells that it is of older files, and refuses a version it has not", async () => {
+  it("keeps a healthy lab, reports that it is outdated, and refuses a version that the lab lacks", async () => {
     const cloud = await startFakeLabCloud(host.settings);
     try {
       remember("0123456789ab");

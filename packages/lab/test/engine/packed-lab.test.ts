@@ -10,7 +10,7 @@ const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"))
   readonly version: string;
 };
 
-describe("the lab, packed and installed without the product", function () {
+describe("packed lab, installed without the product", function () {
   this.timeout(300_000);
   const directory = mkdtempSync(join(tmpdir(), "stackadm-packed-lab-"));
   const modules = join(directory, "node_modules");
@@ -34,7 +34,7 @@ describe("the lab, packed and installed without the product", function () {
     assert.deepEqual(readdirSync(join(modules, "@stackadm")), ["lab"]);
   });
 
-  it("has its drivers, scripts and programs next to the compiled files, and no tests", () => {
+  it("contains drivers, scripts and programs next to the compiled files, and no tests", () => {
     const compiled = join(installed, "dist", "packages", "lab");
     for (const file of [
       ...["drivers/labdriver/compute/nova.py", "cloud/first-boot.sh", "image/99-lab.cfg"],

@@ -11,8 +11,8 @@ const two = (value: number): Buffer => Buffer.from([value >> 8, value & 255]);
 const message = (kind: number, content: Buffer): Buffer =>
   Buffer.concat([Buffer.alloc(16, 0xff), two(19 + content.length), Buffer.from([kind]), content]);
 
-describe("the lab's router outside", () => {
-  it("reads ranges of every length", () => {
+describe("BGP peer of the lab", () => {
+  it("decodes ranges of every length", () => {
     const byte = fc.integer({ min: 0, max: 255 });
     const one = fc.tuple(
       fc.array(byte, { minLength: 4, maxLength: 4 }),
@@ -29,7 +29,7 @@ describe("the lab's router outside", () => {
     );
   });
 
-  it("tells apart what is taken back, what is told and what is said of it", () => {
+  it("distinguishes withdrawn ranges, announced ranges and attributes", () => {
     const [withdrawn, told] = [encode([[[10, 0, 0, 1], 32]]), encode([[[10, 244, 1, 0], 24]])];
     const attributes = Buffer.from([0x40, 1, 1, 0]);
     const parts = [two(withdrawn.length), withdrawn, two(attributes.length), attributes, told];
@@ -40,7 +40,7 @@ describe("the lab's router outside", () => {
     assert.deepEqual(updateOf(Buffer.alloc(4)), { withdrawn: [], told: [] });
   });
 
-  it("answers in kind, and forgets what it was told with the session", async () => {
+  it("answers each message type, and forgets announced ranges with the session", async () => {
     const peer = new BgpPeer(65001);
     const port = await peer.listen(0, "127.0.0.1");
     const kinds: number[] = [];

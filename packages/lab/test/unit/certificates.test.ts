@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { sendHttpRequest } from "../../../../openstack/http/http-exchange.js";
 import { createServerTls, type ServerTls } from "../../certificates.js";
 
-describe("lab/certificates", () => {
+describe("createServerTls", () => {
   let made: ServerTls;
   before(async () => {
     made = await createServerTls("127.0.0.1");
@@ -30,19 +30,19 @@ describe("lab/certificates", () => {
     }
   }
 
-  it("prove the server to who trusts the authority, and to nobody else", async () => {
+  it("creates a certificate that only clients with the authority accept", async () => {
     const others = await createServerTls("127.0.0.1");
     assert.equal(await asked(made, made.authority), "here");
     assert.match(await asked(made, others.authority), /unable to verify|signature failure/);
   });
 
-  it("hold for one address", async () => {
+  it("creates a certificate for one address only", async () => {
     const elsewhere = await createServerTls("172.29.0.2");
     assert.match(await asked(elsewhere, elsewhere.authority), /IP: 127\.0\.0\.1 is not in/);
     assert.equal(new X509Certificate(elsewhere.certificate).checkIP("172.29.0.2"), "172.29.0.2");
   });
 
-  it("are an authority's and a server's, each for that alone, as strict clients want them", () => {
+  it("creates an authority and a server certificate with exactly their usages", () => {
     const [authority, server] = [made.authority, made.certificate].map(
       (text) => new X509Certificate(text),
     );

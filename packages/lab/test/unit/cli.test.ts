@@ -15,7 +15,7 @@ const facts = {
   siteFile: "/s.yaml",
 };
 
-describe("the command line of the lab", () => {
+describe("lab command line", () => {
   let calls: string[];
   let status: LabStatus;
   const lab: LabFunctions = {
@@ -60,7 +60,7 @@ describe("the command line of the lab", () => {
 
   const program = buildProgram(lab);
   for (const command of [program, ...program.commands])
-    it(`explains '${command.name()}' in its help`, () => {
+    it(`describes '${command.name()}' in its help`, () => {
       let text = "";
       command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
       command.outputHelp();
@@ -103,7 +103,7 @@ describe("the command line of the lab", () => {
   });
 
   for (const state of ["down", "busy", "broken"] as const)
-    it(`ends \`status\` with exit code 1 and the problems if the lab is ${state}`, async () => {
+    it(`exits \`status\` with code 1 and the problems if the lab is ${state}`, async () => {
       const problems = state === "down" ? [] : ["container stackadm-lab is exited"];
       status = { state, problems };
       const { code, out } = await run("status");
@@ -116,7 +116,7 @@ describe("the command line of the lab", () => {
       assert.deepEqual([error?.["type"], error?.["code"]], ["error", "FAILED"]);
     });
 
-  it("destroys the lab by `down` without a question, so that scripts can do it", async () => {
+  it("destroys the lab by `down` without a prompt, for scripts", async () => {
     const { code, out } = await run("down");
     assert.equal(code, 0);
     assert.match(out, /^The lab is gone: /);

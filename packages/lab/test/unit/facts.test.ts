@@ -15,7 +15,7 @@ import { getLabPaths, readLabSettings, type LabPaths } from "../../settings.js";
 
 const settings = readLabSettings({});
 
-describe("lab/facts", () => {
+describe("lab facts", () => {
   let folder = "";
   let paths: LabPaths;
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe("lab/facts", () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it("names the tenant's cloud as everybody expects it", () => {
+  it("contain the expected names of the tenant's cloud", () => {
     const facts = getLabFacts(settings, paths);
     assert.equal(facts.cloud, "stackadm-lab");
     assert.equal(facts.tlsCloud, "stackadm-lab-tls");
@@ -40,7 +40,7 @@ describe("lab/facts", () => {
     assert.equal(facts.siteFile, paths.siteFile);
   });
 
-  it("renders a clouds.yaml that OpenStack clients read", () => {
+  it("render a clouds.yaml that OpenStack clients can read", () => {
     const user = { cloud: "stackadm-lab", name: "demo", password: "p: # '\"" };
     const { clouds } = parse(renderClouds(settings, user, "/ca.crt")) as {
       clouds: Record<string, Record<string, unknown>>;
@@ -57,7 +57,7 @@ describe("lab/facts", () => {
     assert.equal("cacert" in clouds["stackadm-lab"], false);
   });
 
-  it("renders the same cloud over TLS: another address, region and the authority beside it", () => {
+  it("render the same cloud with TLS: another address and region, and the authority", () => {
     const user = { cloud: "stackadm-lab", name: "demo", password: "p" };
     const { clouds } = parse(renderClouds(settings, user, "/state/ca.crt")) as {
       clouds: Record<string, { auth: object }>;
@@ -71,7 +71,7 @@ describe("lab/facts", () => {
     });
   });
 
-  it("writes its files for their owner only, the administrator's apart from the tenant's", async () => {
+  it("are written to private files, the administrator's separate from the tenant's", async () => {
     writeCloudsFiles(settings, paths, {
       ...placeholderSecrets,
       admin: "admin-word",
@@ -95,7 +95,7 @@ describe("lab/facts", () => {
     containerd: { keyFingerprint: keys.containerd },
   };
 
-  it("says in the site's defaults only who signs, and what containers need", () => {
+  it("render site defaults with only the signing keys and the settings for containers", () => {
     assert.deepEqual(parse(renderSiteFile(keys)), {
       kubernetes: {
         packages,
@@ -113,7 +113,7 @@ describe("lab/facts", () => {
     });
   });
 
-  it("says only who signs for machines with a kernel", () => {
+  it("render site defaults with only the signing keys for machines with a kernel", () => {
     assert.deepEqual(parse(renderSiteFile(keys, { containers: false })), {
       kubernetes: { packages },
     });

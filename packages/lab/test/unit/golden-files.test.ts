@@ -20,17 +20,17 @@ const reviewed = [
   ...["systemd/system/os-nova-api.service", "systemd/system/os-nova-compute-zone-a.service"],
 ];
 
-describe("the lab as people review it", () => {
+describe("reviewed files of the lab", () => {
   for (const { path, content } of listCloudFiles({ settings, secrets: placeholderSecrets })) {
     const name = path.replace(/^\/etc\//, "");
     if (!reviewed.includes(name)) continue;
-    it(`writes ${path}`, () => {
+    it(`include ${path}`, () => {
       // The file does not end with .json, because Prettier would reformat it.
       golden(`cloud/${(name.split("/").at(-1) ?? name).replace(".json", ".txt")}`, content);
     });
   }
 
-  it("is known to clients by clouds.yaml, and to stacks by site.yaml", () => {
+  it("include clouds.yaml for clients and site.yaml for stacks", () => {
     const user = { cloud: "stackadm-lab", name: "demo", password: "x" };
     golden("clouds.yaml", renderClouds(settings, user, "<state>/ca.crt"));
     const keys = { kubernetes: "0123456789".repeat(4), containerd: "9876543210".repeat(4) };
@@ -38,7 +38,7 @@ describe("the lab as people review it", () => {
     golden("site-of-kernels.yaml", renderSiteFile(keys, { containers: false }));
   });
 
-  it("changes on its host exactly this", () => {
+  it("list exactly the changes on the host", () => {
     const mounts = { "<drivers>": "/opt/lab", "<site>": "/srv/site", "<front>": "/srv/front" };
     const writableMounts = { "<mirrored>": "/var/cache/lab-front" };
     const commands = [

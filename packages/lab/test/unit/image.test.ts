@@ -12,27 +12,27 @@ import {
 import { getLabPaths, readLabSettings } from "../../settings.js";
 import { nonEmpty } from "../../../../test/support/non-empty.js";
 
-describe("lab/image", () => {
+describe("server image", () => {
   const configuration = parse(readFileSync("packages/lab/image/99-lab.cfg", "utf8")) as Record<
     string,
     unknown
   >;
 
-  it("asks the config drive first, then the metadata service", () => {
+  it("reads the config drive first, then the metadata service", () => {
     assert.deepEqual(configuration["datasource_list"], ["ConfigDrive", "OpenStack", "None"]);
   });
 
-  it("waits for a metadata service that still starts", () => {
+  it("waits for a metadata service that is starting", () => {
     const { OpenStack } = configuration["datasource"] as { OpenStack: { max_wait: number } };
     assert.ok(OpenStack.max_wait >= 60);
   });
 
-  it("leaves out what a container cannot do", () => {
+  it("disables cloud-init modules that a container cannot run", () => {
     assert.equal(configuration["resize_rootfs"], false);
     assert.deepEqual(configuration["growpart"], { mode: "off" });
   });
 
-  it("has what emulated machines have but the kernel, and leaves the rest of cloud-init to the stock file", () => {
+  it("has the packages of emulated machines except the kernel, and otherwise the stock cloud-init settings", () => {
     const missing = machineImagePackages.filter((name) => !serverImagePackages.includes(name));
     assert.deepEqual(missing, ["linux-image-cloud-amd64", "initramfs-tools"]);
     assert.deepEqual(Object.keys(configuration).sort(), [
@@ -40,16 +40,16 @@ describe("lab/image", () => {
     ]);
   });
 
-  it("lies in the cache under a name with its key", () => {
+  it("is cached under a name that contains its key", () => {
     assert.match(getServerImageFile(getLabPaths()), /\/images\/debian-12-[0-9a-f]{12}\.tar\.zst$/);
   });
 });
 
-describe("lab/image/stock", () => {
+describe("stock files", () => {
   const [bookworm, trixie] = debianReleases;
   assert.ok(bookworm && trixie);
 
-  it("configures the network by netplan and networkd alone", () => {
+  it("configure the network by netplan and networkd only", () => {
     for (const name of ["netplan.io", "systemd-resolved"]) assert.ok(stockPackages.includes(name));
     assert.ok(!stockPackages.includes("ifupdown"));
     const { mode, content } = getStockFiles(bookworm)["etc/netplan/90-default.yaml"] ?? {};
@@ -64,7 +64,7 @@ describe("lab/image/stock", () => {
     ]);
   });
 
-  it("has apt's sources of its release by mirror lists, which cloud-init writes again", () => {
+  it("contain the release's apt sources as mirror lists, which cloud-init rewrites", () => {
     const sources = getStockFiles(trixie)["etc/apt/sources.list.d/debian.sources"]?.content ?? "";
     assert.match(sources, /^Suites: trixie trixie-updates$/m);
     assert.match(sources, /^Suites: trixie-security$/m);
@@ -76,7 +76,7 @@ describe("lab/image/stock", () => {
     assert.deepEqual(written, { apt: { generate_mirrorlists: true }, manage_etc_hosts: true });
   });
 
-  it("leaves the disk to the image that has one", () => {
+  it("leave disk resizing to images with a disk", () => {
     assert.ok(!("etc/fstab" in getStockFiles(bookworm)));
     assert.match(
       getMachineImageFiles(bookworm)["etc/fstab"]?.content ?? "",
@@ -85,11 +85,11 @@ describe("lab/image/stock", () => {
   });
 });
 
-describe("lab/cloud/offering", () => {
+describe("cloud offering", () => {
   const settings = readLabSettings({});
   const offered = getCloudOffering(settings);
 
-  it("offers what the stacks ask for", () => {
+  it("contains the flavors, images and networks that the stacks request", () => {
     assert.equal(offered.image.name, "debian-12");
     assert.equal(offered.image.id, serverImageId);
     assert.deepEqual(
@@ -113,7 +113,7 @@ describe("lab/cloud/offering", () => {
     );
   });
 
-  it("gives floating IPs from the ranges that the host reaches", () => {
+  it("takes floating IPs from ranges that the host reaches", () => {
     assert.deepEqual(
       offered.externalNetworks.map(({ gateway, first, last }) => [gateway, first, last]),
       [
@@ -123,7 +123,7 @@ describe("lab/cloud/offering", () => {
     );
   });
 
-  it("limits the tenant everywhere", () => {
+  it("limits the tenant's quota in every service", () => {
     for (const [service, limits] of nonEmpty(Object.entries(offered.quotas))) {
       for (const [name, limit] of nonEmpty(Object.entries<number>(limits))) {
         assert.ok(limit > 0, `${service} ${name}`);
@@ -131,7 +131,7 @@ describe("lab/cloud/offering", () => {
     }
   });
 
-  it("has every service in the catalog once", () => {
+  it("contains every service once in the catalog", () => {
     const types = offered.catalog.map(({ type }) => type);
     assert.deepEqual(types, [...new Set(types)]);
     for (const type of ["compute", "network", "image", "volumev3", "load-balancer", "placement"]) {
@@ -139,7 +139,7 @@ describe("lab/cloud/offering", () => {
     }
   });
 
-  it("holds no password", () => {
+  it("contains no password", () => {
     assert.ok(!/password/i.test(JSON.stringify(offered)));
   });
 });

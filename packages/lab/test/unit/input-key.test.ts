@@ -9,7 +9,7 @@ import { computeServerImageKey } from "../../image/image.js";
 import { renderCanonicalJson, computeInputKey } from "../../input-key.js";
 import { getLabPaths, readLabSettings } from "../../settings.js";
 
-describe("lab/input-key", () => {
+describe("input key", () => {
   const folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
   const paths = { ...getLabPaths(), front: folder };
   after(() => {
@@ -25,11 +25,11 @@ describe("lab/input-key", () => {
     );
   });
 
-  it("keeps the order of lists", () => {
+  it("depends on the order of lists", () => {
     assert.notEqual(computeInputKey(["a", "b"]), computeInputKey(["b", "a"]));
   });
 
-  it("tells different inputs apart", () => {
+  it("differs for different inputs", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         fc.pre(renderCanonicalJson(one) !== renderCanonicalJson(other));
@@ -38,11 +38,11 @@ describe("lab/input-key", () => {
     );
   });
 
-  it("gives a name that can be a folder", () => {
+  it("is a valid directory name", () => {
     assert.match(computeInputKey("anything"), /^[0-9a-f]{12}$/);
   });
 
-  it("is the same for a golden cloud at every call, passwords being random", () => {
+  it("is the same for a golden cloud at every call, although passwords are random", () => {
     assert.equal(
       computeGoldenCloudKey(readLabSettings({}), paths),
       computeGoldenCloudKey(readLabSettings({}), paths),
@@ -58,7 +58,7 @@ describe("lab/input-key", () => {
     );
   });
 
-  it("changes for image and golden cloud with the authority that they trust", async () => {
+  it("changes for image and golden cloud with the trusted authority", async () => {
     const before = [
       computeServerImageKey(paths),
       computeGoldenCloudKey(readLabSettings({}), paths),

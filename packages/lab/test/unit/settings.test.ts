@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { getLabPaths, readLabSettings } from "../../settings.js";
 
-describe("lab/settings", () => {
-  it("has the networks everybody else counts on", () => {
+describe("lab settings", () => {
+  it("have default networks on which other parts rely", () => {
     const settings = readLabSettings({});
     assert.equal(settings.management.host, "172.29.0.1");
     assert.equal(settings.management.cloud, "172.29.0.2");
@@ -15,7 +15,7 @@ describe("lab/settings", () => {
     assert.equal(settings.mtu, 1400);
   });
 
-  it("moves its networks by the environment", () => {
+  it("take networks from the environment", () => {
     const settings = readLabSettings({
       STACKADM_LAB_MANAGEMENT: "10.213.0.0/24",
       STACKADM_LAB_EXTERNAL: "10.213.7.0/24",
@@ -27,7 +27,7 @@ describe("lab/settings", () => {
   });
 
   for (const cidr of ["10.0.0.0/16", "10.0.0.5/24", "10.0.0.0", "fd00::/24", "nonsense"]) {
-    it(`refuses ${cidr} as a network, naming the setting`, () => {
+    it(`refuse ${cidr} as a network and name the setting`, () => {
       assert.throws(
         () => readLabSettings({ STACKADM_LAB_EXTERNAL: cidr }),
         /STACKADM_LAB_EXTERNAL/,
@@ -40,14 +40,14 @@ describe("lab/settings", () => {
     ["STACKADM_LAB_SERVICES", "172.29.0.0/24"],
     ["STACKADM_LAB_SERVICES", "172.29.1.0/24"],
   ] as const)
-    it(`refuses one network for two purposes: ${name}=${cidr}`, () => {
+    it(`refuse one network for two purposes: ${name}=${cidr}`, () => {
       assert.throws(
         () => readLabSettings({ [name]: cidr }),
         new RegExp(`networks are both ${cidr}`),
       );
     });
 
-  it("has interface names that the kernel accepts, under every name it takes", () => {
+  it("have interface names that the kernel accepts, for every valid lab name", () => {
     for (const name of ["stackadm-lab", "a", "second-lab"]) {
       const { devices } = readLabSettings({ STACKADM_LAB_NAME: name });
       for (const device of Object.values(devices)) assert.ok(device.length <= 15, device);
@@ -56,12 +56,12 @@ describe("lab/settings", () => {
   });
 
   for (const name of ["", "eleven-char", "Upper", "a/b", "-a", "1a", "a b"]) {
-    it(`refuses the name ${JSON.stringify(name)}`, () => {
+    it(`refuse the name ${JSON.stringify(name)}`, () => {
       assert.throws(() => readLabSettings({ STACKADM_LAB_NAME: name }), /STACKADM_LAB_NAME/);
     });
   }
 
-  it("keeps a second lab's files apart, except the Kubernetes builds", () => {
+  it("separate a second lab's files, except the Kubernetes builds", () => {
     const one = getLabPaths();
     const other = getLabPaths("second-lab");
     assert.notEqual(other.cache, one.cache);
@@ -69,7 +69,7 @@ describe("lab/settings", () => {
     assert.equal(other.site, one.site);
   });
 
-  it("keeps facts of the running lab apart from caches", () => {
+  it("separate facts of the running lab from caches", () => {
     const paths = getLabPaths();
     for (const file of [paths.cloudsFile, paths.adminCloudsFile, paths.siteFile, paths.stateFile]) {
       assert.ok(file.startsWith(`${paths.state}/`), file);

@@ -6,7 +6,7 @@ import { getLabPaths, readLabSettings, type LabPaths } from "../../settings.js";
 import { readState, getRunningSettings, writeState, type RunningLabRecord } from "../../state.js";
 import { parseInactiveUnits, describeLockHolder } from "../../status.js";
 
-describe("lab/state", () => {
+describe("lab state", () => {
   let folder = "";
   let paths: LabPaths;
   beforeEach(async () => {
@@ -26,51 +26,51 @@ describe("lab/state", () => {
     settings: { ...moved, zones: [...moved.zones] },
   };
 
-  it("reads back what was written", async () => {
+  it("is read as written", async () => {
     writeState(paths, state);
     assert.deepEqual(await readState(paths), state);
   });
 
-  it("knows nothing when there is no file", async () => {
+  it("is undefined without a file", async () => {
     assert.equal(await readState(paths), undefined);
   });
 
   for (const text of ["", "{", "[]", '{"key":"x"}']) {
-    it(`takes the file ${JSON.stringify(text)} for no lab`, async () => {
+    it(`is undefined for the file ${JSON.stringify(text)}`, async () => {
       await writeFile(paths.stateFile, text);
       assert.equal(await readState(paths), undefined);
     });
   }
 
-  it("takes a lab away with the networks it was started with", () => {
+  it("contains the networks of the running lab, so that they can be removed", () => {
     assert.equal(getRunningSettings(state).management.cloud, "10.213.0.2");
     assert.equal(getRunningSettings(undefined).name, "stackadm-lab");
   });
 });
 
-describe("lab/status: units", () => {
-  it("names those that do not run, with their state", () => {
+describe("parseInactiveUnits", () => {
+  it("returns units that are not active, with their state", () => {
     assert.deepEqual(parseInactiveUnits(["a", "b", "c"], "active\nfailed\nactive\n"), [
       "b is failed",
     ]);
   });
 
-  it("does not take a short answer for a good one", () => {
+  it("reports units as unknown if the output is too short", () => {
     assert.deepEqual(parseInactiveUnits(["a", "b"], "active\n"), ["b is unknown"]);
   });
 });
 
-describe("lab/status: work of others", () => {
+describe("describeLockHolder", () => {
   const lock = '{"pid":4711,"started":"1","purpose":"lab up"}';
 
-  it("names the process that starts or destroys the lab", () => {
+  it("returns the process that starts or destroys the lab", () => {
     assert.equal(
       describeLockHolder(lock, (pid) => pid === 4711),
       "process 4711 is at work: lab up",
     );
   });
 
-  it("forgets a process that is dead", () => {
+  it("ignores a dead process", () => {
     assert.equal(
       describeLockHolder(lock, () => false),
       undefined,
@@ -78,7 +78,7 @@ describe("lab/status: work of others", () => {
   });
 
   for (const text of ["", "{", '{"pid":"x"}']) {
-    it(`takes the lock ${JSON.stringify(text)} for none`, () => {
+    it(`ignores the lock ${JSON.stringify(text)}`, () => {
       assert.equal(
         describeLockHolder(text, () => true),
         undefined,

@@ -44,7 +44,7 @@ describe("toolchain/make", () => {
     expectedSeconds: 1,
   });
 
-  it("builds once, keeps by content, and leaves no half-built folder", async function () {
+  it("builds once, names the result by its content and leaves no partial folder", async function () {
     this.timeout(120_000);
     const first = await makeWithGo(build("one"), { cache, progress: silentProgress });
     const made = statSync(first).mtimeMs;
@@ -59,7 +59,7 @@ describe("toolchain/make", () => {
     assert.match(execFileSync("sh", ["-c", `'${second}' 2>&1`]).toString(), /two 1\.0\.0/);
   });
 
-  it("takes no notice of what an interrupted build left", async function () {
+  it("ignores the remains of an interrupted build", async function () {
     this.timeout(120_000);
     const done = await makeWithGo(build("one"), { cache, progress: silentProgress });
     const directory = join(done, "..");
@@ -84,7 +84,7 @@ describe("toolchain/make", () => {
     assert.equal(await said([...two.sources, more]), "more two 1.0.0");
   });
 
-  it("copies files of a required module next to the main package, which embeds them", async function () {
+  it("copies files of a required module next to the main package, which embeds the files", async function () {
     this.timeout(120_000);
     const module = new LocalModule(join(cache, "proxy"), { "texts/data.txt": "from the module" });
     const directory = join(cache, "embedding");
@@ -112,7 +112,7 @@ describe("toolchain/make", () => {
     );
   });
 
-  it("throws what the compiler said", async function () {
+  it("throws the compiler's output", async function () {
     this.timeout(120_000);
     const broken = build("one");
     writeFileSync(join(cache, "source", "main.go"), "package main\n\nfunc main() { nonsense() }\n");
@@ -122,7 +122,7 @@ describe("toolchain/make", () => {
     );
   });
 
-  it("assembles a bin directory by content: same scripts, same directory", () => {
+  it("names a bin directory by its content: the same scripts give the same directory", () => {
     const scripts = new Map([["tool", renderStandInScript("/opt/it's/main.js")]]);
     const directory = createBinDirectory(cache, scripts);
     assert.equal(createBinDirectory(cache, new Map(scripts)), directory);
@@ -133,7 +133,7 @@ describe("toolchain/make", () => {
     assert.equal(statSync(join(directory, "tool")).mode & 0o777, 0o755);
   });
 
-  it("writes scripts that survive a quote in a path and pass every argument on", () => {
+  it("writes scripts that support quotes in paths and forward every argument", () => {
     const folder = join(cache, "it's here");
     mkdirSync(folder);
     const target = join(folder, "echo.sh");

@@ -75,7 +75,7 @@ function objectMisfits(
   });
 }
 
-describe("what the program sends to each plugin", () => {
+describe("resources that the program sends to plugins", () => {
   let rows: readonly Row[];
   const made = async (openstackPlugin?: OpenstackPluginVersion): Promise<readonly Row[]> => {
     const chosen = openstackPlugin && { openstackPlugin };
@@ -91,7 +91,7 @@ describe("what the program sends to each plugin", () => {
     among.filter(({ type }) => type.startsWith(prefix) || type === providerType(prefix));
   const providerType = (prefix: string): string => `pulumi:providers:${prefix.slice(0, -1)}`;
 
-  it("goes to plugins that are part of the toolchain", () => {
+  it("use only plugins of the toolchain", () => {
     const packages = rows.map(({ type }) => type.split(":"));
     const names = packages.map(([name, , third]) => (name === "pulumi" ? third : name));
     assert.deepEqual([...new Set(names)].filter((name) => name !== "Stack").sort(), [
@@ -101,7 +101,7 @@ describe("what the program sends to each plugin", () => {
     ]);
   });
 
-  it("is handled by the command stand-in, property by property", () => {
+  it("use only properties that the command stand-in supports", () => {
     const found = of("command:").flatMap(({ type, name, inputs }) => {
       const connection = plain(inputs["connection"]);
       const proxy = isObject(connection) ? connection["proxy"] : undefined;
@@ -115,7 +115,7 @@ describe("what the program sends to each plugin", () => {
     assert.deepEqual(found, []);
   });
 
-  it("is handled by the kubernetes stand-in, kind by kind", () => {
+  it("use only kinds that the Kubernetes stand-in supports", () => {
     const found = of("kubernetes:").flatMap(({ type, name, inputs }) => {
       const names = getSupportedInputs(type);
       if (names === undefined) return [`${type} ${name}: the whole type`];
@@ -127,7 +127,7 @@ describe("what the program sends to each plugin", () => {
   });
 
   for (const version of openstackPluginVersions)
-    it(`has the names and types of the OpenStack plugin ${version}`, async () => {
+    it(`match names and types of the OpenStack plugin ${version}`, async () => {
       const schema = schemaOf(version);
       const sent = of("openstack:", await made(version));
       const found = sent.flatMap(({ type, name, inputs }) => {
@@ -140,10 +140,10 @@ describe("what the program sends to each plugin", () => {
     });
 });
 
-describe("what the program looks up with the OpenStack plugin", () => {
+describe("functions of the OpenStack plugin that the program calls", () => {
   // The test uses version 5.5.1, because the schema of version 3.15.2 lacks some of these
   // functions.
-  it("has the names and types of version 5.5.1", async () => {
+  it("match names and types of version 5.5.1", async () => {
     const { functions } = schemaOf("5.5.1");
     const asked: string[] = [];
     const lookups = Object.entries(cloudAnswers.lookups ?? {}).map(([token, answer]) => {
@@ -163,7 +163,7 @@ describe("what the program looks up with the OpenStack plugin", () => {
   });
 });
 
-describe("the comparison with a schema", () => {
+describe("comparison with a schema", () => {
   const declared = { a: "string", n: "integer", l: ["string"], m: { "*": "string" } } as const;
   const cases: readonly (readonly [Readonly<Record<string, unknown>>, string[]])[] = [
     [{ a: "x", n: 1, l: ["y"], m: { any: "z" } }, []],
@@ -175,7 +175,7 @@ describe("the comparison with a schema", () => {
     [{ other: 1 }, ["it.other is not in the schema"]],
   ];
   for (const [inputs, expected] of cases) {
-    it(`finds ${expected.join() || "nothing"} in ${JSON.stringify(inputs)}`, () => {
+    it(`reports ${expected.join() || "nothing"} for ${JSON.stringify(inputs)}`, () => {
       assert.deepEqual(objectMisfits("it", inputs, declared), expected);
     });
   }

@@ -23,7 +23,7 @@ import { descendants, isAlive, pulumiDirectory } from "./kubernetes-support.js";
 const password = "canary-7f3a";
 const built = selectKubernetesPlugin(process.env) === "built";
 
-describe("the Kubernetes plugin under the real engine", function () {
+describe("Kubernetes plugin with the real engine", function () {
   // Each operation starts the CLI and the plugin. This takes seconds on an idle machine, and up to
   // a minute on a busy machine.
   this.timeout(300_000);
@@ -62,7 +62,7 @@ describe("the Kubernetes plugin under the real engine", function () {
   const uidOf = (kind: string, name: string): string =>
     getTextAt(api.find(kind, name, "demo"), "metadata", "uid");
 
-  it("creates everything, does nothing the second time, and destroys it", async () => {
+  it("creates all objects, changes nothing in a second run, and destroys all objects", async () => {
     const stack = await stackOf();
     const first = await stack.up();
     assert.deepEqual({ ...first.summary.resourceChanges }, { create: 7 });
@@ -82,7 +82,7 @@ describe("the Kubernetes plugin under the real engine", function () {
     assert.equal(api.find("Namespace", "demo"), undefined);
   });
 
-  it("rolls a Deployment in place, replaces a ConfigMap's data old one first, a renamed one new one first", async () => {
+  it("updates a Deployment in place; replaces a ConfigMap with new data delete-first, a renamed one create-first", async () => {
     await changesOf(stackOf());
     const [deployment, settings] = [uidOf("Deployment", "web"), uidOf("ConfigMap", "settings")];
     const changes = await changesOf(stackOf({ data: "2", replicas: 2 }));
@@ -98,7 +98,7 @@ describe("the Kubernetes plugin under the real engine", function () {
     ]);
   });
 
-  it("previews with a cluster that does not answer or is not known yet, as many rows as the update", async () => {
+  it("previews as many rows as the update with an unreachable or unknown cluster", async () => {
     const rows = async (options: Options) =>
       (await (await stackOf(options)).preview()).changeSummary;
     assert.deepEqual(await rows({ kubeconfig: api.kubeconfig(1) }), { create: 7 });
@@ -107,7 +107,7 @@ describe("the Kubernetes plugin under the real engine", function () {
     assert.deepEqual(await changesOf(stackOf({ unknown: true })), { create: 9 });
   });
 
-  it("refuses to change anything in a cluster that does not answer, and loses nothing", async () => {
+  it("refuses changes to an unreachable cluster and keeps the state", async () => {
     const stack = await stackOf();
     await stack.up();
     const dead = await stackOf({ replicas: 3, kubeconfig: api.kubeconfig(1) });
@@ -117,7 +117,7 @@ describe("the Kubernetes plugin under the real engine", function () {
     assert.equal(resources.filter((one) => one.type.startsWith("kubernetes:")).length, 5);
   });
 
-  it("keeps what did not become ready and goes on with it the next time", async () => {
+  it("keeps an object that did not become ready and continues in the next run", async () => {
     api.idle.add("Deployment");
     const stack = await stackOf({ timeout: "1s" });
     await assert.rejects(stack.up(), /'web' timed out waiting to be Ready/);
@@ -132,7 +132,7 @@ describe("the Kubernetes plugin under the real engine", function () {
   });
 
   const ending = built ? "" : "; the plugin ends with it";
-  it(`goes on after the engine was killed in the middle of a wait${ending}`, async () => {
+  it(`continues after the engine was killed during a wait${ending}`, async () => {
     api.idle.add("Deployment");
     const options = optionsOf({ timeout: "5m" });
     const script = require.resolve("./kubernetes-program.ts");

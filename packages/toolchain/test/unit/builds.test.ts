@@ -9,7 +9,7 @@ describe("toolchain/builds", () => {
   const of = (name: string, version: string, env: NodeJS.ProcessEnv = {}) =>
     findGoBuild({ name, version }, env);
 
-  it("builds the engine, the asked OpenStack plugin, and the Kubernetes plugin if it is chosen", () => {
+  it("contain the engine, the requested OpenStack plugin, and the Kubernetes plugin if selected", () => {
     assert.equal(of("pulumi", "3.246.0")?.version, "3.246.0");
     for (const version of ["3.15.2", "5.5.1"])
       assert.equal(of("pulumi-resource-openstack", version)?.version, version);
@@ -19,7 +19,7 @@ describe("toolchain/builds", () => {
     assert.equal(of("pulumi-language-nodejs", "3.246.0", built), undefined);
   });
 
-  it("has the modules of each build with their checksums", () => {
+  it("have the modules of each build with their checksums", () => {
     for (const name of ["pulumi-resource-openstack", "pulumi-resource-kubernetes"]) {
       const { sources = [] } = of(name, "5.5.1", built) ?? {};
       for (const file of ["go.mod", "go.sum"])
@@ -30,7 +30,7 @@ describe("toolchain/builds", () => {
     }
   });
 
-  it("takes the Kubernetes plugin from STACKADM_KUBERNETES_PLUGIN, the stand-in by default", () => {
+  it("read the choice of the Kubernetes plugin from STACKADM_KUBERNETES_PLUGIN, by default the stand-in", () => {
     assert.equal(selectKubernetesPlugin({}), "stand-in");
     assert.equal(selectKubernetesPlugin({ STACKADM_KUBERNETES_PLUGIN: "stand-in" }), "stand-in");
     assert.equal(selectKubernetesPlugin({ STACKADM_KUBERNETES_PLUGIN: "built" }), "built");

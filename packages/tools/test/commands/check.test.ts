@@ -7,14 +7,14 @@ import { listChecks, listFilesWithSuffix, runChecks } from "../../check.js";
 import { jsonLines } from "../../../../test/support/commands/test-user.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";
 
-describe("the checks", () => {
-  it("look at every script of the project, and at nothing installed", () => {
+describe("listChecks", () => {
+  it("covers every script of the project and no installed file", () => {
     const scripts = listFilesWithSuffix(getPackageRoot(), ".sh");
     assert.ok(scripts.length > 5);
     assert.ok(scripts.every((path) => !/node_modules|\/dist\//.test(path)));
   });
 
-  it("cover format, types, lint, scripts and drivers", () => {
+  it("covers format, types, lint, scripts and drivers", () => {
     const names = listChecks(getPackageRoot())
       .map(({ name }) => name)
       .join();
@@ -43,7 +43,7 @@ describe("`npm run check`", function () {
   });
   const checked = (): string => repository.text("checks");
 
-  it("runs every check, with the scripts of the checkout, and says that all is in order", async () => {
+  it("runs every check with the checkout's scripts and reports success", async () => {
     repository.put("broken.sh", "echo");
     const session = recordedSession();
     assert.equal(await runChecks(repository.root, session), 0);
@@ -53,7 +53,7 @@ describe("`npm run check`", function () {
     assert.match(checked(), /^shellcheck .*broken\.sh/m);
   });
 
-  it("shows all that a failed check printed, goes on with the others, and ends with 1", async () => {
+  it("shows the output of a failed check, continues with the others and exits with 1", async () => {
     repository.program(
       "node_modules/.bin/tsc",
       `${record("tsc")}echo "a.ts: wrong"\necho "b.ts: wrong" >&2\nexit 2\n`,
@@ -70,7 +70,7 @@ describe("`npm run check`", function () {
     assert.match(checked(), /^shfmt /m);
   });
 
-  it("gives programs the failures with their output", async () => {
+  it("returns failures with their output to callers", async () => {
     repository.program("bin/shfmt", "#!/bin/sh\necho diff; exit 1");
     const { code, out } = await ended(repository.chores("check", "--json"));
     assert.equal(code, 1);
@@ -83,7 +83,7 @@ describe("`npm run check`", function () {
     assert.equal(error?.["type"], "error");
   });
 
-  it("counts a tool that cannot be started as failed, by name", async () => {
+  it("reports a tool that cannot be started as failed, by name", async () => {
     rmSync(join(repository.root, "node_modules", ".bin", "eslint"));
     const session = recordedSession();
     await assert.rejects(runChecks(repository.root, session), (error) => {
@@ -97,7 +97,7 @@ describe("`npm run check`", function () {
     );
   });
 
-  it("is stopped by Ctrl-C with what it runs, with exit code 130", async () => {
+  it("stops the running check on Ctrl-C and exits with 130", async () => {
     const started = join(repository.root, "started");
     repository.program(
       "node_modules/.bin/eslint",

@@ -33,19 +33,19 @@ describe("`npm run dev`", function () {
   };
   const calls = (): string[] => repository.text("calls").trimEnd().split("\n");
 
-  it("starts the lab and the toolchain, and then `up`, if no cloud is configured", async () => {
+  it("starts the lab, the toolchain and then `up` if no cloud is configured", async () => {
     assert.equal(await start(["--stack", "other"]), 0);
     assert.deepEqual(calls().slice(0, 2).sort(), ["LAB up", "STACKADM toolchain"]);
     assert.deepEqual(calls().slice(2), ["STACKADM up --stack other"]);
   });
 
-  it("starts no lab if a cloud is configured, and ends with the exit code of `up`", async () => {
+  it("skips the lab if a cloud is configured, and returns the exit code of `up`", async () => {
     for (const name of ["OS_CLOUD", "OS_AUTH_URL"])
       assert.equal(await start([], { [name]: "cloud", STACKADM: "5" }), 5);
     assert.deepEqual(calls(), ["STACKADM up", "STACKADM up"]);
   });
 
-  it("ends with the exit code of the lab if the lab fails", async () => {
+  it("returns the lab's exit code if the lab fails", async () => {
     assert.equal(await start([], { LAB: "3" }), 3);
     assert.deepEqual(calls().sort(), ["LAB up", "STACKADM toolchain"]);
   });

@@ -21,7 +21,7 @@ const withoutRow = ["all/downloads/mirror", "refusals", "teardown"].map(
   (name) => `test/lab/${name}.test.ts`,
 );
 
-describe("the rows of what runs", function () {
+describe("support rows", function () {
   this.timeout(60_000);
   const root = getPackageRoot();
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
@@ -42,7 +42,7 @@ describe("the rows of what runs", function () {
     tests = listed.tests.map(({ file, fullTitle }) => ({ file: relative(root, file), fullTitle }));
   });
 
-  it("name tests that exist, by titles that they have", () => {
+  it("name existing tests by their titles", () => {
     for (const { file, title = "", link = file } of nonEmpty(proofs)) {
       const named = tests.filter((one) => one.file === file && one.fullTitle.includes(title));
       assert.notEqual(named.length, 0, `${file}: ${title}`);
@@ -50,7 +50,7 @@ describe("the rows of what runs", function () {
     }
   });
 
-  it("are recorded by a hook after each test where the variable asks for it, and only there", () => {
+  it("are recorded by a hook after each test only with STACKADM_EVIDENCE", () => {
     const directory = mkdtempSync(join(tmpdir(), "stackadm-hooks-"));
     const file = join(directory, "hooks.test.cjs");
     const text =
@@ -69,14 +69,14 @@ describe("the rows of what runs", function () {
     rmSync(directory, { recursive: true });
   });
 
-  it("leave out no test of the lab and no example", () => {
+  it("cover every lab test and every example", () => {
     const shown = (test: Listed): boolean =>
       proofs.some(({ file, title = "" }) => test.file === file && test.fullTitle.includes(title));
     const left = tests.filter((test) => !shown(test)).map(({ file }) => file);
     assert.deepEqual([...new Set(left)].sort(), withoutRow);
   });
 
-  it("are known by their names, and by nothing that every object has", () => {
+  it("are found by their own names only", () => {
     assert.ok(isSupportRow("topology/five"));
     for (const name of ["topology/none", "constructor"]) assert.ok(!isSupportRow(name));
   });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Checkout, compiler } from "./support/checkout.js";
 
-describe("a checkout", function () {
+describe("checkout", function () {
   this.timeout(60_000);
   let checkout: Checkout;
   beforeEach(() => {
@@ -21,7 +21,7 @@ describe("a checkout", function () {
   const install = "npm ci --include=dev --no-audit --no-fund";
   const compile = "tsc -p tsconfig.build.json";
 
-  it("that is fresh is installed and compiled before the command line runs", async () => {
+  it("is installed and compiled before the command line first runs", async () => {
     const { code, out } = await up();
     assert.deepEqual({ code, out }, { code: 0, out: "ran up --json\n" });
     assert.deepEqual(checkout.calls(), [install, compile]);
@@ -31,7 +31,7 @@ describe("a checkout", function () {
     );
   });
 
-  it("needs neither the second time", async () => {
+  it("is neither installed nor compiled the second time", async () => {
     await up();
     const before = checkout.calls().length;
     const { err } = await up();
@@ -39,7 +39,7 @@ describe("a checkout", function () {
     assert.equal(err, "");
   });
 
-  it("is compiled again when a source or a script changed, without installing", async () => {
+  it("is compiled again without an installation if a source or script changed", async () => {
     await up();
     checkout.put("components/machine/scripts/prepare/prepare.sh", "echo changed");
     await up();
@@ -50,14 +50,14 @@ describe("a checkout", function () {
     );
   });
 
-  it("is installed again when the lock file changed", async () => {
+  it("is installed again if the lock file changed", async () => {
     await up();
     checkout.put("package-lock.json", '{"changed": true}');
     await up();
     assert.equal(checkout.calls().filter((call) => call.startsWith("npm")).length, 2);
   });
 
-  it("counts as installed when that was done by hand after the lock file", async () => {
+  it("counts as installed if the user installed it after the lock file changed", async () => {
     checkout.put("node_modules/.package-lock.json", "{}");
     checkout.put("node_modules/typescript/bin/tsc", compiler);
     utimesSync(join(checkout.root, "package-lock.json"), new Date(0), new Date(0));
@@ -65,13 +65,13 @@ describe("a checkout", function () {
     assert.deepEqual(checkout.calls(), [compile]);
   });
 
-  it("says in one sentence that installing failed, and does not go on", async () => {
+  it("reports a failed installation in one sentence and stops", async () => {
     const { code, out, err } = await upForPeople({ NPM_FAILS: "1" });
     assert.deepEqual({ code, out }, { code: 1, out: "" });
     assert.match(err, /error: Installing the npm packages failed \(exit code 7\); see above\.\n$/);
   });
 
-  it("says it to a program in a line of its own", async () => {
+  it("reports a failed installation with --json as one JSON line", async () => {
     const { code, out } = await up({ NPM_FAILS: "1" });
     assert.equal(code, 1);
     assert.deepEqual(JSON.parse(out), {
@@ -82,7 +82,7 @@ describe("a checkout", function () {
     });
   });
 
-  it("says in one sentence that the sources do not compile, and tries again the next time", async () => {
+  it("reports a failed compilation in one sentence and retries the next time", async () => {
     checkout.put("index.ts", "broken");
     const { code, err } = await upForPeople();
     assert.equal(code, 1);
@@ -91,7 +91,7 @@ describe("a checkout", function () {
     assert.equal((await up()).code, 0);
   });
 
-  it("says in a sentence what nobody foresaw, and where it happened when somebody asks", async () => {
+  it("reports an unforeseen error in one sentence, and its stack with STACKADM_DEBUG=1", async () => {
     rmSync(join(checkout.root, "package-lock.json"));
     const { code, out, err } = await upForPeople();
     assert.deepEqual({ code, out }, { code: 1, out: "" });
@@ -105,7 +105,7 @@ describe("a checkout", function () {
     );
   });
 
-  it("lets one process work and the other wait", async () => {
+  it("lets a second concurrent process wait for the first", async () => {
     const both = await Promise.all([up(), chore("test")]);
     assert.deepEqual(
       both.map(({ code }) => code),
@@ -116,12 +116,9 @@ describe("a checkout", function () {
 
   for (const [what, holder] of [
     ["an earlier release was stopped while it wrote its lock", ""],
-    [
-      "the one that had the lock was killed, and its number is another's by now",
-      `${process.pid} 1`,
-    ],
+    ["the holder was killed and another process has its ID", `${process.pid} 1`],
   ] as const)
-    it(`waits for nobody where ${what}`, async () => {
+    it(`ignores the lock if ${what}`, async () => {
       const digest = createHash("sha256").update(checkout.root).digest("hex").slice(0, 16);
       const lock = join(tmpdir(), `stackadm-${digest}.lock`);
       writeFileSync(lock, holder);
@@ -131,7 +128,7 @@ describe("a checkout", function () {
       assert.ok(!existsSync(lock));
     });
 
-  it("keeps nothing compiled of a source or a script that is gone: a package has all of it", async () => {
+  it("deletes the compiled files of deleted sources and scripts, because a package contains all files", async () => {
     await up();
     checkout.put("dist/components/gone.js");
     checkout.put("components/machine/scripts/more.sh", "echo more");
@@ -147,7 +144,7 @@ describe("a checkout", function () {
     );
   });
 
-  it("is prepared for its chores, too: compiled for tests, for checks only installed", async () => {
+  it("is compiled for tests, but only installed for checks", async () => {
     const { code, out } = await chore("check", "--json");
     assert.deepEqual({ code, out }, { code: 0, out: "ran check --json\n" });
     assert.deepEqual(checkout.calls(), [install]);
@@ -155,7 +152,7 @@ describe("a checkout", function () {
     assert.deepEqual(checkout.calls(), [install, compile]);
   });
 
-  it("is built for packing like for a command, and nothing else runs", async () => {
+  it("is installed and compiled by `build` without running a command", async () => {
     const { code, out } = await chore("build");
     assert.deepEqual({ code, out }, { code: 0, out: "" });
     assert.deepEqual(checkout.calls(), [install, compile]);
@@ -165,7 +162,7 @@ describe("a checkout", function () {
     );
   });
 
-  it("says in one sentence that its chores cannot be prepared", async () => {
+  it("reports in one sentence that `npm test` cannot be prepared", async () => {
     checkout.put("index.ts", "broken");
     const { code, out, err } = await chore("test");
     assert.deepEqual({ code, out }, { code: 1, out: "" });

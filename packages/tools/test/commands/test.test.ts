@@ -38,8 +38,8 @@ interface Call {
   readonly files: string[];
 }
 
-describe("the tiers of tests", () => {
-  it("are the folders of tests: none lies beside them unseen", () => {
+describe("tiers of tests", () => {
+  it("correspond to the folders with tests", () => {
     const root = join(getPackageRoot(), "test");
     const folders = readdirSync(root, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
@@ -55,8 +55,8 @@ describe("the tiers of tests", () => {
   });
 });
 
-describe("the tiers that run by default", () => {
-  it("are those without root, lab and builds of Go; every other tier runs when it is named", () => {
+describe("default tiers", () => {
+  it("are those without root, lab and Go builds; every other tier runs on request", () => {
     const names = (asked: readonly string[]) => selectTiers(asked).map(({ name }) => name);
     assert.deepEqual(names([]), ["unit", "graph", "scripts", "commands"]);
     for (const { name } of tiers) assert.deepEqual(names([name]), [name]);
@@ -96,7 +96,7 @@ describe("`npm test`", function () {
 
   const unit = (name: string): string => join(repository.root, "test", "unit", name);
 
-  it("runs a tier's files in the repository wherever it is called, and tells them --all", async () => {
+  it("runs a tier's files in the repository from any directory, and passes --all", async () => {
     const { code, printed, steps } = await test(["unit"], true);
     assert.deepEqual([code, printed, steps], [0, ["2 passed, 0 failed"], ["Tests: unit"]]);
     const call = { cwd: repository.root, NO_COLOR: "1", STACKADM_TEST_ALL: "1" };
@@ -104,7 +104,7 @@ describe("`npm test`", function () {
     assert.deepEqual(calls(), [{ ...call, jobs: "2", files }]);
   });
 
-  it("runs the files of a tier in each package, after those of the product", async () => {
+  it("runs a tier's files in each package after those of the product", async () => {
     repository.put("packages/lab/test/unit/a.test.ts");
     repository.put("packages/lab/test/unit/all/b.test.ts");
     repository.put("packages/lab/unit/c.test.ts");
@@ -114,7 +114,7 @@ describe("`npm test`", function () {
     assert.deepEqual(calls()[0]?.files, [...["a.test.ts", "b.test.ts"].map(unit), own]);
   });
 
-  it("runs a tier's files in its folder `all` only when it is asked for all", async () => {
+  it("runs the files in a tier's folder `all` only with --all", async () => {
     repository.put("test/unit/all/c.test.ts");
     await test(["unit"]);
     await test(["unit"], true);
@@ -122,7 +122,7 @@ describe("`npm test`", function () {
     assert.deepEqual(counts, [0, 1]);
   });
 
-  it("runs of a tier's files in its folder `in-turn` the one that was changed of late, and each when it is asked for all", async () => {
+  it("runs one file of a tier's folder `in-turn`, preferably a recently changed one, and each file with --all", async () => {
     for (const name of ["c", "d"]) repository.put(`test/unit/in-turn/${name}.test.ts`);
     const git = (...words: readonly string[]) =>
       execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t.test", ...words], {
@@ -149,14 +149,14 @@ describe("`npm test`", function () {
     assert.equal(await ran(true), "cd");
   });
 
-  it("begins a quick tier with its largest files, so that none is left alone at the end", async () => {
+  it("starts a quick tier with its largest files, so that none runs alone at the end", async () => {
     repository.put("test/unit/b.test.ts", "// a comment".repeat(10));
     repository.put("test/unit/c.test.ts", "// short");
     assert.equal((await test(["unit"])).code, 0);
     assert.deepEqual(calls()[0]?.files, ["b.test.ts", "c.test.ts", "a.test.ts"].map(unit));
   });
 
-  it("runs files in the order of a seed, which it prints, but those of the lab by path", async () => {
+  it("runs files in the order of a printed seed, but those of the lab by path", async () => {
     const names = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}.test.ts`);
     for (const name of names) repository.put(`test/unit/${name}`);
     const filesBy = async (seed: number): Promise<string[]> => {
@@ -184,7 +184,7 @@ describe("`npm test`", function () {
     assert.match(wrong.err, /argument 'unit' is invalid\. Write a number/);
   });
 
-  it("fails when one test does, and when mocha says so though every test passed", async () => {
+  it("fails if a test fails, or if mocha fails although every test passed", async () => {
     repository.put("test/unit/c-fails.test.ts");
     const { code, printed, notes } = await test(["unit"]);
     assert.deepEqual([code, printed], [1, ["2 passed, 1 failed"]]);
@@ -195,14 +195,14 @@ describe("`npm test`", function () {
     assert.match(dies.notes.join("\n"), /^\nx scripts: the test runner\n {4}ended with 7/);
   });
 
-  it("prints what was seen of the examples, a line per point, before the sum", async () => {
+  it("prints the examples' results as a table before the total", async () => {
     repository.put("test/scripts/shows.test.ts");
     const { printed } = await test(["scripts"]);
     const table = "\nEXAMPLE  POINT     SEEN\none      it works  yes\n";
     assert.deepEqual(printed, [table, "1 passed, 0 failed"]);
   });
 
-  it("runs the quick tiers beside each other, and any other by itself", async () => {
+  it("runs quick tiers concurrently, and every other tier alone", async () => {
     for (const file of ["unit/meets-scripts", "scripts/meets-unit", "commands/c"])
       repository.put(`test/${file}.test.ts`);
     const { printed, steps } = await test(["unit", "scripts", "commands"]);
@@ -211,7 +211,7 @@ describe("`npm test`", function () {
     assert.match(calls().at(-1)?.files.join() ?? "", /commands\/c\.test\.ts$/);
   });
 
-  it("runs the tiers that are named in their own order, and all after one that fails", async () => {
+  it("runs the named tiers in their fixed order, and continues after a failed one", async () => {
     repository.put("test/scripts/c.test.ts");
     const { code, printed, notes, steps } = await test(["scripts", "graph"]);
     assert.deepEqual([code, printed], [1, ["1 passed, 1 failed"]]);
@@ -220,7 +220,7 @@ describe("`npm test`", function () {
     assert.ok(!("STACKADM_TEST_ALL" in (calls()[0] ?? {})));
   });
 
-  it("fails for a tier that does not exist, and names those that do", async () => {
+  it("fails for an unknown tier and lists the known ones", async () => {
     const { code, printed, notes, steps } = await test(["unit", "nothing"]);
     assert.deepEqual([code, printed], [1, ["0 passed, 1 failed"]]);
     const known = tiers.map(({ name }) => name).join(", ");
@@ -229,7 +229,7 @@ describe("`npm test`", function () {
     assert.ok(tiers.every(({ name }) => existsSync(join(getPackageRoot(), "test", name))));
   });
 
-  it("ends with the tests' exit code and their sum as the last line", async () => {
+  it("returns the tests' exit code and prints the total as the last line", async () => {
     const { code, out, err } = await ended(repository.chores("test", "graph"));
     assert.deepEqual([code, out], [1, "0 passed, 1 failed\n"]);
     assert.match(
@@ -238,7 +238,7 @@ describe("`npm test`", function () {
     );
   });
 
-  it("is stopped by Ctrl-C with what it runs: exit code 130, and the sum of what ran", async () => {
+  it("stops the running tests on Ctrl-C, exits with 130 and prints the total", async () => {
     repository.put("test/unit/hangs-1.test.ts");
     const child = repository.chores("test", "unit", "commands");
     const all = ended(child);

@@ -9,10 +9,10 @@ import { goldenIn } from "../../../../test/support/golden.js";
 const golden = goldenIn(join(__dirname, "../golden"));
 const program = buildProgram("/nowhere");
 
-describe("the chores' help", () => {
+describe("help of `npm run` commands", () => {
   for (const command of [program, ...program.commands]) {
     const name = command === program ? "help" : command.name();
-    it(`tells what there is: ${name}`, () => {
+    it(`describes ${name}`, () => {
       let text = "";
       command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
       command.outputHelp();
@@ -21,7 +21,7 @@ describe("the chores' help", () => {
     });
   }
 
-  it("names exactly the tiers that there are", () => {
+  it("lists exactly the existing tiers", () => {
     const test = program.commands.find((one) => one.name() === "test");
     const named = test?.registeredArguments[0]?.description.split(", ");
     assert.deepEqual(
@@ -31,8 +31,8 @@ describe("the chores' help", () => {
   });
 });
 
-describe("the words `npm run dev`, `npm test`, `npm run check` and `npm run build`", () => {
-  it("are the command lines themselves, to which words can be added", () => {
+describe("commands of `npm run dev`, `npm test`, `npm run check` and `npm run build`", () => {
+  it("accept additional arguments", () => {
     const file = readFileSync(join(getPackageRoot(), "package.json"), "utf8");
     const { scripts } = JSON.parse(file) as { scripts: Record<string, string> };
     const { dev, test, check, build } = scripts;

@@ -17,8 +17,8 @@ const said = (fields: Readonly<Record<string, unknown>>): string =>
   reporterLinePrefix + JSON.stringify(fields);
 const end = said({ type: "end" });
 
-describe("a tier that runs", () => {
-  it("is counted test by test", async () => {
+describe("readTestResults", () => {
+  it("counts each test", async () => {
     const begun: string[] = [];
     const lines = [
       said({ type: "begin", title: "a" }),
@@ -33,21 +33,21 @@ describe("a tier that runs", () => {
     assert.deepEqual(begun, ["a", "b"]);
   });
 
-  it("keeps what was seen of an example's points", async () => {
+  it("returns the results of an example's points", async () => {
     const seen = { example: "one", point: "all nodes are Ready", seen: "4 of 4" };
     const lines = [said({ type: "evidence", ...seen }), said({ type: "pass", title: "a" }), end];
     const result = await readTestResults("lab", printing(lines), () => undefined);
     assert.deepEqual(result, { passed: 1, failures: [], evidence: [seen] });
   });
 
-  it("says how long each file took", async () => {
+  it("returns each file's duration", async () => {
     const times = [{ file: "a.test.ts", milliseconds: 1200 }];
     const lines = [said({ type: "pass", title: "a" }), said({ type: "file", ...times[0] }), end];
     const result = await readTestResults("lab", printing(lines), () => undefined);
     assert.deepEqual(result, { passed: 1, failures: [], times });
   });
 
-  it("finds a line of ours behind output without a line's end", async () => {
+  it("finds a result line after output without a final newline", async () => {
     const result = await readTestResults(
       "unit",
       printing([`dots...${said({ type: "pass" })}`, end]),
@@ -56,14 +56,14 @@ describe("a tier that runs", () => {
     assert.equal(result.passed, 1);
   });
 
-  it("has failed when it dies before its end, with the test it died in and what it said", async () => {
+  it("reports a tier that dies early as failed, with the running test and the output", async () => {
     const lines = [said({ type: "begin", title: "the last one" }), "out of memory"];
     const { failures } = await readTestResults("lab", printing(lines, 7), () => undefined);
     assert.equal(failures.length, 1);
     assert.match(failures[0]?.message ?? "", /ended with 7 after 'the last one'\nout of memory/);
   });
 
-  it("has failed when it never began", async () => {
+  it("reports a tier that never started as failed", async () => {
     const { failures } = await readTestResults(
       "lab",
       printing(["SyntaxError"], 1),

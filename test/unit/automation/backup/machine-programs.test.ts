@@ -7,7 +7,7 @@ import {
 import { Failure } from "../../../../base/failures/failure.js";
 import { outputsOf } from "./support.js";
 
-describe("a machine that is asked", () => {
+describe("ClusterMachines.ask", () => {
   const [machine] = outputsOf(1).nodes;
   assert.ok(machine);
   const hostKeys = [`${machine.address} ssh-ed25519 AAAA`];
@@ -30,7 +30,7 @@ describe("a machine that is asked", () => {
     );
   const placed = { ...machine, sshHost: machine.address };
 
-  it("gets the script as one word, as root", async () => {
+  it("runs the script as root, passed as one shell word", async () => {
     const answer = await at({ code: 0, said: "" }).ask(placed, createBackupProgram("snapshot"));
     assert.equal(answer, "SAID");
     const [command = ""] = commands;
@@ -39,7 +39,7 @@ describe("a machine that is asked", () => {
     assert.ok(command.length > backupScript.length);
   });
 
-  it("says its reason, else the last that it said, and when nobody knows how it ended", async () => {
+  it("reports the script's reason, else its last output, and a connection that ended before the script did", async () => {
     const said = (code: number | undefined, text: string): Promise<string> =>
       at({ code, said: text }).ask(placed, createBackupProgram("archive"));
     await assert.rejects(
@@ -55,7 +55,7 @@ describe("a machine that is asked", () => {
     });
   });
 
-  it("is not asked without a host key that is known", async () => {
+  it("refuses a machine without a known host key and runs nothing on it", async () => {
     commands.length = 0;
     await assert.rejects(
       at({ code: 0, said: "" }, []).ask(placed, createBackupProgram("archive")),

@@ -3,8 +3,8 @@ import { omitForeignServers } from "../../../../automation/backup/machines-by-ro
 import { getClusterMetadata } from "../../../../openstack/inventory/ownership.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 
-describe("the servers of a cluster that is brought back", () => {
-  it("are none that another cluster has under the same names, and each that may be one", () => {
+describe("omitForeignServers", () => {
+  it("omits servers marked with another cluster's identity, except those in the state", () => {
     const mark = (identity: string) => getClusterMetadata({ name: "dev", identity });
     const another = mark("ba9876543210");
     const servers = Object.entries({

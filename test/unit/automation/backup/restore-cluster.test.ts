@@ -8,7 +8,7 @@ import type { RestorePlan } from "../../../../automation/backup/restore-plan.js"
 import { Failure } from "../../../../base/failures/failure.js";
 import { FakeMachines, outputsOf, Scratch, unreachable } from "./support.js";
 
-describe("a cluster that is brought back", () => {
+describe("restoreCluster", () => {
   let scratch: Scratch;
   let machines: FakeMachines;
   beforeEach(() => {
@@ -68,7 +68,7 @@ describe("a cluster that is brought back", () => {
   };
   const words = (): string[] => [...new Set(machines.order.map((one) => one.split(" ")[0] ?? ""))];
 
-  it("stops only when the data are ready everywhere, and starts API servers after etcd", async () => {
+  it("stops the cluster only after every machine has loaded the data, and starts API servers after etcd", async () => {
     const began = Date.now();
     await goes();
     assert.deepEqual(words(), [
@@ -106,7 +106,7 @@ describe("a cluster that is brought back", () => {
     assert.ok(!tokens.has(machines.asked[0]?.words[1]));
   });
 
-  it("gives etcd's machines the data, and stops API servers where they are", async () => {
+  it("loads the data on etcd's machines and stops API servers on control planes", async () => {
     const { nodes, etcd } = outputsOf(1, 2);
     const apiServers = nodes.filter(({ role }) => role === "control-plane");
     await goes(plan({ members: etcd ?? [], apiServers }));
@@ -118,7 +118,7 @@ describe("a cluster that is brought back", () => {
     assert.deepEqual(who("start-api"), ["dev-control-plane-0"]);
   });
 
-  it("unpacks archives before all else", async () => {
+  it("unpacks archives first and reports restored files in every later error", async () => {
     const all = plan();
     const [machine] = all.members;
     assert.ok(machine);
@@ -150,7 +150,7 @@ describe("a cluster that is brought back", () => {
     });
   });
 
-  it("leaves etcd alone where it goes on, and brings only API servers back", async () => {
+  it("leaves a running etcd alone and restores only API servers", async () => {
     const [machine] = plan().apiServers;
     assert.ok(machine);
     const unpack = [{ machine, file: "archive.tgz", sha256: "cafe" }];
@@ -162,7 +162,7 @@ describe("a cluster that is brought back", () => {
     ]);
   });
 
-  it("stops nothing when the data cannot be made ready on one of them, and names all that fails", async () => {
+  it("stops no machine if one fails to load the data, and reports every failure", async () => {
     machines.on("dev-control-plane-1 load", new Failure("COMMAND_FAILED", "the disk is full"));
     await assert.rejects(goes(), /the disk is full/);
     machines.on("dev-control-plane-0 load", unreachable);
@@ -173,7 +173,7 @@ describe("a cluster that is brought back", () => {
     assert.deepEqual(words(), ["load", "tidy"]);
   });
 
-  it("says that the cluster is stopped where it fails then", async () => {
+  it("reports that the cluster is stopped if a step fails after the stop", async () => {
     machines.on("dev-control-plane-1 start-etcd", new Failure("SSH_UNREACHABLE", "no quorum"));
     await assert.rejects(goes(), (error) => {
       assert.ok(error instanceof Failure);
@@ -185,7 +185,7 @@ describe("a cluster that is brought back", () => {
     });
   });
 
-  it("counts the data of etcd's machines as used where it fails when an API server answers with them", async () => {
+  it("marks the data of etcd's machines as used if an API server fails after another one has started", async () => {
     const { nodes, etcd = [] } = outputsOf(2, 2);
     const apiServers = nodes.filter(({ role }) => role === "control-plane");
     const fails = new Failure("COMMAND_FAILED", "does not answer");
@@ -202,7 +202,7 @@ describe("a cluster that is brought back", () => {
     assert.deepEqual(await settled(), []);
   });
 
-  it("asks again over a connection that was lost once the cluster is stopped, three times at most", async () => {
+  it("retries a step up to three times after a lost connection once the cluster is stopped", async () => {
     const times = (word: string): number =>
       machines.order.filter((one) => one === `${word} dev-control-plane-1`).length;
     for (const word of ["stop", "swap", "start-etcd", "start-api"]) {
@@ -230,7 +230,7 @@ describe("a cluster that is brought back", () => {
     assert.equal(times("swap"), 2);
   });
 
-  it("ends on request as long as etcd goes on, and not later", async () => {
+  it("accepts cancellation only before etcd is stopped, and then deletes the loaded copies", async () => {
     let stops = 0;
     await goes(plan(), () => {
       stops = machines.asked.filter(({ words: [word] }) => word === "stop").length;
@@ -247,7 +247,7 @@ describe("a cluster that is brought back", () => {
     assert.deepEqual(words(), ["load", "tidy"]);
   });
 
-  it("lets workers that came or were replaced after the backup become nodes again, and only them", async () => {
+  it("registers again only workers that were created or replaced after the backup", async () => {
     machines.on("nodes", "dev-general-0 openstack:///former\ndev-gone-0 openstack:///x\n");
     await goes();
     const after = (): string[][] =>
@@ -269,7 +269,7 @@ describe("a cluster that is brought back", () => {
     );
   });
 
-  it("passes on what could not be done on a machine, and is well all the same", async () => {
+  it("reports steps that failed on single machines as notes and succeeds", async () => {
     machines.on("dev-control-plane-1 start-api", "note: the node is another\n");
     machines.on("nodes", unreachable);
     machines.on("dev-control-plane-1 settle", unreachable);
@@ -281,7 +281,7 @@ describe("a cluster that is brought back", () => {
     ]);
   });
 
-  it("begins with how the machines are: what they say, what Nova says of those that say nothing", async () => {
+  it("reads each machine's state, and Nova's status of unreachable machines", async () => {
     const servers = ["dev-control-plane-0", "dev-control-plane-1"].map((name) => ({
       ...({ id: `id-of-${name}`, name, status: "ACTIVE" } as const),
     }));

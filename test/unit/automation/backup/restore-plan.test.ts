@@ -72,8 +72,8 @@ const refused = (work: () => unknown, ...said: readonly RegExp[]): void => {
   });
 };
 
-describe("a plan that brings a cluster back", () => {
-  it("takes all members where all have their place", () => {
+describe("planRestore", () => {
+  it("restores all members if every machine has joined", () => {
     assert.deepEqual(plan([controlPlane, controlPlane, controlPlane]), {
       members: "cp-0 cp-1 cp-2",
       apiServers: "cp-0 cp-1 cp-2",
@@ -88,7 +88,7 @@ describe("a plan that brings a cluster back", () => {
     });
   });
 
-  it("goes on with those that live where servers are gone, or were created again", () => {
+  it("restores only the members that still exist if servers are deleted or recreated", () => {
     assert.deepEqual(plan(["gone", controlPlane, anew]), {
       members: "cp-1",
       apiServers: "cp-1",
@@ -103,7 +103,7 @@ describe("a plan that brings a cluster back", () => {
     });
   });
 
-  it("gives one its place from the archive where none has it", () => {
+  it("unpacks the archive on one machine if none has its files", () => {
     const unpack = "cp-0: dev-control-plane-0.tgz";
     assert.deepEqual(plan([anew]), {
       members: "cp-0",
@@ -125,7 +125,7 @@ describe("a plan that brings a cluster back", () => {
     });
   });
 
-  it("unpacks anew where another backup was brought back, but not to its end", () => {
+  it("unpacks the archive again after an unfinished restore of another backup", () => {
     const from = (unpacked: string): MachineReply => ({ ...controlPlane, unpacked });
     assert.equal(plan([from("cafe")]).unpack, "");
     assert.equal(plan([from("0000")]).unpack, "cp-0: dev-control-plane-0.tgz");
@@ -137,7 +137,7 @@ describe("a plan that brings a cluster back", () => {
     refused(() => plan([from("0000"), controlPlane]), /dev-control-plane-0 has the files of/);
   });
 
-  it("leaves the data as they are where etcd goes on and all control planes are gone", () => {
+  it("keeps etcd's data if etcd has a majority and all control planes are gone", () => {
     const going = { ...member, majority: true };
     const only = { members: "", apiServers: "cp-0", without: "cp-1", unpack: "" };
     const archive = "cp-0: dev-control-plane-0.tgz";
@@ -151,7 +151,7 @@ describe("a plan that brings a cluster back", () => {
     assert.equal(plan([anew, serving], [going, going, going]).members, "etcd-0 etcd-1 etcd-2");
   });
 
-  it("wants it created again first where it is gone, or not prepared", () => {
+  it("requires `up --refresh` if the only control plane or etcd member is gone or unprepared", () => {
     for (const one of ["gone", bare] as const)
       refused(
         () => plan([one]),
@@ -160,7 +160,7 @@ describe("a plan that brings a cluster back", () => {
       );
   });
 
-  it("leaves no machine out that may come back with what it knows", () => {
+  it("refuses a plan with an unreachable machine that may return with its old data", () => {
     refused(
       () => plan([controlPlane, silent, controlPlane]),
       /dev-control-plane-1: its server is SHUTOFF.*Start it, and check that you can log in. Only if it is lost, delete its server/,
@@ -172,7 +172,7 @@ describe("a plan that brings a cluster back", () => {
     refused(() => plan([silent], [member]), /dev-control-plane-0: its server is SHUTOFF/);
   });
 
-  it("leaves nobody in etcd who would go on without being asked", () => {
+  it("refuses unfinished joins and etcd members that are missing in the stack", () => {
     refused(
       () => plan([controlPlane, { ...controlPlane, place: false }]),
       /dev-control-plane-1 has not finished joining the cluster: let `npx stackadm up` finish/,
@@ -191,14 +191,14 @@ describe("a plan that brings a cluster back", () => {
     plan([{ ...controlPlane, peers }, controlPlane]);
   });
 
-  it("goes on with no etcd that runs and does not say whom it knows", () => {
+  it("refuses a running etcd that does not list its members", () => {
     refused(
       () => plan([{ ...controlPlane, peers: null }]),
       /etcd on dev-control-plane-0 runs, but does not list its members/,
     );
   });
 
-  it("is another one with other files", () => {
+  it("serializes to another text if the snapshot or an archive differs", () => {
     const { machine } = backup.snapshot;
     const of = (snapshot: string, archive: string): string => {
       const archives = backup.archives.map((one) => ({ ...one, sha256: archive }));
@@ -212,7 +212,7 @@ describe("a plan that brings a cluster back", () => {
     assert.equal(new Set([of("a", "b"), of("c", "b"), of("a", "c")]).size, 3);
   });
 
-  it("wants back the manifest that somebody put away", () => {
+  it("refuses a machine whose static pod manifest was moved away", () => {
     refused(
       () => plan([serving, controlPlane]),
       /dev-control-plane-0 was a member of etcd, but its manifest is not in \/etc/,
@@ -221,7 +221,7 @@ describe("a plan that brings a cluster back", () => {
   });
 });
 
-describe("a backup to be brought back", () => {
+describe("requireBackupOfCluster", () => {
   const held: PresentCluster = {
     cluster: "dev",
     kubernetesVersion: "1.36.3",
@@ -231,14 +231,14 @@ describe("a backup to be brought back", () => {
     requireBackupOfCluster({ ...backup, ...of }, { ...held, ...changes });
   };
 
-  it("is of the cluster that the stack holds, and of no later Kubernetes", () => {
+  it("accepts a backup of the stack's cluster with the same or an earlier Kubernetes version", () => {
     check({});
     check({ kubernetesVersion: undefined });
     check({ kubernetesVersion: "1.35.0" });
     check({ identities: new Set() }, { identities: [] });
   });
 
-  it("is refused otherwise", () => {
+  it("refuses a backup of another cluster or of a later Kubernetes version", () => {
     const other =
       /is of cluster 'dev' \(0123456789ab\), but the stack has cluster 'dev' \(ba9876543210\)/;
     refused(() => {

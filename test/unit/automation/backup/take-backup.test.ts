@@ -22,7 +22,7 @@ import { Failure } from "../../../../base/failures/failure.js";
 import { clusterType } from "../../../../components/pulumi/cluster-type.js";
 import { FakeMachines, outputsOf, Scratch, snapshot, unreachable } from "./support.js";
 
-describe("a backup", () => {
+describe("takeBackup", () => {
   let scratch: Scratch;
   let machines: FakeMachines;
   let stopped: boolean;
@@ -64,7 +64,7 @@ describe("a backup", () => {
   const taken = (): string[] => machines.order.filter((one) => !one.startsWith("standing"));
   const take = (outputs = outputsOf(3), to = scratch.in("one")) => takeBackup(source(outputs), to);
 
-  it("has etcd's data of one member, one control plane's files and the state, for its owner only", async () => {
+  it("writes one member's snapshot, one control plane's files and the state, readable only by the owner", async () => {
     const made = await take();
     assert.deepEqual(taken(), [...["snapshot dev-control-plane-0", "archive dev-control-plane-0"]]);
     const { directory } = made;
@@ -81,20 +81,20 @@ describe("a backup", () => {
     assert.deepEqual(await readBackup(directory), made);
   });
 
-  it("has the files of one of etcd's machines, too, where there are some, and etcd's data from them", async () => {
+  it("takes snapshot and files from etcd's machines if the cluster has them", async () => {
     await take(outputsOf(3, 3));
     assert.deepEqual(taken(), [
       ...["snapshot dev-etcd-0", "archive dev-control-plane-0", "archive dev-etcd-0"],
     ]);
   });
 
-  it("asks the next member where one does not answer, or what it gives is not whole", async () => {
+  it("tries the next member if one is unreachable or its snapshot is incomplete", async () => {
     machines.on("dev-control-plane-0 snapshot", unreachable);
     machines.on("dev-control-plane-1 snapshot", data.subarray(0, 1024));
     assert.equal((await take()).snapshot.machine, "dev-control-plane-2");
   });
 
-  it("takes the data of a member with a majority before others, else of the one that has come farthest", async () => {
+  it("prefers a member with a majority, else the member with the highest index", async () => {
     const standing = (at: number, majority: boolean, index: number): void => {
       machines.on(`dev-control-plane-${at} standing`, JSON.stringify({ majority, index }));
     };
@@ -108,7 +108,7 @@ describe("a backup", () => {
     assert.deepEqual([rest.machine, rest.majority], ["dev-control-plane-1", false]);
   });
 
-  it("takes no data of a member without a majority where another one has it, and says why that one gives none", async () => {
+  it("refuses members without a majority if another has one, and reports why that one provides no snapshot", async () => {
     machines.on("dev-control-plane-0 standing", '{"majority": false, "index": 20}');
     machines.on("dev-control-plane-1 standing", unreachable);
     machines.on("dev-control-plane-2 snapshot", new Failure("COMMAND_FAILED", "no room."));
@@ -119,7 +119,7 @@ describe("a backup", () => {
     assert.deepEqual(taken(), ["snapshot dev-control-plane-2"]);
   });
 
-  it("asks for the files of a machine that has what its kind has", async () => {
+  it("requests files for exactly the static pods that the machine runs", async () => {
     const words = async (outputs: ClusterOutputs, to: string): Promise<string[]> => {
       machines.asked.length = 0;
       await take(outputs, scratch.in(to));
@@ -131,7 +131,7 @@ describe("a backup", () => {
     assert.deepEqual(await words(outputsOf(3, 3), "own"), ["kube-apiserver", "etcd"]);
   });
 
-  it("has the files of another control plane where the first does not answer", async () => {
+  it("takes another control plane's files if the first is unreachable", async () => {
     for (const word of ["standing", "archive"])
       machines.on(`dev-control-plane-0 ${word}`, unreachable);
     const { directory, archives } = await take();
@@ -142,7 +142,7 @@ describe("a backup", () => {
     assert.ok(!existsSync(join(directory, "dev-control-plane-0.tgz")));
   });
 
-  it("ends when a stop was asked for, and leaves nothing", async () => {
+  it("stops on cancellation and deletes the unfinished backup", async () => {
     machines.on("archive", unreachable);
     const asked = machines.do.bind(machines);
     machines.do = async (...args) => {
@@ -153,7 +153,7 @@ describe("a backup", () => {
     assert.deepEqual(readdirSync(scratch.path), []);
   });
 
-  it("leaves nothing when no member gives one, and says why each did not", async () => {
+  it("deletes the unfinished backup if no member provides a snapshot, and reports each member's reason", async () => {
     machines.on("snapshot", unreachable);
     machines.on("dev-control-plane-1 snapshot", "nothing of etcd's");
     await assert.rejects(take(), (error: Error) => {
@@ -166,7 +166,7 @@ describe("a backup", () => {
     assert.deepEqual(readdirSync(scratch.path), []);
   });
 
-  it("keeps etcd's data and the state where no machine gives its files, and fails all the same", async () => {
+  it("keeps snapshot and state if no machine provides its files, but fails", async () => {
     for (const at of [0, 1, 2]) machines.on(`dev-control-plane-${at} archive`, unreachable);
     await assert.rejects(take(outputsOf(3, 3)), (error: Error) => {
       assert.match(error.message, /one has etcd's data and the state, but lacks files that/);
@@ -181,7 +181,7 @@ describe("a backup", () => {
     assert.deepEqual(readdirSync(scratch.path), ["one"]);
   });
 
-  it("knows what runs left that were killed, and not what one is at work on", () => {
+  it("lists unfinished backups of killed runs, but not those of running ones", () => {
     const [old, now] = ["prod-1.0123abcd.part", "prod-2.0123abcd.part"];
     for (const name of [old, now, "prod-0"]) mkdirSync(scratch.in(name));
     const at = new Date(Date.now() - 2 * 24 * 60 * 60_000);
@@ -190,20 +190,20 @@ describe("a backup", () => {
     assert.deepEqual(findUnfinishedBackups(scratch.in("no/where"), Date.now()), []);
   });
 
-  it("takes no place that is taken", async () => {
+  it("refuses a target directory that already exists", async () => {
     const { directory } = await take();
     const before = readFileSync(join(directory, "backup.json"), "utf8");
     await assert.rejects(take(), /--to: '.*one' already exists/);
     assert.equal(readFileSync(join(directory, "backup.json"), "utf8"), before);
   });
 
-  describe("that is read", () => {
+  describe("readBackup", () => {
     const refused = async (spoil: (directory: string) => void, said: RegExp): Promise<void> => {
       const { directory } = await take();
       spoil(directory);
       await assert.rejects(readBackup(directory), said);
     };
-    it("is none without its description, or with one that cannot be read", async () => {
+    it("refuses a directory whose description is missing or invalid", async () => {
       await assert.rejects(
         readBackup(scratch.in("no")),
         /no cannot be used as a backup: it has no backup\.json/,
@@ -213,18 +213,18 @@ describe("a backup", () => {
       }, /backup\.json is not JSON/);
     });
 
-    it("is refused with the error of the system if its description cannot be read", () =>
+    it("reports the system's error if the description is unreadable", () =>
       refused((one) => {
         rmSync(join(one, "backup.json"));
         mkdirSync(join(one, "backup.json"));
       }, /EISDIR/));
 
-    it("names no file outside of itself", () =>
+    it("refuses a file name outside the backup's directory", () =>
       refused((one) => {
         const file = join(one, "backup.json");
         writeFileSync(file, readFileSync(file, "utf8").replace("snapshot.db", "../snapshot.db"));
       }, /backup\.json: snapshot\.file:/));
-    it("has everything that was written, as it was", async () => {
+    it("refuses missing or changed files", async () => {
       await refused((one) => {
         rmSync(join(one, "state.json"));
       }, /state\.json is missing/);
@@ -235,7 +235,7 @@ describe("a backup", () => {
     });
   });
 
-  it("knows a snapshot that came whole by its end", async () => {
+  it("recognises a complete snapshot by its checksum", async () => {
     const path = scratch.in("snapshot");
     const whole = async (content: Buffer): Promise<boolean> => {
       writeFileSync(path, content);

@@ -6,7 +6,7 @@ import {
 import { Failure } from "../../../../base/failures/failure.js";
 import { Engine, urnOf } from "../../../support/engine/fake-engine.js";
 
-describe("a restore that holds the stack", () => {
+describe("withStackLock", () => {
   let notes: string[];
   const warn = (text: string): void => void notes.push(text);
   beforeEach(() => {
@@ -14,7 +14,7 @@ describe("a restore that holds the stack", () => {
   });
   const lost = new Failure("STACK_LOCKED", "the lock is lost.");
 
-  it("ends as its work does, and says when the stack was not held to the end", async () => {
+  it("returns the work's result and warns if the lock was lost before the end", async () => {
     const { signal } = new AbortController();
     const hold = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
       await work(signal).catch(() => undefined);
@@ -39,7 +39,7 @@ describe("a restore that holds the stack", () => {
     );
   });
 
-  describe("and is back", () => {
+  describe("markControlPlaneScripts", () => {
     let engine: Engine;
     beforeEach(() => {
       engine = new Engine();
@@ -58,14 +58,14 @@ describe("a restore that holds the stack", () => {
     const remember = () =>
       markControlPlaneScripts({ run: { access: engine.access(), warn }, state });
 
-    it("has the next up run the scripts of control planes", async () => {
+    it("marks control plane scripts so that the next `up` runs them", async () => {
       engine.state(state.deployment);
       await remember();
       assert.deepEqual(notes, []);
       assert.match(JSON.stringify(engine.stateNow()), /did not come to its end/);
     });
 
-    it("is no failure where the state cannot say so, which is told", async () => {
+    it("warns instead of failing if the state cannot be changed", async () => {
       const pending = { type: "creating", resource: script };
       engine.state({ ...state.deployment, pending_operations: [pending] });
       await remember();

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { failureCodes, getFailureRow } from "../../../../base/failures/failure-codes.js";
 import { buildProgram } from "../../../../automation/cli/main.js";
 
-describe("the exit code of a failure", () => {
-  it("is explained in the help", () => {
+describe("exit codes", () => {
+  it("are explained in the help", () => {
     let help = "";
     buildProgram()
       .configureOutput({ writeOut: (part) => (help += part) })

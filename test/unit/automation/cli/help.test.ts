@@ -5,7 +5,7 @@ import { golden } from "../../../support/golden.js";
 const program = buildProgram();
 const commands = program.commands.flatMap((command) => [command, ...command.commands]);
 
-describe("the command line's help", () => {
+describe("command line help", () => {
   it("lists every command and the exit codes", () => {
     let text = "";
     program.configureOutput({
@@ -18,7 +18,7 @@ describe("the command line's help", () => {
   });
 
   for (const command of commands)
-    it(`tells what '${command.name()}' does and takes`, () => {
+    it(`describes '${command.name()}' and its options`, () => {
       let text = "";
       command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
       command.outputHelp();
@@ -27,7 +27,7 @@ describe("the command line's help", () => {
       assert.ok(command.description().length > 10);
     });
 
-  it("has the stack 'dev' unless told otherwise", () => {
+  it("shows 'dev' as the default stack", () => {
     assert.equal(program.opts<{ stack: string }>().stack, "dev");
   });
 });

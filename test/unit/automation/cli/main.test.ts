@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { run } from "../../../../base/run-command.js";
 import { jsonLines, lastLine, Operator } from "../../../support/commands/test-user.js";
 
-describe("the command line", function () {
+describe("command line", function () {
   this.timeout(120_000);
   let operator: Operator;
   before(() => {
@@ -18,7 +18,7 @@ describe("the command line", function () {
     assert.deepEqual(operator.leftovers(), []);
   });
 
-  it("says its version, which is the package's", async () => {
+  it("prints the package's version", async () => {
     const { version } = JSON.parse(
       readFileSync(join(operator.package, "package.json"), "utf8"),
     ) as { version: string };
@@ -29,7 +29,7 @@ describe("the command line", function () {
     });
   });
 
-  it("prints help that was asked for as a result, with exit code 0", async () => {
+  it("prints requested help to standard output with exit code 0", async () => {
     for (const args of [["--help"], ["help", "up"], ["up", "--help"]]) {
       const { code, out, err } = await operator.run(...args);
       assert.deepEqual([code, err], [0, ""], args.join(" "));
@@ -46,14 +46,14 @@ describe("the command line", function () {
     ["too many words", ["destroy", "everything"], /^error: too many arguments for 'destroy'/],
   ];
   for (const [what, args, said] of usage)
-    it(`ends with 2 for ${what}, and says why on standard error`, async () => {
+    it(`exits with 2 for ${what} and reports the reason on standard error`, async () => {
       const { code, out, err } = await operator.run(...args);
       assert.deepEqual([code, out], [2, ""]);
       assert.match(err, said);
     });
 
   for (const [what, args] of usage)
-    it(`says it to programs as a JSON line, and nothing else: ${what}`, async () => {
+    it(`reports the error only as a JSON line with --json: ${what}`, async () => {
       const { code, out, err } = await operator.run(...args, "--json");
       assert.deepEqual([code, err], [2, ""]);
       const [line, ...more] = jsonLines(out);
@@ -64,7 +64,7 @@ describe("the command line", function () {
       assert.match(String(hint), /--help/);
     });
 
-  it("refuses without a cloud, in one sentence and one hint, before anything is prepared", async () => {
+  it("fails without a cloud before preparing anything, with one sentence and one hint", async () => {
     for (const command of [["up"], ["destroy", "--yes"], ["doctor"], ["orphans"]]) {
       const { code, out, err } = await operator.run(...command);
       assert.deepEqual([code, out], [2, ""], command[0]);
@@ -73,7 +73,7 @@ describe("the command line", function () {
     assert.deepEqual(operator.engine.calls(), []);
   });
 
-  it("says the same as a JSON line for programs, and nothing else", async () => {
+  it("reports the missing cloud only as a JSON line with --json", async () => {
     const { code, out, err } = await operator.run("up", "--json");
     assert.deepEqual([code, err], [2, ""]);
     const [line, ...more] = jsonLines(out);
@@ -83,7 +83,7 @@ describe("the command line", function () {
   });
 
   const cloud = { OS_AUTH_URL: "http://127.0.0.1:1" };
-  it("takes the options of the whole before or after the command", async () => {
+  it("accepts global options before and after the command", async () => {
     for (const args of [
       ["--json", "--stack", "nobody", "status"],
       ["status", "--json", "-s", "nobody"],
@@ -96,13 +96,13 @@ describe("the command line", function () {
     }
   });
 
-  it("refuses a stack's name that would lead to another directory", async () => {
+  it("refuses a stack name that is a path", async () => {
     const { code, err } = await operator.runWith(cloud, "destroy", "--yes", "-s", "../dev");
     assert.equal(code, 2);
     assert.match(err, /^\nerror: "\.\.\/dev" is not the name of a stack\.\n/);
   });
 
-  it("lists everything that is wrong with a stack's file at once", async () => {
+  it("reports all problems of a stack file at once", async () => {
     const settings = "config:\n  stackadm:cluster:\n    image: 7\n    allowedCidrs: [everywhere]\n";
     writeFileSync(join(operator.package, "Pulumi.wrong.yaml"), settings);
     const { code, err } = await operator.runWith(cloud, "up", "--stack", "wrong");
@@ -113,7 +113,7 @@ describe("the command line", function () {
     assert.match(err, /nothing was changed\.\n$/);
   });
 
-  it("says where a stack's file is no YAML", async () => {
+  it("reports the position of a YAML error in the stack file", async () => {
     writeFileSync(join(operator.package, "Pulumi.broken.yaml"), "config:\n  a: [1, 2\n  b: }\n");
     for (const command of [["up"], ["destroy", "--yes"]]) {
       const { code, err } = await operator.runWith(cloud, ...command, "--stack", "broken");
@@ -125,7 +125,7 @@ describe("the command line", function () {
     }
   });
 
-  it("refuses site defaults that are not there, as the program would, and names the variable", async () => {
+  it("refuses missing site defaults and reports the variable", async () => {
     for (const file of ["/nowhere/site.yaml", join(operator.package, "package.json", "x")]) {
       const { code, err } = await operator.runWith({ ...cloud, STACKADM_SITE: file }, "doctor");
       assert.equal(code, 2);
@@ -134,7 +134,7 @@ describe("the command line", function () {
     }
   });
 
-  it("is not stopped by a reader that has seen enough", async () => {
+  it("ignores a closed output pipe", async () => {
     const main = join(operator.package, "dist", "automation", "cli", "main.js");
     const script = `{ "$0" "$1" toolchain; echo "code $?" >&2; } | true`;
     const { stderr } = await run("sh", ["-c", script, process.execPath, main], {
@@ -146,7 +146,7 @@ describe("the command line", function () {
   const unforeseen = /^\n?error: Unexpected failure: E[A-Z]+: [^\n]+\.\n {2}Run the same [^\n]+\n$/;
   const traced = /^\n?error: Unexpected failure: [^\n]+\n {2}[^\n]+\n(.*\n)* {4}at /;
 
-  it("says in a sentence what nobody foresaw, before any command runs too", async () => {
+  it("reports an unforeseen error in one sentence, even before a command runs", async () => {
     const file = join(operator.package, "package.json");
     const text = readFileSync(file);
     rmSync(file);
@@ -162,7 +162,7 @@ describe("the command line", function () {
     }
   });
 
-  it("says in a sentence that its result cannot be written", async () => {
+  it("reports in one sentence that the result cannot be written", async () => {
     const main = join(operator.package, "dist", "automation", "cli", "main.js");
     const write = (env: NodeJS.ProcessEnv) =>
       run("sh", ["-c", `"$0" "$1" toolchain >/dev/full`, process.execPath, main], {
@@ -173,7 +173,7 @@ describe("the command line", function () {
     assert.match((await write({ STACKADM_DEBUG: "1" })).stderr, traced);
   });
 
-  it("says that a cloud does not answer, with its address and exit code 3", async () => {
+  it("reports an unreachable cloud with its address and exit code 3", async () => {
     const { code, err } = await operator.runWith(
       { ...cloud, OS_USERNAME: "u", OS_PASSWORD: "a-long-password", OS_PROJECT_NAME: "p" },
       "orphans",

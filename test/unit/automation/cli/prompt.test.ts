@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { promptLine } from "../../../../automation/cli/prompt.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
-describe("a question on a terminal", () => {
+describe("promptLine", () => {
   const terminal = () => {
     const input = Object.assign(new PassThrough(), { isTTY: true });
     const output = Object.assign(new PassThrough(), { isTTY: true });
@@ -17,7 +17,7 @@ describe("a question on a terminal", () => {
     );
   };
 
-  it("is answered by the line that was typed, and leaves what comes after it alone", async () => {
+  it("returns the typed line and leaves later input unread", async () => {
     const { input, output } = terminal();
     const answer = promptLine("Who? ", { input, output });
     input.write("dex\u007Fv\n");
@@ -27,7 +27,7 @@ describe("a question on a terminal", () => {
     assert.equal(input.isPaused(), true);
   });
 
-  it("has an empty answer when there is none", async () => {
+  it("returns an empty answer without input", async () => {
     for (const end of ["", "\u0004"]) {
       const { input, output } = terminal();
       const answer = promptLine("Who? ", { input, output });
@@ -37,7 +37,7 @@ describe("a question on a terminal", () => {
     }
   });
 
-  it("is stopped by Ctrl-C, by the signal, and by one that came before it", async () => {
+  it("stops on Ctrl-C, on the signal and on an earlier signal", async () => {
     const first = terminal();
     const typed = promptLine("Who? ", first);
     first.input.write("de\u0003");

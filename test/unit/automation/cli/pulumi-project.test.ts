@@ -10,7 +10,7 @@ import { findProgramModulePath } from "../../../../automation/pulumi/workspace.j
 import { getPackageRoot } from "../../../../base/paths.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
-describe("the project of a command", () => {
+describe("findPulumiProject", () => {
   let directory: string;
   const before = process.cwd();
   beforeEach(() => {
@@ -38,7 +38,7 @@ describe("the project of a command", () => {
     });
   };
 
-  it("is the current directory's, or the nearest above it; else the package itself", () => {
+  it("returns the project of the nearest directory with Pulumi.yaml, else the package", () => {
     const deep = join(directory, "a", "b");
     mkdirSync(deep, { recursive: true });
     process.chdir(deep);
@@ -50,7 +50,7 @@ describe("the project of a command", () => {
     assert.deepEqual(findPulumiProject("../.."), { directory });
   });
 
-  it("names a backend where its Pulumi.yaml does", () => {
+  it("returns the backend of Pulumi.yaml", () => {
     project("backend: { url: s3://stacks }\n");
     assert.deepEqual(findPulumiProject(directory), { directory, backend: "s3://stacks" });
     for (const none of ["backend: {}\n", 'backend: { url: "" }\n', "backend:\n"]) {
@@ -59,26 +59,26 @@ describe("the project of a command", () => {
     }
   });
 
-  it("is the package where its own directory is meant, also through a link", () => {
+  it("returns the package for the package's own directory, also through a link", () => {
     const link = join(directory, "link");
     symlinkSync(getPackageRoot(), link);
     for (const cwd of [getPackageRoot(), join(getPackageRoot(), "docs"), link])
       assert.deepEqual(findPulumiProject(cwd), { directory: getPackageRoot() });
   });
 
-  it("is refused where a directory is named that has none", () => {
+  it("refuses a named directory without a project", () => {
     const nowhere = join(directory, "nowhere");
     refused(/^--cwd: there is no Pulumi\.yaml in \S+nowhere or .* Name the directory/, () =>
       findPulumiProject(nowhere),
     );
   });
 
-  it("is refused where Pulumi.yaml is no YAML", () => {
+  it("refuses a Pulumi.yaml that is not YAML", () => {
     put("Pulumi.yaml", "name: [\n");
     refused(/Pulumi\.yaml is not YAML: /, () => findPulumiProject(directory));
   });
 
-  it("runs the package's program where it has settings alone, or names that program", () => {
+  it("returns the package's program for a project with settings only or with that program", () => {
     project();
     assert.equal(program(), undefined);
     for (const settings of [{ name: "settings" }, { main: "" }, { main: 5 }, null]) {
@@ -95,7 +95,7 @@ describe("the project of a command", () => {
     }
   });
 
-  it("has the program that Node would run", () => {
+  it("returns the program that Node would run", () => {
     project();
     const index = put("index.ts");
     assert.equal(program(), index);
@@ -114,7 +114,7 @@ describe("the project of a command", () => {
     assert.equal(findPulumiProject(directory).name, "mine");
   });
 
-  it("has one of its own, too, that is not compiled yet", () => {
+  it("returns the project's own program even before it is compiled", () => {
     project();
     for (const main of ["index.js", "dist/index.js", "dist/index", "dist", "./dist/"]) {
       put("package.json", JSON.stringify({ main }));
@@ -126,7 +126,7 @@ describe("the project of a command", () => {
     assert.equal(program(), join(directory, "bin/lib/index.js"));
   });
 
-  it("has the one to which `main` in package.json leads, as Node finds it", () => {
+  it("resolves `main` of package.json as Node does", () => {
     project();
     const entry = put("dist/index.js");
     for (const main of ["dist/index.js", "dist/index", "dist", "dist/", "./dist"]) {
@@ -136,26 +136,26 @@ describe("the project of a command", () => {
   });
 
   for (const extension of ["ts", "js", "mjs", "cjs", "mts", "cts"])
-    it(`has the one in index.${extension}`, () => {
+    it(`finds the program in index.${extension}`, () => {
       project();
       const index = put(`index.${extension}`);
       assert.equal(program(), index);
     });
 
-  it("has one of its own wherever the runtime is another than Node's, or is not named", () => {
+  it("treats another or missing runtime as a program of the project", () => {
     for (const runtime of ["runtime: python", "runtime: { name: go }", "runtime: yaml", ""]) {
       put("Pulumi.yaml", `name: mine\n${runtime}\n`);
       assert.equal(program(), directory, runtime);
     }
   });
 
-  it("is refused where package.json is no JSON, since it may name a program", () => {
+  it("refuses a package.json that is not JSON", () => {
     project();
     put("package.json", "{ main: ");
     refused(/package\.json is not JSON\. Correct it/, () => findPulumiProject(directory));
   });
 
-  it("says how to have the package's program where `main` names a file that is not there", () => {
+  it("explains how to use the package's program if the file in `main` is missing", () => {
     const options = { stack: "prod", cwd: directory };
     project();
     put("package.json", JSON.stringify({ main: "index.js" }));
@@ -164,7 +164,7 @@ describe("the project of a command", () => {
     });
   });
 
-  it("is refused for what runs a program, where it has one of its own, with what serves instead", () => {
+  it("refuses commands that need the package's program, and names the alternative", () => {
     const options = { stack: "prod", cwd: directory };
     project();
     requirePackageProgram("up", options);

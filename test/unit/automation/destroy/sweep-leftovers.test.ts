@@ -3,7 +3,7 @@ import { sweepLeftovers } from "../../../../automation/destroy/sweep-leftovers.j
 import { Failure } from "../../../../base/failures/failure.js";
 import { projectOfEach } from "../../../support/cloud/empty-project.js";
 
-describe("the sweep at the end", () => {
+describe("sweepLeftovers", () => {
   const cloud = projectOfEach();
   const run = async (owned: readonly string[] = [], retained: readonly string[] = []) =>
     sweepLeftovers({
@@ -15,14 +15,14 @@ describe("the sweep at the end", () => {
     });
   const balancer = { id: "l", name: "kube_service_dev-0123456789ab_a_b" };
 
-  it("has nothing to do after a clean destroy", async () => {
+  it("deletes nothing after a clean destroy and lists each kind once", async () => {
     assert.deepEqual(await run(["gone"]), { deleted: [], kept: [] });
     const asked = cloud.seen.map(({ path }) => path).filter((path) => !path.endsWith("/tokens"));
     assert.equal(asked.length, new Set(asked).size, "each is asked once");
     assert.ok(cloud.seen.every(({ method, path }) => method === "GET" || path.endsWith("/tokens")));
   });
 
-  it("deletes what the cloud controller left, and says so", async () => {
+  it("deletes a load balancer of the cloud controller and reports the deletion", async () => {
     let balancers = [balancer];
     cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
       body: { loadbalancers: balancers },
@@ -42,7 +42,7 @@ describe("the sweep at the end", () => {
     assert.equal(looks.length, 3);
   });
 
-  it("does not say that nothing is left while something of the stack is", async () => {
+  it("fails while an object of the stack still exists", async () => {
     cloud.on("GET /compute/servers/detail", {
       body: {
         servers: [
@@ -54,7 +54,7 @@ describe("the sweep at the end", () => {
     await assert.rejects(run(["s"]), /not deleted: server 'dev-0'\.$/);
   });
 
-  it("does not say it of what the cloud does not show: it names the kinds, and what is kept", async () => {
+  it("reports the kinds that the cloud does not show, and the retained objects", async () => {
     const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
     cloud.on("GET /volumev3/volumes/detail", {
@@ -64,12 +64,12 @@ describe("the sweep at the end", () => {
     assert.deepEqual([kept.map(({ id }) => id), hidden], [["v"], ["load balancer"]]);
   });
 
-  it("leaves foreign things alone, whatever their name", async () => {
+  it("leaves foreign objects alone, whatever their names", async () => {
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "f", name: "dev-0" }] } });
     assert.deepEqual(await run(["s"]), { deleted: [], kept: [] });
   });
 
-  it("leaves a living cluster of the same name alone, which another state holds", async () => {
+  it("leaves a running cluster of the same name alone if another state holds it", async () => {
     const tags = ["stackadm-cluster=dev", "stackadm-identity=ba9876543210"];
     cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "dev", tags }] } });
     cloud.on("GET /load-balancer/lbaas/loadbalancers", {
@@ -84,7 +84,7 @@ describe("the sweep at the end", () => {
     assert.ok(cloud.seen.every(({ method }) => method !== "DELETE"));
   });
 
-  it("touches nothing of a release without identities, whatever a state says", async () => {
+  it("leaves objects without identities alone, whatever the state holds", async () => {
     const tags = ["stackadm-cluster=old"];
     cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "old", tags }] } });
     const connected = await cloud.connect();
@@ -93,7 +93,7 @@ describe("the sweep at the end", () => {
     assert.deepEqual(await sweepLeftovers(none), { deleted: [], kept: [] });
   });
 
-  it("keeps volumes with data, and snapshots of them, and names them", async () => {
+  it("keeps and reports volumes with data and their snapshots", async () => {
     const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
     cloud.on("GET /volumev3/volumes/detail", {
       body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
@@ -109,7 +109,7 @@ describe("the sweep at the end", () => {
     );
   });
 
-  it("keeps the floating IP of a Service, which cannot be had again, and names it", async () => {
+  it("keeps and reports the floating IP of a Service, because it cannot be recreated", async () => {
     const description = `Floating IP for Kubernetes external service shop/web from cluster dev-0123456789ab`;
     const floatingips = [{ id: "f", floating_ip_address: "203.0.113.9", description }];
     cloud.on("GET /network/floatingips", { body: { floatingips } });
@@ -120,7 +120,7 @@ describe("the sweep at the end", () => {
     );
   });
 
-  describe("beside a volume of a machine", () => {
+  describe("with a machine's volume and its copy", () => {
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
     let volumes: object[];
     beforeEach(() => {
@@ -133,12 +133,12 @@ describe("the sweep at the end", () => {
     });
     const ids = (some: readonly { readonly id: string }[]): string[] => some.map(({ id }) => id);
 
-    it("keeps what has its mark and was in no state: a copy with the data", async () => {
+    it("keeps a copy that carries the mark and was in no state", async () => {
       const { deleted, kept } = await run(["original"]);
       assert.deepEqual([ids(deleted), ids(kept)], [["original"], ["copy"]]);
     });
 
-    it("keeps the volume that the program has stay, and says that it does", async () => {
+    it("keeps and reports a retained volume", async () => {
       const { deleted, kept } = await run([], ["original"]);
       assert.deepEqual([ids(deleted), ids(kept)], [[], ["copy", "original"]]);
       assert.deepEqual(
@@ -147,7 +147,7 @@ describe("the sweep at the end", () => {
       );
     });
 
-    it("says that its data go with one that does not go by itself", async () => {
+    it("suggests a command with `--volumes` if a volume is not deleted", async () => {
       cloud.on("DELETE /volumev3/volumes/original", { status: 404 });
       await assert.rejects(
         run(["original"]),
@@ -157,7 +157,7 @@ describe("the sweep at the end", () => {
     });
   });
 
-  it("keeps what the program has stay, also without a mark", async () => {
+  it("keeps a retained object without a mark", async () => {
     cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "own" }] } });
     const { deleted, kept } = await run([], ["n"]);
     assert.deepEqual(deleted, []);
@@ -167,7 +167,7 @@ describe("the sweep at the end", () => {
     );
   });
 
-  it("sends nobody to a mark for what has none", async () => {
+  it("suggests deletion by hand for an object without a mark", async () => {
     cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "own" }] } });
     await assert.rejects(
       run(["n"]),
@@ -176,7 +176,7 @@ describe("the sweep at the end", () => {
     );
   });
 
-  it("names the command that goes on when it was stopped: the state is gone by then", async () => {
+  it("reports the command that continues after a stop, because the state no longer exists", async () => {
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { body: { loadbalancers: [balancer] } });
     cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 404 });
     await assert.rejects(

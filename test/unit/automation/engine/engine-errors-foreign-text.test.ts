@@ -26,10 +26,10 @@ const log = fc
   )
   .map((lines) => lines.join("\n"));
 
-describe("a machine's log", () => {
+describe("log of a machine", () => {
   const status = 'Process exited with status 1: running "sudo -n bash -s":';
 
-  it("changes nothing about what the script gives as its reason", () => {
+  it("does not change the reason that the script reports", () => {
     const reasons = fc.constantFrom(
       "the disk is full",
       prependFailureCode("NOT_READY", "it is late"),
@@ -43,7 +43,7 @@ describe("a machine's log", () => {
     );
   });
 
-  it("changes nothing about the code of a script that was killed", () => {
+  it("does not change the code of a killed script's error", () => {
     fc.assert(
       fc.property(log, (lines) => {
         assert.equal(explain(script, `${status}\n${lines}\nlast words`).code, "COMMAND_FAILED");
@@ -51,7 +51,7 @@ describe("a machine's log", () => {
     );
   });
 
-  it("changes nothing about the code of a machine whose console is shown", () => {
+  it("does not change the code of an error that quotes the machine's console", () => {
     fc.assert(
       fc.property(log, fc.constantFrom(...failureCodes), (lines, code) => {
         const said = "The machine dev-general-1 never answered.\nLast lines of its console:\n";
@@ -65,7 +65,7 @@ describe("a machine's log", () => {
     );
   });
 
-  it("makes no other error of it that is shown first", () => {
+  it("does not change which error comes first", () => {
     fc.assert(
       fc.property(log, (lines) => {
         const own = prependFailureCode(
@@ -91,11 +91,11 @@ const names = fc.oneof(
 
 const named = ({ text }: EngineMessage): boolean => /\bdev\b/.test(text);
 
-describe("the name of a cluster", () => {
+describe("name of a cluster", () => {
   const renamed = (text: string, name: string): string =>
     text.replaceAll(/\bdev\b/g, name).replaceAll("'dev'", `'${name}'`);
   for (const { code, urn = "", own, text } of engineMessages.filter(named))
-    it(`changes nothing about ${code}: ${text.split("\n")[0]?.slice(0, 60) ?? ""}`, () => {
+    it(`does not change the code ${code}: ${text.split("\n")[0]?.slice(0, 60) ?? ""}`, () => {
       fc.assert(
         fc.property(names, (name) => {
           const said = renamed(own ? prependFailureCode(code, text) : text, name);
@@ -110,7 +110,7 @@ describe("the name of a cluster", () => {
     ["NAME_OCCUPIED", 'configmaps "NAME" already exists\n\nThe resource already exists in'],
   ];
   for (const [code, reason] of recorded)
-    it(`changes nothing about ${code} of an object: ${reason.split("\n")[0] ?? ""}`, () => {
+    it(`does not change the code ${code} of a Kubernetes object: ${reason.split("\n")[0] ?? ""}`, () => {
       fc.assert(
         fc.property(names, (name) => {
           const urn = `urn:pulumi:${name}::stackadm::a:b:C$kubernetes:core/v1:ConfigMap::${name}`;

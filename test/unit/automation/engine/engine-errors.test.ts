@@ -10,9 +10,9 @@ import {
   stack,
 } from "../../../support/engine/engine-messages.js";
 
-describe("what an error message means", () => {
+describe("explainMessages for a single error", () => {
   for (const { code, urn = "", own, text, sentence } of engineMessages)
-    it(`${code}: ${text.split("\n")[0]?.slice(0, 70) ?? ""}`, () => {
+    it(`returns ${code} for: ${text.split("\n")[0]?.slice(0, 70) ?? ""}`, () => {
       const error = explain(urn, own ? prependFailureCode(code, text) : text);
       assert.equal(error.code, code);
       assert.match(error.sentence, sentence);
@@ -20,7 +20,7 @@ describe("what an error message means", () => {
       assert.ok(error.hint.length > 10, "no hint");
     });
 
-  it("names the resource at fault", () => {
+  it("returns the failed resource", () => {
     assert.deepEqual(explain(server, "x").subject, {
       urn: server,
       resource: "dev-general-0-server",
@@ -28,7 +28,7 @@ describe("what an error message means", () => {
     assert.deepEqual(explain("", "x").subject, {});
   });
 
-  it("has the exit code that belongs to its code", () => {
+  it("returns the exit code of the failure code", () => {
     assert.equal(explain("", "Authentication failed").exitCode, 3);
     assert.equal(explain("", prependFailureCode("INVALID_CONFIG", "x")).exitCode, 2);
     assert.equal(explain("", "boom").exitCode, 1);
@@ -43,8 +43,8 @@ const error = (text: string, urn = ""): DecodedEngineEvent => ({
   ...splitFailureCode(text),
 });
 
-describe("several errors", () => {
-  it("leave out those that only echo others", () => {
+describe("explainMessages for several errors", () => {
+  it("omits errors that only repeat others", () => {
     const errors = explainMessages([
       error("update failed", stack),
       error("No valid host was found", server),
@@ -55,18 +55,18 @@ describe("several errors", () => {
     );
   });
 
-  it("are all there is when they are only echoes", () => {
+  it("keeps a repeated error if there is no other", () => {
     assert.equal(explainMessages([error("update failed", stack)]).length, 1);
   });
 
-  it("leave out what is no error", () => {
+  it("omits messages that are not errors", () => {
     assert.deepEqual(
       explainMessages([{ type: "message", at: 0, urn: "", severity: "warning", text: "careful" }]),
       [],
     );
   });
 
-  it("are led by the cause, not by the consequence", () => {
+  it("puts the cause before its consequences", () => {
     const errors = explainMessages([
       error("after 30 failed attempts: dial tcp: i/o timeout", script),
       error(
@@ -78,7 +78,7 @@ describe("several errors", () => {
     assert.equal(errors[0]?.code, "SERVER_NEVER_BOOTED");
   });
 
-  it("are led by what Nova says of a machine, before another one's silence", () => {
+  it("puts Nova's error about a server before another server's timeout", () => {
     const errors = explainMessages([
       error(
         prependFailureCode("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."),
@@ -92,7 +92,7 @@ describe("several errors", () => {
     );
   });
 
-  it("are led by our program's sentence, which knows more than the provider's", () => {
+  it("puts the program's error before the provider's, because the program's has more details", () => {
     const errors = explainMessages([
       error("Error waiting for instance (b1) to become ready: unexpected state 'ERROR'", server),
       error(
@@ -103,7 +103,7 @@ describe("several errors", () => {
     assert.match(errors[0]?.message ?? "", /^Nova could not make .*No valid host/);
   });
 
-  it("are not led by our program's sentence that something else failed", () => {
+  it("puts other errors before the program's error about a failed prerequisite", () => {
     const errors = explainMessages([
       error(prependFailureCode("FAILED", "Something that others wait for failed."), stack),
       error("something new", server),

@@ -19,8 +19,8 @@ const script = (name: string) => ({
 });
 const server = { ...script("server"), urn: urnOf(instanceType, "server"), type: instanceType };
 
-describe("a script that did not come to its end", () => {
-  it("has another command in the state than the program gives it, and nothing else changes", () => {
+describe("interrupted scripts", () => {
+  it("get another command in the state, and nothing else changes", () => {
     const others = [script("join"), server];
     const state = { version: 3, deployment: { resources: [script("init"), ...others] } };
     const urns = new Set([script("init").urn, server.urn]);
@@ -35,7 +35,7 @@ describe("a script that did not come to its end", () => {
     assert.deepEqual(rest, others);
   });
 
-  it("has its text copied again where its machine says that it has none", () => {
+  it("have their script file copied again if the machine reports SCRIPT_MISSING", () => {
     const copyType = "command:remote:CopyToRemote";
     const inMachines = (one: string, name: string) => urnOf(`stackadm:x:Pool$${one}`, name);
     const copy = {
@@ -68,7 +68,7 @@ describe("a script that did not come to its end", () => {
     assert.deepEqual(rest, [script("prepare")]);
   });
 
-  it("is the first control plane's, where the teardown of its cluster did", () => {
+  it("of a cluster teardown are undone by the first control plane's init script", () => {
     const inControlPlane = `stackadm:kubeadm:ControlPlane$${type}`;
     // The teardown of snapshots runs first, and announces the same to the cluster.
     for (const name of ["teardown", "farewell", "snapshots-teardown", "snapshots-farewell"])
@@ -80,7 +80,7 @@ describe("a script that did not come to its end", () => {
     assert.equal(findTeardownUndoUrn(urnOf(type, "dev-control-plane-teardown")), undefined);
   });
 
-  describe("when the engine has ended", () => {
+  describe("markInterruptedScripts", () => {
     let engine: Engine;
     beforeEach(() => {
       engine = new Engine();
@@ -93,7 +93,7 @@ describe("a script that did not come to its end", () => {
     const remember = (...urns: string[]): Promise<boolean> =>
       markInterruptedScripts(engine.access(), new Set(urns));
 
-    it("is remembered; where there is none, the state is not even read", async () => {
+    it("marks scripts in the state, and does not read the state without scripts", async () => {
       engine.state({ resources: [script("init"), server] });
       await remember();
       await remember(server.urn);
@@ -104,7 +104,7 @@ describe("a script that did not come to its end", () => {
       assert.ok(engine.calls().filter((call) => call.startsWith("stack export")).length > 1);
     });
 
-    it("leaves a state alone in which something is half made, since an import would forget it, and says so", async () => {
+    it("keeps a state with pending operations, which an import would drop, and returns false", async () => {
       const pending = { type: "creating", resource: server };
       engine.state({ resources: [script("init")], pending_operations: [pending] });
       assert.equal(await remember(script("init").urn), false);
@@ -113,7 +113,7 @@ describe("a script that did not come to its end", () => {
   });
 });
 
-describe("a script that let a machine go whose server went, too", () => {
+describe("skipFinishedLeaveScripts", () => {
   const leave = {
     ...script("leave"),
     pendingReplacement: true,
@@ -134,19 +134,19 @@ describe("a script that let a machine go whose server went, too", () => {
   };
   const made = (created: string) => ({ ...server, created });
 
-  it("does not run again before the server's successor is replaced, or where there is none yet", () => {
+  it("skips the leave script if its server was replaced or is pending replacement", () => {
     assert.deepEqual(left(made("2026-01-03T00:00:00Z"), leave), [leave.urn]);
     const gone = { ...made("2026-01-01T00:00:00Z"), pendingReplacement: true };
     assert.deepEqual(left(gone, leave), [leave.urn]);
   });
 
-  it("runs again as long as the server lives: somebody may have put it back to work", () => {
+  it("runs the leave script again while its server exists, because the user may have started the server", () => {
     assert.deepEqual(left(made("2026-01-01T00:00:00.5Z"), leave), []);
     assert.deepEqual(left(leave), []);
     assert.deepEqual(left(server, leave), []);
   });
 
-  it("is none that is there, and nothing but a script", () => {
+  it("ignores scripts without a pending replacement and resources of other types", () => {
     const ready = { ...leave, pendingReplacement: false };
     assert.deepEqual(left(made("2026-01-03T00:00:00Z"), ready), []);
     assert.deepEqual(left(made("2026-01-03T00:00:00Z"), { ...leave, type: "x:y:Z" }), []);

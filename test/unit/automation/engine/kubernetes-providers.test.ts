@@ -4,7 +4,7 @@ import { Engine, instanceType, urnOf } from "../../../support/engine/fake-engine
 
 const server = { urn: urnOf(instanceType, "vm"), type: instanceType, custom: true, id: "1" };
 
-describe("the clusters that a state holds", () => {
+describe("readClustersInState", () => {
   let engine: Engine;
   beforeEach(() => {
     engine = new Engine();
@@ -24,7 +24,7 @@ describe("the clusters that a state holds", () => {
       ({ name, kubeconfig }) => `${name}: ${kubeconfig}`,
     );
 
-  it("are known by the kubeconfig of their provider, before there are any outputs", async () => {
+  it("finds clusters by the kubeconfig of their provider, before the stack has outputs", async () => {
     engine.state({
       resources: [server, provider({ plaintext: '"the kubeconfig\\n"' })],
     });
@@ -33,7 +33,7 @@ describe("the clusters that a state holds", () => {
     assert.deepEqual(await kubeconfigs(), ["dev: in clear"]);
   });
 
-  it("are each by its own, and none by a provider of the program's own", async () => {
+  it("assigns each cluster its own provider and ignores the program's other providers", async () => {
     const others = [
       own(`urn:pulumi:dev::stackadm::${providerType}::dev-addons-provider`),
       own(urnOf(providerType, "fleet")),
@@ -43,7 +43,7 @@ describe("the clusters that a state holds", () => {
     assert.deepEqual(await kubeconfigs(), ["dev: one", "test: two"]);
   });
 
-  it("are none while there is no provider, or one without a kubeconfig", async () => {
+  it("returns nothing without a provider or without its kubeconfig", async () => {
     for (const resources of [undefined, [], [server], [provider(undefined)]]) {
       engine.state({ resources });
       assert.deepEqual(await kubeconfigs(), []);

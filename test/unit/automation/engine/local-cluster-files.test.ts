@@ -23,7 +23,7 @@ import {
   writeKubeconfig,
 } from "../../../../automation/engine/local-cluster-files.js";
 
-describe("the file with the administrator's kubeconfig", () => {
+describe("kubeconfig file", () => {
   let state: string;
   const before = process.env["XDG_STATE_HOME"];
   beforeEach(() => {
@@ -43,28 +43,28 @@ describe("the file with the administrator's kubeconfig", () => {
   const files = (): string[] => readdirSync(stack().directory);
   const write = (text: string): Promise<string> => writeKubeconfig(stack(), text);
 
-  it("is its owner's alone, and so is the directory that is made for it", async () => {
+  it("is readable only by its owner, like the directory created for the file", async () => {
     const path = await write("secret");
     assert.equal(path, getKubeconfigPath(stack()));
     assert.equal(readFileSync(path, "utf8"), "secret");
     assert.deepEqual([mode(path), mode(dirname(path))], [0o600, 0o700]);
   });
 
-  it("is its owner's alone whatever was there before", async () => {
+  it("becomes private even if the earlier file was readable by others", async () => {
     const path = await write("old");
     chmodSync(path, 0o644);
     await write("new");
     assert.deepEqual([readFileSync(path, "utf8"), mode(path)], ["new", 0o600]);
   });
 
-  it("is one for each stack", async () => {
+  it("exists once per stack", async () => {
     await write("of dev");
     await writeKubeconfig(stack("prod"), "of prod");
     assert.equal(readFileSync(getKubeconfigPath(stack()), "utf8"), "of dev");
     assert.deepEqual(files(), ["kubeconfig"]);
   });
 
-  it("is replaced as a whole: nobody reads half of it", async () => {
+  it("is replaced atomically", async () => {
     const path = await write("old");
     const inode = statSync(path).ino;
     await write("new");
@@ -72,14 +72,14 @@ describe("the file with the administrator's kubeconfig", () => {
     assert.deepEqual(files(), ["kubeconfig"]);
   });
 
-  it("leaves no second copy of the secret when it cannot be put in its place", async () => {
+  it("leaves no copy of the secret if the file cannot be replaced", async () => {
     mkdirSync(getKubeconfigPath(stack()), { recursive: true });
     writeFileSync(join(getKubeconfigPath(stack()), "x"), "");
     await assert.rejects(write("secret"));
     assert.deepEqual(files(), ["kubeconfig"]);
   });
 
-  it("has the page of where the time went beside it, where something was to be done", async () => {
+  it("is written after `up` unless the caller disables it, and the timeline page is private too", async () => {
     const outputs = { kubeconfig: { value: "secret", secret: true } };
     const row = { name: "vm", type: "t", operation: "create", startedAt: 0, endedAt: 1 };
     const timeline = [{ ...row, critical: true }] as unknown as TimelineRow[];
@@ -96,7 +96,7 @@ describe("the file with the administrator's kubeconfig", () => {
     assert.equal(mode(page), 0o600);
   });
 
-  it("goes with the page of the last up, without a complaint when there is none", async () => {
+  it("is deleted together with the timeline page, and may be missing", async () => {
     await write("secret");
     writeFileSync(getTimelinePath(stack()), "page");
     for (let time = 0; time < 2; time += 1) {
@@ -105,7 +105,7 @@ describe("the file with the administrator's kubeconfig", () => {
     }
   });
 
-  it("of an earlier release is asked about only where there is one", async () => {
+  it("of an earlier release is moved only if the file exists", async () => {
     await moveEarlierKubeconfig(stack(), () => assert.fail("nobody has to know"));
     mkdirSync(join(state, "stackadm"));
     writeFileSync(join(state, "stackadm", "kubeconfig-dev"), "leads nowhere");

@@ -6,7 +6,7 @@ import {
 } from "../../../../automation/engine/operation-events.js";
 import { urnOf } from "../../../support/engine/fake-engine.js";
 
-describe("the stream of an operation's events", () => {
+describe("EventStream", () => {
   const head = { operation: "one", stack: "dev" };
   const log = (text: string) => ({ type: "log", text }) as const;
   const all = async (events: AsyncIterable<OperationEvent>): Promise<OperationEvent[]> => {
@@ -26,7 +26,7 @@ describe("the stream of an operation's events", () => {
     ]);
   });
 
-  it("gives a reader that comes late the events after the one that it names", async () => {
+  it("sends a late reader all events after the one that the reader names", async () => {
     const stream = new EventStream(head);
     for (const text of ["a", "b"]) stream.add(log(text));
     stream.add({ type: "done", ok: true });
@@ -35,7 +35,7 @@ describe("the stream of an operation's events", () => {
     assert.deepEqual(await all(stream.after(3)), []);
   });
 
-  it("wakes every reader that waits for the next event", async () => {
+  it("wakes every waiting reader at the next event", async () => {
     const stream = new EventStream(head);
     const readers = [all(stream.after()), all(stream.after())];
     await Promise.resolve();
@@ -49,14 +49,14 @@ describe("the stream of an operation's events", () => {
     ]);
   });
 
-  it("ends with done: a later event is dropped", async () => {
+  it("ends with `done` and drops later events", async () => {
     const stream = new EventStream(head);
     stream.add({ type: "done", ok: true });
     stream.add(log("late"));
     assert.equal((await all(stream.after())).length, 1);
   });
 
-  it("has the engine's events as resource, machine, log and diagnostic", () => {
+  it("converts engine events to resource, machine, log and diagnostic events", () => {
     const urn = urnOf("command:remote:Command", "dev-0-join");
     const change = {
       urn,

@@ -106,8 +106,8 @@ const still = ["SHUTOFF", "ERROR", "DELETED", "PAUSED", "SUSPENDED", "RESCUE"];
 const well = ["ACTIVE", "REBOOT", "HARD_REBOOT", "PASSWORD", "VERIFY_RESIZE", undefined];
 const anyStatus = fc.constantFrom(...still, ...well);
 
-describe("the watch over scripts on machines", () => {
-  it("asks about the machine on the way too: scripts behind it are silent on machines that run", async () => {
+describe("ScriptWatch", () => {
+  it("checks the jump host too, because its stop silences the scripts behind it", async () => {
     const nova = { ...says("ACTIVE"), hop: "SHUTOFF" };
     const world = new World(nova).take(stepOf(init, "started"), alive(init, [hop]));
     await world.pass(20);
@@ -116,7 +116,7 @@ describe("the watch over scripts on machines", () => {
     assert.match(createScriptTimeoutError(world.watch.verdict).message, /The machine hop stopped/);
   });
 
-  it("asks about a machine that is dialled again after the script's connection ended", async () => {
+  it("checks a machine that is redialled after the script's connection ended", async () => {
     for (const what of ["", "proxy ", "from proxy "]) {
       const world = running(says("SHUTOFF"));
       for (let dials = 1; dials < 18; dials += 1)
@@ -125,7 +125,7 @@ describe("the watch over scripts on machines", () => {
     }
   });
 
-  it("waits for a machine that restarts as long as it is dialled", async () => {
+  it("waits while a restarting machine is being dialled", async () => {
     const world = running(says("ACTIVE"));
     for (let minutes = 0; minutes < 10; minutes += 1)
       (await world.pass(60)).take(log("Dial 2/30 failed: retrying"));
@@ -134,7 +134,7 @@ describe("the watch over scripts on machines", () => {
     assert.deepEqual(world.verdict(), ["silent", "ACTIVE"]);
   });
 
-  it("never ends a script that talks, whatever Nova says and however long it runs", async () => {
+  it("never ends a script that prints output, whatever Nova reports and however long the script runs", async () => {
     const word = fc.record({ after: fc.integer({ min: 1, max: 149 }), speaks: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(word, { maxLength: 60 }), anyStatus, async (words, status) => {
@@ -150,7 +150,7 @@ describe("the watch over scripts on machines", () => {
     );
   });
 
-  it("never ends a script that falls silent for a while on a machine that runs", async () => {
+  it("never ends a script that pauses its output on a running machine", async () => {
     const silences = fc.array(fc.integer({ min: 1, max: 299 }), { maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(silences, fc.constantFrom(...well), async (seconds, status) => {
@@ -166,7 +166,7 @@ describe("the watch over scripts on machines", () => {
     );
   });
 
-  it("ends the engine within 50 s of the stop of a machine, which leaves it 10 s to go", async () => {
+  it("kills the engine within 50 s of a machine's stop and leaves the engine 10 s to finish", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -194,7 +194,7 @@ describe("the watch over scripts on machines", () => {
     );
   });
 
-  it("asks again every 20 s while Nova does not know better", async () => {
+  it("requests the server's status every 20 s while Nova reports ACTIVE", async () => {
     const world = running({ status: (now) => (now < 50_000 ? "ACTIVE" : "SHUTOFF") });
     await world.pass(70);
     assert.deepEqual(world.asked, [15_000, 35_000, 55_000]);
@@ -203,9 +203,9 @@ describe("the watch over scripts on machines", () => {
 
   for (const [what, status] of [
     ["runs", "ACTIVE"],
-    ["cannot be asked about", undefined],
+    ["Nova cannot report", undefined],
   ] as const)
-    it(`gives up after 5 minutes of silence on a machine that ${what}`, async () => {
+    it(`gives up after 5 minutes without output on a machine that ${what}`, async () => {
       const world = await running(says(status)).pass(299);
       assert.deepEqual(world.verdict(), []);
       await world.pass(3);
@@ -213,7 +213,7 @@ describe("the watch over scripts on machines", () => {
       assert.ok(world.killedAt < Infinity);
     });
 
-  it("lets what else runs end first, but not for long", async () => {
+  it("lets other operations finish first, within a limit", async () => {
     const short = await running(says("SHUTOFF")).take(stepOf(other, "started")).pass(18);
     assert.ok(short.cancelledAt < Infinity);
     assert.equal(short.killedAt, Infinity);
@@ -224,7 +224,7 @@ describe("the watch over scripts on machines", () => {
     assert.ok((await long.pass(3)).killedAt < Infinity);
   });
 
-  it("waits for another script that talks, and not for one that is silent too", async () => {
+  it("waits for another script that prints output, but not for a silent one", async () => {
     const join = urnOf(commandType, "dev-general-0-join");
     const world = running(says("SHUTOFF")).take(stepOf(join, "started"), alive(join));
     assert.ok((await world.pass(18)).killedAt < Infinity);
@@ -235,14 +235,14 @@ describe("the watch over scripts on machines", () => {
     assert.equal(talking.killedAt, Infinity);
   });
 
-  it("drops an answer when the script talked since the question", async () => {
+  it("drops Nova's answer if the script printed output after the request", async () => {
     const world = await running(says("SHUTOFF", 5_000)).pass(16);
     assert.deepEqual(world.asked, [15_000]);
     await world.take(alive()).pass(14);
     assert.deepEqual(world.verdict(), []);
   });
 
-  it("begins anew after the process stood still", async () => {
+  it("restarts its timers after the process was suspended", async () => {
     const world = await running(says("SHUTOFF")).pass(10);
     world.now += 3_600_000;
     await world.pass(10);
@@ -252,26 +252,29 @@ describe("the watch over scripts on machines", () => {
   });
 
   const unwatched: [string, readonly DecodedEngineEvent[]][] = [
-    ["that has not given a sign of life", [stepOf(init, "started")]],
+    ["that has printed no alive message", [stepOf(init, "started")]],
     ["that has ended", [stepOf(init, "started"), alive(), stepOf(init, "finished")]],
     ["that has failed", [stepOf(init, "started"), alive(), stepOf(init, "failed")]],
-    ["whose line comes late", [stepOf(init, "started"), stepOf(init, "finished"), alive()]],
-    ["that is no command on a machine", [stepOf(other, "started"), alive(other)]],
+    [
+      "that has ended before its last line arrives",
+      [stepOf(init, "started"), stepOf(init, "finished"), alive()],
+    ],
+    ["that is not a remote command", [stepOf(other, "started"), alive(other)]],
   ];
   for (const [what, events] of unwatched)
-    it(`does not ask about a step ${what}`, async () => {
+    it(`ignores a step ${what}`, async () => {
       const world = await new World(says("SHUTOFF")).take(...events).pass(400);
       assert.deepEqual([world.asked, world.verdict()], [[], []]);
     });
 });
 
-describe("a script that was given up", () => {
+describe("createScriptTimeoutError", () => {
   const verdict = { urn: init, step: "init", serverId } as const;
   const name = "dev-control-plane-0";
   const explain = (why: "stopped" | "silent", state?: ServerState) =>
     createScriptTimeoutError({ ...verdict, why, state });
 
-  it("names the machine, Nova's word, how to see why and how to go on", () => {
+  it("reports the machine, Nova's status, the console command and the next step", () => {
     const error = explain("stopped", { name, status: "SHUTOFF" });
     assert.equal(error.code, "SERVER_STOPPED");
     assert.equal(
@@ -283,7 +286,7 @@ describe("a script that was given up", () => {
     assert.deepEqual(error.subject, { urn: init, resource: "dev-control-plane-0-init" });
   });
 
-  it("is named by its resource when Nova has forgotten the machine", () => {
+  it("reports the resource's name if Nova no longer has the server", () => {
     const error = explain("stopped", { status: "DELETED" });
     assert.match(
       error.sentence,
@@ -292,7 +295,7 @@ describe("a script that was given up", () => {
     assert.match(error.hint, new RegExp(`server event list ${serverId}.*up --refresh`));
   });
 
-  it("says that it was silent, and what Nova says", () => {
+  it("reports the silence and Nova's status", () => {
     const running = explain("silent", { name, status: "ACTIVE" });
     assert.equal(running.code, "SERVER_SILENT");
     assert.equal(

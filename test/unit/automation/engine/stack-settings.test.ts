@@ -29,15 +29,15 @@ const spec = (cluster: unknown, more: Readonly<Record<string, unknown>> = {}) =>
     ...more,
   });
 
-describe("the cluster that a stack file describes", () => {
-  it("takes its name from the stack and its login key from the agent", () => {
+describe("readClusterSpec", () => {
+  it("takes the cluster's name from the stack and the login key from the agent", () => {
     const found = spec(minimal);
     assert.equal(found.name, "dev");
     assert.equal(found.ssh.publicKey, key);
     assert.equal(spec({ ...minimal, name: "prod" }).name, "prod");
   });
 
-  it("lies over the site's defaults", () => {
+  it("merges the stack's settings over the site's defaults", () => {
     const directory = mkdtempSync(join(tmpdir(), "site-"));
     const siteFile = join(directory, "site.yaml");
     writeFileSync(siteFile, stringify({ image: "site-image", loadBalancer: { provider: "lab" } }));
@@ -48,7 +48,7 @@ describe("the cluster that a stack file describes", () => {
     rmSync(directory, { recursive: true });
   });
 
-  it("is refused when a file that it names is another one, where files are looked at", () => {
+  it("refuses a manifest with another digest if the caller has the files checked", () => {
     const { source, sha256 } = smallManifest("calico");
     const files = { directory: dirname(source) };
     const named = (digest: string) => ({
@@ -63,7 +63,7 @@ describe("the cluster that a stack file describes", () => {
     );
   });
 
-  it("is refused with every problem in one error, and exit code 2", () => {
+  it("reports all problems in one error with exit code 2", () => {
     try {
       spec({ ...minimal, image: "", allowedCidrs: ["no"], more: 1 });
       assert.fail("was accepted");
@@ -76,7 +76,7 @@ describe("the cluster that a stack file describes", () => {
     }
   });
 
-  it("names the key of its own project in what is to be written", () => {
+  it("names the configuration key of the stack's own project in the hint", () => {
     const open = { ...minimal, credential: { id: "i", secret: "CANARY" } };
     const of = {
       project: "mine",
@@ -89,7 +89,7 @@ describe("the cluster that a stack file describes", () => {
     );
   });
 
-  it("has peers whose passwords are encrypted, and is refused with one that lies open", () => {
+  it("accepts encrypted passwords of peers and refuses plain text", () => {
     const withPassword = (password: unknown) => ({
       ...minimal,
       podNetwork: { kind: "kube-router", peers: [{ address: "10.0.0.1", asn: 1, password }] },
@@ -103,7 +103,7 @@ describe("the cluster that a stack file describes", () => {
     );
   });
 
-  it("has a credential whose secret is encrypted, and is refused with one that lies open", () => {
+  it("accepts an encrypted credential secret and refuses plain text", () => {
     const withSecret = (secret: unknown) => ({ ...minimal, credential: { id: "i", secret } });
     assert.equal(spec(withSecret({ secure: "v1:abc" })).credential?.id, "i");
     assert.throws(
@@ -113,7 +113,7 @@ describe("the cluster that a stack file describes", () => {
     );
   });
 
-  it("has a supplied credential or one that is made, and of that only what can be told", () => {
+  it("accepts a supplied or a created credential, and refuses fields of the other kind", () => {
     const secret = { secure: "v1:abc" };
     const rule = { service: "image", method: "GET", path: "/v2/images" };
     const rules = (...accessRules: readonly unknown[]) => ({ accessRules });
@@ -147,7 +147,7 @@ describe("the cluster that a stack file describes", () => {
       assert.equal(spec({ ...minimal, credential }).credential?.expiresAt, expiresAt);
   });
 
-  it("is refused when the file says nothing of a cluster", () => {
+  it("refuses a stack file without a cluster", () => {
     assert.throws(
       () => readClusterSpec({ project: "stackadm", stack: "dev", settings: "" }),
       /is not valid/,
@@ -155,7 +155,7 @@ describe("the cluster that a stack file describes", () => {
   });
 });
 
-describe("the OpenStack plugin that settings choose", () => {
+describe("readOpenstackPluginVersion", () => {
   const chosen = (config: unknown, site?: unknown) => {
     const directory = mkdtempSync(join(tmpdir(), "site-"));
     const siteFile = join(directory, "site.yaml");
@@ -169,14 +169,14 @@ describe("the OpenStack plugin that settings choose", () => {
   };
   const [present, former] = ["5.5.1", "3.15.2"].map((openstackPlugin) => ({ openstackPlugin }));
 
-  it("is that of the cluster, of any project, before that of the site", () => {
+  it("returns the cluster's version, for any project name, before the site's", () => {
     assert.equal(chosen({ "stackadm:cluster": former }), "3.15.2");
     assert.equal(chosen({ "mine:cluster": present }, former), "5.5.1");
     assert.equal(chosen({ "stackadm:cluster": {} }, former), "3.15.2");
     assert.equal(chosen({}, former), "3.15.2");
   });
 
-  it("is undefined without a supported one", () => {
+  it("returns undefined without a supported version", () => {
     assert.equal(chosen({}), undefined);
     assert.equal(chosen({ "stackadm:cluster": "text" }), undefined);
     assert.equal(chosen({ "stackadm:cluster": { openstackPlugin: "4.0.0" } }, former), undefined);

@@ -5,7 +5,7 @@ import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 
 const network = urnOf(networkType, "net");
 
-describe("creates of which nobody knows how they ended", () => {
+describe("UnconfirmedCreates", () => {
   const change = (urn: string, operation = "create") => ({
     urn,
     name: "n",
@@ -58,7 +58,7 @@ describe("creates of which nobody knows how they ended", () => {
   const got = (text: string): DecodedEngineEvent =>
     said(`Error creating openstack_networking_network_v2: ${text}: provider=openstack@3.15.2`);
 
-  it("are those to which no answer came, or one that says nothing", () => {
+  it("lists creates without an answer or with an ambiguous status", () => {
     assert.deepEqual(left(failed(network), said("read: connection reset by peer")), [network]);
     for (const code of [401, 408, 409, 429, 500, 502, 503])
       assert.deepEqual(left(got(inWords(code, request)), failed(network)), [network], String(code));
@@ -66,7 +66,7 @@ describe("creates of which nobody knows how they ended", () => {
       assert.deepEqual(left(got(inFull(code, request)), failed(network)), [network], String(code));
   });
 
-  it("are none that the cloud refused, before or after the engine says that they failed", () => {
+  it("omits creates that the cloud refused, in either order of the events", () => {
     for (const code of [400, 403, 404, 413])
       for (const text of [inWords(code, request), inFull(code, request)]) {
         assert.deepEqual(left(got(text), failed(network)), [], text);
@@ -76,7 +76,7 @@ describe("creates of which nobody knows how they ended", () => {
       assert.deepEqual(left(got(inFull(code, request)), failed(network)), [], String(code));
   });
 
-  it("include a create that was refused first and whose second answer was lost", () => {
+  it("lists a create that was refused at first and whose second answer was lost", () => {
     const refused = got(inWords(403, request));
     const lost = got('Post "http://[::1]:9696/v2.0/networks": read: connection reset by peer');
     assert.deepEqual(left(refused, lost, failed(network)), [network]);
@@ -84,7 +84,7 @@ describe("creates of which nobody knows how they ended", () => {
     assert.deepEqual(left(lost, refused, failed(network)), [network]);
   });
 
-  it("are those, too, that were made, and of which a later question was refused", () => {
+  it("lists objects that were created if only a later request was refused", () => {
     const later = [
       "[GET http://n/v2.0/networks/made]",
       "[PUT http://n/v2.0/networks/made/tags]",
@@ -96,7 +96,7 @@ describe("creates of which nobody knows how they ended", () => {
           assert.deepEqual(left(got(text), failed(network)), [network], text);
   });
 
-  it("are none that went well when they were tried again", () => {
+  it("omits creates whose retry succeeded", () => {
     const finished: DecodedEngineEvent = {
       type: "finished",
       at: 0,
@@ -106,14 +106,14 @@ describe("creates of which nobody knows how they ended", () => {
     assert.deepEqual(left(failed(network), finished), []);
   });
 
-  it("are what a replacement makes, too, but no updates, and nothing outside of the cloud", () => {
+  it("lists creates of a replacement, but neither updates nor resources outside the cloud", () => {
     assert.deepEqual(left(failed(network, "create-replacement")), [network]);
     assert.deepEqual(left(failed(network, "update")), []);
     for (const type of ["command:remote:Command", "kubernetes:core/v1:ConfigMap"])
       assert.deepEqual(left(failed(urnOf(type, "one"))), []);
   });
 
-  it("have the inputs by which they are found again", () => {
+  it("returns the inputs by which the object can be found", () => {
     const creates = new UnconfirmedCreates();
     creates.take(failed(network));
     assert.deepEqual(creates.creates()[0]?.operation.resource.inputs, { name: "dev" });

@@ -10,7 +10,7 @@ import { urnOf } from "../../../support/engine/fake-engine.js";
 const providerOf = (name: string): string =>
   `urn:pulumi:dev::stackadm::pulumi:providers:openstack::${name}::0123-4567`;
 
-describe("the form of a server group in the state", () => {
+describe("convertRecordedServerGroups", () => {
   const group = (policies: unknown, more: Partial<StateResource> = {}): StateResource => ({
     urn: urnOf(serverGroupType, "group"),
     type: serverGroupType,
@@ -27,7 +27,7 @@ describe("the form of a server group in the state", () => {
   });
   const [text, list] = ["soft-anti-affinity", ["soft-anti-affinity"]];
 
-  it("becomes that of the chosen plugin version, in both directions", () => {
+  it("converts to the form of the chosen plugin version, in both directions", () => {
     assert.deepEqual(
       convertRecordedServerGroups(stateOf(group(list)), "5.5.1"),
       stateOf(group(text)),
@@ -38,14 +38,14 @@ describe("the form of a server group in the state", () => {
     );
   });
 
-  it("loses the record of types where it changes", () => {
+  it("deletes the raw state delta of a converted server group", () => {
     const record = { __pulumi_raw_state_delta: { obj: {} } };
     const held = group(list, { outputs: { name: "g", policies: list, ...record } });
     const { deployment } = convertRecordedServerGroups(stateOf(held), "5.5.1");
     assert.deepEqual(deployment.resources?.[0]?.outputs, { name: "g", policies: text });
   });
 
-  it("changes for default providers of any name", () => {
+  it("converts groups of default providers with any name", () => {
     for (const name of ["default", "default_5_5_1"])
       assert.notEqual(
         convertRecordedServerGroups(stateOf(group(list, { provider: providerOf(name) })), "5.5.1")
@@ -54,7 +54,7 @@ describe("the form of a server group in the state", () => {
       );
   });
 
-  it("is kept where it is right, outside a cluster, for other types and providers, and with pending operations", () => {
+  it("keeps correct groups, other types and providers, the user's own groups, and states with pending operations", () => {
     const making = [{ type: "creating", resource: group(list) }];
     const other = group(list, { type: "openstack:networking/port:Port" });
     const urn = `urn:pulumi:dev::stackadm::${serverGroupType}::mine`;
@@ -75,7 +75,7 @@ describe("the form of a server group in the state", () => {
       assert.equal(convertRecordedServerGroups(state, "5.5.1"), state);
   });
 
-  it("is misread by a refresh where its provider has a version with the other form", () => {
+  it("reports groups that a refresh with the recorded provider version would misread", () => {
     const held = group(text);
     assert.deepEqual(findConvertedServerGroups(stateOf(held)), [held.urn]);
     for (const one of [

@@ -21,11 +21,11 @@ const leaf = node("dev-1", "pki/apiserver.crt", "2027-09-01T00:00:00Z", "2027-11
 const authority = node("dev-0", "pki/ca.crt", "2027-10-01T00:00:00Z", "2029-01-01T00:00:00Z");
 const nodes = [authority, leaf, { name: "dev-general-0" }];
 
-describe("the certificates of a living cluster", () => {
+describe("certificates of a running cluster", () => {
   const warned = (now: string): string[] =>
     findCertificateWarnings({ nodes, kubeconfig }, { stack: "shop", now: Date.parse(now) });
 
-  it("are named by the one that has to be seen to first; of none, nothing is said", () => {
+  it("are described by the first one that ends; without certificates the description is undefined", () => {
     assert.equal(
       describeFirstExpiringCertificate(nodes),
       "First certificate to end: pki/apiserver.crt of dev-1, at 2027-11-01T00:00:00Z.",
@@ -33,11 +33,11 @@ describe("the certificates of a living cluster", () => {
     assert.equal(describeFirstExpiringCertificate([{ name: "dev-0" }]), undefined);
   });
 
-  it("are nobody's business as long as they are signed anew in time", () => {
+  it("cause no warning before their renewal is due", () => {
     assert.deepEqual(warned("2027-08-31T00:00:00Z"), []);
   });
 
-  it("are warned of when that did not happen, with where to look", () => {
+  it("cause a warning that explains what to check if the renewal is overdue", () => {
     const why =
       " and was not renewed in time; `journalctl -u stackadm-certificates` on that machine says why";
     assert.deepEqual(warned("2027-09-02T00:00:00Z"), [
@@ -48,7 +48,7 @@ describe("the certificates of a living cluster", () => {
     assert.equal(second, `pki/apiserver.crt of dev-1 ended at 2027-11-01T00:00:00Z${why}`);
   });
 
-  it("are that of the kubeconfig, too, which `up` fetches", () => {
+  it("include the kubeconfig's certificate, which `up` renews", () => {
     const now = Date.parse("8000-01-01T00:00:00Z");
     const [text = "", ...more] = findCertificateWarnings(
       { nodes: [], kubeconfig },

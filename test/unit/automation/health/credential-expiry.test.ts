@@ -6,7 +6,7 @@ const now = Date.parse("2027-01-01T00:00:00Z");
 const [far, soon, gone] = ["2027-02-01T00:00:00Z", "2027-01-11T00:00:00Z", "2026-12-31T00:00:00Z"];
 const type = "openstack:identity/applicationCredential:ApplicationCredential";
 
-describe("the end of the credential of a living cluster", () => {
+describe("findCredentialWarnings", () => {
   const made = (fields: object, kind = `stackadm:identity:ApplicationCredential$${type}`) => ({
     urn: urnOf(kind, "dev-credential-credential"),
     type,
@@ -20,13 +20,13 @@ describe("the end of the credential of a living cluster", () => {
       { stack: "shop", supplied, now },
     );
 
-  it("is not spoken of while it is far, or there is none", () => {
+  it("returns nothing for a distant end, an unlimited credential or none", () => {
     assert.deepEqual(asked([]), []);
     for (const expiresAt of [far, "", null, undefined])
       assert.deepEqual(asked([made({ outputs: { expiresAt } })]), [], String(expiresAt));
   });
 
-  it("is told with what to do: soon, and once it is over", () => {
+  it("warns before and after the end, and describes how to renew the credential", () => {
     const todo =
       "; write a later `credential.expiresAt`, or raise `credential.generation` if none is written, and run `npx stackadm up --stack shop`";
     const [text = "", ...more] = asked([made({ outputs: { expiresAt: soon } })]);
@@ -41,14 +41,14 @@ describe("the end of the credential of a living cluster", () => {
     assert.ok(over.endsWith(todo), over);
   });
 
-  it("is that of the credential which the cluster has, whatever the settings say of a supplied one", () => {
+  it("checks the credential in the state before the supplied one in the settings", () => {
     assert.deepEqual(asked([made({ outputs: { expiresAt: far } })], soon), []);
     const [text = ""] = asked([], soon);
     assert.match(text, /in 10 days: .*; write a new `credential\.id` and `credential\.secret`, w/);
     assert.deepEqual(asked([], far), []);
   });
 
-  it("is nobody's business where a program has credentials of its own", () => {
+  it("ignores the program's own credentials", () => {
     assert.deepEqual(asked([made({ outputs: { expiresAt: gone } }, type)]), []);
   });
 });

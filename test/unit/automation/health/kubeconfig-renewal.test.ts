@@ -25,7 +25,7 @@ const others = ["dev-control-plane-1-join", "dev-control-plane-0-prepare"].map(s
 import { runSteps } from "../../../../automation/steps/run-steps.js";
 import type { OperationFacts } from "../../../../automation/steps/step.js";
 
-describe("a kubeconfig that nears its end", () => {
+describe("renewal of the kubeconfig", () => {
   const scripts = (now: string, validity?: object): string[] => {
     const resources = [init, ...others, readiness(validity)];
     return [
@@ -33,18 +33,18 @@ describe("a kubeconfig that nears its end", () => {
     ];
   };
 
-  it("is fetched by the script that hands it out, and by no other", () => {
+  it("marks only the script that returns the kubeconfig", () => {
     assert.deepEqual(scripts("2027-09-20T00:00:00Z", year), [init.urn]);
     assert.deepEqual(scripts("2029-01-01T00:00:00Z", year), [init.urn]);
   });
 
-  it("is left where it is good for long, or nobody knows", () => {
+  it("marks nothing if the kubeconfig is valid for long or its validity is unknown", () => {
     assert.deepEqual(scripts("2027-09-01T00:00:00Z", year), []);
     assert.deepEqual(scripts("2029-01-01T00:00:00Z"), []);
     assert.deepEqual(scripts("2029-01-01T00:00:00Z", { from: "x", to: "y" }), []);
   });
 
-  it("has that script run again in the next run of the engine, and people hear of it", async () => {
+  it("runs the script in the next engine run and notifies the user", async () => {
     const engine = new Engine();
     try {
       const ended = { from: "2020-01-01T00:00:00Z", to: "2021-01-01T00:00:00Z" };

@@ -33,12 +33,12 @@ function warnings(controlPlanes: string, etcd = "", workers = ""): string[] {
   return findSharedHostWarnings(outputs, servers);
 }
 
-describe("what is said of machines that are on one host", () => {
-  it("is nothing where control planes and etcd are apart, whatever the workers are", () => {
+describe("findSharedHostWarnings", () => {
+  it("returns nothing if control planes and etcd are on separate hosts, wherever the workers are", () => {
     for (const hosts of ["a", "abc", "abcde"]) assert.deepEqual(warnings(hosts, "abc", "aaa"), []);
   });
 
-  it("is nothing where the cloud does not say, and of servers that are gone", () => {
+  it("returns nothing if the cloud hides the hosts, and ignores deleted servers", () => {
     assert.deepEqual(warnings("---"), []);
     const [one] = group("control-plane", "control-plane", "a");
     assert.ok(one);
@@ -47,7 +47,7 @@ describe("what is said of machines that are on one host", () => {
     assert.deepEqual(findSharedHostWarnings(parseOutputs({ ...rest, nodes }), []), []);
   });
 
-  it("is which, what is lost with the host, and how one of them gets away from there", () => {
+  it("reports the machines, the loss with their host, and how to move one of them", () => {
     const [warning, ...more] = warnings("aba");
     assert.deepEqual(more, []);
     assert.match(
@@ -57,19 +57,19 @@ describe("what is said of machines that are on one host", () => {
     assert.match(warnings("aaa")[0] ?? "", /^dev-control-plane-0, dev-control-plane-1 and dev-/);
   });
 
-  it("tells a majority that is left from one that is not", () => {
+  it("distinguishes whether a majority of etcd would remain", () => {
     const of = (hosts: string): string[] => warnings(hosts).map((text) => text.split(";")[0] ?? "");
     assert.match(of("aabcd").join(), /^[^,]+ are on one host, and they fail together with it$/);
     assert.equal(of("aabbc").length, 2);
     assert.match(of("aaabc").join(), /etcd loses its majority/);
   });
 
-  it("is said of etcd's own machines, too", () => {
+  it("also checks etcd's own machines", () => {
     const found = warnings("abc", "abb");
     assert.match(found.join(), /^dev-etcd-1 and dev-etcd-2 .* raise `etcd\.nodes\.2\.generation`/);
   });
 
-  it("is that control planes fail together, and no majority, where etcd has machines of its own", () => {
+  it("reports the joint failure of control planes without a majority if etcd has its own machines", () => {
     assert.match(
       warnings("aab", "abc").join(),
       /^[^,;]+ are on one host, and they fail together with it;/,

@@ -10,7 +10,7 @@ import {
 const dev = { name: "dev", identity: "0123456789ab" };
 const other = { name: "dev", identity: "ba9876543210" };
 
-describe("what is left of dead clusters, for programs that embed this", () => {
+describe("createOrphanService", () => {
   let cloud: FakeCloud;
   let networks: { readonly id: string; readonly name: string; readonly tags: string[] }[];
   let volumes: object[];
@@ -41,7 +41,7 @@ describe("what is left of dead clusters, for programs that embed this", () => {
   const ids = (objects: readonly { readonly id: string }[]): string[] =>
     objects.map(({ id }) => id).toSorted();
 
-  it("is found by a name or by an identity; nothing is changed, and one signs in once", async () => {
+  it("finds objects by name or identity without changing them, and signs in once", async () => {
     const orphans = service();
     assert.deepEqual(ids((await orphans.find({ cluster: "dev" })).found), ["n1", "n2", "v1"]);
     assert.deepEqual(ids((await orphans.find({ identity: dev.identity })).found), ["n1", "v1"]);
@@ -50,7 +50,7 @@ describe("what is left of dead clusters, for programs that embed this", () => {
     assert.equal(signIns.length, 1);
   });
 
-  it("goes, but for what cannot be made again", async () => {
+  it("deletes the objects, except those that cannot be recreated", async () => {
     const orphans = service();
     const there = await orphans.find({ identity: dev.identity });
     const begun: string[] = [];
@@ -61,7 +61,7 @@ describe("what is left of dead clusters, for programs that embed this", () => {
     assert.deepEqual(deleted(), ["/network/networks/n1", "/volumev3/volumes/v1"]);
   });
 
-  it("stays where it is not of one identity", async () => {
+  it("refuses to delete objects of several identities", async () => {
     const orphans = service();
     const there = await orphans.find({ cluster: "dev" });
     const nameless = there.found.map((one) => ({ ...one, mark: { ...one.mark, identity: "" } }));
@@ -73,7 +73,7 @@ describe("what is left of dead clusters, for programs that embed this", () => {
     assert.deepEqual(deleted(), []);
   });
 
-  it("stays where somebody else has something in its network", async () => {
+  it("refuses to delete if the network contains a foreign object", async () => {
     const port = { id: "p1", name: "theirs", network_id: "n1", device_owner: "compute:nova" };
     cloud.on("GET /network/ports", () => ({ body: { ports: [port] } }));
     const orphans = service();
@@ -83,7 +83,7 @@ describe("what is left of dead clusters, for programs that embed this", () => {
     assert.deepEqual(deleted(), []);
   });
 
-  it("stays after a stop, which is told as one", async () => {
+  it("reports a cancellation as such and keeps the objects", async () => {
     const orphans = service();
     const there = await orphans.find({ identity: dev.identity });
     await assert.rejects(orphans.delete(there, { signal: AbortSignal.abort() }), {

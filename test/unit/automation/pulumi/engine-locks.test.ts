@@ -15,7 +15,7 @@ import {
 } from "../../../../automation/pulumi/engine-locks.js";
 import { parseBackendDirectory } from "../../../../automation/pulumi/backend.js";
 
-describe("the lock of a stack", () => {
+describe("stack locks", () => {
   let root: string;
   let backend: string;
   beforeEach(() => {
@@ -39,14 +39,14 @@ describe("the lock of a stack", () => {
     assert.ok(lock && others.length === 0);
     return lock;
   };
-  it("is read with its holder", () => {
+  it("are read with their holder", () => {
     const file = put(12, "elsewhere");
     const since = new Date("2026-01-02T03:04:05Z");
     assert.deepEqual(only(), { file, holder: { pid: 12, user: "me", host: "elsewhere", since } });
     assert.equal(describeLock(only()), "process 12 of me on elsewhere, since 2026-01-02T03:04:05Z");
   });
 
-  it("is none of another stack, or of a backend that is no directory", () => {
+  it("exclude those of other stacks and of backends that are not directories", () => {
     put(1, hostname(), "other");
     assert.deepEqual(readStackLocks(backend, "stackadm", "dev"), []);
     assert.deepEqual(readStackLocks("s3://bucket", "stackadm", "dev"), []);
@@ -54,14 +54,14 @@ describe("the lock of a stack", () => {
     assert.equal(parseBackendDirectory("file:///a/b?no_tmp_dir=true"), "/a/b");
   });
 
-  it("counts as held when nobody can read it", () => {
+  it("count as held if unreadable", () => {
     const file = put(2);
     writeFileSync(file, "{");
     assert.deepEqual(only(), { file });
     assert.equal(describeLock(only()), `an unknown process (${file} cannot be read)`);
   });
 
-  it("is kept for an engine of its number that runs here", async () => {
+  it("count as held while an engine with the holder's process ID runs on this host", async () => {
     const link = join(root, "pulumi");
     symlinkSync("/bin/sleep", link);
     const engine = spawn(link, ["30"]);
@@ -75,7 +75,7 @@ describe("the lock of a stack", () => {
     assert.ok(!existsSync(file) && !existsSync(`${file}.attrs`));
   });
 
-  it("is read from what the engine says where nobody else can see it, each once", () => {
+  it("are parsed from the engine's message if the backend is not a directory, without duplicates", () => {
     const line = (pid: number, since: string): string =>
       `  s3://bucket/x.json: created by ann@example.org@host (pid ${pid}) at ${since}\n`;
     const said = line(1, "2026-01-02T05:04:05+02:00") + line(2, "never");

@@ -28,25 +28,25 @@ const change = (operation: string) => ({
   operation,
 });
 
-describe("an engine event", () => {
+describe("decodeEvent", () => {
   const table: [string, unknown, DecodedEngineEvent | undefined][] = [
     [
-      "that begins a step",
+      "decodes the begin of a step",
       { timestamp: 5, resourcePreEvent: step("create") },
       { type: "started", at: 5, change: change("create") } as DecodedEngineEvent,
     ],
     [
-      "that ends a step, with the new id",
+      "decodes the end of a step, with the new ID",
       { timestamp: 6, resOutputsEvent: step("create", { new: { custom: true, id: "n1" } }) },
       { type: "finished", at: 6, change: change("create"), id: "n1" } as DecodedEngineEvent,
     ],
     [
-      "that ends a deletion, with the old id",
+      "decodes the end of a deletion, with the old ID",
       { timestamp: 6, resOutputsEvent: step("delete", { old: { custom: true, id: "n0" } }) },
       { type: "finished", at: 6, change: change("delete"), id: "n0" } as DecodedEngineEvent,
     ],
     [
-      "that fails a step",
+      "decodes a failed step",
       {
         timestamp: 7,
         resOpFailedEvent: step("create", { new: { custom: true, inputs: { name: "dev" } } }),
@@ -59,13 +59,13 @@ describe("an engine event", () => {
       } as DecodedEngineEvent,
     ],
     [
-      "about a resource that stays as it is",
+      "decodes an unchanged resource",
       { timestamp: 8, resourcePreEvent: step("same") },
       { type: "unchanged", at: 8, change: change("same") } as DecodedEngineEvent,
     ],
-    ["that ends nothing", { resOutputsEvent: step("same") }, undefined],
+    ["ignores the end of an unchanged resource", { resOutputsEvent: step("same") }, undefined],
     [
-      "about the engine's own provider",
+      "ignores the engine's own provider",
       {
         timestamp: 8,
         resourcePreEvent: {
@@ -80,12 +80,12 @@ describe("an engine event", () => {
       undefined,
     ],
     [
-      "about a component",
+      "ignores a component",
       { resourcePreEvent: step("create", { new: { custom: false } }) },
       undefined,
     ],
     [
-      "about the outputs of the program, which are as they were",
+      "decodes unchanged outputs of the program",
       {
         timestamp: 8,
         resOutputsEvent: stack({ a: "1", k: "[secret]" }, { k: "[secret]", a: "1" }),
@@ -93,18 +93,22 @@ describe("an engine event", () => {
       { type: "outputs", at: 8, same: true },
     ],
     [
-      "about the outputs of the program, of which one is new",
+      "decodes outputs of the program with a new one",
       { timestamp: 8, resOutputsEvent: stack({ a: "1" }, { a: "1", b: "" }) },
       { type: "outputs", at: 8, same: false },
     ],
     [
-      "about the outputs of a program that had none before",
+      "decodes the first outputs of a program",
       { timestamp: 8, resOutputsEvent: stack(undefined, { a: "1" }) },
       { type: "outputs", at: 8, same: false },
     ],
-    ["without metadata of a state", { resourcePreEvent: step("create", {}) }, undefined],
     [
-      "with a line of a running command",
+      "ignores a step without the metadata of a state",
+      { resourcePreEvent: step("create", {}) },
+      undefined,
+    ],
+    [
+      "decodes an output line of a running command",
       {
         timestamp: 9,
         diagnosticEvent: { urn, message: "kubeadm init\n", severity: "info", ephemeral: true },
@@ -112,7 +116,7 @@ describe("an engine event", () => {
       { type: "log", at: 9, urn, text: "kubeadm init" },
     ],
     [
-      "with a sign of life",
+      "decodes a script's alive message",
       {
         timestamp: 9,
         diagnosticEvent: {
@@ -125,7 +129,7 @@ describe("an engine event", () => {
       { type: "alive", at: 9, urn, serverId, through: [], step: "init", seconds: 20 },
     ],
     [
-      "with a sign of life of a machine behind another one",
+      "decodes the alive message of a machine behind a jump host",
       {
         timestamp: 9,
         diagnosticEvent: {
@@ -146,7 +150,7 @@ describe("an engine event", () => {
       },
     ],
     [
-      "with something like a sign of life, but not of a server",
+      "decodes an alive message without a server ID as output",
       {
         timestamp: 9,
         diagnosticEvent: {
@@ -159,7 +163,7 @@ describe("an engine event", () => {
       { type: "log", at: 9, urn, text: "alive ../os-keypairs init 20 s" },
     ],
     [
-      "with a note of a script, which stays on the screen",
+      "decodes a script's note as a warning",
       {
         timestamp: 9,
         diagnosticEvent: {
@@ -172,7 +176,7 @@ describe("an engine event", () => {
       { type: "message", at: 9, urn, severity: "warning", text: "the disk is slow" },
     ],
     [
-      "with the error of a script, without its signs of life",
+      "removes alive messages from a script's error",
       {
         timestamp: 9,
         diagnosticEvent: {
@@ -184,7 +188,7 @@ describe("an engine event", () => {
       { type: "message", at: 9, urn, severity: "error", text: "status 1:\nkubeadm init" },
     ],
     [
-      "with an error, without its colours",
+      "removes colours from an error",
       {
         timestamp: 9,
         diagnosticEvent: { urn, message: "<{%fg 1%}>broken<{%reset%}>\n", severity: "error" },
@@ -192,7 +196,7 @@ describe("an engine event", () => {
       { type: "message", at: 9, urn, severity: "error", text: "broken" },
     ],
     [
-      "with an error that the program knew, without the mark",
+      "splits the failure code from an error of the program",
       {
         timestamp: 9,
         diagnosticEvent: { message: "<{%reset%}>[NOT_READY] late\nx", severity: "error" },
@@ -200,7 +204,7 @@ describe("an engine event", () => {
       { type: "message", at: 9, urn: "", severity: "error", code: "NOT_READY", text: "late\nx" },
     ],
     [
-      "with a line of a machine that looks like one of the program",
+      "keeps a code-like prefix in a machine's output line",
       {
         timestamp: 9,
         diagnosticEvent: { urn, message: "[FAILED] x", severity: "info", ephemeral: true },
@@ -208,18 +212,22 @@ describe("an engine event", () => {
       { type: "log", at: 9, urn, text: "[FAILED] x" },
     ],
     [
-      "with an information that goes to standard error",
+      "decodes an info message on standard error",
       { timestamp: 9, diagnosticEvent: { message: "hello", severity: "info#err" } },
       { type: "message", at: 9, urn: "", severity: "info", text: "hello" },
     ],
     [
-      "with an empty message",
+      "ignores an empty message",
       { diagnosticEvent: { message: " \n", severity: "error" } },
       undefined,
     ],
-    ["for debugging", { diagnosticEvent: { message: "x", severity: "debug" } }, undefined],
     [
-      "that sums up",
+      "ignores a debug message",
+      { diagnosticEvent: { message: "x", severity: "debug" } },
+      undefined,
+    ],
+    [
+      "decodes the summary",
       {
         timestamp: 10,
         summaryEvent: { durationSeconds: 87, resourceChanges: { create: 3, same: 1 } },
@@ -227,14 +235,14 @@ describe("an engine event", () => {
       { type: "summary", at: 10, seconds: 87, changes: { create: 3, same: 1 } },
     ],
     [
-      "that sums up nothing",
+      "decodes a summary without changes",
       { timestamp: 10, summaryEvent: { durationSeconds: 1, resourceChanges: null } },
       { type: "summary", at: 10, seconds: 1, changes: {} },
     ],
-    ["of another kind", { timestamp: 1, preludeEvent: { config: {} } }, undefined],
-    ["that ends the stream", { timestamp: 1, cancelEvent: {} }, undefined],
-    ["that is none", "hello", undefined],
-    ["that is broken", { resourcePreEvent: { metadata: {} } }, undefined],
+    ["ignores an event of another kind", { timestamp: 1, preludeEvent: { config: {} } }, undefined],
+    ["ignores the end of the stream", { timestamp: 1, cancelEvent: {} }, undefined],
+    ["ignores text that is not an event", "hello", undefined],
+    ["ignores a broken event", { resourcePreEvent: { metadata: {} } }, undefined],
   ];
   for (const [what, raw, expected] of table)
     it(what, () => {
@@ -242,8 +250,8 @@ describe("an engine event", () => {
     });
 });
 
-describe("plain text", () => {
-  it("has neither escape sequences nor the engine's markup", () => {
+describe("stripTerminalEscapes", () => {
+  it("removes escape sequences and the engine's markup", () => {
     assert.equal(stripTerminalEscapes("\u001B[31mred\u001B[0m <{%reset%}>plain"), "red plain");
   });
 });

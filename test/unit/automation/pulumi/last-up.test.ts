@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readLastUp, getLastUpPath, recordUpBegin } from "../../../../automation/pulumi/last-up.js";
 
-describe("what is noted of the last `up` of ours", () => {
+describe("last `up` record", () => {
   let place: { directory: string };
   beforeEach(() => {
     place = { directory: mkdtempSync(join(tmpdir(), "begun-")) };
@@ -13,7 +13,7 @@ describe("what is noted of the last `up` of ours", () => {
     rmSync(place.directory, { recursive: true });
   });
 
-  it("is when it began, and when it ended if anybody saw that", () => {
+  it("has the start, and the end if the run recorded one", () => {
     assert.equal(readLastUp(place), undefined);
     const noted = recordUpBegin(place, 1_000);
     assert.deepEqual(readLastUp(place), { from: 1_000 });
@@ -23,7 +23,7 @@ describe("what is noted of the last `up` of ours", () => {
     assert.ok(to > Date.now() - 10_000);
   });
 
-  it("is what it was before, where that one did nothing", () => {
+  it("is restored if the run changed nothing", () => {
     const first = recordUpBegin(place, 1_000);
     first.undo();
     assert.equal(readLastUp(place), undefined);
@@ -33,7 +33,7 @@ describe("what is noted of the last `up` of ours", () => {
     assert.deepEqual(readLastUp(place), before);
   });
 
-  it("is when it began alone, as earlier releases noted it; nothing where nobody can read that", () => {
+  it("accepts the format of earlier releases with the start only, and ignores unreadable files", () => {
     writeFileSync(getLastUpPath(place), "1767348000000");
     assert.deepEqual(readLastUp(place), { from: 1_767_348_000_000 });
     for (const text of ["", "soon", "-1 5"]) {
@@ -42,7 +42,7 @@ describe("what is noted of the last `up` of ours", () => {
     }
   });
 
-  it("keeps nobody from working who cannot note it", () => {
+  it("does not fail if the record cannot be written", () => {
     const nowhere = { directory: join(getLastUpPath(place), "no directory") };
     writeFileSync(getLastUpPath(place), "1");
     const noted = recordUpBegin(nowhere);

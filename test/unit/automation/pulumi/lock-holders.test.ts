@@ -17,7 +17,7 @@ import {
 } from "../../../../automation/pulumi/lock-holders.js";
 import { runPulumi } from "../../../../automation/pulumi/stack-state.js";
 
-describe("the notes of a stack's engines", () => {
+describe("engine notes", () => {
   let directory: string;
   const children: ChildProcess[] = [];
   beforeEach(() => {
@@ -54,7 +54,7 @@ describe("the notes of a stack's engines", () => {
     return note;
   };
 
-  it("prove that a holder is dead when its process is gone", async () => {
+  it("prove that a lock's holder is dead if the holder's process is gone", async () => {
     const engine = await start();
     recordEngine(directory, engine.pid ?? 0);
     assert.equal(isHolderDead(readEngineNotes(directory), holder(engine.pid)), false);
@@ -62,14 +62,14 @@ describe("the notes of a stack's engines", () => {
     assert.equal(isHolderDead(readEngineNotes(directory), holder(engine.pid)), true);
   });
 
-  it("prove it when the number is another process's by now", async () => {
+  it("prove that the engine ended if another process has its ID", async () => {
     const engine = await start();
     recordEngine(directory, engine.pid ?? 0);
     assert.equal(hasEngineEnded(only()), false);
     assert.equal(hasEngineEnded({ ...only(), started: "1" }), true);
   });
 
-  it("prove nothing of a lock that this engine did not take", async () => {
+  it("prove nothing about a lock that the noted engine did not take", async () => {
     const engine = await start();
     const { pid } = engine;
     recordEngine(directory, pid ?? 0);
@@ -87,7 +87,7 @@ describe("the notes of a stack's engines", () => {
     assert.equal(isHolderDead(readEngineNotes(directory), holder(pid, second)), true);
   });
 
-  describe("after a boot", () => {
+  describe("after a reboot", () => {
     const outside = "pid:[4026531836]";
     const machine = "0123456789abcdef0123456789abcdef";
     const note: EngineNote = {
@@ -100,13 +100,13 @@ describe("the notes of a stack's engines", () => {
     const place = { boot: "second", namespace: outside, machine };
     const here: ObservationPlace = { place, host: "here", booted: 2_000_000 };
 
-    it("prove that nothing of this machine runs any more", () => {
+    it("prove that every engine of this machine has ended", () => {
       assert.equal(hasEngineEnded(note, here), true);
       const lock = { pid: 1, user: "me", host: "here", since: new Date(note.at + 1_000) };
       assert.equal(isHolderDead([note], lock, here), true);
     });
 
-    it("prove nothing where it may be another machine, or a container", () => {
+    it("prove nothing if the note may be of another machine or of a container", () => {
       const inside = "pid:[4026532500]";
       const without = { boot: "second", namespace: outside };
       const cases: readonly [string, EngineNote, ObservationPlace][] = [
@@ -127,13 +127,13 @@ describe("the notes of a stack's engines", () => {
       for (const [what, noted, at] of cases) assert.equal(hasEngineEnded(noted, at), false, what);
     });
 
-    it("prove nothing in another container of the same boot", () => {
+    it("prove nothing about another container of the same boot", () => {
       const there = { ...note, place: { ...place, namespace: "pid:[4026532500]" } };
       assert.equal(hasEngineEnded(there, here), false);
     });
   });
 
-  it("are made of every engine that is started, and of nothing else; kept unless it came to its end", async () => {
+  it("are written for every started engine and no other process, and kept until the engine ends normally", async () => {
     const [engine, plugin] = [command("pulumi"), command("pulumi-language-nodejs")];
     const forget = recordStartedEngines(directory);
     await start(plugin);
@@ -149,7 +149,7 @@ describe("the notes of a stack's engines", () => {
     );
   });
 
-  it("are made of the commands that take the lock, and kept of one that was killed", async () => {
+  it("are written for commands that lock the stack, and kept if the command was killed", async () => {
     const script = '#!/bin/sh\nsleep 0.2\nls engines >>"$HOME/seen" 2>&1\neval "$END"\n';
     writeFileSync(join(directory, "pulumi"), script, { mode: 0o755 });
     const access = (END: string) => ({
@@ -166,7 +166,7 @@ describe("the notes of a stack's engines", () => {
     assert.equal(hasEngineEnded(only()), true);
   });
 
-  it("are forgotten of a stack that nobody holds, but for engines that begin", async () => {
+  it("are deleted if no process holds the stack, except those of starting engines", async () => {
     const [one, other] = [await start(), await start()];
     for (const { pid } of [one, other]) recordEngine(directory, pid ?? 0);
     await end(one);

@@ -67,8 +67,8 @@ const states = fc
 
 const ours = createApiDependencyPredicate(new Set(["urn:ours"]));
 
-describe("the state of a cluster that is abandoned", () => {
-  it("keeps everything but what needs its API, and no reference leads nowhere", () => {
+describe("omitResources for an abandoned cluster", () => {
+  it("omits exactly the resources that need the cluster's API, and leaves no dangling reference", () => {
     fc.assert(
       fc.property(states, (resources) => {
         const before = { version: 3, deployment: { resources } };
@@ -97,7 +97,7 @@ describe("the state of a cluster that is abandoned", () => {
     );
   });
 
-  it("gives a child whose parent is gone to the nearest that stays", () => {
+  it("moves a child of an omitted parent to the nearest remaining ancestor", () => {
     const all = ["a server", "an object", "a teardown", "a server"] as const;
     const resources = all.map((kind, index) => ({
       ...resource(index, kind),
@@ -110,7 +110,7 @@ describe("the state of a cluster that is abandoned", () => {
     );
   });
 
-  it("forgets interrupted operations in the cluster, and no other", () => {
+  it("drops pending operations in the cluster and keeps all others", () => {
     const kept: readonly Kind[] = ["an object of another provider", "a server"];
     const pending = (["an object", ...kept] as const).map((kind, index) => ({
       resource: resource(index, kind),

@@ -5,40 +5,44 @@ import { creating, resource } from "../../../support/engine/pending-operations.j
 
 const instance = "openstack:compute/instance:Instance";
 
-describe("what is done about an interrupted operation", () => {
+describe("getUndoStep", () => {
   const table: [string, string, string][] = [
-    ["a script is simply run again", "command:remote:Command", "forget"],
-    ["a server is looked up and deleted", instance, "delete object"],
-    ["a network is looked up and deleted", "openstack:networking/network:Network", "delete object"],
+    ["forgets a script, which runs again", "command:remote:Command", "forget"],
+    ["finds and deletes a server", instance, "delete object"],
+    ["finds and deletes a network", "openstack:networking/network:Network", "delete object"],
     [
-      "an interface is detached",
+      "detaches a router interface",
       "openstack:networking/routerInterface:RouterInterface",
       "detach router",
     ],
     [
-      "a rule is looked up and deleted",
+      "finds and deletes a security group rule",
       "openstack:networking/secGroupRule:SecGroupRule",
       "delete rule",
     ],
-    ["an object of the cluster is taken over", "kubernetes:core/v1:Service", "forget"],
     [
-      "a part of a load balancer is looked up and deleted",
+      "forgets a Kubernetes object, which the next create adopts",
+      "kubernetes:core/v1:Service",
+      "forget",
+    ],
+    [
+      "finds and deletes a part of a load balancer",
       "openstack:loadbalancer/listener:Listener",
       "delete part",
     ],
-    ["what is unknown is left to the engine", "random:index:Pet", "forget"],
+    ["leaves unknown types to the engine", "random:index:Pet", "forget"],
   ];
   for (const [what, type, act] of table)
     it(what, () => {
       assert.equal(getUndoStep(creating(type, "x")).act, act);
     });
 
-  it("nothing, when it was no creation: the state knows the resource", () => {
+  it("forgets an operation that is not a create, because the state has the resource", () => {
     for (const type of ["updating", "deleting", "reading", "importing"])
       assert.equal(getUndoStep({ type, resource: resource(instance, "x") }).act, "forget");
   });
 
-  it("finds the object by its exact name, a floating IP by its description", () => {
+  it("matches an object by its exact name, and a floating IP by its description", () => {
     const server = resource(instance, "r", { name: "dev-0" });
     assert.equal(mayBeCreatedBy(object({ name: "dev-0" }), server), true);
     assert.equal(mayBeCreatedBy(object({ name: "dev-01" }), server), false);

@@ -12,7 +12,7 @@ const urn = (chain: string, name: string): string => `urn:pulumi:dev::stackadm::
 const cluster = "stackadm:index:Cluster";
 const remote = "command:remote:Command";
 
-describe("the phase of a resource", () => {
+describe("findResourcePhase", () => {
   const table: [Phase | undefined, string, string][] = [
     [
       "network",
@@ -128,12 +128,12 @@ describe("the phase of a resource", () => {
     [undefined, "random:index:Pet", "somebody-elses"],
   ];
   for (const [phase, chain, name] of table)
-    it(`is ${phase ?? "none"} for ${getShortType(chain)} ${name}`, () => {
+    it(`returns ${phase ?? "none"} for ${getShortType(chain)} ${name}`, () => {
       assert.equal(findResourcePhase(urn(chain, name)), phase);
     });
 });
 
-describe("the phases", () => {
+describe("phases", () => {
   it("follow each other in stages", () => {
     const stages = phases.map((phase) => phaseFacts[phase].stage);
     assert.deepEqual(stages, [...stages].sort());
@@ -147,8 +147,8 @@ describe("the phases", () => {
   });
 });
 
-describe("a URN", () => {
-  it("falls into its parts", () => {
+describe("parseUrn", () => {
+  it("splits a URN into its parts", () => {
     assert.deepEqual(parseUrn("urn:pulumi:dev::stackadm::a:b:C$d:e/f:G::name"), {
       stack: "dev",
       project: "stackadm",
@@ -162,7 +162,7 @@ describe("a URN", () => {
     assert.equal(parseUrn("urn:pulumi:dev::p::a:b:C::one::two").name, "one::two");
   });
 
-  it("that is none has empty parts", () => {
+  it("returns empty parts for an invalid URN", () => {
     assert.equal(parseUrn("").name, "");
     assert.equal(parseUrn("hello").type, "");
   });

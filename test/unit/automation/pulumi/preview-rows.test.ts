@@ -5,7 +5,7 @@ import {
   createPlanRows,
 } from "../../../../automation/pulumi/preview-rows.js";
 
-describe("the rows of a plan", () => {
+describe("rows of a plan", () => {
   const change = (urn: string, operation: string) => ({
     urn,
     name: "n",
@@ -13,7 +13,7 @@ describe("the rows of a plan", () => {
     phase: undefined,
     operation,
   });
-  it("are what would happen, without providers and what stays", () => {
+  it("list the changes without providers and unchanged resources", () => {
     assert.deepEqual(
       createPlanRows([
         { type: "started", at: 0, change: change("urn:pulumi:d::p::a:b:T::n", "create") },
@@ -29,7 +29,7 @@ describe("the rows of a plan", () => {
     );
   });
 
-  it("leave out resources of which the plan will not happen", () => {
+  it("omit the resources that the caller excludes", () => {
     const of = (urn: string, operation: string) => ({
       type: "started" as const,
       at: 0,
@@ -40,7 +40,7 @@ describe("the rows of a plan", () => {
     assert.deepEqual(rows, [{ operation: "update", type: "T", name: "n" }]);
   });
 
-  it("of several steps keep the first step that changes a resource, and no repair of one that changes", () => {
+  it("keep the first changing step of each resource, and omit its repair if another step changes the resource", () => {
     const of = (operation: string, name: string) => ({ operation, type: "T", name });
     const repairs = [of("repair", "half"), of("repair", "other")];
     const balancers = [of("replace", "lb")];
@@ -52,7 +52,7 @@ describe("the rows of a plan", () => {
     ]);
   });
 
-  it("are counted once where a refresh sees what was told before, too", () => {
+  it("count a resource once if both a refresh and an earlier step report it", () => {
     const finished = {
       type: "finished",
       at: 0,

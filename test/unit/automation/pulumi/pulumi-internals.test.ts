@@ -55,7 +55,7 @@ describe("pulumi-internals, with Pulumi's Node SDK", function () {
     assert.match(up, /^up .*--skip-preview .*--skip-preview=false\b/);
   });
 
-  it("disableOperationResults spares the processes that the SDK starts after each operation", async () => {
+  it("disableOperationResults prevents the processes that the SDK starts after each operation", async () => {
     const operations = {
       up: (stack: Stack) => stack.up(),
       refresh: (stack: Stack) => stack.refresh(),
@@ -103,7 +103,7 @@ describe("deleteEmptyAttributes", () => {
     assert.equal(deleteEmptyAttributes(placeOf()), 0);
   });
 
-  it("deletes nothing in a backend that is no directory or has no such stack", () => {
+  it("deletes nothing in a backend that is not a directory or lacks the stack", () => {
     assert.equal(deleteEmptyAttributes({ ...placeOf(), backend: "s3://states" }), 0);
     assert.equal(deleteEmptyAttributes(placeOf("other")), 0);
     rmSync(join(root, ".pulumi"), { recursive: true });

@@ -31,15 +31,15 @@ const without = ({ version, deployment }: StateExport, ...ids: string[]): StateE
   },
 });
 
-describe("what the program has stay", () => {
-  it("stays when the state has forgotten it, whatever is forgotten later", () => {
+describe("retained objects", () => {
+  it("stay recorded after the state has dropped their resources", () => {
     const first = without(addRetainedIds(stateOf(identity(), kept("a"), kept("b"))), "a");
     assert.deepEqual(findRetainedIds(first), new Set(["a", "b"]));
     const { owned, retained } = findStackOwnership(without(addRetainedIds(first), "b"));
     assert.deepEqual([owned, retained], [new Set(["of dev"]), new Set(["a", "b"])]);
   });
 
-  it("is what the state says of what it holds: the program may have changed its mind", () => {
+  it("follow the state of existing resources, because the program may stop retaining them", () => {
     const before = addRetainedIds(stateOf(identity(), kept("a")));
     const resources = before.deployment.resources?.map((one) => ({
       ...one,
@@ -48,12 +48,12 @@ describe("what the program has stay", () => {
     assert.deepEqual(findRetainedIds({ ...before, deployment: { resources } }), new Set());
   });
 
-  it("is remembered by every identity: a stack may give up one of its clusters", () => {
+  it("are recorded in every identity, because a stack may drop one of its clusters", () => {
     const state = addRetainedIds(stateOf(identity(), identity("b", "ba9876543210"), kept("a")));
     assert.deepEqual(findRetainedIds(without(state, "a", "of dev")), new Set(["a"]));
   });
 
-  it("is written once, and not where there is none or nothing to remember it", () => {
+  it("are recorded once, and not without an identity or without retained objects", () => {
     const state = addRetainedIds(stateOf(identity(), kept("a")));
     assert.equal(addRetainedIds(state), state);
     const forgotten = without(state, "a");
@@ -62,7 +62,7 @@ describe("what the program has stay", () => {
       assert.equal(addRetainedIds(one), one);
   });
 
-  it("is no address that the project had before, nothing that was only read, and no credential of a cluster's", () => {
+  it("exclude existing floating IPs, resources that are only read, and clusters' credentials", () => {
     const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
     const state = stateOf(
       identity(),
@@ -75,7 +75,7 @@ describe("what the program has stay", () => {
     assert.deepEqual(findRetainedIds(undefined), new Set());
   });
 
-  it("is not what a shell said when it made an identity", () => {
+  it("are not parsed from shell warnings in the identity's stderr", () => {
     const one = identity();
     const said = { ...one, outputs: { ...one.outputs, stderr: "sh: warning: stays: nothing" } };
     assert.deepEqual(findRetainedIds(stateOf(said)), new Set());

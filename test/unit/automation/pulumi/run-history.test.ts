@@ -41,13 +41,13 @@ const atMost = (from: number, written: number) => ({
   atMost: true,
 });
 
-describe("when runs were at work of which the state may not know everything", () => {
-  it("never, where the last one ended well", () => {
+describe("findUnrecordedRunPeriods", () => {
+  it("returns nothing if the last run succeeded", () => {
     const history = [run(6, "succeeded"), run(4, "failed")];
     assert.deepEqual(findUnrecordedRunPeriods({ history }, state()), []);
   });
 
-  it("while those failed that came after the last good update; a refresh neither makes nor settles anything", () => {
+  it("returns the runs that failed after the last successful update; a refresh does not count", () => {
     const history = [
       run(8, "failed"),
       run(6, "succeeded", { kind: "refresh" }),
@@ -60,7 +60,7 @@ describe("when runs were at work of which the state may not know everything", ()
     );
   });
 
-  it("at most since all was settled, until no create can last any more, where the state says that one was interrupted", () => {
+  it("returns an upper bound from the last success until a create times out if the state has a pending create", () => {
     const runs = { history: [run(4, "succeeded")] };
     assert.deepEqual(findUnrecordedRunPeriods(runs, state(7)), [atMost(5, 7)]);
     assert.deepEqual(findUnrecordedRunPeriods(runs, state(), { interrupted: state(7) }), [
@@ -68,7 +68,7 @@ describe("when runs were at work of which the state may not know everything", ()
     ]);
   });
 
-  it("certainly since the one of ours began that nobody recorded, until the state was written", () => {
+  it("returns the exact period of an unrecorded `up` of this machine until the state was written", () => {
     const runs = { history: [run(4, "succeeded")], begun: { from: hour(6) } };
     const surely = { from: hour(6), to: hour(7) };
     assert.deepEqual(findUnrecordedRunPeriods(runs, state(7)), [surely, atMost(5, 7)]);
@@ -79,14 +79,14 @@ describe("when runs were at work of which the state may not know everything", ()
     assert.deepEqual(copied, [atMost(5, 7)], "it came to its end: it is not the one");
   });
 
-  it("as before, where runs failed since, which keep what is in the making; until when is not certain any more", () => {
+  it("returns only the upper bound if a later run failed and kept the pending create", () => {
     const last = run(8, "failed");
     const runs = { history: [last, run(4, "succeeded")], begun: { from: hour(6) } };
     const failed = { from: hour(8), to: hour(9), ended: true };
     assert.deepEqual(findUnrecordedRunPeriods(runs, state(9)), [failed, atMost(5, 9)]);
   });
 
-  it("since the stack began, where its first run was interrupted", () => {
+  it("starts with the stack's creation if the first run was interrupted", () => {
     assert.deepEqual(findUnrecordedRunPeriods({ history: [] }, state(2)), [atMost(1, 2)]);
     const first = { history: [], begun: { from: hour(1) - 2_000 } };
     assert.deepEqual(findUnrecordedRunPeriods(first, state(2)), [
@@ -95,13 +95,13 @@ describe("when runs were at work of which the state may not know everything", ()
     ]);
   });
 
-  it("as before, where only a refresh came since, which keeps what is in the making", () => {
+  it("returns only the upper bound if a later refresh kept the pending create", () => {
     const refresh = run(8, "succeeded", { kind: "refresh" });
     const runs = { history: [refresh, run(4, "succeeded")], begun: { from: hour(6) } };
     assert.deepEqual(findUnrecordedRunPeriods(runs, state(9)), [atMost(5, 9)]);
   });
 
-  it("never that could be told, where the state does not say when it was written", () => {
+  it("returns nothing if the state has no time of writing", () => {
     const { deployment } = state(7);
     for (const manifest of [undefined, {}, { time: "0001-01-01T00:00:00Z" }]) {
       const silent = { version: 3, deployment: { ...deployment, manifest } };
@@ -109,7 +109,7 @@ describe("when runs were at work of which the state may not know everything", ()
     }
   });
 
-  it("takes a clock that differs by less than a minute for the same", () => {
+  it("tolerates clocks that differ by less than a minute", () => {
     const stretch = [{ from: hour(4), to: hour(5) }];
     assert.equal(isWithinPeriods("2026-01-02T03:59:30Z", stretch), true);
     assert.equal(isWithinPeriods("2026-01-02T05:00:30Z", stretch), true);
@@ -118,7 +118,7 @@ describe("when runs were at work of which the state may not know everything", ()
     assert.equal(isWithinPeriods("no time", stretch), false);
   });
 
-  it("takes clocks for the same where it is told to", () => {
+  it("uses the tolerance that the caller passes", () => {
     const stretch = [{ from: hour(4), to: hour(5) }];
     assert.equal(isWithinPeriods(at(4), stretch, 0), true);
     assert.equal(isWithinPeriods(at(5), stretch, 0), true);
@@ -126,7 +126,7 @@ describe("when runs were at work of which the state may not know everything", ()
     assert.equal(isWithinPeriods("2026-01-02T05:00:01Z", stretch, 0), false);
   });
 
-  it("are told apart where they were to take everything away", () => {
+  it("marks failed destroys, until a later run succeeds", () => {
     const runs = [run(6, "failed", { kind: "destroy" }), run(4, "succeeded")];
     const stretch = { from: hour(6), to: hour(7), destroyed: true };
     assert.deepEqual(findUnrecordedRunPeriods({ history: runs }, state()), [stretch]);

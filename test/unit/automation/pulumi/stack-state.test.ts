@@ -36,7 +36,7 @@ async function fails(work: Promise<unknown>, code: FailureCode, said: RegExp): P
   return error;
 }
 
-describe("the state of a stack", () => {
+describe("stack state", () => {
   let engine: Engine;
   beforeEach(() => {
     engine = new Engine();
@@ -45,7 +45,7 @@ describe("the state of a stack", () => {
     engine.remove();
   });
 
-  it("is undefined when there is no such stack, which is no error", async () => {
+  it("is undefined if the stack does not exist", async () => {
     assert.equal(await readState(engine.access()), undefined);
   });
 
@@ -54,7 +54,7 @@ describe("the state of a stack", () => {
     assert.deepEqual(await readState(engine.access()), { version: 3, deployment: {} });
   });
 
-  it("that cannot be read is an error with the engine's own words, never an absent stack", async () => {
+  it("reports an unreadable state with the engine's message, never as a missing stack", async () => {
     engine.refuses({ "stack export": "error: bucket is on fire\n" });
     await fails(readState(engine.access()), "FAILED", /^The stack's .*: error: bucket is on fire$/);
   });
@@ -63,7 +63,7 @@ describe("the state of a stack", () => {
     "incorrect passphrase",
     "passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE environment variables",
   ])
-    it(`names the passphrase when the engine says: ${said}`, async () => {
+    it(`reports the passphrase as the cause if the engine prints: ${said}`, async () => {
       const text = `error: could not deserialize deployment: constructing secrets manager: ${said}\n`;
       engine.state({});
       for (const [command, read] of [
@@ -81,7 +81,7 @@ describe("the state of a stack", () => {
       }
     });
 
-  it("holds the identities that were made, and takes nothing else for one", () => {
+  it("yields the identities of identity commands only", () => {
     const made = (name: string, stdout: string) => ({
       urn: urnOf("command:local:Command", name),
       type: "command:local:Command",
@@ -99,13 +99,13 @@ describe("the state of a stack", () => {
     assert.deepEqual([...findClusterIdentities(undefined)], []);
   });
 
-  it("is asked for without a terminal, and with secrets encrypted", async () => {
+  it("is exported non-interactively and with encrypted secrets", async () => {
     engine.state({});
     await readState(engine.access());
     assert.deepEqual(engine.calls(), ["stack export --non-interactive --stack dev"]);
   });
 
-  it("comes back unchanged when it is written, with what we know nothing of", async () => {
+  it("is imported unchanged, including unknown fields", async () => {
     const deployment = {
       manifest: { magic: "m", version: "v3.250.0" },
       secrets_providers: { type: "passphrase", state: { salt: "s" } },
@@ -121,7 +121,7 @@ describe("the state of a stack", () => {
     assert.ok(resource);
   });
 
-  it("travels over standard input: no file and no argument carries it", async () => {
+  it("is passed over standard input, never by a file or an argument", async () => {
     engine.state({ resources: [server("vm", "secret-id")] });
     const state = await readState(engine.access());
     assert.ok(state);
@@ -129,7 +129,7 @@ describe("the state of a stack", () => {
     assert.ok(engine.calls().every((call) => !/secret-id|--file/.test(call)));
   });
 
-  it("says of each output what it is, and whether it is secret", async () => {
+  it("yields each output's value and whether the output is secret", async () => {
     const nested = { list: [{ kubeconfig: "k", name: "n" }] };
     const outputs = { plain: { value: [1] }, hidden: { value: "h", secret: true } };
     engine.outputs({ ...outputs, nested: { value: nested } });
@@ -147,7 +147,7 @@ describe("the state of a stack", () => {
     assert.equal(engine.calls().length, calls + 2);
   });
 
-  it("that is refused when it is written is an error", async () => {
+  it("reports an error if the import is refused", async () => {
     engine.state({});
     const state = await readState(engine.access());
     assert.ok(state);
@@ -158,19 +158,19 @@ describe("the state of a stack", () => {
     });
   });
 
-  it("does not hold the floating IP that it only put somewhere", () => {
+  it("does not own a floating IP that it only associates", () => {
     const type = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
     const resources = [{ ...server("a", "given"), custom: true, type }];
     assert.deepEqual(findOwnedIds({ version: 3, deployment: { resources } }), new Set());
   });
 
-  it("does not hold what it only read", () => {
+  it("does not own resources that it only reads", () => {
     const shared = { ...server("shared", "theirs"), external: true };
     const state = { version: 3, deployment: { resources: [shared, server("a", "1")] } };
     assert.deepEqual(findOwnedIds(state), new Set(["1"]));
   });
 
-  it("names everything that the stack holds in the cloud", () => {
+  it("lists all objects that the stack owns in the cloud", () => {
     const resources = [server("a", "1"), server("b"), server("c", "2")].map((one) => ({
       ...one,
       custom: true,
@@ -181,7 +181,7 @@ describe("the state of a stack", () => {
   });
 });
 
-describe("what a stack knows of its cluster", () => {
+describe("outputs of a stack", () => {
   let engine: Engine;
   beforeEach(() => {
     engine = new Engine();
@@ -189,7 +189,7 @@ describe("what a stack knows of its cluster", () => {
   afterEach(() => {
     engine.remove();
   });
-  it("are its outputs, secrets in clear unless they are to be hidden", async () => {
+  it("show secrets in clear unless the caller hides them", async () => {
     engine.state({});
     engine.outputs({ a: { value: [1] }, kubeconfig: { value: "k", secret: true } });
     assert.deepEqual(await readOutputs(engine.access()), { a: [1], kubeconfig: "k" });
@@ -197,7 +197,7 @@ describe("what a stack knows of its cluster", () => {
     assert.deepEqual(hidden, { a: [1], kubeconfig: "[secret]" });
   });
 
-  it("is the names that its clusters have in the cloud, of one without servers its component's", () => {
+  it("yield the clusters' names in the cloud, or the component's name without servers", () => {
     const mark = (component: string, stdout: string) => ({
       urn: urnOf("command:local:Command", `${component}-identity`),
       outputs: { stdout },

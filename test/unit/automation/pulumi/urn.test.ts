@@ -11,8 +11,8 @@ const name = fc
   .string({ unit: "grapheme-ascii", minLength: 1, maxLength: 20 })
   .filter((text) => !text.startsWith(":"));
 
-describe("a URN", () => {
-  it("gives back the parts that it was made of", () => {
+describe("parseUrn", () => {
+  it("returns the parts of which a URN was built", () => {
     fc.assert(
       fc.property(word, word, fc.array(type, { minLength: 1, maxLength: 4 }), name, (...parts) => {
         const [stack, project, types, resource] = parts;
@@ -28,20 +28,20 @@ describe("a URN", () => {
     );
   });
 
-  it("that is none has empty parts instead of an error: it is only shown", () => {
+  it("returns empty parts instead of an error for an invalid URN", () => {
     for (const text of ["", "vm", "urn:pulumi:dev"])
       assert.deepEqual([parseUrn(text).type, parseUrn(text).name], ["", ""]);
   });
 });
 
-describe("a type, for people", () => {
-  it("is its last word", () => {
+describe("getShortType", () => {
+  it("returns the last part of the type", () => {
     assert.equal(getShortType("openstack:networking/network:Network"), "Network");
     assert.equal(getShortType("kubernetes:core/v1:Service"), "Service");
     assert.equal(getShortType("Service"), "Service");
   });
 
-  it("never has the separator of types", () => {
+  it("never returns the separator of types", () => {
     fc.assert(fc.property(type, (token) => !getShortType(token).includes(":")));
   });
 });

@@ -24,7 +24,7 @@ import { getPackageRoot } from "../../../../base/paths.js";
 
 const salt = "v1:abc:v1:def";
 
-describe("the private directory of a stack", () => {
+describe("workspace of a stack", () => {
   let project: string;
   let state: string;
   const before = process.env["XDG_STATE_HOME"];
@@ -57,7 +57,7 @@ describe("the private directory of a stack", () => {
       work,
     );
 
-  it("holds the project without its entry file, since the program runs inline", () => {
+  it("contains the project without its entry file, because the program runs inline", () => {
     const { directory, project: name } = prepare();
     assert.equal(name, "thing");
     assert.deepEqual(parse(readFileSync(join(directory, "Pulumi.yaml"), "utf8")), {
@@ -66,7 +66,7 @@ describe("the private directory of a stack", () => {
     });
   });
 
-  it("holds a private copy of the stack's settings; the checkout is not touched", () => {
+  it("contains a private copy of the stack's settings and leaves the checkout unchanged", () => {
     const original = readFileSync(join(project, "Pulumi.dev.yaml"), "utf8");
     const { directory } = prepare();
     const copy = join(directory, "Pulumi.dev.yaml");
@@ -75,7 +75,7 @@ describe("the private directory of a stack", () => {
     assert.equal(readFileSync(join(project, "Pulumi.dev.yaml"), "utf8"), original);
   });
 
-  it("keeps the salt that the engine wrote into the copy, and takes changed settings", async () => {
+  it("keeps the salt that the engine wrote, and takes changed settings", async () => {
     const { directory } = prepare();
     const copy = join(directory, "Pulumi.dev.yaml");
     writeFileSync(copy, `${readFileSync(copy, "utf8")}encryptionsalt: ${salt}\n`);
@@ -87,7 +87,7 @@ describe("the private directory of a stack", () => {
     });
   });
 
-  it("leaves the copy as it is until an engine begins: another one may be about to read it", () => {
+  it("keeps the copy until an engine starts, because another engine may be about to read it", () => {
     const { directory } = prepare();
     const copy = join(directory, "Pulumi.dev.yaml");
     const before = readFileSync(copy, "utf8");
@@ -95,7 +95,7 @@ describe("the private directory of a stack", () => {
     assert.equal(readFileSync(copy, "utf8"), before);
   });
 
-  it("gives each engine its own settings until that has read them, however many begin", async () => {
+  it("gives each concurrent engine its own settings until the engine has read the settings", async () => {
     const copy = join(prepare().directory, "Pulumi.dev.yaml");
     const of = async (number: number): Promise<void> => {
       const settings = `config:\n  thing:a: ${number}\n`;
@@ -109,7 +109,7 @@ describe("the private directory of a stack", () => {
     await Promise.all([1, 2, 3].map(of));
   });
 
-  it("goes to the next engine when one cannot begin", async () => {
+  it("goes to the next engine if one fails to start", async () => {
     await assert.rejects(
       begin({}, () => Promise.reject(new Error("no"))),
       /no/,
@@ -117,7 +117,7 @@ describe("the private directory of a stack", () => {
     await begin();
   });
 
-  it("is written whole, so that a stop in the middle loses no salt", async () => {
+  it("is written atomically, so that an interruption loses no salt", async () => {
     const copy = join(prepare().directory, "Pulumi.dev.yaml");
     const before = readFileSync(copy, "utf8");
     linkSync(copy, join(state, "before"));
@@ -126,7 +126,7 @@ describe("the private directory of a stack", () => {
     assert.equal(readFileSync(join(state, "before"), "utf8"), before);
   });
 
-  it("is another one for another backend, project or stack", () => {
+  it("differs for another backend, project or stack", () => {
     const one = prepare().directory;
     assert.match(one, /\/work\/dev-[0-9a-f]{8}$/);
     for (const backend of ["file:///c", "file:///b-", "postgres://one@host/b"])
@@ -138,7 +138,7 @@ describe("the private directory of a stack", () => {
     assert.notEqual(prepare().directory, one);
   });
 
-  it("is the same for a backend that is written another way, or has another password", () => {
+  it("is the same for another spelling or another password of the backend", () => {
     const of = (backend: string) => prepare({ backend }).directory;
     assert.equal(of("file:///b?create_dir=true"), of("file:///b"));
     assert.equal(of("file:///b/"), of("file:///b"));
@@ -146,7 +146,7 @@ describe("the private directory of a stack", () => {
     assert.notEqual(of("postgres://me:one@host/b"), of("postgres://you:one@host/b"));
   });
 
-  it("takes over the salt that an earlier release kept, for each project that shared its directory", () => {
+  it("takes the salt that an earlier release kept, for each project in the shared directory", () => {
     const earlier = join(state, "stackadm", "work", "file-b", "dev", "Pulumi.dev.yaml");
     mkdirSync(dirname(earlier), { recursive: true });
     writeFileSync(earlier, `config: {}\nencryptionsalt: ${salt}\n`);
@@ -162,17 +162,17 @@ describe("the private directory of a stack", () => {
     assert.equal(saltOf(prepare({ backend: "file:///c" }).directory), undefined);
   });
 
-  it("takes settings given as text instead of the file's", () => {
+  it("uses settings that the caller passes as text instead of the file's", () => {
     const { directory } = prepare({ stack: "given", settings: "config: { thing:b: 3 }\n" });
     const copy = readFileSync(join(directory, "Pulumi.given.yaml"), "utf8");
     assert.deepEqual(parse(copy), { config: { "thing:b": 3 } });
   });
 
-  it("is refused for a stack without a file, in a sentence that says what to do", () => {
+  it("requires the stack's file, and the error explains what to do", () => {
     assert.throws(() => prepare({ stack: "none" }), /There is no .*Pulumi\.none\.yaml/);
   });
 
-  it("is refused for settings that lead OpenStack's provider to another place than the commands ask", () => {
+  it("refuses settings that point OpenStack's provider to another cloud than the commands use", () => {
     for (const key of ["cloud", "region", "tenantName", "applicationCredentialId"])
       assert.throws(
         () => prepare({ settings: `config: { openstack:${key}: x, thing:a: 1 }\n` }),
@@ -181,7 +181,7 @@ describe("the private directory of a stack", () => {
     prepare({ settings: "config: { openstack:maxRetries: 3 }\n" });
   });
 
-  it("is refused for a name that would lead elsewhere", () => {
+  it("refuses a stack name that is a path", () => {
     for (const stack of ["../x", "a/b", "", "a b"])
       for (const refused of [
         () => readStackFile(project, stack),
@@ -191,20 +191,20 @@ describe("the private directory of a stack", () => {
   });
 });
 
-describe("the settings of a stack", () => {
-  it("keep a salt of their own", () => {
+describe("copySecretsProvider", () => {
+  it("keeps the stack's own salt", () => {
     const own = "encryptionsalt: own\n";
     assert.deepEqual(parse(copySecretsProvider(own, `encryptionsalt: ${salt}\n`)), {
       encryptionsalt: "own",
     });
   });
 
-  it("keep another secrets provider of their own", () => {
+  it("keeps the stack's own secrets provider", () => {
     const text = copySecretsProvider("secretsprovider: gcpkms://x\n", `encryptionsalt: ${salt}\n`);
     assert.deepEqual(parse(text), { secretsprovider: "gcpkms://x" });
   });
 
-  it("may be empty", () => {
+  it("accepts empty settings", () => {
     assert.deepEqual(parse(copySecretsProvider("", `encryptionsalt: ${salt}\n`)), {
       config: {},
       encryptionsalt: salt,
@@ -213,8 +213,8 @@ describe("the settings of a stack", () => {
   });
 });
 
-describe("the package", () => {
-  it("has its root where Pulumi.yaml lies, and the program beside it", () => {
+describe("package", () => {
+  it("has Pulumi.yaml and the program at its root", () => {
     assert.ok(existsSync(join(getPackageRoot(), "Pulumi.yaml")));
     assert.equal(findProgramModulePath(), join(getPackageRoot(), "index.ts"));
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { WhichCluster } from "../../../../automation/engine/operation-options.js";
 import { renderClusterLine } from "../../../../automation/render/cluster-line.js";
 
-describe("the line that says whose cluster it is", () => {
+describe("renderClusterLine", () => {
   const place = { cloud: "prod", region: "one", project: { id: "p", name: "demo" } };
   const nowhere = { clusters: ["shop"], identities: ["0123456789ab"], held: true };
   const shop = { ...nowhere, place };

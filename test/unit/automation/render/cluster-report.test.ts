@@ -24,8 +24,8 @@ const node = (fields: Partial<NodeReport>): NodeReport => ({
   ...fields,
 });
 
-describe("the report at the end of `up`", () => {
-  it("reads well as a whole", () => {
+describe("report at the end of `up`", () => {
+  it("matches the reviewed text", () => {
     const late = { ready: false, reason: "the cloud controller manager has not initialized it" };
     const worker = { name: "dev-general-0", role: "general", internalAddress: "10.0.0.11" };
     const nodes = [node({}), node({ ...worker, externalAddress: "", zone: "", ...late })];
@@ -64,7 +64,7 @@ describe("the report at the end of `up`", () => {
     golden("report.txt", `${parts.join("\n\n")}\n`);
   });
 
-  it("never calls a check good that failed, whatever the answer says", () => {
+  it("never shows a failed check as passed, whatever the answer contains", () => {
     fc.assert(
       fc.property(fc.string(), fc.boolean(), (answer, ok) => {
         const check = { name: "n", where: "w", ok, answer };
@@ -74,7 +74,7 @@ describe("the report at the end of `up`", () => {
     );
   });
 
-  it("names the stack in every command that needs it, and only then", () => {
+  it("names the stack only in commands that require the name", () => {
     for (const onLab of [true, false]) {
       assert.doesNotMatch(renderNextCommands("dev", "/k", { onLab }), /--stack/);
       const lines = renderNextCommands("prod", "/k", { onLab }).split("\n");
@@ -83,16 +83,16 @@ describe("the report at the end of `up`", () => {
     }
   });
 
-  it("offers to stop the lab only to those who are on it", () => {
+  it("suggests stopping the lab only to users of the lab", () => {
     assert.match(renderNextCommands("dev", "/k", { onLab: true }), /lab down/);
     assert.doesNotMatch(renderNextCommands("dev", "/k", { onLab: false }), /lab/);
   });
 });
 
-describe("the times of an operation", () => {
+describe("times of an operation", () => {
   const phases = Object.keys(phaseFacts) as Phase[];
 
-  it("have a phase's title, its own duration and how many resources it made", () => {
+  it("contain each phase's title, duration and number of created resources", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...phases),
@@ -109,7 +109,7 @@ describe("the times of an operation", () => {
     );
   });
 
-  it("end with the whole, which is no sum: phases run side by side", () => {
+  it("end with the total duration, which is less than the sum because phases overlap", () => {
     const table = renderPhaseTimesTable(
       [
         { title: "A", milliseconds: 40_000 },

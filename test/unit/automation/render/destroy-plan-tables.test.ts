@@ -49,8 +49,8 @@ const goes = [
   cloudObject({ kind: "floating IP", id: "nameless", name: "" }),
 ];
 
-describe("what a destroy would take away", () => {
-  it("reads well, as tables and as a line", () => {
+describe("plan of a destroy", () => {
+  it("matches the reviewed tables and line", () => {
     const sure = plan({
       goes,
       volumes: [volume("goes", "shop/db"), volume("stays", "shop/keep")],
@@ -81,7 +81,7 @@ describe("what a destroy would take away", () => {
     );
   });
 
-  it("says what stays because another user made it", () => {
+  it("reports objects that stay because another user created them", () => {
     const others = [{ id: "theirs", name: "shop-0123456789ab", urn: "urn" }];
     const one = plan({ goes, others });
     assert.match(
@@ -91,14 +91,14 @@ describe("what a destroy would take away", () => {
     assert.match(renderDestroyPlanLine(one), /; kept: 1 application credential of another user\.$/);
   });
 
-  it("names what the cloud does not show", () => {
+  it("reports the kinds that the cloud does not show", () => {
     const one = plan({ goes, hidden: ["load balancer", "volume"] });
     const unseen = /Not checked, .* to this user: load balancers, volumes\. A user with a role /;
     assert.match(renderDestroyPlanTables(one), unseen);
     assert.match(renderDestroyPlanLine(one), unseen);
   });
 
-  it("says what stays because the program has it stay, or because it may be a copy", () => {
+  it("reports objects that stay because they are retained or may be a copy", () => {
     const stays = [
       { ...cloudObject({ kind: "network", name: "own" }), retained: true as const },
       cloudObject({ kind: "volume", name: "shop-0-etcd" }),
@@ -109,7 +109,7 @@ describe("what a destroy would take away", () => {
     assert.match(renderDestroyPlanLine(one), /; kept: network own, volume shop-0-etcd\.$/);
   });
 
-  it("counts what it does not name", () => {
+  it("counts the objects that the tables omit", () => {
     assert.match(
       renderDestroyPlanTables(plan({ goes })),
       /^server +4 +\S+, \S+, shop-general-1 and 1 more$/m,

@@ -17,7 +17,7 @@ const event = (state: "started" | "finished" | "failed", urn: string): ResourceE
   return { type: "resource", state, urn, name, kind: getShortType(type), change: "create" };
 };
 
-describe("what a person sees of the phases of an operation", () => {
+describe("PhaseView", () => {
   let said: string[];
   let now: number;
   const redactor = new Redactor();
@@ -47,7 +47,7 @@ describe("what a person sees of the phases of an operation", () => {
     now = 0;
   });
 
-  it("is a step for each phase, that ends when a later stage has begun", () => {
+  it("shows a step for each phase, which ends when a later stage starts", () => {
     const shown = view();
     shown.take(event("started", urns.network));
     now = 5_000;
@@ -68,7 +68,7 @@ describe("what a person sees of the phases of an operation", () => {
     ]);
   });
 
-  it("goes backwards when a cluster is taken away", () => {
+  it("shows the phases in reverse during a destroy", () => {
     const shown = view("destroy");
     shown.take(event("started", urns.service));
     shown.take(event("finished", urns.service));
@@ -76,7 +76,7 @@ describe("what a person sees of the phases of an operation", () => {
     assert.deepEqual(said.slice(-1), ["+ Sample services: removing: 1 resource in 0 s"]);
   });
 
-  it("has the newest line of what runs under its phase, without secrets", () => {
+  it("shows the latest output line under its phase, without secrets", () => {
     const shown = view();
     shown.take(event("started", urns.prepare));
     shown.take({
@@ -87,7 +87,7 @@ describe("what a person sees of the phases of an operation", () => {
     assert.equal(said.at(-1), "  vm-prepare: installing [secret]");
   });
 
-  it("says how long a script runs that gives a sign of life", () => {
+  it("shows a running script's duration", () => {
     const shown = view();
     shown.take(event("started", urns.prepare));
     shown.take({
@@ -100,13 +100,13 @@ describe("what a person sees of the phases of an operation", () => {
     assert.equal(said.at(-1), "  vm: prepare, 1 min 20 s");
   });
 
-  it("passes over lines of what does not run", () => {
+  it("ignores output of resources that do not run", () => {
     const shown = view();
     shown.take({ type: "log", urn: urns.prepare, text: "late" });
     assert.deepEqual(said, []);
   });
 
-  it("ends every open step: what failed or still runs badly, the rest well", () => {
+  it("ends open steps as failed if their resources failed, else as done", () => {
     const shown = view();
     shown.take(event("started", urns.network));
     shown.take(event("finished", urns.network));

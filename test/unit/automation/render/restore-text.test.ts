@@ -5,7 +5,7 @@ import { outputsOf } from "../backup/support.js";
 
 const file = { file: "", bytes: 1, sha256: "" };
 
-describe("what a restore would do", () => {
+describe("renderRestorePlan", () => {
   const at = (takenAt: string, changes: Partial<RestorePlan>, majority = true): string => {
     const { nodes, etcd } = outputsOf(3, 3);
     const apiServers = nodes.filter(({ role }) => role === "control-plane");
@@ -30,7 +30,7 @@ describe("what a restore would do", () => {
     return renderRestorePlan(plan, Date.parse("2026-11-25T20:00:00Z"));
   };
 
-  it("is said in sentences", () => {
+  it("matches the reviewed text", () => {
     const { nodes } = outputsOf(3);
     const [first, ...others] = nodes.filter(({ role }) => role === "control-plane");
     if (!first) throw new Error("no control plane");

@@ -7,7 +7,7 @@ import type { Progress } from "../../../../base/progress.js";
 const network =
   "urn:pulumi:dev::p::stackadm:network:Network$openstack:networking/network:Network::net";
 
-describe("what a person sees of an operation's events", () => {
+describe("RunView", () => {
   let said: string[];
   let seconds: number;
   const redactor = new Redactor();
@@ -73,7 +73,7 @@ describe("what a person sees of an operation's events", () => {
     [said, seconds] = [[], 0];
   });
 
-  it("is each step, with the phases of the resources inside", () => {
+  it("shows each step with the phases of its resources", () => {
     view([
       begin("Ask", 3),
       end("Ask"),
@@ -94,12 +94,12 @@ describe("what a person sees of an operation's events", () => {
     ]);
   });
 
-  it("has resources as details of the step if the operation has no direction", () => {
+  it("shows resources as details of the step if the operation has no direction", () => {
     view([begin("Plan"), resource("started"), end("Plan")], {});
     assert.deepEqual(said, ["> Plan (1)", "  net", "+ Plan"]);
   });
 
-  it("names the clusters, unless a plan has named them", () => {
+  it("shows the clusters unless a plan has shown them", () => {
     const cluster: OperationEventBody = {
       type: "cluster",
       clusters: ["shop"],
@@ -111,7 +111,7 @@ describe("what a person sees of an operation's events", () => {
     assert.deepEqual(said, ["Cluster 'shop' (identity 0123456789ab)"]);
   });
 
-  it("has details and sentences without secrets, and warnings and errors with their sign", () => {
+  it("redacts secrets in details and messages, and marks warnings and errors", () => {
     view([
       begin("Verify"),
       { type: "step", state: "progress", title: "Verify", detail: "asks secret-token-value" },
@@ -129,7 +129,7 @@ describe("what a person sees of an operation's events", () => {
     ]);
   });
 
-  it("leaves out warnings that nobody can act on", () => {
+  it("omits warnings that require no action", () => {
     const texts = [
       "using pulumi-resource-openstack from $PATH at /x/pulumi-resource-openstack",
       'provider config warning: property "useOctavia" is deprecated: ...',
@@ -143,7 +143,7 @@ describe("what a person sees of an operation's events", () => {
     assert.deepEqual(said, ["> Ask (1)", "x Ask: no [secret]"]);
   });
 
-  it("ends a failed step without the error if a phase has shown it", () => {
+  it("ends a failed step without the error if a phase has shown the error", () => {
     view([
       begin("Bring up"),
       resource("started"),
@@ -154,7 +154,7 @@ describe("what a person sees of an operation's events", () => {
     assert.deepEqual(said.slice(-2), ["x Network, router and addresses", "x Bring up"]);
   });
 
-  it("has the times of phases, and of steps without phases, in their order", () => {
+  it("returns the times of phases, and of steps without phases, in order", () => {
     const shown = view([
       begin("Ask"),
       end("Ask"),

@@ -29,13 +29,13 @@ const whole = (of: string): StateResource[] => [
   one("l7Rule:L7Rule", `${of}-rule`, { l7policyId: `${of}-policy` }),
 ];
 
-describe("what is in a load balancer", () => {
+describe("findBalancersWithParts", () => {
   const partsIn = (resources: StateResource[], ...ids: string[]): string[] =>
     [...findBalancersWithParts({ deployment: { resources } }, new Set(ids))]
       .map(({ id = "" }) => id)
       .sort();
 
-  it("is everything under it, in whatever order the state has it, and nothing of another", () => {
+  it("returns all parts of the balancer in any order of the state, and none of another balancer", () => {
     const all = fc.shuffledSubarray([...whole("a"), ...whole("b")], { minLength: 14 });
     const expected = whole("a").map(({ id = "" }) => id);
     fc.assert(
@@ -46,12 +46,12 @@ describe("what is in a load balancer", () => {
     );
   });
 
-  it("is known by what the cloud answered, too, where the input is not", () => {
+  it("finds the parent in the outputs if the input is missing", () => {
     const pool = { ...one("pool:Pool", "pool"), outputs: { loadbalancerId: "a" } };
     assert.deepEqual(partsIn([pool], "a"), ["pool"]);
   });
 
-  it("is nothing that only has a property of that name", () => {
+  it("ignores other types with a property of the same name", () => {
     const others = {
       ...one("", "x", { loadbalancerId: "a" }),
       type: "openstack:networking/port:Port",
@@ -60,14 +60,14 @@ describe("what is in a load balancer", () => {
   });
 });
 
-describe("what has become of a load balancer", () => {
+describe("getBalancerCondition", () => {
   const tags = getClusterTags({ name: "dev", identity });
   const balancer = (status: string, of = tags) =>
     object({ kind: "load balancer", id: "a", status, tags: of });
   const condition = (found: ReturnType<typeof balancer> | undefined, kept: object = {}): string =>
     getBalancerCondition(kept, found, new Set([identity]));
 
-  it("is said by Octavia", () => {
+  it("maps Octavia's provisioning status", () => {
     assert.equal(condition(undefined), "gone");
     assert.equal(condition(balancer("ACTIVE")), "well");
     assert.equal(condition(balancer("PENDING_CREATE")), "busy");
@@ -76,7 +76,7 @@ describe("what has become of a load balancer", () => {
     assert.equal(condition(balancer("ERROR")), "failed");
   });
 
-  it("is for others to mend without the identity, and where it is to stay", () => {
+  it("returns 'undeletable' without the stack's identity and for protected or retained balancers", () => {
     assert.equal(condition(balancer("ERROR", [])), "undeletable");
     const another = getClusterTags({ name: "dev", identity: "ba9876543210" });
     assert.equal(condition(balancer("ERROR", another)), "undeletable");
@@ -85,7 +85,7 @@ describe("what has become of a load balancer", () => {
   });
 });
 
-describe("a load balancer that Octavia works on", () => {
+describe("waitForOctavia", () => {
   const cloud = projectOfEach();
   const path = "/load-balancer/lbaas/loadbalancers/a";
   const shown = { id: "a", what: "load balancer 'dev-api' (a)" };
@@ -93,7 +93,7 @@ describe("a load balancer that Octavia works on", () => {
     body: { loadbalancer: { id: "a", provisioning_status: status } },
   });
 
-  it("is waited for, with a word from time to time, until it is done or gone", async () => {
+  it("waits until Octavia has finished or the balancer is gone, and reports the wait", async () => {
     for (const last of [answer("ACTIVE"), answer("DELETED"), { status: 404, body: {} }]) {
       const said: string[] = [];
       let looks = 0;
@@ -106,7 +106,7 @@ describe("a load balancer that Octavia works on", () => {
     }
   });
 
-  it("ends the run where it does not come to its end, with who can help", async () => {
+  it("fails at the time limit with the balancer's status", async () => {
     cloud.on(`GET ${path}`, answer("PENDING_UPDATE"));
     await assert.rejects(
       async () => waitForOctavia(await cloud.connect(), shown, { interval: 1, timeout: 20 }),
@@ -117,7 +117,7 @@ describe("a load balancer that Octavia works on", () => {
     );
   });
 
-  it("is not waited for after a stop", async () => {
+  it("stops waiting on cancellation", async () => {
     cloud.on(`GET ${path}`, answer("PENDING_UPDATE"));
     const signal = AbortSignal.timeout(50);
     await assert.rejects(async () => waitForOctavia(await cloud.connect(), shown, { signal }));

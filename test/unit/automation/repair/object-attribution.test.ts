@@ -40,58 +40,58 @@ const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
 
 /** Objects with the expected verdict, and the reason why ownership is unproven. */
 const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
-  ["what the state holds", { id: "held", kind: "network" }, "held"],
+  ["an object in the state", { id: "held", kind: "network" }, "held"],
   [
-    "what the program has stay, and the state has forgotten",
+    "a retained object that is no longer in the state",
     { id: "kept", kind: "network", tags: tags(ours), created: during },
     "held",
   ],
-  ["a server of ours", { metadata: metadata(ours), created: during }, "left behind"],
+  ["the cluster's server", { metadata: metadata(ours), created: during }, "left behind"],
   [
-    "a server of ours, made after any create could last: its state is an old one",
+    "the cluster's server, created after the time limit of creates, so that the state is outdated",
     { metadata: metadata(ours), created: "2026-01-02T10:30:00Z" },
     "unproven",
     /perhaps not created during such a run/,
   ],
   [
-    "a server of ours whose create was tried for minutes",
+    "the cluster's server whose create was retried for minutes",
     { metadata: metadata(ours), created: "2026-01-02T10:20:00Z" },
     "left behind",
   ],
   [
-    "a server of ours, made by a run that nobody noted here",
+    "the cluster's server, created by a run on another machine",
     { metadata: metadata(ours), created: "2026-01-02T10:02:30Z" },
     "left behind",
   ],
   ...(["10:05:00", "10:30:00"] as const).map(
     (time): [string, Partial<CloudObject>, Attribution["is"]] => [
-      `a port of ours that a server has, made at ${time}: the server may be such a one`,
+      `the cluster's port attached to a server, created at ${time}`,
       { kind: "port", tags: tags(ours), owner: "compute:az", created: `2026-01-02T${time}Z` },
       time === "10:05:00" ? "left behind" : "unproven",
     ],
   ),
-  ["a server of ours of a cloud that does not say when", { metadata: metadata(ours) }, "unproven"],
+  ["the cluster's server without a creation time", { metadata: metadata(ours) }, "unproven"],
   [
-    "a volume of ours",
+    "the cluster's volume",
     { kind: "volume", metadata: metadata(ours), created: during },
     "left behind",
   ],
   ...["2026-01-02T10:03:59Z", "2026-01-02T10:06:01Z", "2026-01-02T08:30:01Z"].map(
     (created): [string, Partial<CloudObject>, Attribution["is"]] => [
-      `a copy of a volume of ours, made before the run or after it: ${created}`,
+      `a copy of the cluster's volume, created before or after the run: ${created}`,
       { kind: "volume", metadata: metadata(ours), created },
       "unproven",
     ],
   ),
-  ["a network of ours", { kind: "network", tags: tags(ours) }, "left behind"],
+  ["the cluster's network", { kind: "network", tags: tags(ours) }, "left behind"],
   [
-    "a network of ours that has no tags yet",
+    "the cluster's network without tags",
     { kind: "network", description: getClusterDescription({ name: "dev", identity: ours }) },
     "left behind",
   ],
   ...(["port", "floating IP", "security group"] as const).map(
     (kind): [string, Partial<CloudObject>, Attribution["is"]] => [
-      `a ${kind} of ours that has no tags yet, in a network that was there`,
+      `the cluster's ${kind} without tags in an existing network`,
       {
         kind,
         network: "their network",
@@ -101,12 +101,12 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     ],
   ),
   [
-    "a server group of ours, of which Nova keeps a name only",
+    "the cluster's server group, marked by name",
     { kind: "server group", name: getServerGroupName({ name: "dev", identity: ours }, "general") },
     "left behind",
   ],
   [
-    "a floating IP of another cluster that has no tags yet",
+    "another cluster's floating IP without tags",
     {
       kind: "floating IP",
       description: getClusterDescription({ name: "dev", identity: theirs }, "Kubernetes API"),
@@ -115,7 +115,7 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     "another's",
   ],
   [
-    "a router of another cluster that has no tags yet",
+    "another cluster's router without tags",
     {
       kind: "router",
       description: getClusterDescription({ name: "dev", identity: theirs }),
@@ -123,9 +123,9 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     },
     "another's",
   ],
-  ["a load balancer of ours", { kind: "load balancer", tags: tags(ours) }, "left behind"],
+  ["the cluster's load balancer", { kind: "load balancer", tags: tags(ours) }, "left behind"],
   [
-    "an application credential of ours",
+    "the cluster's application credential",
     {
       kind: "application credential",
       description: `Cloud controller manager and Cinder CSI of cluster dev-${ours}`,
@@ -133,43 +133,43 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     "left behind",
   ],
   [
-    "a server of another cluster of this name",
+    "a server of another cluster with this name",
     { metadata: metadata(theirs), created: during },
     "another's",
   ],
   [
-    "a port of another cluster, in our network",
+    "another cluster's port in the cluster's network",
     { kind: "port", tags: tags(theirs), network: "our network", created: during },
     "another's",
   ],
   [
-    "an object of a release that made no identities",
+    "an object of a release without identities",
     { kind: "network", tags: ["stackadm-cluster=dev"], created: during },
     "another's",
   ],
   [
-    "a subnet in our network, made by the interrupted run",
+    "a subnet in the cluster's network, created by the interrupted run",
     { kind: "subnet", network: "our network", created: during },
     "left behind",
   ],
   [
-    "a port in our network, made by the run that failed before",
+    "a port in the cluster's network, created by an earlier failed run",
     { kind: "port", network: "our network", created: "2026-01-02T08:30:00Z" },
     "left behind",
   ],
   [
-    "a port in our network by a clock that is a little slow",
+    "a port in the cluster's network, created shortly before the run by a slow clock",
     { kind: "port", network: "our network", created: "2026-01-02T09:59:30Z" },
     "left behind",
   ],
   [
-    "a port in our network, made between the runs",
+    "a port in the cluster's network, created between the runs",
     { kind: "port", network: "our network", created: "2026-01-02T09:00:00Z" },
     "unproven",
     /perhaps not created during such a run/,
   ],
   [
-    "a port in our network of a cloud that does not say when",
+    "a port in the cluster's network without a creation time",
     { kind: "port", network: "our network" },
     "unproven",
     /does not report when/,
@@ -200,28 +200,28 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
       "load balancer",
     ] as const
   ).map((kind): [string, Partial<CloudObject>, Attribution["is"], RegExp] => [
-    `a foreign ${kind}, made meanwhile`,
+    `a foreign ${kind}, created during the run`,
     { kind, network: kind === "load balancer" ? "our network" : "", created: during },
     "unproven",
     /nothing on it names its owner/,
   ]),
 ];
 
-describe("what an earlier run left behind", () => {
+describe("attributeNamedObject", () => {
   for (const [what, fields, is, because] of table)
-    it(`${what}: ${is}`, () => {
+    it(`returns '${is}' for ${what}`, () => {
       const verdict = attributeNamedObject(object({ name: "dev", ...fields }), known);
       assert.equal(verdict.is, is);
       if (because) assert.match(verdict.is === "unproven" ? verdict.because : "", because);
     });
 
-  it("is nothing without a mark where no run is unsettled", () => {
+  it("proves nothing about an object without a mark if every run is settled", () => {
     const settled = { ...known, unsettled: [] };
     const port = object({ kind: "port", network: "our network", created: during });
     assert.equal(attributeNamedObject(port, settled).is, "unproven");
   });
 
-  it("is a part of ours alone: every parent has to be", () => {
+  it("requires every parent of an unmarked part to be in the state", () => {
     const of = (...parents: string[]) =>
       attributeUnmarkedObject({ parents, created: during }, known).is;
     assert.equal(of("our router", "our network"), "left behind");
@@ -230,14 +230,14 @@ describe("what an earlier run left behind", () => {
   });
 });
 
-describe("what is there without a record", () => {
+describe("unrecorded objects", () => {
   const description = getClusterDescription({ name: "dev", identity: ours });
   const lost = (fields: Partial<CloudObject>): boolean => isUnrecorded(object(fields), known);
 
   const lostVerdict = (fields: Partial<CloudObject>, all: typeof known = known) =>
     attributeUnrecordedObject(object(fields), all).is;
 
-  it("is what carries an identity of ours, and the state does not hold", () => {
+  it("are those that carry the stack's identity and are missing in the state", () => {
     for (const kind of ["network", "port", "floating IP", "security group"] as const)
       assert.ok(lost({ kind, id: "new", description }), kind);
     assert.ok(!lost({ kind: "network", id: "held", description }));
@@ -247,19 +247,19 @@ describe("what is there without a record", () => {
     assert.ok(!lost({ kind: "port", id: "new", network: "our network", created: during }));
   });
 
-  it("is nothing that the cluster's controllers made, and no data: a volume's copy has its mark, too", () => {
+  it("exclude objects of the cluster's controllers, and volumes, because copies carry the same mark", () => {
     assert.ok(!lost({ kind: "load balancer", name: `kube_service_dev-${ours}_default_web` }));
     assert.ok(!lost({ kind: "volume", metadata: metadata(ours) }));
   });
 
-  it("was left by a run that failed only if it was made then: the state may be an old one", () => {
+  it("are attributed to a failed run only if created during the run, because the state may be outdated", () => {
     const verdict = (created: string) => lostVerdict({ kind: "network", description, created });
     assert.equal(verdict("2026-01-02T08:10:00Z"), "left behind");
     assert.equal(verdict("2026-01-02T09:00:00Z"), "unproven");
     assert.equal(verdict(""), "unproven");
   });
 
-  it("was forgotten by a destroy that failed where it is a subnet of ours, whenever it was made", () => {
+  it("include subnets of owned networks that a failed destroy dropped, whenever they were created", () => {
     const destroyed = { ...known, unsettled: [{ from: 1, to: 2, destroyed: true as const }] };
     const of = (fields: Partial<CloudObject>, all: typeof known = destroyed) =>
       lostVerdict({ kind: "subnet", description, created: during, ...fields }, all);
@@ -269,7 +269,7 @@ describe("what is there without a record", () => {
     assert.equal(of({ network: "our network" }, { ...known, unsettled: [] }), "unproven");
   });
 
-  it("was never proved to be left where it is a machine's, which may be at work", () => {
+  it("are never attributed if they are servers or ports of servers, which may be in use", () => {
     const of = (fields: Partial<CloudObject>) =>
       lostVerdict({ ...fields, created: "2026-01-02T08:10:00Z" });
     assert.equal(of({ kind: "server", metadata: metadata(ours) }), "unproven");
@@ -278,7 +278,7 @@ describe("what is there without a record", () => {
   });
 });
 
-describe("what a destroy does with an object", () => {
+describe("findClusterObjects", () => {
   const holdings = {
     owned: new Set(["held", "kept", "etcd"]),
     retained: new Set(["kept", "dropped"]),
@@ -288,7 +288,7 @@ describe("what a destroy does with an object", () => {
   const disposals = (...fields: readonly Partial<CloudObject>[]): (string | undefined)[] =>
     fields.map((one) => findClusterObjects([object(one)], holdings)[0]?.disposal);
 
-  it("is that it is deleted if it is in the state or carries the identity", () => {
+  it("deletes an object that is in the state or carries the identity", () => {
     const objects = [
       { id: "held", kind: "network" },
       { id: "new", kind: "network", tags: tags(ours) },
@@ -297,7 +297,7 @@ describe("what a destroy does with an object", () => {
     assert.deepEqual(disposals(...objects), ["delete", "delete", "delete"]);
   });
 
-  it("is that it is kept if it is retained, also without a record, or is data without a record", () => {
+  it("keeps retained objects, and volumes that are not in the state", () => {
     const objects = [
       { id: "kept", kind: "network" },
       { id: "dropped", kind: "network", tags: tags(ours) },
@@ -306,11 +306,11 @@ describe("what a destroy does with an object", () => {
     assert.deepEqual(disposals(...objects), ["keep", "keep", "keep"]);
   });
 
-  it("is left to the cluster's controllers if these created it and it cannot be recreated", () => {
+  it("releases volumes of the cluster's controllers, which cannot be recreated", () => {
     assert.deepEqual(disposals({ id: "pv", kind: "volume", metadata: csi(ours) }), ["released"]);
   });
 
-  it("is nothing if the object is another cluster's or nobody's", () => {
+  it("omits objects of other clusters and of no cluster", () => {
     const objects = [
       { id: "foreign", kind: "network", tags: tags(theirs) },
       { id: "pv", kind: "volume", metadata: csi(theirs) },
@@ -319,7 +319,7 @@ describe("what a destroy does with an object", () => {
     assert.deepEqual(disposals(...objects), [undefined, undefined, undefined]);
   });
 
-  it("counts a server group without an identity whose servers all have one, for plan and sweep", () => {
+  it("includes a server group without an identity if all its servers have the identity", () => {
     const server = object({ id: "s", kind: "server", metadata: metadata(ours) });
     const group = object({ id: "g", kind: "server group", members: ["s"] });
     const found = findClusterObjects([server, group], holdings);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { findPartialCreates } from "../../../../automation/repair/partial-creates.js";
 import { urnOf } from "../../../support/engine/fake-engine.js";
 
-describe("what could not be read after it was made", () => {
+describe("findPartialCreates", () => {
   const one = (type: string, initErrors?: string[]) => ({
     urn: urnOf(type, "one"),
     type,
@@ -14,7 +14,7 @@ describe("what could not be read after it was made", () => {
 
   const server = "openstack:compute/instance:Instance";
 
-  it("is what OpenStack's provider says so of, but no server, which is replaced; what does not become ready waits again where it is changed", () => {
+  it("returns OpenStack resources with init errors, except servers, and no Kubernetes resources", () => {
     const errors = ["Error retrieving it"];
     for (const [resource, found] of [
       [one(rule, errors), [urnOf(rule, "one")]],

@@ -46,24 +46,24 @@ const update = (from: number, to: number, more: Partial<StackHistory[number]> = 
   ...more,
 });
 
-describe("a state of a run that was killed", () => {
+describe("findNewerStateEvidence", () => {
   const minute = (one: number): number => Date.parse(at(one));
   const by = (runs: Partial<StackRuns>, now: StateExport = state()): string | undefined =>
     findNewerStateEvidence(now, { ...none, ...runs }, []);
 
-  it("is the newest for all that is known where nothing came after it", () => {
+  it("returns nothing if no later run is known", () => {
     assert.equal(by({}), undefined);
     assert.equal(by({ history: [update(-9, -8)], begun: { from: minute(-5) } }), undefined);
     assert.equal(by({ begun: { from: minute(-9), to: minute(-6) } }), undefined);
   });
 
-  it("is an old one where an `up` of ours began after it, or came to its end then", () => {
+  it("returns an `up` that started or ended after the state was written", () => {
     const said = "an `up` on this machine ran at 2026-01-02T10:02:00.000Z";
     assert.equal(by({ begun: { from: minute(2) } }), said);
     assert.equal(by({ begun: { from: minute(-5), to: minute(2) } }), said);
   });
 
-  it("is an old one where an update came to its end after it, well or not: that wrote it", () => {
+  it("returns any update that ended after the state was written, but no refresh", () => {
     const said = "an update ended at 2026-01-02T10:03:00.000Z";
     assert.equal(by({ history: [update(2, 3)] }), said);
     assert.equal(by({ history: [update(-5, 3)] }), said, "it was copied meanwhile");
@@ -71,14 +71,14 @@ describe("a state of a run that was killed", () => {
     assert.equal(by({ history: [update(2, 3, { kind: "refresh" })] }), undefined);
   });
 
-  it("is told nothing by a run that changed nothing", () => {
+  it("ignores a run that changed nothing", () => {
     const idle = { resourceChanges: { same: 40, read: 1 } };
     const busy = { resourceChanges: { same: 40, create: 1 } };
     assert.equal(by({ history: [update(5, 6, idle), update(-5, -4, busy)] }), undefined);
     assert.match(by({ history: [update(5, 6, idle), update(-5, 3, busy)] }) ?? "", /10:03:00/);
   });
 
-  it("is as new as the newest that it holds: whoever wrote it may have a clock that is slow", () => {
+  it("takes the newest time in the state as the state's age, because the writer's clock may be slow", () => {
     const made = { ...resource("some:index:Thing", "last"), id: "1" };
     for (const times of [
       { created: at(11), modified: at(11) },
@@ -91,7 +91,7 @@ describe("a state of a run that was killed", () => {
     }
   });
 
-  it("is an old one where something of its cluster is newer that it does not hold", () => {
+  it("returns an object of the cluster that is newer than the state and missing in it", () => {
     const network = { kind: "network", name: "dev" } as const;
     assert.equal(
       later({ ...network, created: at(2) }),
@@ -105,17 +105,17 @@ describe("a state of a run that was killed", () => {
     assert.equal(later({ ...network, created: at(2), metadata }), undefined);
   });
 
-  it("bears what it says to be in the making for as long as a create may last", () => {
+  it("tolerates the object of a pending create as long as a create may last", () => {
     assert.equal(later({ kind: "server", name: "dev-0", created: at(15) }), undefined);
     assert.match(later({ kind: "server", name: "dev-0", created: at(35) }) ?? "", /^the server/);
     assert.match(later({ kind: "server", name: "dev-1", created: at(15) }) ?? "", /^the server/);
   });
 
-  it("bears a volume: a copy has the mark, too", () => {
+  it("tolerates a volume, because a copy carries the same mark", () => {
     assert.equal(later({ kind: "volume", name: "dev-0-etcd", created: at(99) }), undefined);
   });
 
-  describe("that has nothing in Kubernetes yet", () => {
+  describe("for a state without Kubernetes objects", () => {
     const balancer = { kind: "load balancer", name: `kube_service_dev-${mark}_shop_web` } as const;
     const cinder = { "cinder.csi.openstack.org/cluster": `dev-${mark}` };
     const stack = {
@@ -128,7 +128,7 @@ describe("a state of a run that was killed", () => {
         object({ id: "new", ...fields }),
       ]);
 
-    it("is an old one where the cluster's controllers made something", () => {
+    it("returns an object of the cluster's controllers", () => {
       assert.match(of({ ...balancer, created: at(-1) }) ?? "", /^the load balancer/);
       const volume = { kind: "volume", name: "pvc-1", metadata: cinder } as const;
       assert.match(of({ ...volume, created: at(-1) }) ?? "", /^the volume/);
@@ -136,7 +136,7 @@ describe("a state of a run that was killed", () => {
       assert.equal(of({ ...balancer, created: at(-1) }, [], [service]), undefined);
     });
 
-    it("bears what was kept of a cluster that a destroy took half away", () => {
+    it("tolerates objects that an earlier failed destroy kept", () => {
       const kept = { kind: "volume", name: "pvc-1", metadata: cinder, created: at(-20) } as const;
       const destroy = update(-12, -10, { kind: "destroy", result: "failed" });
       const refresh = update(-40, -39, { kind: "refresh" });
@@ -146,7 +146,7 @@ describe("a state of a run that was killed", () => {
     });
   });
 
-  it("is believed where it does not say when it was written", () => {
+  it("returns nothing if the state has no time of writing", () => {
     assert.equal(later({ kind: "network", created: at(99) }, state([], {})), undefined);
   });
 });

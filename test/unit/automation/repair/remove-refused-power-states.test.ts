@@ -3,7 +3,7 @@ import { omitRefusedPowerStates } from "../../../../automation/repair/remove-ref
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import { urnOf } from "../../../support/engine/fake-engine.js";
 
-describe("a power state that OpenStack's provider refuses", () => {
+describe("omitRefusedPowerStates", () => {
   const of = (type: string, powerState?: string) => ({
     urn: urnOf(type, "one"),
     type,
@@ -17,7 +17,7 @@ describe("a power state that OpenStack's provider refuses", () => {
     deployment: { resources },
   });
 
-  it("is no input of a server any more; what was read stays", () => {
+  it("removes a refused power state from a server's inputs and keeps the outputs", () => {
     const { deployment } = omitRefusedPowerStates(
       stateOf(of(server, "active"), of(server, "error")),
     );
@@ -26,7 +26,7 @@ describe("a power state that OpenStack's provider refuses", () => {
     assert.deepEqual(failed, { ...of(server, "error"), inputs: { name: "one" } });
   });
 
-  it("is looked for in servers only, and where nothing is in the making", () => {
+  it("keeps other types and states with pending operations", () => {
     const operation = { resource: of(server), type: "creating" };
     const { deployment } = stateOf(of(server, "error"));
     for (const state of [

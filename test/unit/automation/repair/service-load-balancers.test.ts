@@ -6,7 +6,7 @@ import {
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 
-describe("load balancers of Services that are gone", () => {
+describe("load balancers without a Service", () => {
   const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
   const identities = new Set<string>([ours]);
   const nameOf = (service: string, identity: string = ours): string =>
@@ -16,20 +16,20 @@ describe("load balancers of Services that are gone", () => {
   const found = (one: CloudObject): boolean =>
     findBalancersWithoutService([one], identities, new Set(["shop/web", "other/cart"])).length > 0;
 
-  it("are those of the cluster's own that no Service has or shares", () => {
+  it("are the cluster's own balancers that no Service uses or shares", () => {
     assert.equal(found(balancer({ name: nameOf("cart") })), true);
     assert.equal(found(balancer({ name: nameOf("web") })), false);
     assert.equal(found(balancer({ name: nameOf("cart"), tags: [nameOf("cart")] })), true);
     assert.equal(found(balancer({ name: nameOf("cart"), tags: [nameOf("web")] })), false);
   });
 
-  it("are never another cluster's, nor what no cluster made", () => {
+  it("exclude balancers of other clusters and of no cluster", () => {
     assert.equal(found(balancer({ name: nameOf("cart", theirs) })), false);
     assert.equal(found(balancer({ name: "cart" })), false);
     assert.equal(found(balancer({ name: "kube_service_dev_shop_cart" })), false);
   });
 
-  it("are told from those that somebody put into the cluster's network", () => {
+  it("are distinguished from foreign balancers in the cluster's network", () => {
     const sets = { networks: new Set(["net"]), ours: new Set(["api"]), identities };
     const foreign = (fields: Partial<CloudObject>): boolean =>
       findForeignBalancers([balancer(fields)], sets).length > 0;

@@ -55,7 +55,7 @@ case "$1 $2" in
 esac
 `;
 
-describe("recovery", () => {
+describe("undoPendingCreates", () => {
   let directory: string;
   let cloud: FakeCloud;
   const notes: string[] = [];
@@ -134,13 +134,13 @@ describe("recovery", () => {
       .filter(({ method, path }) => method !== "GET" && !path.endsWith("/tokens"))
       .map(({ method, path }) => `${method} ${path}`);
 
-  it("does nothing, not even a sign-in, when nothing was interrupted", async () => {
+  it("sends no request if nothing was interrupted", async () => {
     putState([]);
     assert.deepEqual(await run(), []);
     assert.deepEqual(cloud.seen, []);
   });
 
-  it("has no machine let go a second time whose server is gone, without asking the cloud", async () => {
+  it("cancels a second leave script of a deleted server without a request to the cloud", async () => {
     const server = { urn: "urn::x::y::dev-0-server", type: "x", pendingReplacement: true };
     const { type, urn } = resource("command:remote:Command", "dev-0-leave");
     const leave = { urn, type, pendingReplacement: true, replaceWith: [server.urn] };
@@ -150,14 +150,14 @@ describe("recovery", () => {
     assert.deepEqual(cloud.seen, []);
   });
 
-  it("drops scripts without asking the cloud", async () => {
+  it("drops pending scripts without a request to the cloud", async () => {
     putState([creating("command:remote:Command", "dev-0-init")]);
     assert.deepEqual(await run(), ["Command 'dev-0-init'"]);
     assert.deepEqual(cloud.seen, []);
     assert.deepEqual(pendingNow(), []);
   });
 
-  it("has a script run again that was stopped half-way, also when it is given its former values again", async () => {
+  it("marks an interrupted script so that the script runs again, even with unchanged inputs", async () => {
     const held = (name: string) => {
       const { type, urn, inputs } = resource("command:remote:Command", name, { update: "run" });
       return { urn, type, custom: true, inputs, outputs: { ...inputs, stdout: "{}" } };
@@ -177,7 +177,7 @@ describe("recovery", () => {
     assert.deepEqual(second, held("dev-1-join"));
   });
 
-  it("never deletes what carries the identity of a cluster that the state does not hold", async () => {
+  it("never deletes an object with the identity of another cluster", async () => {
     putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
     const metadata = metadataOf("ba9876543210");
     const servers = [{ id: "theirs", name: "dev-0", metadata, created: during }];
@@ -187,7 +187,7 @@ describe("recovery", () => {
     assert.deepEqual(pendingNow(), []);
   });
 
-  it("never deletes what is in a network that the state only read: it is no part of ours", async () => {
+  it("never deletes an object in a network that the state only read", async () => {
     const shared = { ...resource("openstack:networking/network:Network", "shared"), id: "theirs" };
     const type = "openstack:networking/subnet:Subnet";
     putState([creating(type, "subnet", { name: "dev" })], [{ ...shared, external: true }]);
@@ -198,7 +198,7 @@ describe("recovery", () => {
     assert.match(notes.join("\n"), /none of its parents is in the state/);
   });
 
-  it("deletes the server that was made but never written down, and keeps the rest of the state", async () => {
+  it("deletes a server that was created but not recorded, and keeps the rest of the state", async () => {
     putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
     const servers = [
       { id: "new", name: "dev-0", metadata: metadataOf("0123456789ab"), created: during },
@@ -216,7 +216,7 @@ describe("recovery", () => {
     assert.deepEqual(pendingNow(), []);
   });
 
-  it("never deletes what the state holds, even under the same name", async () => {
+  it("never deletes an object in the state, even if the names are equal", async () => {
     const held = { ...resource(instance, "dev-0-server", { name: "dev-0" }), id: "held" };
     putState([creating(instance, "dev-0-server", { name: "dev-0" })], [held]);
     const metadata = metadataOf("0123456789ab");
@@ -226,7 +226,7 @@ describe("recovery", () => {
     assert.deepEqual([written(), notes], [[], []]);
   });
 
-  it("detaches the router's interfaces and no other port, and they may go meanwhile", async () => {
+  it("detaches only router interfaces, and tolerates missing ones", async () => {
     const type = "openstack:networking/routerInterface:RouterInterface";
     putState([creating(type, "i", { routerId: "router", subnetId: "subnet" })]);
     const owners = ["router_centralized_snat", "router_interface_distributed", "router_interface"];
@@ -238,7 +238,7 @@ describe("recovery", () => {
     assert.deepEqual(taken, [{ port_id: owners[1] }, { port_id: owners[2] }]);
   });
 
-  it("deletes the very rule that the interrupted creation describes, which may go meanwhile", async () => {
+  it("deletes exactly the rule of the interrupted create, and tolerates a missing one", async () => {
     const inputs = {
       securityGroupId: "group",
       description: "why",
@@ -267,7 +267,7 @@ describe("recovery", () => {
     assert.deepEqual(written(), ["DELETE /network/security-group-rules/1"]);
   });
 
-  it("deletes the part of a load balancer that was made but never written down, and no other", async () => {
+  it("deletes exactly the part of a load balancer that was created but not recorded", async () => {
     const type = "openstack:loadbalancer/pool:Pool";
     const held = { ...resource(type, "p", { name: "dev-api" }), id: "held" };
     putState([creating(type, "p", { name: "dev-api", listenerId: "listener" })], [held]);
@@ -285,7 +285,7 @@ describe("recovery", () => {
     assert.match(notes.join("\n"), /Deleted the pool 'dev-api'/);
   });
 
-  it("finds a member in the pool that it was made for", async () => {
+  it("finds a member in the pool of the pending create", async () => {
     const inputs = { name: "dev-control-plane-1", poolId: "pool" };
     putState([creating("openstack:loadbalancer/member:Member", "m", inputs)]);
     const members = [
@@ -298,14 +298,14 @@ describe("recovery", () => {
     assert.deepEqual(written(), ["DELETE /load-balancer/lbaas/pools/pool/members/m1"]);
   });
 
-  it("leaves the record in place when the cloud cannot be asked: the next run tries again", async () => {
+  it("keeps the pending operation if the cloud fails, so that the next run retries", async () => {
     putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
     cloud.on("GET /compute/servers/detail", { status: 500, body: "down" });
     await assert.rejects(run, /500/);
     assert.equal((pendingNow() as unknown[]).length, 1);
   });
 
-  it("writes nothing when somebody changed the state since, or holds the stack by then", async () => {
+  it("writes nothing if the state changed meanwhile or another process holds the stack", async () => {
     const pending = creating("command:remote:Command", "init");
     putState([pending]);
     const refused = (meanwhile: () => void) =>

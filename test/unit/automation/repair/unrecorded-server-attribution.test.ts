@@ -9,7 +9,7 @@ import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
 
-describe("a server without a record", () => {
+describe("attributeUnrecordedServer", () => {
   const [from = 0, to = 0] = ["2026-01-02T08:00:00Z", "2026-01-02T08:30:00Z"].map(Date.parse);
   const port = (fields: Partial<CloudObject> = {}): CloudObject =>
     object({ kind: "port", id: "its port", device: "server", ...fields });
@@ -25,13 +25,13 @@ describe("a server without a record", () => {
     return attributeUnrecordedServer(server, { ended, objects, unreached }).is;
   };
 
-  it("was left by a run that ended if its ports are of a machine that no script has reached", () => {
+  it("attributes a server to an ended run if all its ports are of a machine that no script has reached", () => {
     assert.equal(verdict([port()]), "left behind");
     assert.equal(verdict([port(), port({ id: "second port" })]), "left behind");
     assert.equal(verdict([port(), port({ device: "another", id: "other" })]), "left behind");
   });
 
-  it("may be at work otherwise", () => {
+  it("returns 'unproven' otherwise, because the server may be in use", () => {
     assert.equal(verdict([]), "unproven");
     assert.equal(verdict([port({ device: "another" })]), "unproven");
     assert.equal(verdict([port({ id: "of a machine that a script has reached" })]), "unproven");
@@ -41,7 +41,7 @@ describe("a server without a record", () => {
     assert.equal(verdict([port()], { ended: [] }), "unproven");
   });
 
-  it("is looked for only in runs that had ended, of which the state has something", () => {
+  it("considers only ended runs whose resources are in the state", () => {
     const state = (written: string, created: string): StateExport => ({
       version: 3,
       deployment: {
@@ -60,7 +60,7 @@ describe("a server without a record", () => {
     assert.equal(of({ version: 3, deployment: { resources: [] } }), 0);
   });
 
-  it("is of a machine that no script has reached as long as the state holds none on it", () => {
+  it("considers a machine unreached if the state has no script of the machine", () => {
     const state = (...resources: readonly (readonly [string, string])[]): StateExport => ({
       version: 3,
       deployment: {

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { ensurePassphraseFile } from "../../../../automation/setup/create-passphrase-file.js";
 
-describe("the passphrase of the stacks", () => {
+describe("ensurePassphraseFile", () => {
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "passphrase-"));
@@ -25,18 +25,18 @@ describe("the passphrase of the stacks", () => {
   });
   const mode = (path: string): number => statSync(path).mode & 0o777;
 
-  it("is 256 bits in one line of letters that no shell or YAML looks at twice", () => {
+  it("creates 256 bits in one line without characters special to a shell or YAML", () => {
     const phrase = readFileSync(ensurePassphraseFile(join(directory, "p")), "utf8");
     assert.match(phrase, /^[A-Za-z0-9_-]{43}\n$/);
     assert.equal(Buffer.from(phrase.trim(), "base64url").length, 32);
   });
 
-  it("lies in a directory that nobody else can enter", () => {
+  it("creates a private directory", () => {
     const path = ensurePassphraseFile(join(directory, "new", "p"));
     assert.deepEqual([mode(join(directory, "new")), mode(path)], [0o700, 0o600]);
   });
 
-  it("is one for all commands that start at the same time on a new machine", async () => {
+  it("creates one passphrase for concurrent commands on a new machine", async () => {
     const path = join(directory, "p");
     const module = require.resolve("../../../../automation/setup/create-passphrase-file.js");
     const script = `
@@ -54,7 +54,7 @@ describe("the passphrase of the stacks", () => {
     assert.deepEqual(readdirSync(directory), ["p"]);
   });
 
-  it("that a person wrote is kept to the byte, even empty, and made private", () => {
+  it("keeps the user's file byte for byte, even if empty, and makes the file private", () => {
     for (const phrase of ["their own words\n", "", "no newline"]) {
       const path = join(directory, "p");
       writeFileSync(path, phrase);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { checkKubectl } from "../../../../automation/setup/kubectl.js";
 
-describe("the machine's kubectl", () => {
+describe("checkKubectl", () => {
   let directory: string;
   let env: NodeJS.ProcessEnv;
   beforeEach(() => {
@@ -25,13 +25,13 @@ describe("the machine's kubectl", () => {
   const install = "install one of 1.35 to 1.37 (https://kubernetes.io/docs/tasks/tools/)";
 
   for (const version of ["v1.35.9", "v1.36.0", "v1.37.0-rc.1"])
-    it(`serves a cluster of 1.36.3 when it is ${version}`, async () => {
+    it(`accepts version ${version} for a cluster of 1.36.3`, async () => {
       says(version);
       assert.deepEqual(await checkKubectl("1.36.3", { env }), { version });
     });
 
   for (const version of ["v1.34.9", "v1.32.4-dispatcher", "v1.38.0", "v2.36.0"])
-    it(`is said to be too far from a cluster of 1.36.3 when it is ${version}`, async () => {
+    it(`reports version ${version} as too far from a cluster of 1.36.3`, async () => {
       says(version);
       assert.deepEqual(await checkKubectl("1.36.3", { env }), {
         version,
@@ -39,7 +39,7 @@ describe("the machine's kubectl", () => {
       });
     });
 
-  it("is said to be missing, with what to install", async () => {
+  it("reports a missing kubectl and what to install", async () => {
     assert.deepEqual(await checkKubectl("1.36.3", { env }), {
       advice: `kubectl is not installed on this machine: ${install}`,
     });
@@ -47,12 +47,12 @@ describe("the machine's kubectl", () => {
 
   const silent = { advice: `kubectl of this machine does not report its version: ${install}` };
   for (const script of ["exit 1", "echo not JSON", "echo '{}'"])
-    it(`is no error when it fails: ${script}`, async () => {
+    it(`ignores a kubectl that fails: ${script}`, async () => {
       kubectl(script);
       assert.deepEqual(await checkKubectl("1.36.3", { env }), silent);
     });
 
-  it("is not waited for without end", async () => {
+  it("does not wait for kubectl without limit", async () => {
     kubectl("exec sleep 600");
     const path = [env["PATH"], process.env["PATH"]].join(delimiter);
     assert.deepEqual(await checkKubectl("1.36.3", { env: { PATH: path }, timeout: 200 }), silent);

@@ -21,7 +21,7 @@ import {
   usesLab,
 } from "../../../../automation/setup/operation-environment.js";
 
-describe("the environment of an operation", () => {
+describe("environment of an operation", () => {
   let state: string;
   const before = process.env["XDG_STATE_HOME"];
   beforeEach(() => {
@@ -38,7 +38,7 @@ describe("the environment of an operation", () => {
     writeFileSync(join(state, "stackadm", folder, "clouds.yaml"), "clouds: {}\n");
   };
 
-  it("use the cloud that is named, and add nothing to it", () => {
+  it("keeps the user's cloud and adds nothing", () => {
     startLab();
     for (const env of [{ OS_CLOUD: "mine" }, { OS_AUTH_URL: "http://k" }]) {
       assert.equal(namesCloud(env), true);
@@ -47,7 +47,7 @@ describe("the environment of an operation", () => {
     }
   });
 
-  it("take stand-ins unasked on the lab and where no cloud is named, never on another cloud", () => {
+  it("uses stand-ins by default on the lab and without a cloud, never on another cloud", () => {
     startLab();
     for (const env of [{}, { OS_CLOUD: "stackadm-lab" }])
       assert.equal(usesStandInsByDefault(env), true);
@@ -55,7 +55,7 @@ describe("the environment of an operation", () => {
       assert.equal(usesStandInsByDefault(env), undefined);
   });
 
-  it("use the lab when no cloud is named and it runs", () => {
+  it("uses the running lab if the user names no cloud", () => {
     assert.equal(isLabRunning(), false);
     startLab();
     assert.equal(isLabRunning(), true);
@@ -67,7 +67,7 @@ describe("the environment of an operation", () => {
       });
   });
 
-  it("use the lab that STACKADM_LAB_NAME names, by its own name", () => {
+  it("uses the lab in STACKADM_LAB_NAME under its own name", () => {
     process.env["STACKADM_LAB_NAME"] = "two";
     try {
       startLab();
@@ -85,7 +85,7 @@ describe("the environment of an operation", () => {
     }
   });
 
-  it("use the lab over TLS when that is named, with all that is the lab's", () => {
+  it("uses the lab's files and backend for the lab's TLS cloud too", () => {
     startLab();
     const env = { OS_CLOUD: "stackadm-lab-tls" };
     assert.deepEqual(selectCloudEnvironment(env), { ...selectCloudEnvironment({}), ...env });
@@ -93,12 +93,12 @@ describe("the environment of an operation", () => {
     assert.equal(resolveBackendUrl(env), resolveBackendUrl({}));
   });
 
-  it("keep a site that was named", () => {
+  it("keeps the user's STACKADM_SITE", () => {
     startLab();
     assert.equal(selectCloudEnvironment({ STACKADM_SITE: "/mine" })["STACKADM_SITE"], "/mine");
   });
 
-  it("are refused in one sentence when there is no cloud at all", () => {
+  it("fails with one sentence if there is no cloud", () => {
     assert.throws(
       () => selectCloudEnvironment({}),
       (error: unknown) =>
@@ -106,7 +106,7 @@ describe("the environment of an operation", () => {
     );
   });
 
-  it("keep the stacks in a directory of the user's own, those of a lab inside the lab", () => {
+  it("stores stacks in the user's state directory, and the lab's stacks inside the lab", () => {
     assert.equal(
       resolveBackendUrl({ OS_CLOUD: "mine" }),
       `file://${join(state, "stackadm", "pulumi")}`,
@@ -122,7 +122,7 @@ describe("the environment of an operation", () => {
     );
   });
 
-  it("have a passphrase that is made once and readable by its owner only", () => {
+  it("creates the passphrase once, readable only by its owner", () => {
     const path = ensurePassphraseFile(join(state, "deep", "passphrase"));
     const first = readFileSync(path, "utf8");
     assert.ok(first.trim().length >= 43);

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { preparePassphraseEnvironment } from "../../../../automation/setup/passphrase-variable.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
-describe("the passphrase of an operation", () => {
+describe("preparePassphraseEnvironment", () => {
   let state: string;
   let notes: string[];
   const before = process.env["XDG_STATE_HOME"];
@@ -26,7 +26,7 @@ describe("the passphrase of an operation", () => {
     preparePassphraseEnvironment(env, { backend, needed, note: (text) => void notes.push(text) });
   const shared = ["s3://bucket", "gs://b", "azblob://c", "postgres://me:SECRET@db.example/stacks"];
 
-  it("is made once where the backend is a directory, with one note of where it is and that it is to be kept", () => {
+  it("creates a passphrase once for a directory backend and prints one note to keep a copy", () => {
     const variables = { PULUMI_CONFIG_PASSPHRASE_FILE: own() };
     assert.deepEqual(ask(local()), variables);
     assert.equal(notes.length, 1);
@@ -37,7 +37,7 @@ describe("the passphrase of an operation", () => {
   });
 
   for (const backend of shared)
-    it(`is not made where others reach the state, too: ${backend.split("://")[0]}`, () => {
+    it(`requires the user's passphrase for a shared backend: ${backend.split("://")[0]}`, () => {
       assert.throws(
         () => ask(backend),
         (error: unknown) => {
@@ -53,7 +53,7 @@ describe("the passphrase of an operation", () => {
       assert.deepEqual(notes, []);
     });
 
-  it("is told of instead of refused where it is optional and cannot be made here", () => {
+  it("prints a note instead of failing if the passphrase is optional and the backend is shared", () => {
     for (const backend of shared) {
       notes = [];
       assert.deepEqual(ask(backend, {}, "optional"), {});
@@ -68,13 +68,13 @@ describe("the passphrase of an operation", () => {
     assert.deepEqual(ask(local(), {}, "optional"), { PULUMI_CONFIG_PASSPHRASE_FILE: own() });
   });
 
-  it("is the one that is there, whatever the backend is", () => {
+  it("uses the existing passphrase file with every backend", () => {
     ask(local());
     for (const backend of shared)
       assert.deepEqual(ask(backend), { PULUMI_CONFIG_PASSPHRASE_FILE: own() });
   });
 
-  it("is the one that is named, also an empty one", () => {
+  it("keeps the user's variable, even if empty", () => {
     const file = join(state, "mine");
     writeFileSync(file, "words");
     for (const env of [{ PULUMI_CONFIG_PASSPHRASE: "" }, { PULUMI_CONFIG_PASSPHRASE_FILE: file }])
@@ -82,7 +82,7 @@ describe("the passphrase of an operation", () => {
     assert.ok(!existsSync(own()));
   });
 
-  it("is not needed where Pulumi's service or another provider keeps the secrets", () => {
+  it("requires no passphrase if Pulumi Cloud or another provider keeps the secrets", () => {
     assert.deepEqual(ask("https://api.pulumi.com"), {});
     for (const backend of [local(), ...shared]) assert.deepEqual(ask(backend, {}, false), {});
     assert.deepEqual([existsSync(own()), notes], [false, []]);

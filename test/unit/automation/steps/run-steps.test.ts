@@ -9,7 +9,7 @@ import {
   type OperationStep,
 } from "../../../../automation/steps/step.js";
 
-describe("the steps of an operation", () => {
+describe("steps of an operation", () => {
   let log: string[];
   let facts: OperationFacts;
   beforeEach(() => {
@@ -45,7 +45,7 @@ describe("the steps of an operation", () => {
     steps: [...steps, silent],
   });
 
-  it("run after the guards; a step that finds nothing is neither reported nor applied, and a silent one is only applied", async () => {
+  it("run after the guards; a step without findings is skipped, and a silent step is applied without a report", async () => {
     await runSteps(operation(step("one"), step("two", "x")), facts);
     assert.deepEqual(log, [
       "guard",
@@ -57,7 +57,7 @@ describe("the steps of an operation", () => {
     ]);
   });
 
-  it("are not asked where their condition does not hold, nor are such guards", async () => {
+  it("are skipped with their guards if their condition is false", async () => {
     const steps = [
       ...makeStepsConditional(() => false, [step("one", "x")]),
       ...makeStepsConditional(() => true, [step("two", "y")]),
@@ -75,13 +75,13 @@ describe("the steps of an operation", () => {
     assert.deepEqual(log, []);
   });
 
-  it("are described and not applied for a plan, without steps that change nothing", async () => {
+  it("are described but not applied in a plan; those without changes are omitted", async () => {
     const described = await describeSteps([step("one"), step("two", "x"), silent], facts);
     assert.deepEqual(described, ["two x"]);
     assert.deepEqual(log, ["detect one", "detect two"]);
   });
 
-  it("end with the first description that is refused, before the next step is asked", async () => {
+  it("stop at the first refused description, before the next step's detection", async () => {
     const refuse = (description: string): void => {
       if (description === "one x") throw new Error("refused");
     };
@@ -90,13 +90,13 @@ describe("the steps of an operation", () => {
     assert.deepEqual(log, ["detect one"]);
   });
 
-  it("refuse what a detecting step finds, instead of applying it, where a change is refused", async () => {
+  it("fail instead of applying a change that the caller refuses", async () => {
     const refuse = (description: string): void => assert.fail(description);
     await assert.rejects(runSteps(operation(step("one", "x")), facts, refuse), /one x/);
     assert.deepEqual(log, ["guard", "detect one"]);
   });
 
-  it("read the newest state, which an earlier step wrote", async () => {
+  it("read the state that an earlier step wrote", async () => {
     const state = { version: 3, deployment: {} };
     const writes: OperationStep = { title: "write", apply: (all) => void (all.state = state) };
     let seen: OperationFacts["state"];

@@ -32,8 +32,8 @@ const stateOf = (waiting: Readonly<Record<string, readonly string[]>>): StateExp
 });
 const names = (spans: readonly Span[]): string[] => spans.map(({ name }) => name);
 
-describe("the critical path of a run", () => {
-  it("leads from the last to end over what each waited for longest", () => {
+describe("findCriticalPath", () => {
+  it("returns for the last resource the chain of dependencies that ended last", () => {
     const spans = [
       ...[span("net", 0, 10), span("key", 0, 3), span("server", 10, 50), span("volume", 10, 20)],
       ...[span("join", 51, 90), span("label", 60, 70)],
@@ -51,7 +51,7 @@ describe("the critical path of a run", () => {
     assert.deepEqual(names(critical), ["net", "server", "join"]);
   });
 
-  it("leads through what stood still, and through the provider", () => {
+  it("passes through unchanged resources and the provider", () => {
     const spans = [span("init", 0, 40), span("pod", 41, 60)];
     const still = stateOf({ init: [], same: ["init"], pod: ["same"] });
     assert.deepEqual(names(findCriticalPath(spans, still)), ["init", "pod"]);
@@ -65,18 +65,18 @@ describe("the critical path of a run", () => {
     ]);
   });
 
-  it("has no link that was still at work when the next one began", () => {
+  it("omits a dependency that still ran when the next resource started", () => {
     const spans = [span("early", 0, 10), span("late", 0, 90), span("end", 20, 100)];
     const state = stateOf({ early: [], late: [], end: ["early", "late"] });
     assert.deepEqual(names(findCriticalPath(spans, state)), ["early", "end"]);
   });
 
-  it("is nothing of nothing, and one link where nothing is known of what waits", () => {
+  it("returns nothing without spans, and only the last span without a state", () => {
     assert.deepEqual(findCriticalPath([], undefined), []);
     assert.deepEqual(names(findCriticalPath([span("a", 0, 1), span("b", 0, 2)], undefined)), ["b"]);
   });
 
-  it("ends, with links in the order of time, whatever waits for whatever", () => {
+  it("terminates and returns links in order of time for any dependencies", () => {
     const index = fc.nat(7);
     const lists = fc.array(fc.tuple(index, index, fc.nat(500), fc.nat(500)), { maxLength: 30 });
     fc.assert(
@@ -93,7 +93,7 @@ describe("the critical path of a run", () => {
   });
 });
 
-describe("spans of a run", () => {
+describe("Spans", () => {
   const change = (name: string, operation = "create") => ({
     urn: urn(name),
     name,
@@ -102,7 +102,7 @@ describe("spans of a run", () => {
     operation,
   });
 
-  it("are what began and ended, each operation of a resource by itself", () => {
+  it("returns one span per finished operation of a resource", () => {
     const spans = new Spans();
     spans.take({ type: "started", at: 0, change: change("a", "create-replacement") }, 5);
     spans.take({ type: "started", at: 0, change: change("b") }, 6);

@@ -27,8 +27,8 @@ const eventOf =
 const [started, finished, failed] = [eventOf("started"), eventOf("finished"), eventOf("failed")];
 const unchanged = eventOf("unchanged");
 
-describe("the timeline of an operation", () => {
-  it("measures a phase from its first resource's start to its last one's end", () => {
+describe("PhaseTracker", () => {
+  it("measures a phase from its first resource's start to its last resource's end", () => {
     const timeline = new PhaseTracker();
     timeline.take(started("a", "network"), 1000);
     timeline.take(started("b", "network"), 2000);
@@ -42,7 +42,7 @@ describe("the timeline of an operation", () => {
     ]);
   });
 
-  it("knows what runs, the longest first", () => {
+  it("returns running resources, the longest first", () => {
     const timeline = new PhaseTracker();
     timeline.take(started("late", "control plane"), 20);
     timeline.take(started("early", "control plane"), 10);
@@ -55,7 +55,7 @@ describe("the timeline of an operation", () => {
     assert.equal(timeline.phaseOfRunning(urnOf("early", "control plane")), undefined);
   });
 
-  it("remembers that something failed", () => {
+  it("records that a resource failed", () => {
     const timeline = new PhaseTracker();
     timeline.take(started("a", "workers"), 1);
     timeline.take(failed("a", "workers"), 2);
@@ -63,7 +63,7 @@ describe("the timeline of an operation", () => {
     assert.equal(timeline.finished("workers"), 0);
   });
 
-  it("passes over what has no phase and what changes nothing", () => {
+  it("ignores resources without a phase and without changes", () => {
     const timeline = new PhaseTracker();
     assert.equal(timeline.take(started("stack"), 1), undefined);
     assert.equal(timeline.take(unchanged("a", "network"), 1), undefined);
@@ -72,7 +72,7 @@ describe("the timeline of an operation", () => {
     assert.equal(timeline.finished("network"), 0);
   });
 
-  it("takes the end of something whose start it did not see", () => {
+  it("accepts the end of a resource without its start", () => {
     const timeline = new PhaseTracker();
     assert.equal(timeline.take(finished("a", "storage"), 7), "storage");
     assert.deepEqual(timeline.times(), [

@@ -13,14 +13,14 @@ const row = (name: string, startedAt: number, endedAt: number, critical: boolean
   critical,
 });
 
-describe("the page of a timeline", () => {
+describe("renderTimelinePage", () => {
   const rows = [
     ...[row("net", 1_000, 3_000, true), row("key", 1_000, 1_500, false)],
     row('<server> & "co"', 3_500, 11_000, true),
   ];
   const page = renderTimelinePage("dev", rows);
 
-  it("says of the critical path when each link began, how long it waited and how long it took", () => {
+  it("shows for each link of the critical path its start, waiting time and duration", () => {
     const table = /<table>([\s\S]*)<\/table>/.exec(page)?.[1] ?? "";
     const cells = [...table.matchAll(/<tr>(<td.*?)<\/tr>/g)].map(([, text = ""]) =>
       text
@@ -34,13 +34,13 @@ describe("the page of a timeline", () => {
     ]);
   });
 
-  it("has a bar for each, where it stands in time, and marks the critical ones", () => {
+  it("draws a bar for each resource at its time, and marks the critical ones", () => {
     assert.equal(page.match(/class="bar"/g)?.length, 3);
     assert.equal(page.match(/class="row critical"/g)?.length, 2);
     assert.match(page, /left:25\.00%;width:75\.00%/);
   });
 
-  it("takes nothing from elsewhere and runs nothing", () => {
+  it("loads nothing external and runs no script", () => {
     assert.doesNotMatch(page, /https?:|<script|<link|url\(|<server>/);
   });
 });

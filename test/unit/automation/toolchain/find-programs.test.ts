@@ -10,7 +10,7 @@ import {
 } from "../../../../automation/toolchain/find-programs.js";
 import { isAcceptableVersion, pluginVersions } from "../../../../base/versions/pulumi-versions.js";
 
-describe("toolchain/find", () => {
+describe("find-programs", () => {
   let home: string;
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "stackadm-find-"));
@@ -44,18 +44,18 @@ describe("toolchain/find", () => {
     ["", "1.2.1", false],
     ["unknown", "1.2.1", false],
   ] as const) {
-    it(`${answer ? "accepts" : "refuses"} ${JSON.stringify(found)} where ${wanted} is wanted`, () => {
+    it(`${answer ? "accepts" : "refuses"} ${JSON.stringify(found)} if ${wanted} is required`, () => {
       assert.equal(isAcceptableVersion(found, wanted), answer);
     });
   }
 
-  it("leaves its own cache out of the path", () => {
+  it("leaves its own cache out of the search path", () => {
     const own = join(home, "own");
     script(join(own, "bin-1"), "pulumi", "echo v3.999.0");
     assert.equal(findExecutable("pulumi", where(join(own, "bin-1"))), undefined);
   });
 
-  it("finds a new enough engine on PATH", async () => {
+  it("finds a sufficiently new engine on PATH", async () => {
     const file = script(join(home, "bin"), "pulumi", "echo v3.251.0");
     assert.deepEqual(await findEngine(where(join(home, "bin")), "3.246.0"), {
       version: "v3.251.0",
@@ -63,7 +63,7 @@ describe("toolchain/find", () => {
     });
   });
 
-  it("asks a program for its version once, as long as it is the same file", async () => {
+  it("requests a program's version once while the file is unchanged", async () => {
     const asked = join(home, "asked");
     const body = (version: string) =>
       `echo >>${asked}; echo v3.${version}; exit\n${"#".repeat(2 ** 20)}`;
@@ -82,7 +82,7 @@ describe("toolchain/find", () => {
     assert.deepEqual(await look(), { version: "v3.260.0", path });
   });
 
-  it("asks what may be a script that leads to another each time", async () => {
+  it("requests the version every time if the program may be a wrapper script", async () => {
     const version = join(home, "version");
     script(join(home, "bin"), "pulumi", `cat ${version}`);
     for (const found of ["v3.251.0", "v3.252.0"]) {
@@ -98,14 +98,14 @@ describe("toolchain/find", () => {
     assert.deepEqual(await findEngine(where(), "3.246.0"), { version: "v3.246.0", path: file });
   });
 
-  it("says which engine is too old", async () => {
+  it("reports an engine that is too old", async () => {
     const file = script(join(home, "bin"), "pulumi", "echo v3.100.0");
     assert.deepEqual(await findEngine(where(join(home, "bin")), "3.246.0"), {
       refused: `${file} is v3.100.0, older than 3.246.0`,
     });
   });
 
-  it("says that there is none", async () => {
+  it("reports a missing engine", async () => {
     assert.deepEqual(await findEngine(where(), "3.246.0"), {
       refused: "there is no pulumi on PATH",
     });
@@ -124,7 +124,7 @@ describe("toolchain/find", () => {
       "true",
     );
 
-  it("takes an installed plugin of the version that the engine asks for and of no other", () => {
+  it("accepts an installed plugin only in the version that the engine requires", () => {
     for (const version of ["1.1.0", "1.2.2", "1.3.0", "2.0.0"]) install(version);
     assert.equal(findPlugin("command", where(), "1.2.1"), undefined);
     const path = install("1.2.1");
@@ -132,23 +132,23 @@ describe("toolchain/find", () => {
     assert.equal(findPlugin("kubernetes", where(), "4.34.2"), undefined);
   });
 
-  it("does not take a plugin whose installation has not ended", () => {
+  it("ignores a partially installed plugin", () => {
     install("1.2.1");
     writeFileSync(join(home, "pulumi", "plugins", "resource-command-v1.2.1.partial"), "");
     assert.equal(findPlugin("command", where(), "1.2.1"), undefined);
   });
 
-  it("does not take a plugin that is only a directory", () => {
+  it("ignores a plugin that is only a directory", () => {
     mkdirSync(join(home, "pulumi", "plugins", "resource-command-v1.2.1"), { recursive: true });
     assert.equal(findPlugin("command", where(), "1.2.1"), undefined);
   });
 });
 
-describe("toolchain/versions", () => {
+describe("pluginVersions", () => {
   for (const [name, version] of Object.entries(pluginVersions)) {
     // The program asks for a version of its own (test/graph/pulumi/openstack-plugin.test.ts).
     if (name === "openstack") continue;
-    it(`names the plugin that @pulumi/${name} asks the engine for`, () => {
+    it(`contains the plugin version that @pulumi/${name} requests from the engine`, () => {
       const file = require.resolve(`@pulumi/${name}/package.json`);
       const { pulumi, version: own } = JSON.parse(readFileSync(file, "utf8")) as {
         version: string;

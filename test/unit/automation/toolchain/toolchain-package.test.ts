@@ -8,7 +8,7 @@ import {
 } from "../../../../automation/toolchain/toolchain-package.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
-describe("the package of the toolchain", () => {
+describe("loadToolchainPackage", () => {
   let folder: string;
   let from: string;
   beforeEach(() => {
@@ -25,22 +25,22 @@ describe("the package of the toolchain", () => {
     writeFileSync(join(home, "index.js"), text);
   };
 
-  it("is loaded if it is installed next to the program", () => {
+  it("returns the package if installed next to the program", () => {
     install("exports.substitute = 7;");
     assert.deepEqual({ ...loadToolchainPackage(from) }, { substitute: 7 });
   });
 
-  it("is undefined if it is not installed", () => {
+  it("returns undefined if the package is not installed", () => {
     assert.equal(loadToolchainPackage(from), undefined);
   });
 
-  it("reports its own errors: a package that throws while it is loaded is not missing", () => {
+  it("reports an error that the package throws while loading", () => {
     install("throw new RangeError('broken');");
     assert.throws(() => loadToolchainPackage(from), /broken/);
   });
 });
 
-describe("the error of the package of the toolchain", () => {
+describe("convertPackageFailure", () => {
   const copy = (fields: object): Error => Object.assign(new Error("It failed."), fields);
 
   it("keeps code, sentence and hint of the package's own failures", () => {
@@ -52,7 +52,7 @@ describe("the error of the package of the toolchain", () => {
     );
   });
 
-  it("is not changed if it is no failure, or a failure of this program", () => {
+  it("returns other errors and failures of this program unchanged", () => {
     for (const error of [
       copy({ code: "ENOENT" }),
       copy({ code: "NOT_READY" }),

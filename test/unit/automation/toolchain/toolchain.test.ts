@@ -21,7 +21,7 @@ import * as substitutes from "../../../../packages/toolchain/index.js";
 import { engineVersion, pluginVersions } from "../../../../base/versions/pulumi-versions.js";
 import { nonEmpty } from "../../../support/non-empty.js";
 
-describe("toolchain on a machine with Pulumi", () => {
+describe("ensureToolchain", () => {
   let folder: string;
   let cache: string;
   const path = process.env["PATH"];
@@ -60,7 +60,7 @@ describe("toolchain on a machine with Pulumi", () => {
     }
   };
 
-  it("uses what is there: nothing is built, downloaded or put before it on PATH", async () => {
+  it("uses an installed Pulumi without building, downloading or changing PATH", async () => {
     engine(engineVersion);
     tool("bin", "pulumi-language-nodejs");
     install();
@@ -86,7 +86,7 @@ describe("toolchain on a machine with Pulumi", () => {
     assert.deepEqual(readdirSync(cache), [], "no lock is left");
   });
 
-  it("puts a Pulumi home's own tools on PATH, after the person's", async () => {
+  it("adds a Pulumi home's tools to PATH, after the user's", async () => {
     engine(engineVersion);
     tool("home/bin", "pulumi-language-nodejs");
     install();
@@ -97,7 +97,7 @@ describe("toolchain on a machine with Pulumi", () => {
     );
   });
 
-  it("finds the language host beside the pulumi to which a link on PATH leads", async () => {
+  it("finds the language host next to the target of a link on PATH", async () => {
     const real = tool("opt", "pulumi", `echo v${engineVersion}`);
     const host = tool("opt", "pulumi-language-nodejs");
     mkdirSync(join(folder, "bin"));
@@ -110,7 +110,7 @@ describe("toolchain on a machine with Pulumi", () => {
     assert.equal(found?.path, onPath, "the engine prefers the one on PATH");
   });
 
-  it("names version and place of every piece, and why it is this one", async () => {
+  it("reports version, path and reason of every program", async () => {
     const file = engine(engineVersion);
     tool("bin", "pulumi-language-nodejs");
     install();
@@ -135,14 +135,14 @@ describe("toolchain on a machine with Pulumi", () => {
       },
     );
 
-  it("says which Pulumi to install where there is none or one too old, before anything is built", async () => {
+  it("names the Pulumi version to install before building anything if Pulumi is missing or too old", async () => {
     await refused(/^Pulumi 3\.246\.0 or newer is needed: there is no pulumi on PATH\.$/);
     engine("3.1.0");
     await refused(/^Pulumi 3\.246\.0 or newer is needed: \S+pulumi is v3\.1\.0, older than 3\./);
     assert.deepEqual(readdirSync(cache), []);
   });
 
-  it("says that there is no Go where the toolchain is to be built", async () => {
+  it("reports a missing Go if the toolchain must be built", async () => {
     process.env["PATH"] = join(folder, "bin");
     await assert.rejects(ensure(silentProgress, { STACKADM_STAND_INS: "1" }), (error: unknown) => {
       assert.ok(error instanceof Failure);
@@ -154,7 +154,7 @@ describe("toolchain on a machine with Pulumi", () => {
     assert.ok(readdirSync(cache).every((name) => name.endsWith(".part")));
   });
 
-  it("takes a stand-in only where that is asked for", async () => {
+  it("uses a stand-in only on request", async () => {
     engine(engineVersion);
     install();
     await refused(
@@ -168,7 +168,7 @@ describe("toolchain on a machine with Pulumi", () => {
     assert.match(told ?? "", /^stand-in$|the stand-in for .* is not compiled/);
   });
 
-  it("takes the version of the OpenStack plugin that is asked for", async () => {
+  it("uses the requested version of the OpenStack plugin", async () => {
     engine(engineVersion);
     tool("bin", "pulumi-language-nodejs");
     install();
@@ -181,7 +181,7 @@ describe("toolchain on a machine with Pulumi", () => {
     }
   });
 
-  it("can be asked twice at once: the second waits for the first and gives the same", async () => {
+  it("lets a second concurrent call wait for the first and return the same result", async () => {
     engine(engineVersion);
     tool("bin", "pulumi-language-nodejs");
     install();

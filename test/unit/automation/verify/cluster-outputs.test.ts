@@ -22,18 +22,18 @@ const outputs = {
   hostKeys: ["203.0.113.7 ssh-ed25519 AAAA1", "10.0.0.11 ssh-ed25519 AAAA2"],
 };
 
-describe("the outputs of a stack", () => {
-  it("are read with what later versions may add", () => {
+describe("parseOutputs", () => {
+  it("accepts unknown fields of later versions", () => {
     const { clusterId } = parseOutputs({ ...outputs, clusterId: "x" });
     assert.equal(clusterId, "x");
   });
 
-  it("are values, whether they are secret or not", () => {
+  it("returns values, secret or not", () => {
     const marked = { a: { value: [1], secret: false }, b: { value: "s", secret: true } };
     assert.deepEqual(outputValues(marked), { a: [1], b: "s" });
   });
 
-  it("may be without samples", () => {
+  it("accepts outputs without samples", () => {
     assert.equal(parseOutputs({ ...outputs, samples: null }).samples, null);
     assert.equal(parseOutputs(outputs).samples, undefined);
   });
@@ -48,7 +48,7 @@ describe("the outputs of a stack", () => {
     return assert.fail("was accepted");
   };
 
-  it("that are not there yet are told in one sentence, with what makes them", () => {
+  it("reports missing outputs in one sentence with the command that creates them", () => {
     const { code, message, hint } = refusal({});
     assert.equal(code, "NOT_READY");
     assert.equal(
@@ -58,22 +58,22 @@ describe("the outputs of a stack", () => {
     assert.match(hint, /`npx stackadm up`/);
   });
 
-  it("that are incomplete are told by name, without a value: one may be secret", () => {
+  it("reports incomplete outputs by name and without values, which may be secret", () => {
     const { message } = refusal({ ...outputs, clusterName: 7, kubeconfig: ["CANARY"] });
     assert.match(message, /kubeconfig, clusterName\.$/);
     assert.doesNotMatch(message, /CANARY|7/);
   });
 });
 
-describe("a machine's host key", () => {
-  it("is that of the very host, also among several names of a line", () => {
+describe("findHostKey", () => {
+  it("returns the key of exactly this host, also among several names on a line", () => {
     const lines = ["dev-0,10.0.0.1 ssh-ed25519 AAAA1 comment", "10.0.0.10 ssh-ed25519 AAAA2"];
     assert.equal(findHostKey(lines, "10.0.0.1"), "ssh-ed25519 AAAA1");
     assert.equal(findHostKey(lines, "dev-0"), "ssh-ed25519 AAAA1");
     assert.equal(findHostKey(lines, "10.0.0.10"), "ssh-ed25519 AAAA2");
   });
 
-  it("is none for a host that only begins like a known one", () => {
+  it("returns nothing for a host that is only a prefix of a known one", () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.ipV4(), (known, asked) => {
         const found = findHostKey([`${known} ssh-ed25519 KEY`], asked);
@@ -82,15 +82,15 @@ describe("a machine's host key", () => {
     );
   });
 
-  it("is found in lines that people have edited", () => {
+  it("finds the key in lines edited by the user", () => {
     assert.equal(findHostKey(["", "  h \t ssh-ed25519   K  "], "h"), "ssh-ed25519 K");
   });
 });
 
-describe("the way into the cluster", () => {
+describe("findEntrySshTarget", () => {
   const login = { user: "debian", agentSocket: "/agent" };
 
-  it("is the first machine with an address for SSH, pinned to its key", () => {
+  it("returns the first machine with an SSH address, pinned to its key", () => {
     assert.deepEqual(findEntrySshTarget(parseOutputs(outputs), login), {
       host: "203.0.113.7",
       hostKey: "ssh-ed25519 AAAA1",
@@ -98,13 +98,13 @@ describe("the way into the cluster", () => {
     });
   });
 
-  it("is entered as the user that the machine names", () => {
+  it("uses the machine's user", () => {
     const own = { ...node, sshHost: "203.0.113.7", sshUser: "ubuntu" };
     const target = findEntrySshTarget(parseOutputs({ ...outputs, nodes: [own] }), login);
     assert.equal(target?.user, "ubuntu");
   });
 
-  it("is the bastion where there is one", () => {
+  it("returns the bastion if the cluster has one", () => {
     const bastion = { ...node, name: "b", role: "bastion", sshHost: "203.0.113.7" };
     const etcd = [{ ...node, name: "e", role: "etcd" }];
     const behind = parseOutputs({ ...outputs, nodes: [node], bastion: [bastion], etcd });
@@ -115,13 +115,13 @@ describe("the way into the cluster", () => {
     );
   });
 
-  it("is none without an address, and none without a known key: nothing is trusted at first sight", () => {
+  it("returns nothing without an address or a known key, and never trusts on first use", () => {
     assert.equal(findEntrySshTarget(parseOutputs({ ...outputs, nodes: [node] }), login), undefined);
     assert.equal(findEntrySshTarget(parseOutputs({ ...outputs, hostKeys: [] }), login), undefined);
   });
 });
 
-describe("the way to a machine", () => {
+describe("findSshRoute", () => {
   const login = { user: "debian", agentSocket: "/agent" };
   const machines = [
     { ...node, sshHost: "203.0.113.7", sshUser: "debian" },
@@ -142,7 +142,7 @@ describe("the way to a machine", () => {
     return findSshRoute(known.nodes.at(-1) ?? assert.fail(), known, login);
   };
 
-  it("leads through the machine that the outputs name, whichever is the first with an address", () => {
+  it("leads through the jump host in the outputs, not through the first machine with an address", () => {
     assert.deepEqual(wayTo({ sshThrough: "d", sshUser: "core" }), {
       ...login,
       host: "10.0.0.12",
@@ -152,13 +152,13 @@ describe("the way to a machine", () => {
     });
   });
 
-  it("leads in outputs of an earlier release through the one way in", () => {
+  it("leads through the only entry machine in outputs of an earlier release", () => {
     const target = wayTo({});
     assert.equal(target?.proxy?.host, "203.0.113.7");
     assert.equal(target.user, "debian");
   });
 
-  it("is none without a key of each machine on it, or through one that is not there", () => {
+  it("returns nothing if a machine on the route is missing or has no known key", () => {
     const without = (name: string): string[] => hostKeys.filter((line) => !line.startsWith(name));
     assert.equal(wayTo({ sshThrough: "d" }, without("w")), undefined);
     assert.equal(wayTo({ sshThrough: "d" }, without("d")), undefined);

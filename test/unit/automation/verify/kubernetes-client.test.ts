@@ -32,8 +32,8 @@ const kubeconfig = (changes: Readonly<Record<string, unknown>> = {}): string =>
     ...changes,
   });
 
-describe("a kubeconfig", () => {
-  it("gives server, authority and credentials of its current context", () => {
+describe("readKubeAccess", () => {
+  it("returns server, authority and credentials of the current context", () => {
     assert.deepEqual(readKubeAccess(kubeconfig()), {
       server: "https://192.0.2.7:6443",
       ca: "CA",
@@ -43,12 +43,12 @@ describe("a kubeconfig", () => {
     });
   });
 
-  it("may carry a token", () => {
+  it("accepts a token", () => {
     const users = [{ name: "admin", user: { token: "t" } }];
     assert.equal(readKubeAccess(kubeconfig({ users })).token, "t");
   });
 
-  it("that is none is refused in a sentence, without quoting it", () => {
+  it("refuses an invalid kubeconfig in one sentence without quoting it", () => {
     for (const text of ["secret: value", "secret: {value", "- secret: value\n secret"])
       assert.throws(() => readKubeAccess(text), /^Failure: [^\n]* kubeconfig is invalid\.$/);
   });
@@ -60,7 +60,7 @@ interface Asked {
   readonly headers: IncomingMessage["headers"];
 }
 
-describe("the Kubernetes client", () => {
+describe("KubernetesApi", () => {
   let server: Server;
   let api: KubernetesApi;
   let answers: Record<string, unknown>;
@@ -85,14 +85,14 @@ describe("the Kubernetes client", () => {
     server.close();
   });
 
-  it("answers what is there, and undefined for what is not", async () => {
+  it("returns existing objects, and undefined for missing ones", async () => {
     answers["/api/v1/pods"] = { items: [] };
     assert.deepEqual(await api.get("/api/v1/pods"), { items: [] });
     assert.equal(await api.get("/api/v1/nothing"), undefined);
     assert.equal(asked[0]?.headers.authorization, "Bearer t");
   });
 
-  it("names path and status of a refusal", async () => {
+  it("reports path and status of a refusal", async () => {
     answers["/x"] = "broken";
     await assert.rejects(api.get("/x"), /answered 500 to GET \/x: broken/);
     await assert.rejects(api.text("/y"), /answered 404 to GET \/y/);
@@ -123,7 +123,7 @@ describe("the Kubernetes client", () => {
     ...changes,
   });
 
-  it("shows nodes, the control plane first", async () => {
+  it("returns nodes with the control plane first", async () => {
     const controlPlane = node("z", {
       metadata: { name: "z", labels: { "node-role.kubernetes.io/control-plane": "" } },
     });
@@ -146,7 +146,7 @@ describe("the Kubernetes client", () => {
     });
   });
 
-  it("says why a node is not ready", async () => {
+  it("reports why a node is not ready", async () => {
     const late = node("late");
     const conditions = [{ type: "Ready", status: "False", message: "no network plugin" }];
     answers["/api/v1/nodes"] = {

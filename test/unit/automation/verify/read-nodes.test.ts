@@ -21,7 +21,7 @@ const node = (name: string, { labels = {}, annotations, taints, status }: Made =
   status: { nodeInfo: { kubeletVersion: "v1.36.3" }, conditions: [ready], ...status },
 });
 
-describe("the nodes of a cluster", () => {
+describe("readNodes", () => {
   let server: Server;
   let api: KubernetesApi;
   let items: unknown[];
@@ -47,7 +47,7 @@ describe("the nodes of a cluster", () => {
     return found;
   };
 
-  it("say which certificate is next, control planes only, in their own words only", async () => {
+  it("returns the next certificate of control planes in the expected format only", async () => {
     const said = "2027-09-24T03:31:14Z 2027-11-24T03:31:14Z pki/etcd/server.crt";
     const of = async (text: string, labels: Record<string, string> = { [role]: "" }) =>
       (await only({ labels, annotations: { "stackadm.io/certificates": text } })).certificate;
@@ -61,7 +61,7 @@ describe("the nodes of a cluster", () => {
       assert.equal(await of(other), undefined, other);
   });
 
-  it("come in the same order whatever order the API has: control plane, then by name", async () => {
+  it("sorts control planes first, then by name, whatever the API's order", async () => {
     const all = [
       node("c", { labels: { [role]: "" } }),
       node("a", { labels: { "stackadm.io/pool": "general" } }),
@@ -78,7 +78,7 @@ describe("the nodes of a cluster", () => {
     );
   });
 
-  it("are called by their pool, and 'worker' without one", async () => {
+  it("returns a node's pool, and 'worker' without a pool", async () => {
     assert.equal((await only({ labels: { "stackadm.io/pool": "gpu" } })).role, "gpu");
     assert.equal((await only({})).role, "worker");
     assert.equal(
@@ -87,7 +87,7 @@ describe("the nodes of a cluster", () => {
     );
   });
 
-  it("show the first address of each kind, and nothing where there is none", async () => {
+  it("returns the first address of each type, or nothing", async () => {
     const addresses = [
       { type: "InternalIP", address: "10.0.0.10" },
       { type: "InternalIP", address: "fd00::10" },
@@ -98,7 +98,7 @@ describe("the nodes of a cluster", () => {
     assert.equal((await only({})).internalAddress, "");
   });
 
-  it("are not ready while the cloud controller has not seen them, whatever the kubelet says", async () => {
+  it("reports nodes as not ready until the cloud controller has initialised them", async () => {
     const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized" }];
     const found = await only({ taints });
     assert.deepEqual(
@@ -107,12 +107,12 @@ describe("the nodes of a cluster", () => {
     );
   });
 
-  it("are ready under taints of other kinds: a control plane always has one", async () => {
+  it("reports nodes with other taints as ready, such as control planes", async () => {
     assert.equal((await only({ taints: [{ key: `${role}:NoSchedule` }] })).ready, true);
   });
 
   for (const status of ["False", "Unknown"])
-    it(`are not ready while their condition is ${status}, for the kubelet's reason`, async () => {
+    it(`reports nodes with condition ${status} as not ready, with the kubelet's reason`, async () => {
       const condition = { type: "Ready", status, message: "Kubelet stopped posting node status." };
       const found = await only({ status: { conditions: [condition] } });
       assert.deepEqual(
@@ -121,7 +121,7 @@ describe("the nodes of a cluster", () => {
       );
     });
 
-  it("are not ready while the cloud has no route to their pods", async () => {
+  it("reports nodes as not ready while the cloud has no route to their pods", async () => {
     const network = (status: string) => ({
       type: "NetworkUnavailable",
       status,
@@ -132,14 +132,14 @@ describe("the nodes of a cluster", () => {
     assert.equal((await only({ status: { conditions: [network("False"), ready] } })).ready, true);
   });
 
-  it("have no reason exactly when they are ready", async () => {
+  it("returns no reason exactly for ready nodes", async () => {
     for (const conditions of [[ready], [], [{ type: "Ready", status: "False" }]]) {
       const found = await only({ status: { conditions } });
       assert.equal(found.reason === "", found.ready);
     }
   });
 
-  it("are none in a cluster without any", async () => {
+  it("returns nothing for a cluster without nodes", async () => {
     items = [];
     assert.deepEqual(await readNodes(api), []);
   });

@@ -11,7 +11,7 @@ import { findEntrySshTarget, parseOutputs } from "../../../../automation/verify/
 import { SshSessions } from "../../../../automation/verify/ssh-sessions.js";
 import { SshServer } from "../../../engine/support/ssh-server.js";
 
-describe("what machines say of themselves", () => {
+describe("checkRoles", () => {
   const well = '{"health":"true","reason":""}';
   let directory: string;
   let agent: SshAgent;
@@ -110,7 +110,7 @@ describe("what machines say of themselves", () => {
     return checks.map(({ name, where, ok, answer }) => [`${name} ${where}`, ok ? "" : answer]);
   };
 
-  it("is asked of each member of etcd with machines of its own, and of the way in", async () => {
+  it("queries each member of etcd's own machines, and the entry machine, by SSH", async () => {
     assert.deepEqual(await look(apart()), [
       ["way in b", ""],
       ["etcd member e-0", ""],
@@ -118,7 +118,7 @@ describe("what machines say of themselves", () => {
     ]);
   });
 
-  it("is what kubelet says of each control plane where etcd is there: nobody logs in", async () => {
+  it("uses the kubelet's report for stacked etcd, without SSH", async () => {
     const [well, unwell, unknown] = await look(stacked());
     assert.deepEqual(well, ["etcd member c-0", ""]);
     assert.deepEqual(unwell, [
@@ -129,7 +129,7 @@ describe("what machines say of themselves", () => {
     assert.ok(servers.every(({ logins }) => logins === 0));
   });
 
-  it("takes one log-in for each machine", async () => {
+  it("logs in once per machine", async () => {
     await look(apart());
     assert.deepEqual(
       servers.map(({ logins }) => logins),
@@ -137,7 +137,7 @@ describe("what machines say of themselves", () => {
     );
   });
 
-  it("names the member whose machine is gone, and no other", async () => {
+  it("reports only the member whose machine is gone", async () => {
     await serverAt(2).stop();
     const [, first, second] = await look(apart());
     assert.deepEqual(first, ["etcd member e-0", ""]);
@@ -145,20 +145,20 @@ describe("what machines say of themselves", () => {
     assert.match(second[1] ?? "", /127\.0\.0\.3:\d+ cannot be reached/);
   });
 
-  it("says what a member says that is not well", async () => {
+  it("reports the error of an unhealthy member", async () => {
     status = 503;
     const [, [, answer = ""] = []] = await look(apart());
     assert.match(answer, /^HTTP 503: .*RAFT NO LEADER/);
   });
 
-  it("is asked of no machine whose key is not known: nothing is trusted at first sight", async () => {
+  it("connects to no machine without a known host key, and never trusts on first use", async () => {
     const [, first, second] = await look(apart(), keys().slice(0, 2));
     assert.deepEqual(first, ["etcd member e-0", ""]);
     assert.match(second?.[1] ?? "", /cannot be reached by SSH: no route or no host key is known/);
     assert.equal(serverAt(2).connections, 0);
   });
 
-  it("leaves no connection open, and logs in again where one has ended", async () => {
+  it("closes every connection and reconnects after a lost one", async () => {
     const sessions = new SshSessions();
     const { port, hostKey } = serverAt(1);
     const target = { host: "127.0.0.2", port, hostKey, user: "debian", agentSocket: agent.socket };

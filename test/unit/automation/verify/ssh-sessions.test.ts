@@ -51,7 +51,7 @@ function sshServer(silent = false): { server: ssh2.Server; hostKey: string; logi
   return { server, hostKey: keys.public.split(" ").slice(0, 2).join(" "), logins };
 }
 
-describe("a fetch through a machine", () => {
+describe("fetch through a machine", () => {
   let directory: string;
   let agent: SshAgent;
   let web: HttpServer;
@@ -97,7 +97,7 @@ describe("a fetch through a machine", () => {
     return { ...made, target };
   };
 
-  it("logs in with the agent's key and reads the answer", async () => {
+  it("logs in with the agent's key and returns the answer", async () => {
     const { target, logins } = await start();
     assert.deepEqual(await fetchThrough(target, "127.0.0.1", { port: webPort() }), {
       status: 200,
@@ -110,7 +110,7 @@ describe("a fetch through a machine", () => {
     assert.equal(asked.at(-1), `${host}:${String(webPort())}`);
   });
 
-  it("refuses another host key before anything is sent", async () => {
+  it("refuses another host key before sending anything", async () => {
     const { target, logins } = await start();
     const other = keyPair().public;
     await assert.rejects(
@@ -123,7 +123,7 @@ describe("a fetch through a machine", () => {
     assert.deepEqual(logins, []);
   });
 
-  it("names the address that the machine does not reach", async () => {
+  it("reports the address that the machine cannot reach", async () => {
     const { target } = await start();
     await assert.rejects(
       fetchThrough(target, "127.0.0.1", { port: 1 }),
@@ -131,7 +131,7 @@ describe("a fetch through a machine", () => {
     );
   });
 
-  it("gives up on a machine that stays silent", async () => {
+  it("fails if the machine stays silent", async () => {
     const { target } = await start(true);
     await assert.rejects(
       fetchThrough(target, "127.0.0.1", { port: webPort(), timeout: 200 }),
@@ -139,7 +139,7 @@ describe("a fetch through a machine", () => {
     );
   });
 
-  it("names a machine that is not there", async () => {
+  it("reports an unreachable machine", async () => {
     const target = {
       host: "127.0.0.1",
       port: 1,
@@ -154,7 +154,7 @@ describe("a fetch through a machine", () => {
   });
 });
 
-describe("the way to the control plane", () => {
+describe("findEntrySshTarget", () => {
   const { publicKey } = generateKeyPairSync("ed25519");
   const key = `ssh-ed25519 ${publicKey.export({ type: "spki", format: "der" }).toString("base64")}`;
   const outputs = parseOutputs({
@@ -176,7 +176,7 @@ describe("the way to the control plane", () => {
   });
   const login = { user: "debian", agentSocket: "/s" };
 
-  it("is the machine with an address for SSH, with its pinned key", () => {
+  it("returns the first machine with an SSH address, with its pinned key", () => {
     assert.deepEqual(findEntrySshTarget(outputs, login), {
       host: "192.0.2.7",
       hostKey: key,
@@ -184,14 +184,14 @@ describe("the way to the control plane", () => {
     });
   });
 
-  it("is none without an address or without a key: never unverified", () => {
+  it("returns nothing without an address or key, and never connects unverified", () => {
     const [worker] = outputs.nodes;
     assert.ok(worker);
     assert.equal(findEntrySshTarget({ ...outputs, nodes: [worker] }, login), undefined);
     assert.equal(findEntrySshTarget({ ...outputs, hostKeys: [] }, login), undefined);
   });
 
-  it("takes the whole name of a host, not a part", () => {
+  it("matches a host's whole name only", () => {
     assert.equal(findHostKey([`192.0.2.77 ${key}`], "192.0.2.7"), undefined);
     assert.equal(findHostKey(["", `a,b ${key}`], "b"), key);
   });

@@ -17,7 +17,7 @@ const node = (name: string, ready = true, message = "waiting") => ({
   },
 });
 
-describe("the look at a finished cluster", () => {
+describe("verifyCluster", () => {
   let server: Server;
   let answers: Record<string, unknown>;
   const log = "/api/v1/namespaces/s/pods/writer-0/log?tailLines=20";
@@ -63,14 +63,14 @@ describe("the look at a finished cluster", () => {
   });
   const look = (samples = true) => verifyCluster({ outputs: outputs(samples), timeout: 50 });
 
-  it("is content with Ready nodes when there are no samples", async () => {
+  it("passes with Ready nodes if there are no samples", async () => {
     const { ok, nodes, services, claims } = await look(false);
     assert.equal(ok, true);
     assert.equal(nodes.length, 2);
     assert.deepEqual([services, claims], [[], []]);
   });
 
-  it("shows what was really fetched and read back", async () => {
+  it("returns the fetched and read-back content", async () => {
     answers["/"] = "web-1\n";
     const { services, claims } = await look();
     assert.deepEqual(services[0], {
@@ -87,20 +87,20 @@ describe("the look at a finished cluster", () => {
     });
   });
 
-  it("is not content with a service that answers something else", async () => {
+  it("fails if a service returns other content", async () => {
     const { ok, services } = await look();
     assert.equal(ok, false);
     assert.match(services[0]?.answer ?? "", /HTTP 404/);
   });
 
-  it("never calls an internal service good that it could not ask", async () => {
+  it("never reports an internal service as working that was not fetched", async () => {
     answers["/"] = "web-1";
     const { ok, services } = await look();
     assert.equal(ok, false);
     assert.match(services[1]?.answer ?? "", /no machine of the cluster can be reached/);
   });
 
-  it("asks the ingress controller for the web server by its name", async () => {
+  it("requests the web server by name from the ingress controller", async () => {
     answers["/"] = "web-1";
     const asked: (string | undefined)[] = [];
     server.on("request", ({ url, headers }) => {
@@ -127,7 +127,7 @@ describe("the look at a finished cluster", () => {
     assert.equal(asked.length, 1);
   });
 
-  it("asks for no service outside where there is none", async () => {
+  it("skips the external service if there is none", async () => {
     const { samples, ...others } = outputs();
     assert.ok(samples);
     const inside = { ...samples, external: undefined };
@@ -141,26 +141,26 @@ describe("the look at a finished cluster", () => {
     );
   });
 
-  it("is not content with a writer that has not read anything back", async () => {
+  it("fails if the writer has not read back its data", async () => {
     answers[log] = "starting\n";
     const { ok, claims } = await look();
     assert.equal(ok, false);
     assert.match(claims[0]?.answer ?? "", /writer-0 has not read its data back yet/);
   });
 
-  it("shows a node that never becomes Ready, with its reason", async () => {
+  it("reports a node that stays not Ready, with its reason", async () => {
     answers["/api/v1/nodes"] = { items: [node("c"), node("w", false)] };
     const { ok, nodes } = await look(false);
     assert.equal(ok, false);
     assert.equal(nodes.find(({ name }) => name === "w")?.reason, "waiting");
   });
 
-  it("misses a machine that has not joined", async () => {
+  it("reports a machine that has not joined", async () => {
     answers["/api/v1/nodes"] = { items: [node("c")] };
     assert.equal((await look(false)).ok, false);
   });
 
-  it("waits for what is late", async () => {
+  it("waits for a late result", async () => {
     let looks = 0;
     answers["/api/v1/nodes"] = () => ({ items: [node("c"), node("w", (looks += 1) > 1)] });
     const { ok } = await verifyCluster({ outputs: outputs(false), timeout: 5_000 });
@@ -168,7 +168,7 @@ describe("the look at a finished cluster", () => {
     assert.equal(looks, 2);
   });
 
-  it("accepts nodes that wait for a pod network of the user's own, and for nothing else", async () => {
+  it("accepts nodes that wait for the user's own pod network, but for no other reason", async () => {
     const unplugged = "reason:NetworkPluginNotReady message:cni plugin not initialized";
     const own = { outputs: outputs(false), timeout: 50, ownPodNetwork: true };
     answers["/api/v1/nodes"] = { items: [node("c", false, unplugged), node("w")] };
@@ -184,7 +184,7 @@ describe("the look at a finished cluster", () => {
     ]);
   });
 
-  it("is not content with a member of etcd that could not be asked, and names it", async () => {
+  it("reports a member of etcd that could not be queried", async () => {
     const member = { name: "e", role: "etcd", zone: "", address: "10.0.0.9", serverId: "" };
     const apart = { ...outputs(false), etcd: [member] };
     const seen = await verifyCluster({ outputs: apart, timeout: 50 });
@@ -195,7 +195,7 @@ describe("the look at a finished cluster", () => {
     );
   });
 
-  it("names each thing that does not work, and nothing when all is well", async () => {
+  it("reports each failed check, and nothing if all checks pass", async () => {
     assert.deepEqual(describeFailedChecks(await look(false), outputs(false)), []);
     answers["/api/v1/nodes"] = { items: [node("w", false)] };
     assert.deepEqual(describeFailedChecks(await look(), outputs()), [

@@ -4,16 +4,16 @@ import { Failure } from "../../../../base/failures/failure.js";
 import { failureCodes } from "../../../../base/failures/failure-codes.js";
 import { nonEmpty } from "../../../support/non-empty.js";
 
-describe("an error of a request", () => {
+describe("convertAbortError", () => {
   const stopped = AbortSignal.abort();
 
-  it("is what it is while nobody asked for a stop", () => {
+  it("returns the error unchanged without a cancellation", () => {
     const { signal } = new AbortController();
     for (const error of [new Error("x"), new Failure("FAILED", "x"), "just text"])
       for (const given of [signal, undefined]) assert.equal(convertAbortError(error, given), error);
   });
 
-  it("is the stop that broke something off, whatever was thrown", () => {
+  it("returns CANCELLED after a cancellation, whatever the interrupted work threw", () => {
     for (const error of [stopped.reason, new Failure("CLOUD_UNREACHABLE", "x"), "just text"]) {
       const found = convertAbortError(error, stopped);
       assert.ok(found instanceof Failure);
@@ -22,7 +22,7 @@ describe("an error of a request", () => {
     }
   });
 
-  it("stays what it is when a stop cannot be why", () => {
+  it("returns the error unchanged if a cancellation cannot be its cause", () => {
     const brokenOff = ["FAILED", "CLOUD_UNREACHABLE", "SSH_UNREACHABLE"];
     for (const code of nonEmpty(failureCodes.filter((one) => !brokenOff.includes(one)))) {
       const error = new Failure(code, "x");
@@ -31,8 +31,8 @@ describe("an error of a request", () => {
   });
 });
 
-describe("work that is to end", () => {
-  it("ends by the stop that was asked for, or by what the signal says itself", () => {
+describe("getAbortFailure", () => {
+  it("returns CANCELLED, or the failure that is the signal's reason", () => {
     assert.equal(getAbortFailure(AbortSignal.abort()).code, "CANCELLED");
     const lost = new Failure("STACK_LOCKED", "the lock is lost");
     assert.equal(getAbortFailure(AbortSignal.any([AbortSignal.abort(lost)])), lost);

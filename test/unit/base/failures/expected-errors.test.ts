@@ -23,16 +23,16 @@ describe("expected errors", () => {
   const shape = errorOf(() => z.string().parse(1));
   const defect = errorOf(() => (undefined as unknown as string[]).length);
 
-  it("of the operating system are those of calls that it refused", () => {
+  it("include as system errors only those of refused system calls", () => {
     const all = [missing, directory, json, shape, defect, "text"];
     assert.deepEqual(all.map(isSystemError), [true, true, false, false, false, false]);
   });
 
-  it("of a missing file are no other errors of the file", () => {
+  it("include as missing file only ENOENT", () => {
     assert.deepEqual([missing, directory, defect].map(isMissingFileError), [true, false, false]);
   });
 
-  it("of a format are those of JSON and of its shape", () => {
+  it("include as invalid format only JSON and schema errors", () => {
     const all = [json, shape, missing, defect];
     assert.deepEqual(all.map(isInvalidFormatError), [true, true, false, false]);
   });

@@ -22,8 +22,8 @@ const exitCodes: Readonly<Record<number, readonly string[]>> = {
   130: ["CANCELLED"],
 };
 
-describe("the table of failures", () => {
-  it("has sentences that can stand within others", () => {
+describe("table of failures", () => {
+  it("has sentences that fit into other sentences", () => {
     for (const code of nonEmpty(failureCodes)) {
       assert.match(code, /^[A-Z]+(_[A-Z]+)*$/);
       assert.match(
@@ -34,17 +34,17 @@ describe("the table of failures", () => {
     }
   });
 
-  it("has hints that are sentences", () => {
+  it("has hints that are complete sentences", () => {
     for (const code of nonEmpty(failureCodes))
       assert.match(getFailureRow(code).hint, /^([A-Z]|`).{10,}\.$/, code);
   });
 
-  it("says every thing once", () => {
+  it("contains each sentence once", () => {
     const sentences = failureCodes.map((code) => getFailureRow(code).sentence);
     assert.equal(new Set(sentences).size, sentences.length);
   });
 
-  it("ends the command line with the codes that its help explains", () => {
+  it("assigns the exit codes that the command line's help explains", () => {
     for (const [exitCode, codes] of Object.entries(exitCodes))
       assert.deepEqual(
         failureCodes.filter((code) => getFailureRow(code).exitCode === Number(exitCode)),
@@ -55,11 +55,11 @@ describe("the table of failures", () => {
       assert.equal(getFailureRow(code).exitCode, 1, code);
   });
 
-  it("ends with what has no row of its own", () => {
+  it("ends with the code for all other failures", () => {
     assert.equal(failureCodes.at(-1), "FAILED");
   });
 
-  it("knows its codes, and nothing that only looks like one", () => {
+  it("accepts exactly its own codes", () => {
     for (const code of failureCodes) assert.ok(isFailureCode(code));
     for (const text of ["", "failed", "toString", "__proto__"]) assert.ok(!isFailureCode(text));
   });
@@ -88,17 +88,17 @@ const type = fc.constantFrom(
   ...["kubernetes:core/v1:Service", "command:remote:Command", "command:local:Command"],
 );
 
-describe("what a cloud refuses", () => {
+describe("errors of the cloud", () => {
   for (const version of openstackPluginVersions)
     for (const { status, code, words } of refusals)
-      it(`is ${code} in the words of OpenStack plugin ${version}: ${String(status)}`, () => {
+      it(`are recognised as ${code} in the format of OpenStack plugin ${version}: ${String(status)}`, () => {
         const listed = `1 error occurred:\n\t* ${words[version]}\n\n\n`;
         const logged = `  sdk-v2/provider2.go:571: sdk.helper_schema: ${words[version]}: provider=openstack@${version}\n`;
         for (const text of [words[version], listed, logged])
           assert.equal(recogniseError(text, "openstack:networking/secGroup:SecGroup")?.code, code);
       });
 
-  it("is known by its body, on which line that is", () => {
+  it("are recognised by the response body, on the same or the next line", () => {
     const [first, second] = ["but got 409 instead", '{"NeutronError":{"type":"OverQuota"}}'];
     const of = (text: string) => recogniseError(text, "openstack:networking/port:Port")?.code;
     for (const text of [`${first}\n${second}`, `${first}: ${second}`])
@@ -108,8 +108,8 @@ describe("what a cloud refuses", () => {
   });
 });
 
-describe("what others say", () => {
-  it("is not recognised by a name alone", () => {
+describe("errors of other systems", () => {
+  it("are not recognised by a name alone", () => {
     fc.assert(
       fc.property(fc.array(name, { minLength: 1, maxLength: 3 }), type, (names, of) => {
         assert.equal(recogniseError(names.map((one) => `"${one}"`).join(", "), of), undefined);
@@ -117,7 +117,7 @@ describe("what others say", () => {
     );
   });
 
-  it("is not recognised by a URN, in which stand names of any shape", () => {
+  it("are not recognised by a URN, which may contain arbitrary names", () => {
     const stack = fc.constantFrom("OverQuota", "AlreadyExists", "ERROR", "401.Unauthorized");
     fc.assert(
       fc.property(stack, name, type, (one, other, of) => {
@@ -127,7 +127,7 @@ describe("what others say", () => {
     );
   });
 
-  it("is recognised only where the one speaks who says so", () => {
+  it("are recognised only for resources of the system that reports them", () => {
     const refused = "dial tcp 10.0.0.9:22: connect: connection refused";
     assert.equal(recogniseError(refused, "command:remote:Command")?.code, "SSH_UNREACHABLE");
     const sftp = "ssh: subsystem request failed";
@@ -139,7 +139,7 @@ describe("what others say", () => {
     assert.equal(recogniseError(refused, "random:index/pet:Pet"), undefined);
   });
 
-  it("is a server in ERROR only of a server", () => {
+  it("are recognised as a server in ERROR only for servers", () => {
     const text = "error waiting for x: unexpected state 'ERROR', wanted target 'ACTIVE'";
     assert.equal(recogniseError(text, "openstack:compute/instance:Instance")?.code, "SERVER_ERROR");
     const balancer = "openstack:loadbalancer/loadBalancer:LoadBalancer";
@@ -147,7 +147,7 @@ describe("what others say", () => {
     assert.equal(recogniseError(text, "openstack:blockstorage/volume:Volume"), undefined);
   });
 
-  it("is quoted from where it fits, without the layers before it", () => {
+  it("are quoted from the matching part, without wrapping messages", () => {
     assert.equal(
       recogniseError("rpc error: error creating: Quota exceeded for cores: 20 of 20", "")?.words,
       "Quota exceeded for cores: 20 of 20",

@@ -12,8 +12,8 @@ import { failureCodes, getFailureRow } from "../../../../base/failures/failure-c
 const code = fc.constantFrom(...failureCodes);
 const anything = fc.string({ unit: "grapheme", maxLength: 200 });
 
-describe("a failure", () => {
-  it("has the exit code of its row, and its hint unless a better one is given", () => {
+describe("Failure", () => {
+  it("has the exit code of its row, and the row's hint unless the caller passes one", () => {
     for (const one of failureCodes) {
       const { hint, exitCode, message, sentence } = new Failure(one, "It is late.");
       assert.deepEqual([hint, exitCode], [getFailureRow(one).hint, getFailureRow(one).exitCode]);
@@ -22,19 +22,19 @@ describe("a failure", () => {
     assert.equal(new Failure("NOT_READY", "It is late.", "Wait.").hint, "Wait.");
   });
 
-  it("has the resource that failed, if one is given", () => {
+  it("has the failed resource if the caller passes one", () => {
     const { subject } = new Failure("NOT_READY", "It is late.", undefined, { resource: "web" });
     assert.deepEqual(subject, { resource: "web" });
     assert.deepEqual(new Failure("NOT_READY", "It is late.").subject, {});
   });
 });
 
-describe("the mark by which a failure passes through the engine", () => {
-  it("stands before the sentence", () => {
+describe("failure code prefix", () => {
+  it("precedes the sentence", () => {
     assert.equal(prependFailureCode("NOT_READY", "It is late."), "[NOT_READY] It is late.");
   });
 
-  it("is taken off again, whatever the sentence holds", () => {
+  it("is removed again from any sentence", () => {
     fc.assert(
       fc.property(code, anything, (one, text) => {
         assert.deepEqual(splitFailureCode(prependFailureCode(one, text)), { code: one, text });
@@ -42,7 +42,7 @@ describe("the mark by which a failure passes through the engine", () => {
     );
   });
 
-  it("is found where the SDK repeats the error", () => {
+  it("is found if the SDK repeats the error", () => {
     const again = "error: One or more errors occurred: [NOT_FOUND] no image";
     assert.deepEqual(splitFailureCode(again), {
       code: "NOT_FOUND",
@@ -67,11 +67,11 @@ describe("the mark by which a failure passes through the engine", () => {
     ...["\n[NOT_READY] below", "console: [FAILED] Failed to start ssh", "[NOT_READY]", ""],
   ];
   for (const text of foreign)
-    it(`is not in ${JSON.stringify(text)}`, () => {
+    it(`is not recognised in ${JSON.stringify(text)}`, () => {
       assert.deepEqual(splitFailureCode(text), { text });
     });
 
-  it("is nowhere but at the beginning", () => {
+  it("is recognised only at the beginning", () => {
     fc.assert(
       fc.property(anything, code, anything, (before, one, after) => {
         fc.pre(
@@ -85,21 +85,21 @@ describe("the mark by which a failure passes through the engine", () => {
   });
 });
 
-describe("the line that says what an error is", () => {
+describe("findReasonLine", () => {
   const table: [string, string, string][] = [
-    ["the first", "boom\n  at x\n", "boom"],
-    ["the first that is not empty", "\n\n boom ", "boom"],
-    ["the first of a list", "1 error occurred:\n\t* no image\n\t* more\n\n", "no image"],
-    ["that of a list behind other words", "invoke: 2 errors occurred:\n\t* a\n\t* b", "a"],
-    ["the first, when a list is none", "1 error occurred:\nno list", "1 error occurred:"],
-    ["none of nothing", "", ""],
+    ["the first line", "boom\n  at x\n", "boom"],
+    ["the first line that is not empty", "\n\n boom ", "boom"],
+    ["the first item of a list", "1 error occurred:\n\t* no image\n\t* more\n\n", "no image"],
+    ["the first item of a list after other text", "invoke: 2 errors occurred:\n\t* a\n\t* b", "a"],
+    ["the first line of a list without items", "1 error occurred:\nno list", "1 error occurred:"],
+    ["an empty text for an empty text", "", ""],
   ];
   for (const [what, text, line] of table)
-    it(`is ${what}`, () => {
+    it(`returns ${what}`, () => {
       assert.equal(findReasonLine(text), line);
     });
 
-  it("is all that counts: what stands below changes nothing", () => {
+  it("determines the recognised error alone: later lines change nothing", () => {
     const first = fc.constantFrom(
       ...["boom", "Quota exceeded for cores", "Process exited with status 1: running x:"],
     );

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createJsonProgress } from "../../../../base/terminal/json-progress.js";
 
-describe("progress for programs", () => {
-  it("is one JSON object a line, in the form of events", () => {
+describe("createJsonProgress", () => {
+  it("writes one JSON object per line, in the format of events", () => {
     const lines: string[] = [];
     let now = Date.parse("2026-01-01T00:00:00Z");
     const progress = createJsonProgress(

@@ -8,7 +8,7 @@ import {
   type ProgressScreen,
 } from "../../../../base/terminal/progress-screen.js";
 
-describe("a duration", () => {
+describe("formatDuration", () => {
   const table: [number, string][] = [
     [0, "0 s"],
     [499, "0 s"],
@@ -18,26 +18,26 @@ describe("a duration", () => {
     [3_600_000, "60 min 00 s"],
   ];
   for (const [milliseconds, text] of table)
-    it(`of ${milliseconds} ms is ${text}`, () => {
+    it(`formats ${milliseconds} ms as ${text}`, () => {
       assert.equal(formatDuration(milliseconds), text);
     });
 });
 
-describe("a live line", () => {
+describe("live line", () => {
   const step = { title: "Servers", since: 0, expected: 30, detail: "dev-0" };
 
-  it("says what, how long of how long, and the newest detail", () => {
+  it("shows title, elapsed and expected time, and the latest detail", () => {
     assert.equal(formatStepTime(step, 12_000), "12 s of about 30 s");
     const [line = ""] = renderOpenSteps([step], 12_000, 80);
     assert.match(line, /^\S Servers {2}12 s of about 30 s {2}dev-0$/);
   });
 
-  it("fits the terminal", () => {
+  it("is cut to the terminal's width", () => {
     const [line = ""] = renderOpenSteps([{ ...step, detail: "x".repeat(200) }], 0, 40);
     assert.equal(line.length, 39);
   });
 
-  it("knows no expectation where there is none", () => {
+  it("shows no expected time without an expectation", () => {
     assert.equal(formatStepTime({ title: "", since: 0, detail: "" }, 1000), "1 s");
   });
 });
@@ -47,7 +47,7 @@ const wait = (milliseconds: number): Promise<void> =>
     setTimeout(resolve, milliseconds);
   });
 
-describe("the screen", () => {
+describe("screen", () => {
   let text: string;
   let now: number;
   let screen: ProgressScreen;
@@ -67,12 +67,12 @@ describe("the screen", () => {
     screen.close();
   });
 
-  describe("that is no terminal", () => {
+  describe("without a terminal", () => {
     beforeEach(() => {
       open(false);
     });
 
-    it("has a plain line for every beginning and end", () => {
+    it("prints a plain line for every begin and end", () => {
       const step = screen.step("Servers", 30);
       now = 12_000;
       step.update("dev-0");
@@ -85,26 +85,26 @@ describe("the screen", () => {
       );
     });
 
-    it("shows notes as they come", () => {
+    it("prints notes immediately", () => {
       screen.note("hello");
       assert.equal(text, "hello\n");
     });
 
-    it("gives a sign of life after 15 s of silence, with the newest detail", async () => {
+    it("prints a status line with the latest detail after 15 s of silence", async () => {
       screen.step("Servers", 30).update("dev-0");
       now = 16_000;
       await wait(1_100);
       assert.match(text, /\.\.\. Servers: 16 s of about 30 s; dev-0\n$/);
     });
 
-    it("is silent while something is said", async () => {
+    it("prints no status line while other output appears", async () => {
       screen.step("Servers");
       now = 10_000;
       await wait(1_100);
       assert.equal(text, "> Servers\n");
     });
 
-    it("ends a step once", () => {
+    it("ends a step only once", () => {
       const step = screen.step("Servers");
       step.done();
       step.failed();
@@ -112,12 +112,12 @@ describe("the screen", () => {
     });
   });
 
-  describe("that is a terminal", () => {
+  describe("on a terminal", () => {
     beforeEach(() => {
       open(true);
     });
 
-    it("draws what runs and takes it away again before a line that stays", async () => {
+    it("redraws running steps and erases them before a permanent line", async () => {
       const step = screen.step("Servers", 30);
       await wait(300);
       assert.match(text, /Servers {2}0 s of about 30 s\n/);
@@ -126,7 +126,7 @@ describe("the screen", () => {
       assert.equal(text, "\u001B[1A\u001B[0J+ Servers (0 s)\n");
     });
 
-    it("leaves nothing drawn behind", async () => {
+    it("leaves no drawn line after its end", async () => {
       screen.step("Servers");
       await wait(300);
       text = "";
@@ -135,7 +135,7 @@ describe("the screen", () => {
     });
   });
 
-  it("shows the error of a step that throws, and passes it on", async () => {
+  it("shows the error of a step that throws, and rethrows the error", async () => {
     open(false);
     const work = withStep(screen, "Servers", undefined, () => Promise.reject(new Error("no host")));
     await assert.rejects(work, /no host/);

@@ -9,8 +9,8 @@ import {
 } from "../../../../base/terminal/redact-secrets.js";
 import { nonEmpty } from "../../../support/non-empty.js";
 
-describe("the redactor", () => {
-  it("takes out every string of a value, however deep", () => {
+describe("Redactor", () => {
+  it("redacts every string of a value at any depth", () => {
     const redactor = new Redactor();
     redactor.add({ a: ["first-secret", { b: "second-secret" }], n: 12345678, none: null });
     assert.equal(
@@ -19,19 +19,19 @@ describe("the redactor", () => {
     );
   });
 
-  it("takes out single lines of a text with several", () => {
+  it("redacts single lines of a multi-line secret", () => {
     const redactor = new Redactor();
     redactor.add("-----BEGIN-----\nAAAABBBBCCCC\n");
     assert.equal(redactor.clean("x AAAABBBBCCCC y"), "x [secret] y");
   });
 
-  it("leaves short values alone: they occur by chance", () => {
+  it("keeps short values, which occur by chance", () => {
     const redactor = new Redactor();
     redactor.add(["dev", "a", ""]);
     assert.equal(redactor.clean("dev a"), "dev a");
   });
 
-  it("takes the longest first, so that no half is left", () => {
+  it("redacts the longest secret first, so that no part remains", () => {
     const redactor = new Redactor();
     redactor.add(["password", "password-and-more"]);
     assert.equal(redactor.clean("password-and-more"), "[secret]");
@@ -49,7 +49,7 @@ describe("the redactor", () => {
     );
   });
 
-  it("knows the passwords of the environment, not the names", () => {
+  it("redacts passwords of the environment, but not variable names", () => {
     const redactor = createRedactor({
       OS_PASSWORD: "correct horse",
       OS_APPLICATION_CREDENTIAL_SECRET: "application-secret",
@@ -66,7 +66,7 @@ describe("the redactor", () => {
     );
   });
 
-  it("knows the keys and tokens of a kubeconfig, not its words", () => {
+  it("redacts keys and tokens of a kubeconfig, but not its other words", () => {
     const redactor = new Redactor();
     addKubeconfigSecrets(
       redactor,
@@ -78,7 +78,7 @@ describe("the redactor", () => {
     );
   });
 
-  it("takes the environment's secrets out of what is thrown, which stays the same error", () => {
+  it("redacts secrets in a thrown error, which stays the same object", () => {
     const said = "unable to open bucket postgres://stacks:database-secret@host.example.org/stacks";
     const error = new Failure("FAILED", said, "Ask database-secret.");
     const env = {

@@ -13,23 +13,23 @@ import { toFailure, formatFailure } from "../../../../base/terminal/session.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 
-describe("an error that ends a command", () => {
+describe("toFailure", () => {
   const table: [string, unknown, string, number][] = [
-    ["of an operation stays what it is", new Failure("STACK_LOCKED", "x"), "STACK_LOCKED", 4],
-    ["of sign-in", new CloudError("unauthenticated", "x"), "AUTH_FAILED", 3],
-    ["of a cloud that is not there", new CloudError("unreachable", "x"), "CLOUD_UNREACHABLE", 3],
+    ["keeps the failure of an operation", new Failure("STACK_LOCKED", "x"), "STACK_LOCKED", 4],
+    ["converts a refused sign-in", new CloudError("unauthenticated", "x"), "AUTH_FAILED", 3],
+    ["converts an unreachable cloud", new CloudError("unreachable", "x"), "CLOUD_UNREACHABLE", 3],
     [
-      "of the cloud's configuration",
+      "converts an invalid cloud configuration",
       new CloudError("configuration", "x"),
       "CLOUD_NOT_CONFIGURED",
       2,
     ],
-    ["of a quota", new CloudError("quota", "x"), "QUOTA_EXCEEDED", 3],
-    ["of a person", new Failure("FAILED", "x", "y"), "FAILED", 1],
-    ["of usage", new Failure("INVALID_USAGE", "x", "y"), "INVALID_USAGE", 2],
-    ["of a missing tool", new Failure("TOOL_MISSING", "x"), "TOOL_MISSING", 1],
-    ["that nobody foresaw", new TypeError("x is undefined"), "FAILED", 1],
-    ["that is no error", "just text", "FAILED", 1],
+    ["converts an exceeded quota", new CloudError("quota", "x"), "QUOTA_EXCEEDED", 3],
+    ["keeps a failure with its own hint", new Failure("FAILED", "x", "y"), "FAILED", 1],
+    ["keeps a usage failure", new Failure("INVALID_USAGE", "x", "y"), "INVALID_USAGE", 2],
+    ["keeps the failure of a missing tool", new Failure("TOOL_MISSING", "x"), "TOOL_MISSING", 1],
+    ["converts an unforeseen error", new TypeError("x is undefined"), "FAILED", 1],
+    ["converts a thrown value that is not an error", "just text", "FAILED", 1],
   ];
   for (const [what, error, code, exitCode] of table)
     it(what, () => {
@@ -38,14 +38,14 @@ describe("an error that ends a command", () => {
       assert.equal(known.exitCode, exitCode);
     });
 
-  it("after Ctrl-C is that it was stopped, whatever broke because of it", () => {
+  it("returns CANCELLED after Ctrl-C, whatever the interrupted work threw", () => {
     const known = toFailure(new Error("aborted"), AbortSignal.abort());
     assert.equal(known.code, "CANCELLED");
     assert.equal(known.exitCode, 130);
     assert.match(known.hint, /same command again/);
   });
 
-  it("after Ctrl-C stays what it is when a stop cannot be why", () => {
+  it("keeps the code after Ctrl-C if the cancellation cannot be the cause", () => {
     for (const code of ["SERVER_STOPPED", "VERIFY_FAILED", "AUTH_FAILED"] as const)
       assert.equal(toFailure(new Failure(code, "x"), AbortSignal.abort()).code, code);
     const brokenOff = new CloudError("unreachable", "x");
@@ -54,22 +54,22 @@ describe("an error that ends a command", () => {
 
   const sentences: [string, unknown, string][] = [
     [
-      "what was said",
+      "the error's message",
       new Error("EBUSY: resource busy, rmdir '/x'"),
       "EBUSY: resource busy, rmdir '/x'",
     ],
-    ["what kind it was", new TypeError("x is undefined."), "TypeError: x is undefined"],
-    ["something, whatever it is", new Error(""), "Error"],
-    ["also what is no error", "just text", "just text"],
+    ["the error's type", new TypeError("x is undefined."), "TypeError: x is undefined"],
+    ["at least the word Error", new Error(""), "Error"],
+    ["the thrown text", "just text", "just text"],
   ];
   for (const [what, error, said] of sentences)
-    it(`that nobody foresaw is a sentence with ${what}, and says how to learn more`, () => {
+    it(`returns a sentence with ${what} for an unforeseen error, and explains how to get details`, () => {
       const { sentence, hint } = toFailure(error);
       assert.equal(sentence, `Unexpected failure: ${said}.`);
       assert.match(hint, /^Run the same command again.* STACKADM_DEBUG=1 .*report/);
     });
 
-  it("shows where it happened when it was not foreseen and somebody asks", () => {
+  it("shows the stack trace of an unforeseen error with STACKADM_DEBUG=1", () => {
     const error = new TypeError("x is undefined");
     const shown = formatFailure(error, toFailure(error), {});
     assert.equal(shown.split("\n").length, 2, shown);
@@ -94,7 +94,7 @@ describe("variables for a shell", () => {
     );
   });
 
-  it("give the shell an agent with our key", async () => {
+  it("start an SSH agent with the program's key", async () => {
     const directory = mkdtempSync(join(tmpdir(), "stackadm a key's "));
     try {
       const key = join(directory, "id");
@@ -107,14 +107,14 @@ describe("variables for a shell", () => {
     }
   });
 
-  it("survive the shell unchanged", async () => {
+  it("are unchanged after evaluation by a shell", async () => {
     for (const value of ["plain", "a b", "it's", "$HOME `id` $(id)", "a\nb", '"', "\\", ""]) {
       const { stdout } = await run("sh", ["-c", `printf %s ${quoteShellWord(value)}`]);
       assert.equal(stdout.replace(/\n$/, ""), value.replace(/\n$/, ""));
     }
   });
 
-  it("are quoted whenever a shell could see more in them than a word", () => {
+  it("are quoted unless they contain only characters without a meaning for shells", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (value) => {
         const word = quoteShellWord(value);

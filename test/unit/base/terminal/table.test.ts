@@ -9,7 +9,7 @@ import {
 } from "../../../../automation/render/cluster-report.js";
 import { formatTable } from "../../../../base/terminal/table.js";
 
-describe("a table", () => {
+describe("formatTable", () => {
   it("is as wide as its widest cells, without trailing spaces", () => {
     assert.equal(
       formatTable(
@@ -23,7 +23,7 @@ describe("a table", () => {
     );
   });
 
-  it("has a line for every row", () => {
+  it("prints a line for every row", () => {
     const cell = fc.stringMatching(/^[a-z]{0,9}$/);
     fc.assert(
       fc.property(fc.array(fc.tuple(cell, cell)), (rows) => {
@@ -35,7 +35,7 @@ describe("a table", () => {
   });
 });
 
-describe("the report", () => {
+describe("report", () => {
   const verification = {
     ok: false,
     nodes: [
@@ -71,7 +71,7 @@ describe("the report", () => {
     ],
   };
 
-  it("shows nodes with what is wrong with them", () => {
+  it("shows nodes with the reason if they are not ready", () => {
     assert.equal(
       renderNodesTable(verification),
       [
@@ -82,7 +82,7 @@ describe("the report", () => {
     );
   });
 
-  it("shows what was really fetched", () => {
+  it("shows the fetched content", () => {
     assert.equal(
       renderSampleChecksTable(verification),
       [
@@ -94,7 +94,7 @@ describe("the report", () => {
     );
   });
 
-  it("shows how long each phase took, and all together", () => {
+  it("shows the duration of each phase and the total", () => {
     const times = convertPhaseTimes([
       { phase: "servers", startedAt: 1_000, endedAt: 31_000, resources: 6, failed: false },
     ]);

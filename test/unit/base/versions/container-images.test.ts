@@ -8,7 +8,7 @@ import { podSpecs as podNetworks } from "../../components/pod-network/objects.js
 import { nonEmpty } from "../../../support/non-empty.js";
 
 describe("base/versions/container-images", () => {
-  it("takes the cloud provider's release of the same minor", () => {
+  it("uses the cloud provider's release of the same minor", () => {
     assert.equal(
       createImageTable("1.36.3").cloudControllerManager,
       "registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.36.0",
@@ -19,7 +19,7 @@ describe("base/versions/container-images", () => {
     );
   });
 
-  it("has one fixed version for every image of every minor", () => {
+  it("has one fixed version of every image for every minor", () => {
     for (const minor of nonEmpty(supportedMinors)) {
       for (const reference of nonEmpty(Object.values(createImageTable(`${minor}.0`)))) {
         assert.match(reference, /^[a-z0-9.]+\/[a-z0-9./-]+:v?\d+(\.\d+)+(-flannel\d)?$/);
@@ -27,7 +27,7 @@ describe("base/versions/container-images", () => {
     }
   });
 
-  it("is where every container of every add-on has its image from", () => {
+  it("contains the image of every container of every add-on", () => {
     const known = new Set(Object.values(createImageTable("1.36.3")));
     const used = new Set(
       [...addons().values(), ...podNetworks().values()].flatMap((pod) =>
@@ -37,7 +37,7 @@ describe("base/versions/container-images", () => {
     assert.deepEqual([...used].sort(), [...known].sort());
   });
 
-  it("puts the upstream path under the site's prefix", () => {
+  it("appends the upstream path to the site's prefix", () => {
     const rows = [
       [
         "registry.k8s.io/sig-storage/csi-attacher:v4.12.0",
@@ -61,14 +61,14 @@ describe("base/versions/container-images", () => {
     );
   });
 
-  it("leaves images where they are published without a registry, or with the default one", () => {
+  it("keeps published images without a registry, and with the default one", () => {
     assert.deepEqual(
       createImageTable("1.36.3", { prefix: "registry.k8s.io" }),
       createImageTable("1.36.3"),
     );
   });
 
-  it("moves the registry and nothing else, for every image and prefix", () => {
+  it("changes only the registry, for every image and prefix", () => {
     const prefix = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}(:[0-9]{2,4})?(\/[a-z0-9]{1,8})?$/);
     fc.assert(
       fc.property(prefix, fc.constantFrom(...supportedMinors), (registry, minor) => {
@@ -82,7 +82,7 @@ describe("base/versions/container-images", () => {
     );
   });
 
-  it("refuses a version without add-ons in a sentence that says which there are", () => {
+  it("refuses a version without add-ons and lists the supported ones", () => {
     for (const version of ["1.34.1", "2.0.0", "latest", "", "1.360.1"]) {
       assert.throws(
         () => createImageTable(version),

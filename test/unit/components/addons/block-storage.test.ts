@@ -11,7 +11,7 @@ const storageController = "Deployment csi-cinder-controllerplugin";
 const storageNode = "DaemonSet csi-cinder-nodeplugin";
 
 describe("addons/manifests/block-storage", () => {
-  it("marks volumes with the cluster's name and asks Cinder for the pod's zone", () => {
+  it("marks volumes with the cluster's name and requests them in the pod's zone", () => {
     const args = argsOf(storageController, "cinder-csi-plugin");
     assert.ok(args.includes("--cluster=example-0123456789ab"));
     assert.ok(args.includes("--with-topology=true"));
@@ -20,7 +20,7 @@ describe("addons/manifests/block-storage", () => {
     assert.ok(provisioner.includes("--extra-create-metadata"));
   });
 
-  it("waits for a slow etcd longer than client-go would, in every sidecar", () => {
+  it("sets longer lease times than client-go's defaults in every sidecar, for a slow etcd", () => {
     for (const sidecar of ["csi-attacher", "csi-provisioner", "csi-resizer"]) {
       const args = argsOf(storageController, sidecar);
       const seconds = ["lease-duration", "renew-deadline", "retry-period"].map((time) =>
@@ -32,7 +32,7 @@ describe("addons/manifests/block-storage", () => {
     }
   });
 
-  it("works on a control plane when there is no worker yet, nor a cloud controller that has seen it", () => {
+  it("runs on control planes, before workers exist and before the cloud controller has initialised nodes", () => {
     assert.deepEqual(podOf(storageController).tolerations?.slice(0, 2), [
       {
         key: "node.cloudprovider.kubernetes.io/uninitialized",
@@ -48,7 +48,7 @@ describe("addons/manifests/block-storage", () => {
     ]);
   });
 
-  it("leaves a lost machine soon: it runs only once", () => {
+  it("leaves a lost machine early, because the controller has one replica", () => {
     const soon = ["not-ready", "unreachable"].map((condition) => ({
       key: `node.kubernetes.io/${condition}`,
       operator: "Exists",
@@ -59,7 +59,7 @@ describe("addons/manifests/block-storage", () => {
       assert.deepEqual(podOf(controller).tolerations?.slice(-2), soon);
   });
 
-  it("lets all containers of a pod meet at one socket", () => {
+  it("shares one socket directory among all containers of a pod", () => {
     for (const workload of [storageController, storageNode]) {
       for (const { name, args, volumeMounts } of nonEmpty(podOf(workload).containers)) {
         assert.match(
@@ -74,7 +74,7 @@ describe("addons/manifests/block-storage", () => {
     }
   });
 
-  it("registers with kubelet at the path where its socket is", () => {
+  it("registers with the kubelet at the path of the driver's socket", () => {
     const socket = podOf(storageNode).volumes?.find(({ name }) => name === "socket");
     assert.equal(socket?.hostPath?.path, `/var/lib/kubelet/plugins/${cinderDriverName}`);
     assert.ok(
@@ -84,7 +84,7 @@ describe("addons/manifests/block-storage", () => {
     );
   });
 
-  it("mounts for pods through kubelet's directory and sees new devices", () => {
+  it("mounts volumes for pods through the kubelet's directory and sees new devices", () => {
     const mounts = containerOf(storageNode, "cinder-csi-plugin").volumeMounts ?? [];
     const propagation = Object.fromEntries(
       mounts.map(({ mountPath, mountPropagation }) => [mountPath, mountPropagation]),
@@ -93,7 +93,7 @@ describe("addons/manifests/block-storage", () => {
     assert.equal(propagation["/dev"], "HostToContainer");
   });
 
-  it("runs on every node, privileged in one container only", () => {
+  it("runs on every node, with one privileged container only", () => {
     const pod = podOf(storageNode);
     assert.deepEqual(pod.tolerations, [{ operator: "Exists" }]);
     assert.deepEqual(
@@ -104,7 +104,7 @@ describe("addons/manifests/block-storage", () => {
     );
   });
 
-  it("is asked for its health where the probe listens", () => {
+  it("serves its health check on the port of the probe", () => {
     for (const workload of [storageController, storageNode]) {
       const plugin = containerOf(workload, "cinder-csi-plugin");
       assert.equal(plugin.livenessProbe?.httpGet?.port, plugin.ports?.[0]?.name);
@@ -118,7 +118,7 @@ describe("addons/manifests/block-storage", () => {
 });
 
 describe("addons/manifests/storage-class", () => {
-  it("binds where the pod lands, grows, and goes with the claim", () => {
+  it("binds volumes in the pod's zone, allows expansion and deletes volumes with their claim", () => {
     const gold = unwrapped(buildStorageClass({ name: "gold", default: true }));
     assert.equal(gold.provisioner, cinderDriverName);
     assert.equal(gold.volumeBindingMode, "WaitForFirstConsumer");
@@ -127,7 +127,7 @@ describe("addons/manifests/storage-class", () => {
     assert.deepEqual(gold.parameters, { "csi.storage.k8s.io/fstype": "ext4" });
   });
 
-  it("is what was written otherwise", () => {
+  it("uses the user's settings", () => {
     const { allowedTopologies, ...other } = unwrapped(
       buildStorageClass({
         name: "kept",
@@ -152,14 +152,14 @@ describe("addons/manifests/storage-class", () => {
     ]);
   });
 
-  it("is the default exactly when asked", () => {
+  it("is the default exactly if the user requests it", () => {
     const key = "storageclass.kubernetes.io/is-default-class";
     const marked = (isDefault: boolean) =>
       unwrapped(buildStorageClass({ name: "a", default: isDefault })).metadata.annotations?.[key];
     assert.deepEqual([marked(true), marked(false)], ["true", "false"]);
   });
 
-  it("passes type and zone on when they are given", () => {
+  it("passes type and zone to Cinder", () => {
     const { parameters } = buildStorageClass({
       name: "fast",
       default: false,

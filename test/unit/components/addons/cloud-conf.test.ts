@@ -20,7 +20,7 @@ const carried = fc
   .filter((text) => !/[\0\r]/.test(text));
 
 describe("addons/cloud-conf", () => {
-  it("writes the keys of the cloud controller, each once", () => {
+  it("writes each key of the cloud controller once", () => {
     const parsed = parseGcfg(renderCloudConf(exampleCloud));
     assert.deepEqual(parsed, {
       Global: {
@@ -46,7 +46,7 @@ describe("addons/cloud-conf", () => {
     });
   });
 
-  it("has balancers without floating IPs where there is no network for those", () => {
+  it("omits floating IPs from load balancers without an external network", () => {
     const cloud = Object.entries(exampleCloud).filter(([key]) => key !== "floatingNetworkId");
     const conf = renderCloudConf(Object.fromEntries(cloud) as unknown as CloudConf);
     const { LoadBalancer } = parseGcfg(conf);
@@ -54,7 +54,7 @@ describe("addons/cloud-conf", () => {
     assert.ok(!("floating-network-id" in LoadBalancer));
   });
 
-  it("has members among the machines where addresses are elsewhere, and a class for those that stay", () => {
+  it("keeps members on the machines' network if addresses are elsewhere, and adds a class for internal balancers", () => {
     const machines = { subnetId: "near", networkId: "home", floatingNetworkId: "first" };
     const settings = { loadBalancerClasses: { far: { subnetId: "far" } } };
     const parsed = parseGcfg(renderCloudConf({ ...exampleCloud, machines, settings }));
@@ -72,12 +72,12 @@ describe("addons/cloud-conf", () => {
     });
   });
 
-  it("knows no user and no password where there is an application credential", () => {
+  it("contains neither user nor password with an application credential", () => {
     const text = renderCloudConf(exampleCloud);
     assert.doesNotMatch(text, /^(user|password|tenant|trust|token|tls-insecure)/im);
   });
 
-  it("has a user instead of a credential, by a name in a domain or by an ID, and the project", () => {
+  it("contains a user by name and domain or by ID, and the project, instead of a credential", () => {
     const login = { password: 'se"cr;et #1\\', tenantId: "0123456789abcdef0123456789abcdef" };
     const named = { ...login, username: "shop", userDomainName: "Service users" };
     const text = renderCloudConf({ ...exampleCloud, login: named });
@@ -90,12 +90,12 @@ describe("addons/cloud-conf", () => {
     assert.ok(!("username" in Global) && !("user-domain-name" in Global));
   });
 
-  it("names no certificate file when there is no certificate", () => {
+  it("names no certificate file without a certificate", () => {
     const cloud = { ...exampleCloud, caFile: undefined };
     assert.doesNotMatch(renderCloudConf(cloud), /ca-file/);
   });
 
-  it("names the files of a client certificate and its key where there are some", () => {
+  it("names the files of a client certificate and its key", () => {
     const text = renderCloudConf({ ...exampleCloud, ...clientCertificateFiles });
     golden("cloud-with-client-certificate.conf", text);
     const { Global } = parseGcfg(text);
@@ -104,7 +104,7 @@ describe("addons/cloud-conf", () => {
     assert.doesNotMatch(renderCloudConf(exampleCloud), /cert-file|key-file/);
   });
 
-  it("spreads by source on OVN, which knows nothing else, and takes turns elsewhere", () => {
+  it("selects SOURCE_IP_PORT for OVN, which supports no other method, and ROUND_ROBIN otherwise", () => {
     assert.equal(getLoadBalancerMethod("ovn"), "SOURCE_IP_PORT");
     for (const provider of ["amphora", "octavia", "lab"]) {
       assert.equal(getLoadBalancerMethod(provider), "ROUND_ROBIN");
@@ -114,7 +114,7 @@ describe("addons/cloud-conf", () => {
     assert.equal(parsed["LoadBalancer"]["lb-provider"], "ovn");
   });
 
-  it("gives every value back, whatever characters a secret has", () => {
+  it("reproduces every value, whatever characters a secret contains", () => {
     fc.assert(
       fc.property(carried, carried, (secret, region) => {
         const text = renderCloudConf({
@@ -132,7 +132,7 @@ describe("addons/cloud-conf", () => {
     );
   });
 
-  it("gives every user back, whatever characters a name and a password have", () => {
+  it("reproduces every user, whatever characters name and password contain", () => {
     const user = fc.record({ username: carried, userDomainName: carried, password: carried });
     fc.assert(
       fc.property(user, ({ username, userDomainName, password }) => {
@@ -170,7 +170,7 @@ describe("addons/cloud-conf", () => {
     }
   });
 
-  it("refuses what gcfg would drop or reject, naming the key but not the value", () => {
+  it("refuses values that gcfg would drop or reject, and reports the key without the value", () => {
     for (const bad of ["a\rb", "a\0b", "a\uD800b"]) {
       assert.throws(
         () => quoteValue("application-credential-secret", bad),

@@ -24,17 +24,17 @@ const problems = (written: object): readonly string[] => {
     : [];
 };
 
-describe("what can be said in cloud.conf", () => {
-  it("is every key of the release, each offered or refused, and no other", () => {
+describe("cloud.conf settings", () => {
+  it("cover every key of the release, each either offered or refused", () => {
     assert.deepEqual(knownKeys().sort(), declaredKeys().sort());
   });
 
-  it("is nothing by default: a cluster's file stays what it was", () => {
+  it("are empty by default, so that an existing cluster's file stays unchanged", () => {
     assert.equal(renderCloudConf(conf({})), renderCloudConf(exampleCloud));
     assert.equal(renderNodeConf(conf({}).settings ?? {}), undefined);
   });
 
-  it("wins over the program's own values", () => {
+  it("override the program's own values", () => {
     const parsed = sectionsOf({
       loadBalancer: { method: "LEAST_CONNECTIONS", monitorDelay: "1m", networkId: "other" },
       cloudController: { metadata: { searchOrder: "metadataService" } },
@@ -48,7 +48,7 @@ describe("what can be said in cloud.conf", () => {
     assert.equal(parsed["LoadBalancer"]["member-subnet-id"], exampleCloud.subnetId);
   });
 
-  it("has a section for each class, whose members stay the machines", () => {
+  it("render a section for each class, whose members stay on the machines", () => {
     const classes = { inside: { subnetId: "a" }, outside: { floatingSubnet: "public-*" } };
     const parsed = sectionsOf({ loadBalancer: { classes } });
     const members = { "member-subnet-id": exampleCloud.subnetId };
@@ -59,7 +59,7 @@ describe("what can be said in cloud.conf", () => {
     });
   });
 
-  it("has a line for each network and one for all ranges", () => {
+  it("render a line for each network and one for all ranges", () => {
     const networking = {
       internalNetworkName: ["one", "two"],
       addressSortOrder: ["10.0.0.0/8", "fd00::/8"],
@@ -72,13 +72,13 @@ describe("what can be said in cloud.conf", () => {
     assert.match(text, /address-sort-order = "10.0.0.0\/8,fd00::\/8"\n/);
   });
 
-  it("names the router where the cloud routes pods, and nothing otherwise", () => {
+  it("name the router only if the cloud routes pods", () => {
     const routed = parseGcfg(renderCloudConf({ ...conf({}), routerId: "r" }));
     assert.deepEqual(routed["Route"], { "router-id": "r" });
     assert.equal(sectionsOf({})["Route"], undefined);
   });
 
-  it("tells the nodes how many volumes they take where nobody wrote it, and only them", () => {
+  it("set the nodes' volume limit unless the user sets it, in the nodes' file only", () => {
     const { settings = {} } = conf({});
     const limits = (text = "") => parseGcfg(text)["BlockStorage"];
     assert.deepEqual(limits(renderNodeConf(settings, 24)), { "node-volume-attach-limit": "24" });
@@ -87,7 +87,7 @@ describe("what can be said in cloud.conf", () => {
     assert.equal(sectionsOf({})["BlockStorage"], undefined);
   });
 
-  it("tells the nodes how many volumes they take, and nothing of the cloud's API", () => {
+  it("render a nodes' file with the volume limit and without access to the cloud's API", () => {
     const { settings = {} } = conf({ blockStorage: { nodeVolumeAttachLimit: 20 } });
     const text = renderNodeConf(settings) ?? "";
     assert.deepEqual(parseGcfg(text), {
@@ -97,8 +97,8 @@ describe("what can be said in cloud.conf", () => {
   });
 });
 
-describe("what cannot be said in cloud.conf", () => {
-  it("is the program's own, with the reason", () => {
+describe("refused cloud.conf settings", () => {
+  it("include keys that the program sets itself, with the reason", () => {
     assert.deepEqual(
       problems({
         loadBalancer: { manageSecurityGroups: true },
@@ -112,14 +112,14 @@ describe("what cannot be said in cloud.conf", () => {
     );
   });
 
-  it("is a class in another network that does not say which subnet: that of all load balancers would win", () => {
+  it("include a class in another network without a subnet, because the subnet of all balancers would win", () => {
     const classes = { elsewhere: { networkId: "n" }, complete: { networkId: "n", subnetId: "s" } };
     assert.deepEqual(problems({ loadBalancer: { classes } }), [
       "cluster.loadBalancer.classes.elsewhere.networkId: does not say which subnet of it; write subnetId, too",
     ]);
   });
 
-  it("is named, with what is known, when it is mistyped", () => {
+  it("include misspelt keys, and the error lists the known ones", () => {
     const [found = ""] = problems({ loadBalancer: { floatingSubnetID: "x" } });
     assert.match(
       found,
@@ -127,7 +127,7 @@ describe("what cannot be said in cloud.conf", () => {
     );
   });
 
-  it("is a value of another kind", () => {
+  it("include values of another type", () => {
     assert.deepEqual(problems({ blockStorage: { nodeVolumeAttachLimit: 300 } }), [
       "cluster.blockStorage.nodeVolumeAttachLimit: is more than Cinder CSI knows; write at most 256",
     ]);
@@ -139,14 +139,14 @@ describe("what cannot be said in cloud.conf", () => {
   });
 });
 
-describe("a cloud without load balancers", () => {
+describe("cloud without load balancers", () => {
   const loadBalancer = { enabled: false };
 
-  it("is told the cloud controller", () => {
+  it("disables load balancers in the cloud controller", () => {
     assert.equal(sectionsOf({ loadBalancer })["LoadBalancer"]?.["enabled"], "false");
   });
 
-  it("has no endpoint and no samples that need one", () => {
+  it("refuses an endpoint and samples that need a load balancer", () => {
     assert.deepEqual(problems({ loadBalancer, topology: "ha", samples: true }), [
       "cluster.endpoint: load-balancer needs Octavia, and loadBalancer.enabled is false; write kind: virtual-ip",
       "cluster.samples: the sample services are load balancers, and loadBalancer.enabled is false; write false",

@@ -16,7 +16,7 @@ const settingsOf = (written: object) => {
 };
 
 describe("addons/manifests/metrics-server", () => {
-  it("runs when it is asked for, and checks kubelets where the cluster signs their certificates", () => {
+  it("is optional, and verifies kubelets if the cluster signs their certificates", () => {
     assert.equal(settingsOf({}), undefined);
     assert.deepEqual(settingsOf({ metricsServer: true }), { signedKubelets: false });
     const kubelet = { serverTLSBootstrap: true };
@@ -34,7 +34,7 @@ describe("addons/manifests/metrics-server", () => {
     ]);
   });
 
-  it("is found where the API server looks for it", () => {
+  it("has the Service and port that its APIService names", () => {
     const api = find("APIService", "v1beta1.metrics.k8s.io") as unknown as {
       spec: { service: { name: string; namespace: string } };
     };
@@ -53,14 +53,14 @@ describe("addons/manifests/metrics-server", () => {
     assert.deepEqual(service.spec.selector, metadata.labels);
   });
 
-  it("writes nowhere but into its own directory, without any right on its node", () => {
+  it("writes only to its own directory and runs unprivileged", () => {
     const { securityContext, volumeMounts } = containerOf(workload, "metrics-server");
     assert.equal(securityContext?.readOnlyRootFilesystem, true);
     assert.deepEqual(volumeMounts, [{ name: "tmp", mountPath: "/tmp" }]);
     assert.equal(securityContext.allowPrivilegeEscalation, false);
   });
 
-  it("asks kubelets from the nodes' network, which no pod may, and gives its port to its successor", () => {
+  it("queries kubelets from the host network, because pods may not, and frees its port for its successor", () => {
     assert.equal(podOf(workload).hostNetwork, true);
     assert.notEqual(containerOf(workload, "metrics-server").ports?.[0]?.containerPort, 10250);
     const { strategy } = unwrapped(

@@ -14,7 +14,7 @@ import { containerOf, find, objects, podSpecs } from "./objects.js";
 const script = join(__dirname, "../../../../components/addons/write-and-read-back.sh");
 
 describe("addons/manifests/samples", () => {
-  it("keeps to its own namespace, where pods are restricted", () => {
+  it("stays in its own namespace with restricted pods", () => {
     for (const object of objects["samples"] ?? []) {
       const at = object.kind === "Namespace" ? object.metadata.name : object.metadata.namespace;
       assert.equal(at, samplesNamespace);
@@ -24,7 +24,7 @@ describe("addons/manifests/samples", () => {
     });
   });
 
-  it("runs its pods without root, rights and tokens", () => {
+  it("runs its pods without root, capabilities and service account tokens", () => {
     for (const workload of ["Deployment web", "StatefulSet writer"]) {
       const pod = podSpecs().get(workload);
       assert.equal(pod?.automountServiceAccountToken, false);
@@ -44,18 +44,18 @@ describe("addons/manifests/samples", () => {
     }
   });
 
-  it("answers every path with the pod's name: netexec must not run commands for strangers", () => {
+  it("answers every path with the pod's name, because netexec would execute commands", () => {
     assert.ok(containerOf("Deployment web", "web").args?.includes("--http-override=/hostname"));
   });
 
-  it("has two web servers, on two nodes if there are two", () => {
+  it("has two web servers, spread over two nodes if possible", () => {
     const web = find("Deployment", "web") as unknown as { spec: { replicas: number } };
     assert.equal(web.spec.replicas, 2);
     const [spread] = podSpecs().get("Deployment web")?.topologySpreadConstraints ?? [];
     assert.equal(spread?.topologyKey, "kubernetes.io/hostname");
   });
 
-  it("asks for an internal load balancer by annotation, and to be ready with an address", () => {
+  it("requests an internal load balancer by annotation and is ready once an address is assigned", () => {
     const ready = { "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}" };
     const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
     const annotations = (reach: "internal" | "external") =>
@@ -73,7 +73,7 @@ describe("addons/manifests/samples", () => {
     }
   });
 
-  it("claims 1 GiB of the default class and mounts it in one pod with a known name", () => {
+  it("claims 1 GiB of the default class and mounts the claim in one pod with a fixed name", () => {
     const claim = find("PersistentVolumeClaim", "data") as unknown as { spec: object };
     assert.deepEqual(claim.spec, {
       accessModes: ["ReadWriteOnce"],
@@ -86,7 +86,7 @@ describe("addons/manifests/samples", () => {
     assert.deepEqual(volumes?.[0]?.persistentVolumeClaim, { claimName: "data" });
   });
 
-  it("is ready only after the data was read back", () => {
+  it("is ready only after the data has been read back", () => {
     const { readinessProbe, env, command } = containerOf("StatefulSet writer", "writer");
     assert.deepEqual(readinessProbe?.exec?.command, ["test", "-f", "/tmp/proven"]);
     assert.match(readFileSync(script, "utf8"), /: >\/tmp\/proven\nexec /);
@@ -117,7 +117,7 @@ describe("addons/write-and-read-back.sh", () => {
     });
   };
 
-  it("writes a line, reads it back, says so", () => {
+  it("writes a line, reads it back and reports success", () => {
     const { stdout, status } = run({ POD_NAME: "writer-0", DATA_DIRECTORY: directory });
     assert.equal(status, 0);
     assert.match(stdout, /^read back: written by writer-0 on \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n$/);
@@ -125,7 +125,7 @@ describe("addons/write-and-read-back.sh", () => {
     assert.ok(existsSync(join(directory, "proven")));
   });
 
-  it("keeps what an earlier pod wrote", () => {
+  it("keeps the lines of an earlier pod", () => {
     run({ POD_NAME: "first", DATA_DIRECTORY: directory });
     run({ POD_NAME: "second", DATA_DIRECTORY: directory });
     const lines = readFileSync(join(directory, "proof"), "utf8").trim().split("\n");
@@ -135,7 +135,7 @@ describe("addons/write-and-read-back.sh", () => {
     );
   });
 
-  it("is not ready when the volume takes nothing", () => {
+  it("is not ready if the volume is not writable", () => {
     const missing = join(directory, "not-mounted");
     const { status, stdout } = run({ POD_NAME: "writer-0", DATA_DIRECTORY: missing });
     assert.notEqual(status, 0);
@@ -143,7 +143,7 @@ describe("addons/write-and-read-back.sh", () => {
     assert.ok(!existsSync(join(directory, "proven")));
   });
 
-  it("says which value is missing", () => {
+  it("reports a missing variable", () => {
     const { status, stderr } = run({ POD_NAME: "writer-0" });
     assert.notEqual(status, 0);
     assert.match(stderr, /DATA_DIRECTORY/);

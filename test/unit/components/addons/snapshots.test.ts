@@ -12,7 +12,7 @@ import { argsOf, find, podOf } from "./objects.js";
 const controller = "Deployment snapshot-controller";
 
 describe("addons/manifests/snapshots", () => {
-  it("are not there unless they are asked for", () => {
+  it("are absent by default", () => {
     const settings = { images: createImageTable("1.36.3"), clusterName: "c", configChecksum: "0" };
     const { spec } = unwrapped(buildBlockStorageController(settings));
     const names = spec.template.spec?.containers.map(({ name }) => name) ?? [];
@@ -21,7 +21,7 @@ describe("addons/manifests/snapshots", () => {
     assert.doesNotMatch(JSON.stringify(buildBlockStorageRbac()), /snapshot/);
   });
 
-  it("define the three kinds in their names' order, each as the API server wants it", () => {
+  it("define the three kinds in order of their names, with the metadata that the API server requires", () => {
     assert.deepEqual(
       buildSnapshotCrds().map(([plural]) => plural),
       ["volumesnapshotclasses", "volumesnapshots", "volumesnapshotcontents"],
@@ -38,7 +38,7 @@ describe("addons/manifests/snapshots", () => {
     }
   });
 
-  it("may be taken of volumes in use, by the driver, and go with their object", () => {
+  it("are taken by the driver from volumes in use, and are deleted with their object", () => {
     assert.deepEqual(
       { ...find("VolumeSnapshotClass", "cinder"), apiVersion: "", kind: "", metadata: {} },
       {

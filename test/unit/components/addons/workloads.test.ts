@@ -10,7 +10,7 @@ const storageNode = "DaemonSet csi-cinder-nodeplugin";
 const system = [controller, storageController, storageNode];
 
 describe("addons/manifests", () => {
-  it("keeps what makes the cluster work in kube-system, ahead of other pods", () => {
+  it("keeps system workloads in kube-system with system priority", () => {
     for (const workload of system) {
       const [kind = "", name = ""] = workload.split(" ");
       assert.equal(find(kind, name).metadata.namespace, "kube-system");
@@ -18,7 +18,7 @@ describe("addons/manifests", () => {
     }
   });
 
-  it("has the cloud's credential on control planes only", () => {
+  it("mounts the cloud's credential on control planes only", () => {
     const withSecret = [...podSpecs()].filter(([, pod]) =>
       (pod.volumes ?? []).some(({ secret }) => secret?.secretName === "cloud-config"),
     );
@@ -33,7 +33,7 @@ describe("addons/manifests", () => {
 });
 
 describe("addons/manifests/cloud-controller", () => {
-  it("starts before nodes are initialized, before the pod network, on control planes", () => {
+  it("starts on control planes before nodes are initialised and before the pod network", () => {
     const pod = podOf(controller);
     assert.equal(pod.hostNetwork, true);
     assert.equal(pod.dnsPolicy, "Default");
@@ -48,7 +48,7 @@ describe("addons/manifests/cloud-controller", () => {
     ]);
   });
 
-  it("asks its own machine's API server, before Services work", () => {
+  it("connects to its own machine's API server, which works before Services do", () => {
     const { env } = containerOf(controller, "openstack-cloud-controller-manager");
     assert.equal(podOf(controller).hostNetwork, true);
     assert.deepEqual(env, [
@@ -60,7 +60,7 @@ describe("addons/manifests/cloud-controller", () => {
     ]);
   });
 
-  it("names load balancers after the cluster and leaves routes alone", () => {
+  it("names load balancers after the cluster and manages no routes", () => {
     const args = argsOf(controller, "openstack-cloud-controller-manager");
     assert.ok(args.includes("--cluster-name=example-0123456789ab"));
     assert.ok(args.includes("--cloud-config=/etc/config/cloud.conf"));
@@ -69,7 +69,7 @@ describe("addons/manifests/cloud-controller", () => {
     assert.ok(args.includes("--leader-elect-renew-deadline=30s"));
   });
 
-  it("makes load balancers at the same time, where their provider does not want one call after another", () => {
+  it("handles Services concurrently unless the load balancer provider requires sequential calls", () => {
     const argument = "--concurrent-service-syncs=5";
     assert.ok(argsOf(controller, "openstack-cloud-controller-manager").includes(argument));
     const { spec } = unwrapped(
@@ -84,7 +84,7 @@ describe("addons/manifests/cloud-controller", () => {
     assert.ok(!args.some((one) => one.includes("concurrent")));
   });
 
-  it("keeps routes where the pod network has them from the cloud", () => {
+  it("manages routes if the pod network uses the cloud's routes", () => {
     const { spec } = unwrapped(
       buildCloudControllerDaemonSet({
         image: "image",
@@ -102,7 +102,7 @@ describe("addons/manifests/cloud-controller", () => {
       assert.ok(args.includes(expected), expected);
   });
 
-  it("listens on the node itself only, and is asked there", () => {
+  it("listens on the node's loopback interface only, for its probe", () => {
     const container = containerOf(controller, "openstack-cloud-controller-manager");
     assert.ok(container.args?.includes("--bind-address=127.0.0.1"));
     for (const probe of [container.readinessProbe, container.livenessProbe]) {
@@ -115,7 +115,7 @@ describe("addons/manifests/cloud-controller", () => {
     }
   });
 
-  it("needs no right on its node", () => {
+  it("runs unprivileged", () => {
     assert.deepEqual(podOf(controller).securityContext, { runAsNonRoot: true, runAsUser: 1001 });
     assert.deepEqual(
       containerOf(controller, "openstack-cloud-controller-manager").securityContext,
@@ -127,7 +127,7 @@ describe("addons/manifests/cloud-controller", () => {
     );
   });
 
-  it("restarts when its configuration changes and not otherwise", () => {
+  it("restarts only if its configuration changes", () => {
     const render = (configChecksum: string) =>
       unwrapped(buildCloudControllerDaemonSet({ image: "i", clusterName: "c", configChecksum }))
         .spec.template;
@@ -135,7 +135,7 @@ describe("addons/manifests/cloud-controller", () => {
     assert.notDeepEqual(render("a"), render("b"));
   });
 
-  it("finds the certificate where cloud.conf says it is", () => {
+  it("mounts the certificate at the path in cloud.conf", () => {
     const secret = find("Secret", "cloud-config") as unknown as {
       stringData: Record<string, string>;
     };

@@ -22,8 +22,8 @@ const problems = (args: unknown): string[] => {
     : [];
 };
 
-describe("the cluster's specification", () => {
-  it("needs six values beside a name and a login key, and has a default for everything else", () => {
+describe("parseClusterSpec", () => {
+  it("requires six values besides name and login key, and has defaults for all others", () => {
     const { kubernetes, network, storageClasses, samples, zones, protect } = spec();
     assert.equal(kubernetes.version, "1.36.3");
     assert.deepEqual(network, {
@@ -39,12 +39,12 @@ describe("the cluster's specification", () => {
     assert.deepEqual([samples, zones, protect], [false, [], false]);
   });
 
-  it("reaches the API by a floating IP, under a name of the cluster's own", () => {
+  it("uses a floating IP for the API by default, under a name of the cluster", () => {
     const { endpoint, apiName } = spec();
     assert.deepEqual([endpoint, apiName], [{ kind: "floating-ip" }, "api.dev.internal"]);
   });
 
-  it("takes the API's load balancer from the provider of the others, and makes it public", () => {
+  it("takes the API's load balancer provider from the others, and makes the balancer public", () => {
     const kind = "load-balancer";
     const { endpoint } = spec({ endpoint: { kind }, loadBalancer: { provider: "ovn" } });
     assert.deepEqual(endpoint, { kind, provider: "ovn", public: true });
@@ -52,7 +52,7 @@ describe("the cluster's specification", () => {
     assert.deepEqual(own.endpoint, { kind, provider: "amphora", public: false });
   });
 
-  it("calls the API as the DNS does where it is an existing name, and only there", () => {
+  it("uses the DNS name of an existing endpoint as the API's name, and of no other endpoint", () => {
     const named = (host: string): string => spec({ endpoint: { kind: "existing", host } }).apiName;
     assert.equal(named("api.example.org"), "api.example.org");
     assert.equal(named("203.0.113.7"), "api.dev.internal");
@@ -69,7 +69,7 @@ describe("the cluster's specification", () => {
     });
   }
 
-  it("says in each sentence what to write", () => {
+  it("reports what to write in each sentence", () => {
     const sentences = mistakes.flatMap(([, over]) => problems({ ...smallest, ...over }));
     golden("spec-errors.txt", `${sentences.join("\n")}\n`);
     for (const sentence of sentences)
@@ -80,7 +80,7 @@ describe("the cluster's specification", () => {
       );
   });
 
-  it("says everything that is missing at once", () => {
+  it("reports all missing values at once", () => {
     const missing = problems({}).map((problem) => problem.split(": ")[0]);
     assert.deepEqual(missing.sort(), [
       "cluster.allowedCidrs",
@@ -93,12 +93,12 @@ describe("the cluster's specification", () => {
     ]);
   });
 
-  it("names a key that it does not know, and those that it knows", () => {
+  it("reports an unknown key and lists the known ones", () => {
     const [problem] = problems({ ...smallest, zone: "a" });
     assert.match(problem ?? "", /^cluster: does not know \["zone"\]; it has .*zones/);
   });
 
-  it("refuses what is no object at all with a sentence", () => {
+  it("refuses a value that is not an object, in one sentence", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.integer(), fc.constant(null)), (args) => {
         assert.equal(problems(args).length, 1);
@@ -106,14 +106,14 @@ describe("the cluster's specification", () => {
     );
   });
 
-  it("accepts what it gave out, unchanged", () => {
+  it("accepts its own result unchanged", () => {
     for (const kind of ["load-balancer", "virtual-ip"]) {
       const resolved = spec({ zones: ["a", "b"], samples: true, endpoint: { kind } });
       assert.deepEqual(parseClusterSpec(resolved), { spec: resolved });
     }
   });
 
-  it("never crashes on a value of the wrong kind", () => {
+  it("never throws on a value of the wrong type", () => {
     const keys = fc.constantFrom(
       ...[...Object.keys(smallest), "network", "kubernetes", "zones", "endpoint", "apiName"],
     );
@@ -125,7 +125,7 @@ describe("the cluster's specification", () => {
     );
   });
 
-  it("says that ranges overlap beside whatever else is wrong", () => {
+  it("reports overlapping ranges together with other problems", () => {
     const args = { ...smallest, image: "", network: { pods: "10.0.0.0/16" } };
     const result = parseClusterSpec(args);
     assert.ok("problems" in result);

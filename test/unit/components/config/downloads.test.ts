@@ -19,7 +19,7 @@ const open = (over: object): string[] => {
 };
 
 describe("kubernetes.registries", () => {
-  it("says where a value is wrong and what to write", () => {
+  it("reports the wrong value's path and what to write", () => {
     const rows: readonly (readonly [object, RegExp])[] = [
       [
         { "https://r.example": {} },
@@ -51,7 +51,7 @@ describe("kubernetes.registries", () => {
 });
 
 describe("network.proxy", () => {
-  it("says where a value is wrong and what to write, without the password", () => {
+  it("reports the wrong value's path and what to write, without the password", () => {
     const rows: readonly (readonly [object, RegExp])[] = [
       [{}, /proxy\.https: is missing, and http is too/],
       [{ http: "proxy:3128" }, /proxy\.http: is not the address of a proxy; write one like http/],
@@ -67,7 +67,7 @@ describe("network.proxy", () => {
     }
   });
 
-  it("takes addresses, names, users and IPv6", () => {
+  it("accepts addresses, names, users and IPv6", () => {
     for (const http of [
       "http://p",
       "https://p.example:3128/",
@@ -78,12 +78,12 @@ describe("network.proxy", () => {
   });
 });
 
-describe("secrets", () => {
+describe("findPlainTextSecrets", () => {
   const signedIn = (password: unknown) => ({
     kubernetes: { registries: { "r.example": { user: "me", password } } },
   });
 
-  it("that are text lie open: passwords, and addresses of proxies that have one", () => {
+  it("returns passwords, and proxy addresses with a password, that are plain text", () => {
     assert.deepEqual(open(signedIn("CANARY")), [
       'cluster.kubernetes.registries["r.example"].password',
     ]);
@@ -93,7 +93,7 @@ describe("secrets", () => {
     assert.deepEqual(open({ credential: { id: "i", secret: "s" } }), ["cluster.credential.secret"]);
   });
 
-  it("that are encrypted, or outputs, do not", () => {
+  it("omits encrypted values and outputs", () => {
     assert.deepEqual(open(signedIn({ secure: "AAAA" })), []);
     assert.deepEqual(open({ network: { proxy: { http: pulumi.secret("http://u:x@p") } } }), []);
     assert.deepEqual(open({}), []);

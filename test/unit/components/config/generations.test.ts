@@ -8,13 +8,13 @@ import {
 } from "../../../../components/config/immutable-fields.js";
 import { specOf } from "../../../support/config/spec.js";
 
-describe("generations that a living cluster remembers", () => {
+describe("recorded generations", () => {
   const keptOf = (over: Parameters<typeof specOf>[0]) =>
     getGenerationsToRecord(planCluster(specOf(over)));
   const kept = (generation: number | undefined, over: object = {}) =>
     keptOf({ controlPlane: { flavor: "medium", generation, ...over } });
 
-  it("are those of each control plane, of the bastion and of etcd, written down unless all are 0", () => {
+  it("contain those of each control plane, the bastion and etcd, unless all are 0", () => {
     assert.deepEqual(kept(undefined), {});
     assert.deepEqual(kept(0, { count: 3 }), {});
     assert.deepEqual(kept(2, { count: 3 }), { "controlPlane.generation": "2 2 2" });
@@ -31,14 +31,14 @@ describe("generations that a living cluster remembers", () => {
     });
   });
 
-  it("are looked into when one changes, comes or goes, and when control planes do", () => {
+  it("count as changed if one changes, appears or disappears, or the number of control planes changes", () => {
     const [none, one, three] = [kept(0), kept(1), kept(1, { count: 3 })];
     assert.ok(hasChangedGeneration(none, one) && hasChangedGeneration(one, none));
     assert.ok(hasChangedGeneration(three, one));
     assert.ok(!hasChangedGeneration(three, { ...three, "network.pods": "another" }));
   });
 
-  it("are no frozen values, and the machines are not told: no script runs again for them", () => {
+  it("are not frozen values and are not sent to machines, so that no script runs again", () => {
     const [before, now] = [kept(1, { count: 3 }), kept(2, { count: 3 })];
     assert.deepEqual(findFrozenValueChanges(before, now), []);
     assert.equal(renderFrozenValues({ ...now, a: "1" }), "a 1");

@@ -7,10 +7,10 @@ import {
 } from "../../../../components/config/immutable-fields.js";
 import { smallest, specOf } from "../../../support/config/spec.js";
 
-describe("comparing what a living cluster keeps", () => {
+describe("findFrozenValueChanges", () => {
   const kept = { "network.pods": "10.244.0.0/16", podNetwork: "kube-router" };
 
-  it("names every difference, with both values and what to write", () => {
+  it("reports every difference with both values and what to write", () => {
     const now = { "network.pods": "10.250.0.0/16", podNetwork: "flannel" };
     assert.deepEqual(findFrozenValueChanges(kept, now), [
       {
@@ -26,7 +26,7 @@ describe("comparing what a living cluster keeps", () => {
     ]);
   });
 
-  it("minds that etcd moves to machines of its own, or back, or gets another number of them", () => {
+  it("reports that etcd moves to or from its own machines, or gets another number of them", () => {
     const stacked = collectFrozenValues(specOf());
     const three = collectFrozenValues(specOf({ etcd: { kind: "dedicated", flavor: "medium" } }));
     const five = collectFrozenValues(
@@ -43,7 +43,7 @@ describe("comparing what a living cluster keeps", () => {
     );
   });
 
-  it("minds another login name, by which no living machine is reached, where a release wrote the former down", () => {
+  it("reports another login user only if an earlier run recorded the user", () => {
     const now = collectFrozenValues(specOf({ ssh: { ...smallest.ssh, user: "ubuntu" } }));
     const { "ssh.user": before, ...earlier } = collectFrozenValues(specOf());
     assert.equal(before, "debian");
@@ -58,7 +58,7 @@ describe("comparing what a living cluster keeps", () => {
     );
   });
 
-  it("never minds a key that only one side has", () => {
+  it("ignores keys that only one side has", () => {
     const values = fc.dictionary(fc.string(), fc.string());
     fc.assert(
       fc.property(values, values, (before, others) => {

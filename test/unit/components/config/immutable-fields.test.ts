@@ -19,8 +19,8 @@ const compared = (other: Readonly<Record<string, string>>): Record<string, strin
   return there ?? {};
 };
 
-describe("what a living cluster keeps", () => {
-  it("is what the documentation calls refused, its name, and that machines have volumes of their own", () => {
+describe("frozen values of a cluster", () => {
+  it("are the documented refused changes, the name and the existence of volumes", () => {
     const refused = leaves(jsonSchema()).filter(
       ({ change, path }) => change === "refused" || path.endsWith("Volume.size"),
     );
@@ -88,7 +88,7 @@ describe("what a living cluster keeps", () => {
     );
   });
 
-  it("is of a pod network its word alone, as earlier releases had it, and what is frozen of its options", () => {
+  it("contain a pod network's kind and its frozen options, in the format of earlier releases", () => {
     const kept = (podNetwork: ClusterArgs["podNetwork"]) =>
       collectFrozenValues(specOf({ podNetwork })).podNetwork;
     assert.equal(kept(undefined), "kube-router");
@@ -108,20 +108,20 @@ describe("what a living cluster keeps", () => {
     );
   });
 
-  it("is not written down where it is what every cluster has", () => {
+  it("omit defaults", () => {
     const written = (enabled: boolean) =>
       collectFrozenValues(specOf({ cloudController: { enabled } }));
     assert.deepEqual(written(true), collectFrozenValues(specOf()));
     assert.deepEqual(Object.keys(compared(written(false))), ["cluster.cloudController.enabled"]);
   });
 
-  it("includes every range, since the machines' addresses and certificates are made of them", () => {
+  it("include every range, because addresses and certificates depend on the ranges", () => {
     const { network } = specOf();
     for (const key of ["nodes", "pods", "services"] as const)
       assert.equal(collectFrozenValues(specOf())[`network.${key}`], network[key]);
   });
 
-  it("includes that its network was made for it, or not: a value that comes or goes is another one", () => {
+  it("include an existing network, which can be neither added nor removed", () => {
     const path = "network.existing.network";
     const [made, existing] = [{ a: "1" }, { a: "1", [path]: "n" }];
     assert.deepEqual(findFrozenValueChanges(made, { ...made, b: "2" }), []);
@@ -133,7 +133,7 @@ describe("what a living cluster keeps", () => {
     assert.match(left.message, /^n cannot become nothing .*; write n again, or/);
   });
 
-  it("includes a floating IP that exists: what is put there does not become what is made", () => {
+  it("include an existing floating IP of the endpoint, which can be neither added nor removed", () => {
     const of = (floatingIp?: string) =>
       collectFrozenValues(specOf({ endpoint: { kind: "floating-ip", floatingIp } }));
     assert.deepEqual(of(), collectFrozenValues(specOf()));
@@ -145,7 +145,7 @@ describe("what a living cluster keeps", () => {
       assert.equal(findFrozenValueChanges(before, now)[0]?.path, "cluster.endpoint.floatingIp");
   });
 
-  it("includes those of other ways in while they are there; they may go and come again", () => {
+  it("include floating IPs of SSH and ingress while in use; the feature may be removed and added", () => {
     const balanced = { endpoint: { kind: "load-balancer" } } as const;
     const edge = { kind: "workers", pool: "general" } as const;
     const ways = {
@@ -176,7 +176,7 @@ describe("what a living cluster keeps", () => {
     }
   });
 
-  it("includes what a cluster can get and not lose", () => {
+  it("include features that can be enabled but not disabled", () => {
     const [without, having] = [{ a: "1" }, { a: "1", "blockStorage.snapshots": "true" }];
     assert.deepEqual(findFrozenValueChanges(without, having), []);
     const [lost] = findFrozenValueChanges(having, without);
@@ -193,7 +193,7 @@ describe("what a living cluster keeps", () => {
       /this run has none: .*as `cert` and `key` in clouds\.yaml or as/,
     ],
   ] as const)
-    it(`includes that there is one, which is not lost by a run that has none: ${path}`, () => {
+    it(`include ${path}, and a run without the value is refused`, () => {
       const [without, having] = [{ a: "1" }, { a: "1", [path]: "own" }];
       assert.deepEqual(findFrozenValueChanges(without, having), []);
       assert.deepEqual(findFrozenValueChanges(having, having), []);
@@ -203,7 +203,7 @@ describe("what a living cluster keeps", () => {
       assert.equal(renderFrozenValues(having), "a 1");
     });
 
-  it("includes the network of the services' addresses, which can be got and then neither lost nor changed", () => {
+  it("include the network range of load balancers, which can be added but neither removed nor changed", () => {
     const path = "loadBalancer.network.range";
     const [without, having] = [{ a: "1" }, { a: "1", [path]: "10.1.0.0/24" }];
     assert.deepEqual(findFrozenValueChanges(without, having), []);
@@ -217,7 +217,7 @@ describe("what a living cluster keeps", () => {
     }
   });
 
-  it("includes the way outside: it does not come or go", () => {
+  it("include the external network, which can be neither added nor removed", () => {
     const [inside, outside] = [{ a: "1" }, { a: "1", externalNetwork: "id" }];
     for (const [before, now] of [
       [inside, outside],
@@ -226,7 +226,7 @@ describe("what a living cluster keeps", () => {
       assert.equal(findFrozenValueChanges(before, now)[0]?.path, "cluster.externalNetwork");
   });
 
-  it("does not include what another value leaves alone", () => {
+  it("exclude values with other change effects", () => {
     const more: Partial<ClusterArgs> = {
       image: "other",
       // A flavor must be changeable: the cloud may have deleted the old one.
@@ -238,7 +238,7 @@ describe("what a living cluster keeps", () => {
     assert.deepEqual(collectFrozenValues(specOf(more)), collectFrozenValues(specOf()));
   });
 
-  it("includes of kubelet's and kube-proxy's fields those that pods were started by; the others may change", () => {
+  it("include only those kubelet and kube-proxy fields that running pods depend on", () => {
     const having = (kubernetes: ClusterArgs["kubernetes"]) =>
       collectFrozenValues(specOf({ kubernetes }));
     const loose = having({ kubelet: { maxPods: 50, cgroupDriver: "systemd" }, kubeProxy: {} });
@@ -257,7 +257,7 @@ describe("what a living cluster keeps", () => {
     );
   });
 
-  it("reads what an earlier release kept of all fields as one value", () => {
+  it("are compared with the single value of all fields that an earlier release recorded", () => {
     const kubelet = { maxPods: 50, cgroupDriver: "cgroupfs" };
     const before = { "kubernetes.kubelet": JSON.stringify(kubelet), "kubernetes.kubeProxy": "{}" };
     const now = (fields: object) =>
@@ -268,7 +268,7 @@ describe("what a living cluster keeps", () => {
     assert.equal(found?.path, "cluster.kubernetes.kubelet.cgroupDriver");
   });
 
-  it("includes how long the cluster's authorities are good: they are made once", () => {
+  it("include the validity of the cluster's authorities, which are created once", () => {
     const certificates = { authorityValidity: "43800h" };
     const path = "cluster.kubernetes.certificates.authorityValidity";
     assert.deepEqual(
@@ -279,7 +279,7 @@ describe("what a living cluster keeps", () => {
     assert.deepEqual(compared(collectFrozenValues(specOf({ kubernetes: validity }))), {});
   });
 
-  it("includes etcd's image, which one that was made without does not get", () => {
+  it("include etcd's image, which an existing etcd cannot change", () => {
     const images = { etcd: "r.example/etcd:1" };
     const path = "cluster.kubernetes.images.etcd";
     const found = compared(collectFrozenValues(specOf({ kubernetes: { images } })));
@@ -288,7 +288,7 @@ describe("what a living cluster keeps", () => {
     assert.deepEqual(compared(collectFrozenValues(specOf({ kubernetes: { images: others } }))), {});
   });
 
-  it("includes etcd's patches and no others: nothing brings them to an etcd that lives", () => {
+  it("include only etcd's patches, because an existing etcd cannot get new ones", () => {
     const having = (patches: object) => collectFrozenValues(specOf({ kubernetes: { patches } }));
     const patch = [{ patch: { metadata: { annotations: { a: "b" } } } }];
     const found = compared(having({ etcd: patch }))["cluster.kubernetes.patches.etcd"];
@@ -297,7 +297,7 @@ describe("what a living cluster keeps", () => {
     assert.deepEqual(having({}), collectFrozenValues(specOf()));
   });
 
-  it("has one text, in whatever order fields were written", () => {
+  it("have the same text for any order of fields", () => {
     const fields = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
       fc.property(fields, (written) => {
@@ -314,7 +314,7 @@ describe("what a living cluster keeps", () => {
     );
   });
 
-  it("fits on lines, as earlier releases wrote them", () => {
+  it("have one line per value, as in earlier releases", () => {
     const lines = renderFrozenValues(collectFrozenValues(specOf())).split("\n");
     assert.ok(lines.includes("network.pods 10.244.0.0/16"));
     assert.ok(lines.includes("podNetwork kube-router"));

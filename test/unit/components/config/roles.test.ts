@@ -28,7 +28,7 @@ const row: RoleRow = {
 };
 const table = roleTable as Record<string, RoleRow>;
 
-describe("a role that is added to the table", () => {
+describe("role added to the table", () => {
   const spec = specOf();
   before(() => {
     table[invented] = row;
@@ -37,7 +37,7 @@ describe("a role that is added to the table", () => {
     Reflect.deleteProperty(table, invented);
   });
 
-  it("has its security group, beside that of all machines", () => {
+  it("gets its own security group in addition to the group of all machines", () => {
     const groups = planCluster(spec).securityGroups.filter(({ group }) => group === invented);
     assert.deepEqual(groups, [
       {
@@ -49,7 +49,7 @@ describe("a role that is added to the table", () => {
     assert.deepEqual(listSecurityGroupKeys(invented), ["node", invented]);
   });
 
-  it("is opened by its row: SSH through the way in, from outside where each machine is reached so, etcd where it runs", () => {
+  it("gets the firewall rules of its row: SSH, joins and etcd", () => {
     const opened = (over: Partial<ClusterArgs> = {}): string[] => [
       ...new Set(
         getFirewallRules(specOf(over))
@@ -71,7 +71,7 @@ describe("a role that is added to the table", () => {
     table[invented] = row;
   });
 
-  it("is prepared by its row alone", () => {
+  it("gets the images of its row", () => {
     const values = getPreparationValues(spec, invented);
     assert.equal(values.KUBEADM_IMAGES, "/(pause):");
     const images = createImageTable(spec.kubernetes.version, spec.kubernetes.registry);
@@ -79,7 +79,7 @@ describe("a role that is added to the table", () => {
     assert.deepEqual(getEarlyImages(spec, invented), more);
   });
 
-  it("is asked what its row has to be proved", async () => {
+  it("gets the checks of its row", async () => {
     const machine = { zone: "a", address: "10.0.0.9", serverId: "id" };
     const asked: string[] = [];
     const api = {
@@ -112,7 +112,7 @@ describe("a role that is added to the table", () => {
     assert.equal(asked.length, 1);
   });
 
-  it("is known by its label, and comes where the table has it", async () => {
+  it("is recognised by its label and sorted by the table", async () => {
     const ends = "2027-09-24T03:31:14Z 2027-11-24T03:31:14Z apiserver.crt";
     const node = (name: string, labels: object) => ({
       metadata: { name, labels, annotations: { "stackadm.io/certificates": ends } },
@@ -136,7 +136,7 @@ describe("a role that is added to the table", () => {
   });
 });
 
-describe("the table of roles", () => {
+describe("table of roles", () => {
   /** Condition about the path of a pool's setting. */
   const reserved = ['path.startsWith("workers.")'];
   /**
@@ -146,7 +146,7 @@ describe("the table of roles", () => {
   const ofKubernetes =
     /kubeadm init phase control-plane|^timeout \S+ \S+ \S+ kubectl get nodes -o go-template|^if grep -qxF "\$1 control-plane"/;
 
-  it("is the only place that asks what a machine is", () => {
+  it("is the only code that depends on a role's name", () => {
     const sources = sourcesIn(["components", "automation", "openstack", "base"], /\.ts$/);
     assert.deepEqual(
       sources
@@ -168,7 +168,7 @@ describe("the table of roles", () => {
     );
   });
 
-  it("cannot be evaded by another word", () => {
+  it("is enforced for other spellings of role checks too", () => {
     for (const text of [
       'if (role === "worker") x();',
       'const rank = plan.role === "leader" ? 0 : 1;',

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withSiteDefaults } from "../../../../components/config/site-defaults.js";
 
-describe("components/config/site-defaults", () => {
+describe("withSiteDefaults", () => {
   const directory = mkdtempSync(join(tmpdir(), "stackadm-site-"));
   const file = join(directory, "site.yaml");
   after(() => {
@@ -12,7 +12,7 @@ describe("components/config/site-defaults", () => {
   });
   const args = { image: "debian-12", kubernetes: { version: "1.36.3" } };
 
-  it("lays a program's arguments over the site's, object by object", () => {
+  it("merges the program's arguments over the site's, object by object", () => {
     writeFileSync(file, "image: other\nkubernetes: { repository: http://mirror.example }\n");
     assert.deepEqual(withSiteDefaults(args, { STACKADM_SITE: file }), {
       image: "debian-12",
@@ -20,11 +20,11 @@ describe("components/config/site-defaults", () => {
     });
   });
 
-  it("changes nothing where no site is named", () => {
+  it("returns the arguments unchanged without a site", () => {
     assert.deepEqual(withSiteDefaults(args, {}), args);
   });
 
-  it("says which file cannot be read, and by which variable it was named", () => {
+  it("reports the unreadable file and the variable that names the file", () => {
     const named = { STACKADM_SITE: join(directory, "none.yaml") };
     assert.throws(() => withSiteDefaults(args, named), /STACKADM_SITE: .*none\.yaml/);
   });

@@ -20,8 +20,8 @@ const problems = (written: object): string[] => {
     : [];
 };
 
-describe("a topology", () => {
-  it("is the shape of a cluster in one word", () => {
+describe("topology", () => {
+  it("sets the cluster's shape by one word", () => {
     const shapes = [
       ["single", {}],
       ["one-control-plane", { workers: general }],
@@ -41,7 +41,7 @@ describe("a topology", () => {
     );
   });
 
-  it("lets stand what is written besides", () => {
+  it("keeps the user's other settings", () => {
     const five = { flavor, count: 5, generation: 0, schedulable: true };
     const { controlPlane, endpoint } = spec({
       topology: "ha",
@@ -52,7 +52,7 @@ describe("a topology", () => {
     assert.deepEqual([controlPlane, endpoint.kind], [{ ...five, ...plainGroup }, "virtual-ip"]);
   });
 
-  it("refuses what contradicts it, all at once, and says what to write", () => {
+  it("refuses contradictions all at once, with what to write", () => {
     assert.deepEqual(
       problems({ topology: "ha", controlPlane: { flavor, count: 1 }, workers: pool(1) }),
       [
@@ -68,7 +68,7 @@ describe("a topology", () => {
     ]);
   });
 
-  it("is nothing that has to be chosen: every shape can be written out, and then has no other defaults", () => {
+  it("is optional: every shape can be written out, which changes no other defaults", () => {
     const { controlPlane, endpoint } = spec({ workers: pool(0) });
     assert.deepEqual(
       [controlPlane.count, controlPlane.schedulable, endpoint.kind],
@@ -80,7 +80,7 @@ describe("a topology", () => {
     assert.deepEqual(problems({ controlPlane: { flavor, schedulable: true } }), []);
   });
 
-  it("means the same as what it stands for, written out", () => {
+  it("equals its written-out settings", () => {
     const chosen = fc.constantFrom(...topologies);
     fc.assert(
       fc.property(chosen, fc.integer({ min: 2, max: 9 }), (topology, count) => {

@@ -3,9 +3,9 @@ import { parseClusterSpec } from "../../../../components/config/cluster-spec.js"
 import { soundOnes } from "../../../support/config/valid-values.js";
 import { smallest } from "../../../support/config/spec.js";
 
-describe("what looks like a mistake and is none", () => {
+describe("unusual but valid settings", () => {
   for (const over of soundOnes)
-    it(`is taken: ${JSON.stringify(over).slice(0, 120)}`, () => {
+    it(`are accepted: ${JSON.stringify(over).slice(0, 120)}`, () => {
       const result = parseClusterSpec({ ...smallest, ...over });
       assert.deepEqual("problems" in result ? result.problems : [], []);
     });

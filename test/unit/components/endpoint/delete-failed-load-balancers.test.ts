@@ -7,7 +7,7 @@ import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-open
 const mark = { name: "dev", identity: "0123456789ab" };
 const fast = { interval: 1, timeout: 200 };
 
-describe("a load balancer that Octavia could not make", () => {
+describe("deleteFailedLoadBalancers", () => {
   let cloud: FakeCloud;
   let left: object[];
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe("a load balancer that Octavia could not make", () => {
   const deleted = (): string[] =>
     cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
 
-  it("is deleted with its parts, and told of", async () => {
+  it("deletes a failed load balancer with its parts and reports the deletion", async () => {
     left = [
       { id: "failed", name: "dev-api", tags: getClusterTags(mark), provisioning_status: "ERROR" },
     ];
@@ -44,14 +44,14 @@ describe("a load balancer that Octavia could not make", () => {
     assert.deepEqual(deleted(), ["/load-balancer/lbaas/loadbalancers/failed?cascade=true"]);
   });
 
-  it("is none that has listeners: it is at work, and the state an old one", async () => {
+  it("keeps a failed balancer with listeners, because it is in use and the state is outdated", async () => {
     const listeners = [{ id: "listener" }];
     left = [{ id: "failed", name: "dev-api", tags: getClusterTags(mark), listeners }];
     await assert.rejects(clear(), /dev-api.*has listeners, but the state does not hold it/);
     assert.deepEqual(deleted(), []);
   });
 
-  it("is nobody else's: another cluster of that name and the cluster's own services keep theirs", async () => {
+  it("keeps balancers of other clusters with the same name and of the cluster's Services", async () => {
     left = [
       { id: "other", name: "dev-api", tags: getClusterTags({ ...mark, identity: "ba9876543210" }) },
       { id: "foreign", name: "dev-api" },

@@ -15,12 +15,12 @@ const block = (text: string, name: string): string[] =>
 const setting = (text: string, name: string): string =>
   new RegExp(`^ *${name} (.*)$`, "m").exec(text)?.[1] ?? "";
 
-describe("keepalived's configuration", () => {
-  it("is the one that a person reviewed", () => {
+describe("renderKeepalivedConfig", () => {
+  it("returns the reviewed text", () => {
     golden("keepalived.conf", config(1));
   });
 
-  it("lets each control plane speak to all others, and to nobody else", () => {
+  it("lists all other control planes as peers, and no other machine", () => {
     const planes = fc.uniqueArray(
       fc.integer({ min: 1, max: 254 }).map((octet) => `10.0.0.${String(octet)}`),
       { minLength: 2, maxLength: 7 },
@@ -36,7 +36,7 @@ describe("keepalived's configuration", () => {
     );
   });
 
-  it("gives every control plane another priority, the first one the highest, within VRRP's bounds", () => {
+  it("gives each control plane its own priority within VRRP's bounds, the first one the highest", () => {
     const priorities = addresses.map((_, position) =>
       Number(setting(config(position), "priority")),
     );
@@ -47,7 +47,7 @@ describe("keepalived's configuration", () => {
     assert.ok(priorities.every((one) => one > 0 && one < 255));
   });
 
-  it("gives all of them the same router and the same address", () => {
+  it("gives all control planes the same router ID and address", () => {
     const common = (position: number): string[] => [
       setting(config(position), "virtual_router_id"),
       ...block(config(position), "virtual_ipaddress"),
@@ -56,24 +56,24 @@ describe("keepalived's configuration", () => {
     assert.ok(common(0).includes(`${address}/32`));
   });
 
-  it("lets nobody take the address back who got well again: all begin as backups", () => {
+  it("prevents a recovered control plane from taking back the address: all start as backup", () => {
     for (const position of addresses.keys()) {
       assert.equal(setting(config(position), "state"), "BACKUP");
       assert.match(config(position), /^ {2}nopreempt$/m);
     }
   });
 
-  it("gives the address to nobody before its API is ready", () => {
+  it("assigns the address only to a control plane whose API is ready", () => {
     assert.match(config(0), /^ {2}init_fail$/m);
     assert.match(config(0), /^ {2}script ".*https:\/\/127\.0\.0\.1:6443\/readyz"$/m);
     assert.deepEqual(block(config(0), "track_script"), ["api"]);
   });
 
-  it("speaks unicast on a control plane that is alone too: a peer later costs it nothing", () => {
+  it("uses unicast on a single control plane too, so that adding peers causes no change of mode", () => {
     assert.deepEqual(block(config(0, ["10.0.0.11"]), "unicast_peer"), ["127.0.0.1"]);
   });
 
-  it("ends each check before the next one begins to matter", () => {
+  it("ends each check before the next interval", () => {
     const check = /--max-time (\d+)/.exec(config(0))?.[1];
     assert.ok(Number(check) < Number(setting(config(0), "timeout")));
   });

@@ -9,8 +9,8 @@ import { golden } from "../../../support/golden.js";
 
 const member = { name: "dev-etcd-0", address: "10.0.0.7" };
 
-describe("etcd's documents", () => {
-  it("are the texts that a person reviewed", () => {
+describe("etcd documents", () => {
+  it("match the reviewed texts", () => {
     golden(
       "etcd-member.yaml",
       [
@@ -23,7 +23,7 @@ describe("etcd's documents", () => {
     );
   });
 
-  it("leave kubeadm's own registry unsaid", () => {
+  it("omit kubeadm's default registry", () => {
     const said = renderEtcdMemberDocuments(member, {
       version: "1.36.3",
       imageRepository: "registry.k8s.io",
@@ -31,7 +31,7 @@ describe("etcd's documents", () => {
     assert.doesNotMatch(said, /imageRepository/);
   });
 
-  it("say of an image of one's own what kubeadm takes of it", () => {
+  it("set the repository and tag of the user's image for kubeadm", () => {
     const image = "own.example/k8s/etcd:3.6.8-0";
     const settings = { version: "1.36.3", imageRepository: "registry.k8s.io", image };
     assert.match(
@@ -40,7 +40,7 @@ describe("etcd's documents", () => {
     );
   });
 
-  it("let the user's fields of a kubelet through, but nobody in", () => {
+  it("keep the user's kubelet fields but refuse all requests to the kubelet", () => {
     const own = { cgroupDriver: "cgroupfs", maxPods: 3, address: "0.0.0.0", authentication: {} };
     const fields = parse(renderEtcdKubeletDocument(own)) as Record<string, unknown>;
     assert.deepEqual([fields["cgroupDriver"], fields["maxPods"]], ["cgroupfs", 3]);
@@ -51,7 +51,7 @@ describe("etcd's documents", () => {
     });
   });
 
-  it("name every member to a control plane, over TLS", () => {
+  it("list every member for a control plane, over TLS", () => {
     assert.deepEqual(buildExternalEtcdBlock(["10.0.0.7", "10.0.0.8"])["external"], {
       endpoints: ["https://10.0.0.7:2379", "https://10.0.0.8:2379"],
       caFile: "/etc/kubernetes/etcd/ca.crt",

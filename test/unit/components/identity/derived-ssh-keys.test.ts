@@ -21,7 +21,7 @@ const parsed = (text: string): ssh2.ParsedKey => {
 };
 
 describe("host keys", () => {
-  it("are read by an SSH library as the ed25519 key whose public half is given", () => {
+  it("are readable by an SSH library, with the public half that the program reports", () => {
     fc.assert(
       fc.property(seeds, names, (any, machine) => {
         const key = deriveSshKey(any, getHostKeyPurpose(machine, 0));
@@ -34,7 +34,7 @@ describe("host keys", () => {
     );
   });
 
-  it("sign what their public half verifies", () => {
+  it("sign data that the public half verifies", () => {
     const key = deriveSshKey(seed, "any");
     const text = Buffer.from("who are you?");
     const signature = parsed(key.privateKey).sign(text);
@@ -43,7 +43,7 @@ describe("host keys", () => {
     assert.ok(verify(null, text, createPublicKey(pem), signature));
   });
 
-  it("are read by ssh-keygen, whatever the length of their comment", () => {
+  it("are readable by ssh-keygen for any length of the comment", () => {
     const directory = mkdtempSync(join(tmpdir(), "stackadm-key-"));
     try {
       for (let length = 1; length <= 9; length++) {
@@ -67,7 +67,7 @@ describe("host keys", () => {
     );
   });
 
-  it("never change between releases: machines carry them", () => {
+  it("never change between releases, because machines keep them", () => {
     assert.equal(
       deriveSshKey(seed, getHostKeyPurpose("dev-control-plane-0", 0)).publicKey,
       "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILtAmK/SJo7PmfOIOUV1iPit7AVqCJFBhJ9duZ+X1Mjr",
@@ -85,7 +85,7 @@ describe("host keys", () => {
     assert.equal(new Set(keys).size, keys.length);
   });
 
-  it("refuse a seed that is too short to be one", () => {
+  it("refuse a seed that is too short", () => {
     assert.throws(
       () => deriveSshKey(Buffer.alloc(31).toString("base64"), "a"),
       /seed is too short/,

@@ -18,7 +18,7 @@ const joiner: JoinCertificateSubject = {
 };
 const blobOf = (line: string): Buffer => Buffer.from(line.split(" ")[1] ?? "", "base64");
 
-describe("a join certificate", () => {
+describe("join certificate", () => {
   let directory: string;
   const inspect = (certificate: string): string => {
     const file = join(directory, "key-cert.pub");
@@ -32,7 +32,7 @@ describe("a join certificate", () => {
     rmSync(directory, { recursive: true });
   });
 
-  it("is one to OpenSSH: for a user, for ever, from one address, for one command, for nothing else", () => {
+  it("is valid for OpenSSH: one user, no expiry, one source address and one forced command", () => {
     const text = inspect(deriveJoinKey(seed, joiner).certificate);
     for (const line of [
       "ssh-ed25519-cert-v01@openssh.com user certificate",
@@ -46,7 +46,7 @@ describe("a join certificate", () => {
       assert.ok(text.includes(line), `${line}\n${text}`);
   });
 
-  it("counts for nothing when a byte of it is another: OpenSSH checks the signature", () => {
+  it("is rejected by OpenSSH if one byte changes", () => {
     const { certificate } = deriveJoinKey(seed, joiner);
     const [type = "", blob = ""] = certificate.split(" ");
     const bytes = Buffer.from(blob, "base64");
@@ -58,7 +58,7 @@ describe("a join certificate", () => {
     assert.notEqual(spawnSync("ssh-keygen", ["-L", "-f", file]).status, 0);
   });
 
-  it("is signed by the key that control planes trust, whose private half it does not hold", () => {
+  it("is signed by the key that control planes trust, which the machine does not receive", () => {
     const { certificate, privateKey } = deriveJoinKey(seed, joiner);
     const signer = blobOf(deriveSignerPublicKey(seed));
     assert.ok(blobOf(certificate).includes(signer));
@@ -66,12 +66,12 @@ describe("a join certificate", () => {
     assert.ok(!own.includes(signer));
   });
 
-  it("holds the public half of the machine's own key", () => {
+  it("contains the public half of the machine's own key", () => {
     const { certificate, publicKey } = deriveJoinKey(seed, joiner);
     assert.ok(blobOf(certificate).includes(blobOf(publicKey).subarray(-32)));
   });
 
-  it("is another one for every machine, server, address, grant and cluster, and the same for the same", () => {
+  it("differs per machine, server, address, grant and cluster, and is otherwise the same", () => {
     const others: readonly Partial<JoinCertificateSubject>[] = [
       { machine: "dev-general-1" },
       { serverId: "0b1c2d3e-0000-4000-8000-000000000002" },
@@ -87,7 +87,7 @@ describe("a join certificate", () => {
     assert.equal(deriveJoinKey(seed, joiner).certificate, all[0]);
   });
 
-  it("is given for words only: nothing of it can begin another command", () => {
+  it("refuses arguments that could start another command", () => {
     for (const machine of ["a b", "a;reboot", "$(reboot)", "a\nb", ""])
       assert.throws(
         () => deriveJoinKey(seed, { ...joiner, machine }),

@@ -30,12 +30,12 @@ const admin = stringify({
   "current-context": "kubernetes-admin@kubernetes",
 });
 
-describe("kubeconfig", () => {
+describe("renderKubeconfig", () => {
   const made = parse(
     renderKubeconfig(admin, { cluster: "dev", endpoint: "203.0.113.7:6443" }),
   ) as Record<string, unknown>;
 
-  it("leads to the address from outside and keeps the authority that signed for it", () => {
+  it("uses the external address and keeps the signing authority", () => {
     assert.deepEqual(made["clusters"], [
       {
         name: "dev",
@@ -53,25 +53,25 @@ describe("kubeconfig", () => {
     ]);
   });
 
-  it("has names of the cluster's own, so that it can be merged with others", () => {
+  it("uses the cluster's own names, so that kubeconfigs can be merged", () => {
     assert.equal(made["current-context"], "admin@dev");
     assert.deepEqual(made["contexts"], [
       { name: "admin@dev", context: { cluster: "dev", user: "admin@dev" } },
     ]);
   });
 
-  it("names a cluster whose name YAML 1.1 takes for a boolean", () => {
+  it("quotes a cluster name that YAML 1.1 reads as a boolean", () => {
     const text = renderKubeconfig(admin, { cluster: "off", endpoint: "203.0.113.7:6443" });
     const { clusters } = parse(text, { version: "1.1" }) as { clusters: { name: unknown }[] };
     assert.equal(clusters[0]?.name, "off");
   });
 
-  it("is the same text for the same input", () => {
+  it("returns the same text for the same input", () => {
     const names = { cluster: "dev", endpoint: "203.0.113.7:6443" };
     assert.equal(renderKubeconfig(admin, names), renderKubeconfig(admin, names));
   });
 
-  it("is good as long as the administrator's certificate; what is none says nothing", () => {
+  it("has the validity of the administrator's certificate, and none for an invalid certificate", () => {
     const { certificate } = deriveServerCertificate("seed", { purpose: "x", address: "192.0.2.1" });
     const data = Buffer.from(certificate).toString("base64");
     assert.deepEqual(parseClientCertificateValidity(admin.replace("Q0VSVA==", data)), {
@@ -82,7 +82,7 @@ describe("kubeconfig", () => {
       assert.equal(parseClientCertificateValidity(other), undefined);
   });
 
-  it("is not made from something else than kubeadm's file", () => {
+  it("refuses input other than kubeadm's file", () => {
     assert.throws(() => renderKubeconfig("{}", { cluster: "dev", endpoint: "x:1" }));
     assert.throws(() => renderKubeconfig("", { cluster: "dev", endpoint: "x:1" }));
   });

@@ -39,20 +39,20 @@ async function asked(
   }
 }
 
-describe("the certificate of a server on a cluster's machines", () => {
-  it("is one that a client takes who knows it, and no other's", async () => {
+describe("deriveServerCertificate", () => {
+  it("is accepted only by a client that trusts exactly this certificate", async () => {
     const own = deriveServerCertificate(seed, local);
     const others = deriveServerCertificate(randomBytes(32).toString("base64"), local);
     assert.equal(await asked(own, own.certificate), "here");
     assert.match(await asked(others, own.certificate), /self.signed|unable to verify/);
   });
 
-  it("holds for its address alone", async () => {
+  it("is valid for its address only", async () => {
     const elsewhere = deriveServerCertificate(seed, { ...local, address: "10.0.0.5" });
     assert.match(await asked(elsewhere, elsewhere.certificate), /IP: 127\.0\.0\.1 is not in/);
   });
 
-  it("is the same for the same seed and purpose, and another for others; it signs nothing and does not end", () => {
+  it("returns the same certificate for the same seed and purpose; it is no authority and does not expire", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 40 }), fc.ipV4(), (bytes, address) => {
         const text = Buffer.from(bytes).toString("base64");

@@ -49,26 +49,26 @@ const filesOf = (written: Written): Record<string, unknown> =>
 const certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
 const oidc = { issuerUrl: "https://id.example.org", clientId: "kubernetes" };
 
-describe("Kubernetes' own configuration", () => {
-  it("asks kubelet and kube-proxy for nothing where nothing is written, so that nothing runs for it", () => {
+describe("component configuration", () => {
+  it("is empty for kubelet and kube-proxy by default, so that no script runs", () => {
     assert.equal(renderKubeletConfiguration(mergeKubeletFields(kubernetes())), "");
     assert.equal(renderKubeProxyConfiguration({}), "");
   });
 
-  it("tells kubelets the same where nothing is written any more as where nothing ever was", () => {
+  it("resets kubelets to the default text after the user removes all fields", () => {
     const scripts = join(getPackageRoot(), "components", "kubeadm", "scripts");
     const script = readFileSync(join(scripts, "kubelet-configuration.sh"), "utf8");
     const [, plain] = /^readonly plain_kubelet='([^']*)'$/m.exec(script) ?? [];
     assert.equal(plain, toYaml(buildKubeletConfiguration({})));
   });
 
-  it("leaves it to whoever says how often kubelets look at themselves how often they report", () => {
+  it("omits the report frequency if the user sets the status update frequency", () => {
     const own = buildKubeletConfiguration({ nodeStatusUpdateFrequency: "20s" });
     assert.equal(own["nodeStatusUpdateFrequency"], "20s");
     assert.ok(!("nodeStatusReportFrequency" in own));
   });
 
-  it("has flags as kubeadm lists them, in an order of its own, one for each value", () => {
+  it("lists flags as kubeadm does, sorted, one entry per value", () => {
     const extraArgs = { "event-ttl": "2h", "api-audiences": ["a", "b"], profiling: true, v: 2 };
     const turned = Object.fromEntries(Object.entries(extraArgs).reverse());
     const blocks = buildClusterConfigurationBlocks(kubernetes({ scheduler: { extraArgs } }));
@@ -87,7 +87,7 @@ describe("Kubernetes' own configuration", () => {
     );
   });
 
-  it("gives every component's flag the text that was written, to readers of YAML 1.1 and 1.2", () => {
+  it("keeps every flag's text for readers of YAML 1.1 and 1.2", () => {
     fc.assert(
       fc.property(
         fc.constantFrom<Component>("apiServer", "controllerManager", "scheduler"),
@@ -108,7 +108,7 @@ describe("Kubernetes' own configuration", () => {
     );
   });
 
-  it("lets no text of a flag leave its block: scripts replace whole blocks by their first column", () => {
+  it("keeps a flag's text within its block, because scripts replace blocks by their first column", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("a", "\n", " ", ":", "-") }), (value) => {
         const text = renderClusterConfiguration(
@@ -120,14 +120,14 @@ describe("Kubernetes' own configuration", () => {
     );
   });
 
-  it("lets certificates last as long as is asked for, as Go writes it", () => {
+  it("sets the certificates' validity in Go's notation", () => {
     const certificates = { validity: "720h", authorityValidity: "43800h" };
     const blocks = buildClusterConfigurationBlocks(kubernetes({ certificates }));
     assert.equal(blocks["certificateValidityPeriod"], "720h0m0s");
     assert.equal(blocks["caCertificateValidityPeriod"], "43800h0m0s");
   });
 
-  it("tells the API server of an issuer, with its authority in a file that it sees", () => {
+  it("sets the OIDC issuer's flags, with its authority in a mounted file", () => {
     const flags = flagsOf({ oidc: { ...oidc, groupsClaim: "groups", ca: certificate } });
     assert.deepEqual(flags["oidc-issuer-url"], ["https://id.example.org"]);
     assert.deepEqual(flags["oidc-groups-claim"], ["groups"]);
@@ -139,7 +139,7 @@ describe("Kubernetes' own configuration", () => {
     assert.match(renderApiServerFiles(kubernetes(written)), new RegExp(`^${path.slice(25)} `, "m"));
   });
 
-  it("mounts only what is there: without a file of its own the API server sees no more than before", () => {
+  it("mounts the directory only if the API server has files", () => {
     const none = {
       oidc,
       audit: { enabled: false },
@@ -157,7 +157,7 @@ describe("Kubernetes' own configuration", () => {
     assert.deepEqual(volumes({}), ["stackadm-files", "audit-log"]);
   });
 
-  it("tells the API server of Keystone's webhook and how to know it, and asks it what users may do only with rules", () => {
+  it("sets Keystone's webhook with its authority, and authorization by webhook only with rules", () => {
     const written = {
       keystone: {},
       audit: { enabled: false },
@@ -209,7 +209,7 @@ describe("Kubernetes' own configuration", () => {
     );
   });
 
-  it("starts the API server again for another audit policy: its file has another name", () => {
+  it("names the audit policy's file by its content, so that a new policy restarts the API server", () => {
     const rules = { rules: [{ level: "Request" }] };
     const [metadata, requests] = [{}, { policy: rules }].map((audit) => flagsOf({ audit }));
     assert.notDeepEqual(metadata?.["audit-policy-file"], requests?.["audit-policy-file"]);
@@ -223,7 +223,7 @@ describe("Kubernetes' own configuration", () => {
     });
   });
 
-  it("refuses flags and fields that belong to another argument or to kubeadm, with what to write", () => {
+  it("refuses flags and fields that another setting or kubeadm owns, with what to write", () => {
     const messages = (written: object): string[] => {
       const result = parseClusterSpec({ ...smallest, kubernetes: written });
       return "problems" in result

@@ -31,8 +31,8 @@ const podSecurity = (written: NonNullable<ClusterArgs["kubernetes"]>) => {
   return plugins.find(({ name }) => name === "PodSecurity")?.configuration;
 };
 
-describe("what hardens a cluster", () => {
-  it("profiles no component, unless it is asked to", () => {
+describe("hardening", () => {
+  it("disables profiling of all components unless the user enables it", () => {
     for (const flags of [getApiServerFlags, getSchedulerFlags])
       assert.deepEqual(flags(kubernetes()), { profiling: false });
     const requests = { "kube-api-qps": 100, "kube-api-burst": 200 };
@@ -41,12 +41,12 @@ describe("what hardens a cluster", () => {
     assert.deepEqual(getSchedulerFlags(kubernetes({ scheduler })), { profiling: true });
   });
 
-  it("lets controllers ask as often as the user says", () => {
+  it("keeps the user's request rate of the controller manager", () => {
     const controllerManager = { extraArgs: { "kube-api-qps": 30 } };
     assert.equal(getControllerManagerFlags(kubernetes({ controllerManager }))["kube-api-qps"], 30);
   });
 
-  it("keeps leaders as many times as long as a slow machine needs, unless the user sets one of the times", () => {
+  it("multiplies leader election times by timeoutFactor unless the user sets one of the times", () => {
     const times = {
       "leader-elect-lease-duration": "60s",
       "leader-elect-renew-deadline": "40s",
@@ -77,7 +77,7 @@ describe("what hardens a cluster", () => {
     }
   });
 
-  it("gives a slow machine time to renew the lease of its node, and its API server to hear of etcd, unless the user says how much", () => {
+  it("raises lease and etcd timeouts on slow machines unless the user sets them", () => {
     const slow = { ...kubernetes(), timeoutFactor: 4 };
     assert.deepEqual(mergeKubeletFields(slow), {
       nodeLeaseDurationSeconds: 160,
@@ -93,7 +93,7 @@ describe("what hardens a cluster", () => {
     assert.equal(getApiServerFlags(written)["etcd-readycheck-timeout"], "3s");
   });
 
-  it("only warns by default of pods above the baseline, and refuses them when hardened", () => {
+  it("warns about pods above the baseline by default, and refuses them if hardened", () => {
     assert.equal(podSecurity({})?.defaults["enforce"], "privileged");
     assert.equal(podSecurity({})?.defaults["warn"], "baseline");
     assert.equal(podSecurity(hardened)?.defaults["enforce"], "baseline");
@@ -101,7 +101,7 @@ describe("what hardens a cluster", () => {
     assert.deepEqual(podSecurity(hardened)?.exemptions.namespaces, ["kube-system", "kube-flannel"]);
   });
 
-  it("leaves pods to the file that the user names, and asks for no plugin that needs ours", () => {
+  it("uses the user's admission configuration file and omits plugins that need the program's file", () => {
     const extraArgs = { "admission-control-config-file": "/etc/mine.yaml" };
     const own = kubernetes({ ...hardened, apiServer: { extraArgs } });
     assert.equal(getAdmissionPluginSettings(own), undefined);
@@ -111,7 +111,7 @@ describe("what hardens a cluster", () => {
     );
   });
 
-  it("keeps its admission plugins beside the user's, each once", () => {
+  it("merges its admission plugins with the user's, without duplicates", () => {
     const extraArgs = { "enable-admission-plugins": "PodNodeSelector,NodeRestriction" };
     const own = kubernetes({ ...hardened, apiServer: { extraArgs } });
     assert.equal(
@@ -125,7 +125,7 @@ describe("what hardens a cluster", () => {
     );
   });
 
-  it("asks for no admission plugin that the user turns off: the API server does not start with one in both flags", () => {
+  it("omits admission plugins that the user disables, because the API server refuses a plugin in both flags", () => {
     const extraArgs = {
       "disable-admission-plugins": ["AlwaysPullImages", "PodSecurity,EventRateLimit"],
     };
@@ -134,14 +134,14 @@ describe("what hardens a cluster", () => {
     assert.deepEqual(flags["disable-admission-plugins"], extraArgs["disable-admission-plugins"]);
   });
 
-  it("asks kubelet for more only when hardened, and the user's fields win", () => {
+  it("restricts the kubelet only if hardened, and prefers the user's fields", () => {
     assert.deepEqual(mergeKubeletFields(kubernetes()), {});
     const fields = mergeKubeletFields(kubernetes({ ...hardened, kubelet: { podPidsLimit: 100 } }));
     assert.equal(fields["podPidsLimit"], 100);
     assert.equal(fields["seccompDefault"], true);
   });
 
-  it("has the API server check kubelets' certificates when hardened, unless kubelets sign their own", () => {
+  it("verifies kubelets' certificates if hardened, unless kubelets use self-signed ones", () => {
     const flag = "kubelet-certificate-authority";
     const authority = "/etc/kubernetes/pki/ca.crt";
     assert.equal(mergeKubeletFields(kubernetes(hardened))["serverTLSBootstrap"], true);

@@ -58,7 +58,7 @@ const kubeletArguments = (fields: Fields): Record<string, string> => {
 };
 
 describe("kubeadm documents", () => {
-  it("give kubeadm the prefix of images alone, so that kubeadm decides the path of CoreDNS", () => {
+  it("set only the image prefix, so that kubeadm chooses the path of CoreDNS", () => {
     const { imageRepository, dns } = document("ClusterConfiguration", {
       imageRepository: "r.example/k8s",
       blocks: buildClusterConfigurationBlocks(specOf().kubernetes),
@@ -67,7 +67,7 @@ describe("kubeadm documents", () => {
     assert.deepEqual([imageRepository, dns], ["r.example/k8s", undefined]);
   });
 
-  it("have both families where there are two, IPv4 first", () => {
+  it("contain both IP families of a dual-stack cluster, IPv4 first", () => {
     const both = {
       pods: [...settings.pods, "fd00:10:244::/56"],
       services: [...settings.services, "fd00:10:96::/112"],
@@ -85,7 +85,7 @@ describe("kubeadm documents", () => {
     );
   });
 
-  it("are the texts that a person reviewed", () => {
+  it("match the reviewed texts", () => {
     golden("kubeadm-init.yaml", renderInitDocuments(node, settings));
     golden(
       "kubeadm-join.yaml",
@@ -93,7 +93,7 @@ describe("kubeadm documents", () => {
     );
   });
 
-  it("are all of the version that has lists of arguments", () => {
+  it("use the API version that has lists of arguments", () => {
     for (const kind of ["InitConfiguration", "ClusterConfiguration"])
       assert.equal(document(kind)["apiVersion"], "kubeadm.k8s.io/v1beta4");
     assert.equal(
@@ -102,7 +102,7 @@ describe("kubeadm documents", () => {
     );
   });
 
-  it("tell kubelet which server it runs on and which address is its own", () => {
+  it("set the kubelet's server ID and address", () => {
     const expected = {
       "cloud-provider": "external",
       "provider-id": `openstack:///${node.serverId}`,
@@ -112,7 +112,7 @@ describe("kubeadm documents", () => {
     assert.deepEqual(kubeletArguments(parse(renderJoinDocument(node, join)) as Fields), expected);
   });
 
-  it("leave nodes without a cloud controller free of the taint that it would take away", () => {
+  it("omit the uninitialized taint without a cloud controller, which would remove it", () => {
     const alone = { cloudController: false };
     for (const fields of [
       document("InitConfiguration", alone),
@@ -123,7 +123,7 @@ describe("kubeadm documents", () => {
     }
   });
 
-  it("name a cluster whose name YAML 1.1, which kubeadm reads, takes for something else", () => {
+  it("quote a cluster name that YAML 1.1, which kubeadm reads, takes for another type", () => {
     for (const clusterName of ["off", "on", "yes", "no", "y", "n", "null", "0x1f", "1e3", "010"]) {
       const [, cluster] = parseAllDocuments(
         renderInitDocuments(node, { ...settings, clusterName }),
@@ -140,14 +140,14 @@ describe("kubeadm documents", () => {
     assert.equal(kubeletArguments(fields)["node-labels"], "stackadm.io/pool=general");
   });
 
-  it("know the API by its name, and put name and outer address into its certificate", () => {
+  it("use the API's name, and put name and external address into the certificate", () => {
     assert.deepEqual(document("ClusterConfiguration")["apiServer"], {
       certSANs: ["api.dev.internal", "203.0.113.7"],
     });
     assert.equal(document("ClusterConfiguration")["controlPlaneEndpoint"], "api.dev.internal:6443");
   });
 
-  it("have the blocks that arguments decide, beside the names in the certificate", () => {
+  it("contain the blocks of the settings and the names in the certificate", () => {
     const extraArgs = [{ name: "v", value: "2" }];
     const blocks = {
       apiServer: { extraArgs },
@@ -160,7 +160,7 @@ describe("kubeadm documents", () => {
     assert.equal(cluster["certificateValidityPeriod"], "720h0m0s");
   });
 
-  it("name where patches are, where there are any: kubeadm takes no directory that does not exist", () => {
+  it("name the patch directory only if patches exist, because kubeadm refuses a missing directory", () => {
     const patches = { directory: "/etc/kubernetes/stackadm-patches" };
     const joined = { ...join, grant: "certificates" } as const;
     assert.deepEqual(document("InitConfiguration", { patches })["patches"], patches);
@@ -172,23 +172,23 @@ describe("kubeadm documents", () => {
     assert.equal((parse(renderJoinDocument(node, joined)) as Fields)["patches"], undefined);
   });
 
-  it("leave no token behind that lives longer than a minute, and print none", () => {
+  it("limit the token of `kubeadm init` to one minute and do not print it", () => {
     const init = document("InitConfiguration");
     assert.deepEqual(init["bootstrapTokens"], [{ ttl: "1m0s", description: "kubeadm init" }]);
     assert.deepEqual(init["skipPhases"], ["show-join-command"]);
   });
 
-  it("give no flag to the API server that it no longer knows", () => {
+  it("set no flag that the API server no longer has", () => {
     assert.doesNotMatch(renderInitDocuments(node, settings), /apiServer:[\s\S]*cloud-provider/);
   });
 
-  it("name an image repository only where the site has one", () => {
+  it("name an image repository only if the site has one", () => {
     assert.equal(document("ClusterConfiguration")["imageRepository"], undefined);
     const own = document("ClusterConfiguration", { imageRepository: "mirror.example/k8s" });
     assert.equal(own["imageRepository"], "mirror.example/k8s");
   });
 
-  it("let the site's settings of kubelet and kube-proxy win", () => {
+  it("prefer the site's settings of kubelet and kube-proxy", () => {
     const kubelet = { cgroupDriver: "cgroupfs", failCgroupV1: false };
     const kubeProxy = { mode: "iptables", conntrack: { maxPerCore: 0 } };
     const found = document("KubeletConfiguration", { kubelet });
@@ -199,7 +199,7 @@ describe("kubeadm documents", () => {
     assert.equal(document("KubeletConfiguration")["cgroupDriver"], "systemd");
   });
 
-  it("leave open what a control plane gives for one join: token and the cluster's authority", () => {
+  it("contain placeholders for a join's token and the cluster's authority", () => {
     assert.deepEqual((parse(renderJoinDocument(node, join)) as Fields)["discovery"], {
       bootstrapToken: {
         apiServerEndpoint: "api.dev.internal:6443",
@@ -210,7 +210,7 @@ describe("kubeadm documents", () => {
     assert.equal((parse(renderJoinDocument(node, join)) as Fields)["controlPlane"], undefined);
   });
 
-  it("say at which address another control plane serves, and leave the key to the certificates open", () => {
+  it("set another control plane's address, with a placeholder for the certificate key", () => {
     const fields = parse(renderJoinDocument(node, { ...join, grant: "certificates" })) as Fields;
     assert.deepEqual(fields["controlPlane"], {
       localAPIEndpoint: { advertiseAddress: "10.0.0.7", bindPort: 6443 },
@@ -218,7 +218,7 @@ describe("kubeadm documents", () => {
     });
   });
 
-  it("pass on which preflight checks may fail, and only those", () => {
+  it("pass exactly the preflight checks that may fail", () => {
     const registration = (parse(renderJoinDocument(node, join)) as Fields)[
       "nodeRegistration"
     ] as Fields;

@@ -3,12 +3,12 @@ import { renderLabelsAndTaints } from "../../../../components/kubeadm/labels-and
 
 const none = { labels: {}, taints: [] };
 
-describe("the marks of nodes", () => {
-  it("are nothing where no group has labels or taints", () => {
+describe("renderLabelsAndTaints", () => {
+  it("returns nothing if no group has labels or taints", () => {
     assert.equal(renderLabelsAndTaints([{ name: "dev-control-plane", ...none }]), "");
   });
 
-  it("are a line for each group that has some, the same in whatever order they are written", () => {
+  it("returns a line for each group with labels or taints, independent of the written order", () => {
     const gpu = { key: "example.org/gpu", value: "a100", effect: "NoSchedule" };
     const batch = { key: "batch", value: "", effect: "NoExecute" };
     const rows = renderLabelsAndTaints([

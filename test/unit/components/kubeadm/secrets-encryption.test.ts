@@ -19,14 +19,14 @@ const providers = (encoded: string): string[] => {
 };
 
 describe("encryption of Secrets", () => {
-  it("has a key of 32 bytes that is the same for the same seed, and another for another one", () => {
+  it("derives a 32-byte key from the seed, which differs for another seed", () => {
     assert.equal(Buffer.from(key, "base64").length, 32);
     assert.equal(deriveEncryptionKey(seed), key);
     assert.notEqual(deriveEncryptionKey(Buffer.alloc(32, 8).toString("base64")), key);
     assert.throws(() => deriveEncryptionKey("c2hvcnQ="), /too short/);
   });
 
-  it("has two files of one name that read the same: one writes encrypted, one plain", () => {
+  it("renders two files under one name: one writes encrypted Secrets first, the other plain ones", () => {
     const [digest = "", encrypts = "", plain = ""] = renderEncryptionFiles(kubernetes).split(" ");
     assert.match(digest, /^[0-9a-f]{12}$/);
     assert.deepEqual(providers(encrypts), ["secretbox", "identity"]);
@@ -37,13 +37,13 @@ describe("encryption of Secrets", () => {
     });
   });
 
-  it("is another file, with which the API server starts again, for another key; its name does not tell the key", () => {
+  it("renames the file for another key, which restarts the API server, without revealing the key", () => {
     const other = { ...kubernetes, encryptionKey: Buffer.alloc(32, 9).toString("base64") };
     assert.notDeepEqual(getEncryptionFlags(other), getEncryptionFlags(kubernetes));
     assert.ok(!JSON.stringify(getEncryptionFlags(kubernetes)).includes(key));
   });
 
-  it("is the user's where he names a file of his own, and none without a key", () => {
+  it("leaves a file that the user names alone, and is off without a key", () => {
     const extraArgs = { "encryption-provider-config": "/etc/mine.yaml" };
     for (const none of [
       { ...kubernetes, apiServer: { extraArgs } },

@@ -23,13 +23,13 @@ const filesOf = (patches: unknown, timeoutFactor = 1): Record<string, unknown> =
 
 const annotated = (value: string): object => ({ metadata: { annotations: { a: value } } });
 
-describe("kubeadm's patches", () => {
-  it("are nothing where none is written, so that nothing runs for them", () => {
+describe("kubeadm patches", () => {
+  it("are empty by default, so that no script runs", () => {
     assert.equal(renderPatchFiles(written({}), 1), "");
     assert.deepEqual(buildPatchesBlock(written({}), 1), {});
   });
 
-  it("are files whose names say target and type, as kubeadm reads them", () => {
+  it("are files whose names contain target and type, as kubeadm requires", () => {
     const operations = [{ op: "remove", path: "/spec/priorityClassName" }];
     const patches = {
       etcd: [{ type: "merge", patch: annotated("e") }],
@@ -45,7 +45,7 @@ describe("kubeadm's patches", () => {
     });
   });
 
-  it("are applied in the order in which they are written, also the eleventh", () => {
+  it("are applied in the written order, even more than ten", () => {
     const many = Array.from({ length: 12 }, (_, index) => ({ patch: annotated(String(index)) }));
     const files = filesOf({ "kube-apiserver": many });
     const sorted = Object.keys(files).sort();
@@ -55,7 +55,7 @@ describe("kubeadm's patches", () => {
     );
   });
 
-  it("give the components of slow machines more time before a restart, and leave the last word to the user", () => {
+  it("give components of slow machines more time before a restart, and are applied before the user's patches", () => {
     const patch = (name: string) => ({
       spec: { containers: [{ name, livenessProbe: { failureThreshold: 24 } }] },
     });

@@ -44,13 +44,13 @@ describe("addons/manifests/access", () => {
   for (const [account, rights] of Object.entries(expected))
     describeAccess(account, all[account as keyof typeof all], rights);
 
-  it("keeps the cloud controller able to delete nodes whose server is gone", () => {
+  it("allows the cloud controller to delete nodes whose server is gone", () => {
     const { rules = [] } = unwrapped(buildCloudControllerRbac()).clusterRole;
     const verbs = rules.find(({ resources }) => resources?.includes("nodes"))?.verbs;
     assert.ok(verbs?.includes("delete"));
   });
 
-  it("lets the cloud controller read one ConfigMap by name, and leases only at home", () => {
+  it("allows the cloud controller to read one ConfigMap by name, and leases only in its namespace", () => {
     const { namespaced, clusterRole } = unwrapped(buildCloudControllerRbac());
     const configMaps = namespaced?.role.rules?.find(({ resources }) =>
       resources?.includes("configmaps"),
@@ -60,7 +60,7 @@ describe("addons/manifests/access", () => {
     assert.ok(clusterRole.rules?.every(({ resources }) => !resources?.includes("leases")));
   });
 
-  it("leaves out the namespaced role when none is needed", () => {
+  it("omits the namespaced role if it would be empty", () => {
     const needs = unwrapped(
       buildRbacObjects({ account: "reader", cluster: [buildRbacRule("", ["nodes"], ["get"])] }),
     );
@@ -68,7 +68,7 @@ describe("addons/manifests/access", () => {
     assert.equal(needs.clusterRole.metadata.name, "reader");
   });
 
-  it("gives the storage plugin on the nodes no token", () => {
+  it("gives the storage plugin on nodes no token", () => {
     const account = find("ServiceAccount", "csi-cinder-nodeplugin");
     assert.equal(
       (account as { automountServiceAccountToken?: boolean }).automountServiceAccountToken,

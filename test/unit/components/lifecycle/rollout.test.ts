@@ -6,7 +6,7 @@ import { awaitOutput } from "../../../../components/pulumi/await-output.js";
 const worker = (name: string, generation: number) =>
   ({ role: "worker", name, generation }) as const;
 
-describe("the turn of a machine", () => {
+describe("Rollout.next", () => {
   const existing = Promise.resolve(new Map([0, 1, 2].map((n) => [`m${String(n)}`, "0"])));
   const turns = (...joined: readonly pulumi.Output<string>[]): pulumi.Output<number>[] => {
     const order = new Rollout(existing);
@@ -19,14 +19,14 @@ describe("the turn of a machine", () => {
   const failing = (): pulumi.Output<string> =>
     pulumi.output(existing.then(() => Promise.reject<string>(new Error("m0 failed"))));
 
-  it("never comes when the machine before it failed: whoever waits fails, and does not wait for ever", async () => {
+  it("rejects later machines if an earlier machine failed, instead of waiting forever", async () => {
     const [first, second, third] = turns(failing(), pulumi.output("id")).map(awaitOutput);
     assert.equal(await first, 1);
     await assert.rejects(second ?? existing, /m0 failed/);
     await assert.rejects(third ?? existing, /m0 failed/);
   });
 
-  it("never comes when the engine goes on after a failure and leaves the value unknown", async () => {
+  it("rejects later machines if the engine continues after a failure and the value stays unknown", async () => {
     const unknown = pulumi.output(
       pulumi.runtime.deserializeProperty(pulumi.runtime.unknownValue, true) as string,
     );
@@ -35,7 +35,7 @@ describe("the turn of a machine", () => {
   });
 });
 
-describe("a text that reaches machines one after another", () => {
+describe("Rollout.inTurn", () => {
   const made = (...machines: readonly string[]) =>
     new Rollout(Promise.resolve(new Map(machines.map((name) => [name, "0"]))));
   /** Returns the order in which the machines got their turn. */
@@ -62,25 +62,25 @@ describe("a text that reaches machines one after another", () => {
     return got;
   };
 
-  it("reaches those that are replaced last, as their turn does: nobody waits for one who waits for him", async () => {
+  it("hands the text to replaced machines last, as in their turns, so that no two machines wait for each other", async () => {
     const all = ["m0", "m1", "m2", "m3"];
     const wanted = all.map((name, position) => [name, position % 2 === 0 ? 1 : 0] as const);
     assert.deepEqual(await given(made(...all), wanted), ["m1", "m3", "m0", "m2"]);
   });
 
-  it("is held back from nobody who does not exist yet", async () => {
+  it("hands the text at once to machines that do not exist yet", async () => {
     const never = pulumi.output(new Promise<string>(() => undefined));
     assert.deepEqual(await given(made(), [["m0", 0]], never), ["m0"]);
   });
 
-  it("waits for what comes first, and fails with it", async () => {
+  it("waits for the prerequisite and fails with it", async () => {
     const failing = pulumi.output(
       Promise.resolve().then(() => Promise.reject<string>(new Error("first failed"))),
     );
     await assert.rejects(given(made("m0"), [["m0", 0]], failing), /first failed/);
   });
 
-  it("waits for no machine of a pool where it is for another machine", async () => {
+  it("waits for no machine of a pool if the text is for a machine outside the pool", async () => {
     const order = made("control-plane-1", "m0");
     void order.next(worker("m0", 0));
     order.done("m0", pulumi.output(new Promise<string>(() => undefined)));
@@ -88,7 +88,7 @@ describe("a text that reaches machines one after another", () => {
     assert.equal(await awaitOutput(pulumi.output(text)), "text");
   });
 
-  it("is there at once where it is nothing", () => {
+  it("returns an empty text at once", () => {
     assert.equal(made("m0").inTurn("m0", "", pulumi.output("id")), "");
   });
 });

@@ -6,7 +6,7 @@ import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-open
 import { graph } from "../../../support/graph/graph.js";
 import { replace } from "../../../support/replace-property.js";
 
-describe("a script whose machine fails", () => {
+describe("retry of a script after a failure of its machine", () => {
   let cloud: FakeCloud;
   const server = { machine: "dev-general-0", serverId: "5ee5a1c4-0000-4000-8000-000000000001" };
   const machines = (): UnreachableServers =>
@@ -59,7 +59,7 @@ describe("a script whose machine fails", () => {
     return answers;
   };
 
-  it("starts again, twice, when the machine runs", async () => {
+  it("restarts the script twice if the machine runs", async () => {
     const again =
       "The connection to the machine dev-general-0 ended; its script 'join' starts again.";
     assert.deepEqual(await told([ended, ended, ended]), [
@@ -69,14 +69,14 @@ describe("a script whose machine fails", () => {
     ]);
   });
 
-  it("does not start again when the machine was stopped", async () => {
+  it("does not restart the script if the machine was stopped", async () => {
     assert.deepEqual(await told([ended], { status: "SHUTOFF" }), [
       "The machine dev-general-0 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-general-0`.",
       false,
     ]);
   });
 
-  it("names the machine on the way that was stopped", async () => {
+  it("reports the jump host if it was stopped", async () => {
     const stopped =
       "The machine dev-bastion-0 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-bastion-0`.";
     const silentProxy = "proxy: after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
@@ -84,7 +84,7 @@ describe("a script whose machine fails", () => {
       assert.deepEqual(await told([error], { proxyStatus: "SHUTOFF" }), [stopped, false]);
   });
 
-  it("gives a machine that restarts the whole time of a boot, however long its script ran before", async () => {
+  it("grants a restarting machine the full boot time, however long its script ran before", async () => {
     let minutes = 0;
     const clock = performance.now.bind(performance);
     const restored = replace(performance, "now", () => clock() + minutes * 60_000);
@@ -118,7 +118,7 @@ describe("a script whose machine fails", () => {
     assert.deepEqual(answers, [true, true, true]);
   });
 
-  it("does not mark a machine for replacement that answered before", async () => {
+  it("does not mark a machine for replacement if the machine answered before", async () => {
     const silent = "proxy: after 30 failed attempts: ssh: rejected: connect failed (timeout)";
     const answers = await told([ended, silent], { script: "scripts" });
     assert.match(String(answers.at(-2)), /^The machine dev-general-0 does not answer on SSH\. /);

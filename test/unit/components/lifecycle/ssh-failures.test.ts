@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { parseSshFailure } from "../../../../components/lifecycle/ssh-failures.js";
 
-describe("an error of a script", () => {
+describe("parseSshFailure", () => {
   const verdicts = [
     ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: connect: no route to host"],
     ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
@@ -62,12 +62,12 @@ describe("an error of a script", () => {
     ],
   ] as const;
   for (const [verdict, message] of verdicts) {
-    it(`takes "${message.slice(0, 70)}" for ${verdict}`, () => {
+    it(`returns '${verdict}' for "${message.slice(0, 70)}"`, () => {
       assert.equal(parseSshFailure(message), verdict);
     });
   }
 
-  it("proves nothing by what a script printed: the script ran", () => {
+  it("ignores output of a script that ran", () => {
     const said = fc.oneof(fc.string(), fc.constantFrom(...verdicts.map(([, message]) => message)));
     fc.assert(
       fc.property(said, (output) => {

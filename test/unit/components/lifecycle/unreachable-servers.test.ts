@@ -12,18 +12,18 @@ import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-open
 import { nonEmpty } from "../../../support/non-empty.js";
 
 describe("failed machines", () => {
-  it("are only marked when not even their first script ever reached them", () => {
+  it("count as new only if no script has reached their server", () => {
     assert.equal(isFirstRunOnServer("create", { now: "a" }), true);
     // This server has worked before: it may be unreachable temporarily, and must not be replaced.
     assert.equal(isFirstRunOnServer("update", { now: "a" }), false);
     assert.equal(isFirstRunOnServer("update", { before: "a", now: "a" }), false);
   });
 
-  it("is one that was made again and has not been reached since", () => {
+  it("count as new after their server was replaced", () => {
     assert.equal(isFirstRunOnServer("update", { before: "a", now: "b" }), true);
   });
 
-  it("are found in what the provider says about a server in ERROR", () => {
+  it("are identified by the server ID in the provider's error", () => {
     const id = "5ee5a1c4-0b1c-4d2e-8f30-0123456789ab";
     const said = `Error waiting for instance (${id}) to become ready: unexpected state 'ERROR'`;
     assert.equal(parseServerId(said), id);
@@ -57,7 +57,7 @@ describe("failed machines", () => {
       await cloud.close();
     });
 
-    it("are replaced when they run and never answered, with their console", async () => {
+    it("are marked for replacement if they run and never answered, and the error shows their console", async () => {
       const { code, sentence } = await judge("ACTIVE");
       assert.equal(code, "SERVER_NEVER_BOOTED");
       assert.match(
@@ -68,12 +68,12 @@ describe("failed machines", () => {
       assert.deepEqual(marked(), { metadata: { "stackadm-never-answered": server.serverId } });
     });
 
-    it("are not said to be replaced when Nova takes no mark", async () => {
+    it("are reported without a replacement if Nova refuses the mark", async () => {
       cloud.on(`POST /compute${path}`, { status: 403 });
       assert.match((await judge("ACTIVE")).sentence, /raise its generation to have it replaced/);
     });
 
-    it("are not marked when no run would read it: what is known of the cloud comes too late", async () => {
+    it("are not marked if no run would read the mark, because the cloud's answer comes too late", async () => {
       await judge("ACTIVE", false);
       const never = new Promise<never>(() => undefined);
       const late = UnreachableServers.of(localContextOf(cloud.environment()), never);
@@ -82,14 +82,14 @@ describe("failed machines", () => {
       assert.equal(marked(), undefined);
     });
 
-    it("are kept when they answered before", async () => {
+    it("are kept if they answered before", async () => {
       const { code, sentence } = await judge("ACTIVE", false);
       assert.equal(code, "SSH_UNREACHABLE");
       assert.match(sentence, /^The machine dev-general-0 does not answer on/);
       assert.equal(marked(), undefined);
     });
 
-    describe("yet", () => {
+    describe("during their boot", () => {
       const proxy = { server: "5ee5a1c4-0000-4000-8000-000000000002" };
       const silent = "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
       const address = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
@@ -106,7 +106,7 @@ describe("failed machines", () => {
         return patient.mayBoot([server.serverId, proxy], waited);
       };
 
-      it("are dialled again as long as they may still boot", async () => {
+      it("are dialled again while they may still boot", async () => {
         assert.equal(await waiting(["ACTIVE"]), true);
         // The limit includes the time of the dials so far, and of the next ones.
         assert.equal(await waiting(["ACTIVE"], 10 * 60 - 231 - 1), true);
@@ -114,13 +114,13 @@ describe("failed machines", () => {
         assert.equal(await machines().mayBoot([server.serverId, undefined], 0), false);
       });
 
-      it("are not where nothing runs, on the way there either", async () => {
+      it("are not dialled again if the machine or its jump host does not run", async () => {
         assert.equal(await waiting(["ERROR"]), false);
         assert.equal(await waiting(["DELETED"]), false);
         assert.equal(await waiting(["ACTIVE", "SHUTOFF"]), false);
       });
 
-      it("have their first script tried anew, also behind a proxy that does not answer yet, and no later one", async () => {
+      it("have only their first script retried, also behind a proxy that does not answer yet", async () => {
         const tried: boolean[] = [];
         await graph(async () => {
           const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
@@ -146,7 +146,7 @@ describe("failed machines", () => {
       });
 
       const bootMinutes = 10;
-      /** Returns whether a script that gets no answer is tried anew, as on a machine that boots. */
+      /** Returns whether a script without an answer is retried, as on a booting machine. */
       const tries = async (
         script: string,
         failure: Partial<pulumi.ErrorHookArgs>,
@@ -175,7 +175,7 @@ describe("failed machines", () => {
         ["prepare", { create: "sudo -n bash -s", stdin: pulumi.secret(`SERVER_ID='${id}'\n`) }],
       ];
 
-      it("are new until a step came to its end on them: a copy alone leaves a machine to be replaced", async () => {
+      it("stay new until a step succeeds on them; a copied file alone does not count", async () => {
         assert.equal(await tries("prepare", {}), true);
         const ran = (failed: UnreachableServers): void => {
           failed.ran(pulumi.output("a"), pulumi.output("id"));
@@ -184,13 +184,13 @@ describe("failed machines", () => {
           assert.equal(await tries(script, {}, ran), false, script);
       });
 
-      it("are new where the script ran on another server before", async () => {
+      it("are new if the script ran on another server before", async () => {
         for (const [id, isNew] of [["b", true] as const, ["a", false] as const])
           for (const [script, oldInputs] of nonEmpty(onServer(id)))
             assert.equal(await tries(script, { failedOperation: "update", oldInputs }), isNew);
       });
 
-      it("are dialled again where they answered before, as often as timeoutFactor says", async () => {
+      it("are dialled again if they answered before, as often as timeoutFactor allows", async () => {
         const tried = async (timeoutFactor: number): Promise<boolean> => {
           let answer = false;
           await graph(async () => {
@@ -212,7 +212,7 @@ describe("failed machines", () => {
         assert.equal(await tried(3), true);
       });
 
-      it("are when Nova cannot be asked", async () => {
+      it("are dialled again if Nova cannot be queried", async () => {
         assert.equal(
           await new UnreachableServers(undefined, undefined, { bootMinutes: 10 }).mayBoot(
             ["a", undefined],
@@ -229,7 +229,7 @@ describe("failed machines", () => {
       ["SUSPENDED", "resume"],
       ["SHELVED_OFFLOADED", "unshelve"],
     ] as const)
-      it(`are kept when somebody stopped them: ${status}`, async () => {
+      it(`are kept if the user stopped them: ${status}`, async () => {
         const { code, sentence } = await judge(status);
         assert.equal(code, "SERVER_STOPPED");
         assert.equal(
@@ -239,7 +239,7 @@ describe("failed machines", () => {
         assert.equal(marked(), undefined);
       });
 
-    it("are replaced when nobody stopped them and Nova lost them", async () => {
+    it("are reported for replacement if Nova reports ERROR or no longer has their server", async () => {
       assert.match((await judge("ERROR")).sentence, /never answered on SSH; the next `up` repl/);
       assert.equal(marked(), undefined);
       cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 404 });
@@ -250,7 +250,7 @@ describe("failed machines", () => {
       );
     });
 
-    it("are judged without Nova when it cannot be asked", async () => {
+    it("are reported without a status if Nova refuses the request", async () => {
       cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 403 });
       const { sentence } = await machines().judge(server, false);
       assert.match(
@@ -259,7 +259,7 @@ describe("failed machines", () => {
       );
     });
 
-    it("are not said to be replaced when nothing remembers them", async () => {
+    it("are reported without a replacement if the program has no cloud access", async () => {
       const { code, sentence } = await new UnreachableServers().judge(server, true);
       assert.equal(code, "SERVER_NEVER_BOOTED");
       assert.equal(
@@ -271,7 +271,7 @@ describe("failed machines", () => {
     });
   });
 
-  it("are known by the server that did not answer", () => {
+  it("are found by the ID of the server that did not answer", () => {
     const server = { id: "a", generation: "0" };
     const failed = new UnreachableServers(localContextOf({}), {
       "dev-general-0": { ...server, failed: true },

@@ -22,7 +22,7 @@ const identity = "0123456789ab";
 const mark = { "stackadm-cluster": "dev", "stackadm-identity": identity };
 const never = (id: string): Record<string, string> => ({ "stackadm-never-answered": id });
 
-describe("the servers that exist", () => {
+describe("existing servers", () => {
   let cloud: FakeCloud;
   beforeEach(async () => {
     cloud = await startFakeCloud();
@@ -45,12 +45,12 @@ describe("the servers that exist", () => {
   const found = (...servers: readonly object[]): Promise<ExistingServers> =>
     foundBy(holding(), ...servers);
 
-  it("are asked for by the cluster's name", async () => {
+  it("are requested by the cluster's name", async () => {
     await found();
     assert.match(cloud.seen.at(-1)?.path ?? "", /^\/compute\/.*servers\/detail\?name=%5Edev-/);
   });
 
-  it("have the generation in their metadata, or none", async () => {
+  it("have the generation of their metadata, or none", async () => {
     const servers = await found(
       { id: "a", name: "dev-a-0", metadata: { ...mark, "stackadm-generation": "2" } },
       { id: "b", name: "dev-a-1", metadata: mark },
@@ -61,7 +61,7 @@ describe("the servers that exist", () => {
     });
   });
 
-  it("are the cluster's own", async () => {
+  it("exclude servers of other clusters", async () => {
     const other = { "stackadm-cluster": "dev-a" };
     const servers = [
       { id: "a", name: "dev-a-0", metadata: other },
@@ -70,7 +70,7 @@ describe("the servers that exist", () => {
     assert.deepEqual(await found(...servers), {});
   });
 
-  it("are in no known generation when two of the cluster have one name and differ, and none of them failed", async () => {
+  it("have no known generation if two servers of the cluster share a name and differ, and none has failed", async () => {
     const of = (id: string, generation: string): object => ({
       id,
       name: "dev-a-0",
@@ -85,7 +85,7 @@ describe("the servers that exist", () => {
     assert.deepEqual(two["dev-a-0"], { id: "a", generation: "1", failed: true });
   });
 
-  it("failed when they are marked by their own ID, or Nova says ERROR, where a mark cannot be put", async () => {
+  it("are failed if marked with their own ID or in status ERROR", async () => {
     const of = (name: string, metadata: object, status = "ACTIVE"): object => ({
       id: name,
       name: `dev-${name}`,
@@ -103,7 +103,7 @@ describe("the servers that exist", () => {
   });
 
   describe("for a run", () => {
-    it("are unknown in another project, and where Nova cannot be asked", async () => {
+    it("are unknown in another project and if Nova refuses the request", async () => {
       const operator = localContextOf(cloud.environment());
       cloud.on("GET /compute/servers/detail", { body: { servers: [] } });
       assert.deepEqual(await findServers("dev", fakeProject, operator), {});
@@ -118,7 +118,7 @@ describe("the servers that exist", () => {
       await assert.rejects(findServers("dev", fakeProject, operator), { name: "ZodError" });
     });
 
-    it("have not failed where the state cannot be asked what became of them", async () => {
+    it("are not failed if the state cannot be queried", async () => {
       const servers = [{ id: "a", name: "dev-a-0", metadata: { ...mark, ...never("a") } }];
       cloud.on("GET /compute/servers/detail", { body: { servers } });
       const found = await findServers("dev", fakeProject, localContextOf(cloud.environment()));
@@ -126,7 +126,7 @@ describe("the servers that exist", () => {
     });
   });
 
-  describe("for a run whose state holds them", () => {
+  describe("for a run whose state has the servers", () => {
     const held = (urn: string, type: string, outputs: object) => ({
       [`urn:pulumi:dev::stackadm::stackadm:index:Cluster$${type}::${urn}`]: { type, outputs },
     });
@@ -164,19 +164,19 @@ describe("the servers that exist", () => {
       pulumi.runtime.setMocks({ newResource: () => assert.fail(), call: () => ({}) }),
     );
 
-    it("lose their mark where a script came to its end on them, but not in a preview", async () => {
+    it("lose their mark after a script succeeded on them, but not in a preview", async () => {
       await begin("SERVER_ID='a'\n", true);
       assert.deepEqual([await failed(), removed()], [false, 0]);
       await begin("SERVER_ID='a'\n", false);
       assert.deepEqual([await failed(), removed()], [false, 1]);
     });
 
-    it("have failed where scripts ran on other servers only", async () => {
+    it("stay failed if scripts ran on other servers only", async () => {
       await begin("SERVER_ID='b'\n", false);
       assert.deepEqual([await failed(), removed()], [true, 0]);
     });
 
-    it("have their power state ignored, but where the provider would refuse it and leaves them alone", async () => {
+    it("are flagged if the provider would refuse their recorded or current power state", async () => {
       for (const [recorded, status, refused] of [
         ["active", "ACTIVE", undefined],
         ["active", "MIGRATING", true],
@@ -194,7 +194,7 @@ describe("the servers that exist", () => {
   });
 });
 
-describe("what the state says of a server", () => {
+describe("classifyRecordedServer", () => {
   const instance = (name: string, id: string) => ({
     name: `${name}-server`,
     type: "openstack:compute/instance:Instance",
@@ -206,29 +206,29 @@ describe("what the state says of a server", () => {
     outputs: { create: `sudo \\\n  SERVER_ID=${id}` },
   });
 
-  it("is nothing for one that another state holds: it is left alone", () => {
+  it("returns 'not ours' for a server that the state does not have", () => {
     assert.equal(classifyRecordedServer("b", [instance("dev-a-0", "a")]), "not ours");
   });
 
-  it("is that it is new, also when a script ran on the server before", () => {
+  it("returns 'new' if scripts ran on an earlier server only", () => {
     const before = [script("dev-a-0-prepare", "a"), script("dev-a-01-prepare", "b")];
     assert.equal(classifyRecordedServer("b", [instance("dev-a-0", "b")]), "new");
     assert.equal(classifyRecordedServer("b", [instance("dev-a-0", "b"), ...before]), "new");
   });
 
-  it("is that it was part of the cluster as soon as any script came to its end on it", () => {
+  it("returns 'part of the cluster' as soon as one script has succeeded on the server", () => {
     for (const step of ["prepare", "init", "join"]) {
       const state = [instance("dev-a-0", "b"), script(`dev-a-0-${step}`, "b")];
       assert.equal(classifyRecordedServer("b", state), "part of the cluster", step);
     }
   });
 
-  it("is that it is new where a log-in alone succeeded, which leaves nothing on a machine", () => {
+  it("returns 'new' after a login only, which changes nothing on the machine", () => {
     const state = [instance("dev-a-0", "b"), script("dev-a-0-login", "b")];
     assert.equal(classifyRecordedServer("b", state), "new");
   });
 
-  it("is that it was part of the cluster where nobody can read on which server a script ran", () => {
+  it("returns 'part of the cluster' if the script's server is unreadable", () => {
     const sealed = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
     for (const stdin of [undefined, { ...sealed, value: "SERVER_ID='b'" }, "[secret]", ""]) {
       const unread = { ...script("dev-a-0-prepare", "b"), outputs: { stdin } };

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import { fakeProject, startFakeCloud } from "../../../support/cloud/fake-openstack.js";
 
-describe("the operator of a run", () => {
-  it("signs in with what the environment that is given names, and with no other", async () => {
+describe("localContextOf", () => {
+  it("signs in to exactly the cloud that the environment names", async () => {
     const cloud = await startFakeCloud();
     try {
       const { connect } = localContextOf(cloud.environment());
@@ -22,7 +22,7 @@ describe("the operator of a run", () => {
     assert.deepEqual(files, { directory: undefined, cache: "/c/stackadm/manifests" });
   });
 
-  it("knows the certificate of a cloud with its own authority and what it shows itself, and that another has none", () => {
+  it("returns the cloud's own authority and client certificate, and neither for a cloud without them", () => {
     const directory = mkdtempSync(join(tmpdir(), "operator-"));
     try {
       const file = join(directory, "ca.pem");

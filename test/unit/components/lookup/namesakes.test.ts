@@ -101,7 +101,7 @@ describe("servers of another cluster of the same name", () => {
   const specWith = (count: number, generation = 0, over: Partial<ClusterArgs> = {}) =>
     specOf({ controlPlane: { ...smallest.controlPlane, count, generation }, ...over });
 
-  it("do not leave: one control plane beside three is upgraded", async () => {
+  it("do not count as leaving control planes in an upgrade", async () => {
     const mine = controlPlanes(own, 0);
     const servers = await found(state(mine), ...mine, ...controlPlanes(another, 0, 1, 2));
     assert.deepEqual(Object.keys(servers), ["dev-control-plane-0"]);
@@ -110,7 +110,7 @@ describe("servers of another cluster of the same name", () => {
     assert.deepEqual(findUpgradeProblems(wanted, before), []);
   });
 
-  it("do not leave: three control planes beside five, and a bastion, get another generation", async () => {
+  it("do not count as leaving machines when control planes and a bastion get another generation", async () => {
     const mine = [...controlPlanes(own, 0, 1, 2), server("b", "bastion-0", own)];
     const all = [...mine, ...controlPlanes(another, 0, 1, 2, 3, 4)];
     const servers = existing(await found(state(mine), ...all));
@@ -119,7 +119,7 @@ describe("servers of another cluster of the same name", () => {
     assert.deepEqual(findReplacementProblems(specWith(3, 0, bastion), servers), []);
   });
 
-  it("do not hide that the machine of their name never answered", async () => {
+  it("do not hide that the cluster's own machine never answered", async () => {
     const mine = server("a", "general-0", own, never("a"));
     for (const theirs of [
       server("b", "general-0", another),
@@ -149,11 +149,11 @@ describe("servers of another cluster of the same name", () => {
     assert.match(missing?.message ?? "", /while there is no dev-etcd-2; write 0 again/);
   });
 
-  it("are none of a cluster's that is only made: nobody's count where the state holds nothing", async () => {
+  it("are ignored by a new cluster whose state is empty", async () => {
     assert.deepEqual(await found({}, ...controlPlanes(another, 0, 1, 2)), {});
   });
 
-  it("are told from those that an interrupted first run left, of which the state holds the identity alone", async () => {
+  it("are distinguished from servers that an interrupted first run left, by the identity in the state", async () => {
     const left = server("a", "control-plane-0", own);
     assert.deepEqual(await found(state([]), left, ...controlPlanes(another, 0, 1)), {
       "dev-control-plane-0": { id: "a", generation: "0", failed: false },
@@ -162,7 +162,7 @@ describe("servers of another cluster of the same name", () => {
     assert.deepEqual(await found(begun, ...controlPlanes(another, 0, 1)), {});
   });
 
-  it("are told from those that the state holds, also where it has another identity by now", async () => {
+  it("are distinguished from servers in the state, even if those have another identity", async () => {
     const mine = server("a", "control-plane-0", "00000000000a", never("a"));
     const servers = await found(state([mine]), ...controlPlanes(another, 0, 1), mine);
     assert.deepEqual(servers, {
@@ -170,7 +170,7 @@ describe("servers of another cluster of the same name", () => {
     });
   });
 
-  it("are known by their name where they have no identity, or the state cannot be asked", async () => {
+  it("are matched by name if they have no identity or the state cannot be queried", async () => {
     const old = [server("a", "control-plane-0"), server("b", "control-plane-1")];
     const names = ["dev-control-plane-0", "dev-control-plane-1"];
     for (const held of [state([]), state(old), {}, undefined])

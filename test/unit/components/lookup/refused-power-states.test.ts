@@ -4,15 +4,15 @@ import {
   isRefusedPowerState,
 } from "../../../../components/lookup/refused-power-states.js";
 
-describe("the power state of a server", () => {
-  it("is refused where nobody can ask for it", () => {
+describe("power state of a server", () => {
+  it("is refused if the provider does not accept the state as an input", () => {
     for (const state of ["active", "shutoff", "shelved_offloaded", "paused", "ACTIVE"])
       assert.equal(isRefusedPowerState(state), false, state);
     for (const state of ["error", "migrating", "shelved", "build"])
       assert.equal(isRefusedPowerState(state), true, state);
   });
 
-  it("is not ignored where it is or would become refused, and nobody has the server as a stopped one", () => {
+  it("is not ignored if refused before or now, unless the server counts as stopped", () => {
     for (const [recorded, now, expected] of [
       ["error", "ERROR", true],
       ["error", "ACTIVE", true],

@@ -22,7 +22,7 @@ const spec = (kubernetes: object = {}) => {
 };
 
 describe("preparation", () => {
-  it("gives the script every value that it reads", () => {
+  it("passes every value that the script reads", () => {
     const late = ["VOLUMES", "ADMIN_ADDRESS", "CLOUD_AUTHORITY", "REGISTRY_AUTH", "PROXY"];
     const given = [...Object.keys(getPreparationValues(spec(), "worker")), ...late];
     assert.deepEqual(given.sort(), [...preparationVariables].sort());
@@ -33,7 +33,7 @@ describe("preparation", () => {
     assert.equal(PACKAGES_URL, "https://pkgs.k8s.io/core:/stable:/v1.35/deb/");
   });
 
-  it("names the newest minor's repository only where it is another one", () => {
+  it("passes the newest minor's repository only if it differs", () => {
     const of = (kubernetes: object): string =>
       getPreparationValues(spec(kubernetes), "worker").NEWEST_PACKAGES_URL;
     assert.match(of({ version: "1.35.4" }), /\/v1\.36\/deb\/$/);
@@ -41,7 +41,7 @@ describe("preparation", () => {
     assert.equal(of({ version: "1.35.4", packages: { url: "https://mirror.example.org/" } }), "");
   });
 
-  it("says where containerd comes from, with the places that the machine fills", () => {
+  it("passes containerd's repository with the placeholders that the machine replaces", () => {
     const source = "https://mirror.example.org/{distribution} {codename} main";
     const containerd = { source, key: "https://mirror.example.org/{distribution}/key.asc" };
     const values = getPreparationValues(spec({ packages: { containerd } }), "worker");
@@ -49,17 +49,17 @@ describe("preparation", () => {
     assert.match(values.CONTAINERD_KEY_FINGERPRINT, /^9DC8/);
   });
 
-  it("takes crictl of the Kubernetes minor, or an earlier one", () => {
+  it("selects crictl of the Kubernetes minor or an earlier one", () => {
     const { CRI_TOOLS_SERIES } = getPreparationValues(spec({ version: "1.35.4" }), "worker");
     assert.equal(CRI_TOOLS_SERIES, "<=1.35");
   });
 
-  it("names the ranges between which the machine's own ports are closed", () => {
+  it("passes the ranges to which the machine's own ports are closed", () => {
     const { POD_RANGE, NODE_RANGE } = getPreparationValues(spec(), "worker");
     assert.deepEqual([POD_RANGE, NODE_RANGE], ["10.244.0.0/16", "10.0.0.0/24"]);
   });
 
-  it("takes every image from the site's registry when there is one", () => {
+  it("takes every image from the site's registry", () => {
     const registry = { prefix: "mirror.example:5000/k8s", plainHttp: true };
     const values = getPreparationValues(spec({ registry }), "worker");
     for (const image of values.EXTRA_IMAGES.split("\n"))
@@ -73,7 +73,7 @@ describe("preparation", () => {
     assert.deepEqual([has("control-plane"), has("worker")], [true, false]);
   });
 
-  it("pulls all that the storage controller's pod runs on control planes, after what makes nodes Ready", () => {
+  it("pulls the storage controller's images on control planes, after those that make nodes Ready", () => {
     const names = getPreparationValues(spec(), "control-plane")
       .EXTRA_IMAGES.split("\n")
       .map((image) => image.replace(/.*\/(.*):.*/, "$1"));
@@ -84,7 +84,7 @@ describe("preparation", () => {
       assert.ok(names.includes(image.replace(/.*\/(.*):.*/, "$1")), image);
   });
 
-  it("pulls the images and loads the modules of the pod network that was chosen, of no other", () => {
+  it("pulls images and loads modules of the selected pod network only", () => {
     const needs = (written: unknown) => {
       const podNetwork = podNetworkOf(written);
       const values = getPreparationValues({ ...spec(), podNetwork }, "worker");
@@ -98,7 +98,7 @@ describe("preparation", () => {
     assert.deepEqual(needs("none"), [""]);
   });
 
-  it("registers a node with the taints of its group beside those of its role, or leaves it to kubeadm", () => {
+  it("registers a node with the taints of its group and role, or leaves the taints to kubeadm", () => {
     const taints = [{ key: "gpu", value: "", effect: "NoSchedule" }];
     const of = (role: "worker" | "control-plane", more: object) =>
       getPreparationValues(spec(), role, more).REGISTER_TAINTS;
@@ -110,7 +110,7 @@ describe("preparation", () => {
     assert.equal(of("control-plane", {}), "");
   });
 
-  it("tells containerd the cgroup driver of kubelet", () => {
+  it("sets containerd's cgroup driver to the kubelet's", () => {
     assert.equal(getCgroupDriver(spec().kubernetes), "systemd");
     const other = spec({ kubelet: { cgroupDriver: "cgroupfs" } });
     assert.match(getPreparationValues(other, "worker").CONTAINERD_CONFIG, /SystemdCgroup = false/);
@@ -118,14 +118,14 @@ describe("preparation", () => {
   });
 });
 
-describe("containerd's documents", () => {
-  it("leave the pause image to kubeadm's list", () => {
+describe("renderContainerdConfig", () => {
+  it("leaves the pause image as a placeholder for kubeadm's", () => {
     assert.ok(
       renderContainerdConfig({ cgroupDriver: "systemd" }).includes(`"${pausePlaceholder}"`),
     );
   });
 
-  it("name, before any table of TOML, where parts of the user's own are", () => {
+  it("imports the user's files before the first TOML table", () => {
     const [version, imports, ...others] = renderContainerdConfig({ cgroupDriver: "systemd" }).split(
       "\n",
     );

@@ -29,8 +29,8 @@ const files = (
       .map(([name = "", data = ""]) => [name, Buffer.from(data, "base64").toString()]),
   );
 
-describe("what is reached without the proxy", () => {
-  it("is the machine, its metadata, the cluster's ranges and names, and what the user says", () => {
+describe("getProxyExceptions", () => {
+  it("contains the machine, the metadata service, the cluster's ranges and names, and the user's entries", () => {
     assert.deepEqual(getProxyExceptions(specOf([".example.org"])), [
       ...["localhost", "127.0.0.1", "::1", "169.254.169.254"],
       ...["10.0.0.0/24", "10.244.0.0/16", "10.96.0.0/12"],
@@ -38,7 +38,7 @@ describe("what is reached without the proxy", () => {
     ]);
   });
 
-  it("is the cluster's domain where it has another, and the API where it is written", () => {
+  it("contains the cluster's own domain and the API's written address", () => {
     const found = getProxyExceptions(
       specOf([], {
         kubernetes: { kubelet: { clusterDomain: "k8s.example" } },
@@ -53,7 +53,7 @@ describe("what is reached without the proxy", () => {
     assert.ok(shared.includes("10.0.0.9"));
   });
 
-  it("covers every address of the machines, pods and services, wherever they are", () => {
+  it("covers every address of machines, pods and services in any range", () => {
     const octet = fc.integer({ min: 0, max: 255 });
     fc.assert(
       fc.property(octet, octet, octet, fc.integer({ min: 16, max: 28 }), (a, b, host, bits) => {
@@ -74,7 +74,7 @@ describe("what is reached without the proxy", () => {
     );
   });
 
-  it("has every entry of the user's once, whatever is in it", () => {
+  it("contains each of the user's entries once", () => {
     const entry = fc.stringMatching(/^\.?[a-z]{1,5}(\.[a-z]{1,5}){0,2}$/);
     fc.assert(
       fc.property(fc.array(entry), (written) => {
@@ -85,7 +85,7 @@ describe("what is reached without the proxy", () => {
     );
   });
 
-  it("names the package repository where a range or a domain means it, for those who know none", () => {
+  it("contains the package repository's host if a range or domain covers it, for tools that support only hosts", () => {
     const packages = (address: string) => ({ kubernetes: { packages: { url: address } } });
     const found = getProxyExceptions(
       specOf(["172.29.0.0/16"], packages("http://172.29.0.2:8081/deb/")),
@@ -100,8 +100,8 @@ describe("what is reached without the proxy", () => {
   });
 });
 
-describe("the files of a proxy", () => {
-  it("are variables of both spellings, which a shell reads as they were written", () => {
+describe("renderProxyFiles", () => {
+  it("writes variables in both spellings, which a shell reads unchanged", () => {
     const { environment = "" } = files(specOf([".example.org"]));
     const read = (name: string): string =>
       execFileSync("bash", ["-c", `eval "$(cat)"; printf %s "$${name}"`], {
@@ -113,7 +113,7 @@ describe("the files of a proxy", () => {
       assert.equal(read(name), getProxyExceptions(specOf([".example.org"])).join(","));
   });
 
-  it("tell apt of a proxy for each scheme, and of exceptions that are hosts", () => {
+  it("writes apt's proxy per scheme and exceptions that are hosts", () => {
     const { apt = "" } = files(specOf(["apt.example.org", ".org", "10.9.0.0/16"]), {
       http: url,
       https: undefined,
@@ -125,7 +125,7 @@ describe("the files of a proxy", () => {
     assert.doesNotMatch(apt, /https|\/16|::\.|::::/);
   });
 
-  it("tell curl of the proxy for each scheme, or of none", () => {
+  it("writes curl's proxy per scheme, or an empty file", () => {
     const found = files(specOf(), { http: undefined, https: url });
     assert.equal(found["curl-http"], "");
     assert.match(
@@ -134,7 +134,7 @@ describe("the files of a proxy", () => {
     );
   });
 
-  it("name the hosts of containerd's repository to apt and curl, and not to containerd, which would restart for it", () => {
+  it("adds hosts of containerd's repository for apt and curl, but not for containerd, which would restart", () => {
     const containerd = { source: "http://172.29.0.7:80/x /", key: "https://keys.example.org/key" };
     const own = { kubernetes: { packages: { containerd } } };
     const among = [".example.org", "172.29.0.0/24"];

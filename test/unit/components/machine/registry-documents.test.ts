@@ -21,13 +21,13 @@ const files = (registries: object, registry: object = {}): Record<string, string
   );
 };
 
-describe("containerd's files of registries", () => {
-  it("are none where nothing is written", () => {
+describe("renderRegistryFiles", () => {
+  it("returns nothing by default", () => {
     assert.deepEqual(files({}), {});
     assert.deepEqual(files({ "r.example": { user: "u", password: "p" } }), {});
   });
 
-  it("speak HTTP to the host of the prefix, without its path", () => {
+  it("uses HTTP for the host of the prefix, without its path", () => {
     const registry = { prefix: "mirror.example:5000/k8s", plainHttp: true };
     assert.equal(parseImagePrefixHost(registry.prefix), "mirror.example:5000");
     assert.deepEqual(files({}, registry), {
@@ -40,7 +40,7 @@ describe("containerd's files of registries", () => {
     );
   });
 
-  it("ask mirrors in their order and then the registry, which Docker's images do not name", () => {
+  it("lists mirrors in order and then the registry, with Docker Hub's real host", () => {
     const mirrors = ["https://harbor.example/v2/hub", "http://near.example:5000"];
     assert.deepEqual(files({ "docker.io": { mirrors } }), {
       "docker.io/hosts.toml": [
@@ -52,7 +52,7 @@ describe("containerd's files of registries", () => {
     });
   });
 
-  it("trust an authority for the registry that it is written for, and where that is a mirror", () => {
+  it("trusts an authority for its registry, also when used as a mirror", () => {
     const made = files({
       "quay.io": { mirrors: ["https://m.example:5001/v2/quay", "https://other.example"] },
       "m.example:5001": { ca },
@@ -69,7 +69,7 @@ describe("containerd's files of registries", () => {
     assert.doesNotMatch(far, /ca =/);
   });
 
-  it("are the same in whatever order registries are written", () => {
+  it("does not depend on the written order", () => {
     const names = fc.uniqueArray(
       fc.constantFrom("a.example", "b.example:5", "docker.io", "c.example"),
     );
@@ -84,8 +84,8 @@ describe("containerd's files of registries", () => {
   });
 });
 
-describe("who signs in to registries", () => {
-  it("is said by the host that answers", () => {
+describe("renderRegistryLogins", () => {
+  it("names the host that answers for the registry", () => {
     const text = renderRegistryLogins([
       { host: "docker.io", user: "me", password: "x" },
       { host: "r.example:5000", user: "you", password: "y" },
@@ -94,7 +94,7 @@ describe("who signs in to registries", () => {
     assert.deepEqual(hosts, ["registry-1.docker.io", "r.example:5000"]);
   });
 
-  it("keeps every password, and no password becomes more than one", () => {
+  it("keeps every password as one value", () => {
     const password = fc.string({ unit: "grapheme", minLength: 1 });
     fc.assert(
       fc.property(password, password, (user, secret) => {

@@ -10,7 +10,7 @@ const text = renderUserData({ machine: "dev-general-0", login, hostKey });
 const config = parse(text) as Record<string, unknown>;
 
 describe("user data", () => {
-  it("is the text that a person reviewed", () => {
+  it("matches the reviewed text", () => {
     golden("user-data.yaml", text.replace(/BEGIN[\s\S]*?END/, "BEGIN ... END"));
   });
 
@@ -18,26 +18,26 @@ describe("user data", () => {
     assert.equal(text.split("\n")[0], "#cloud-config");
   });
 
-  it("gives the machine the host key that the program expects", () => {
+  it("contains the host key that the program expects", () => {
     assert.deepEqual(config["ssh_keys"], {
       ed25519_private: hostKey.privateKey,
       ed25519_public: hostKey.publicKey,
     });
   });
 
-  it("lets in the login key and no password", () => {
+  it("allows the login key and no password", () => {
     assert.equal(config["ssh_pwauth"], false);
     assert.equal(config["disable_root"], true);
     assert.match(text, /ssh_authorized_keys:\n\s+- ssh-ed25519 AAAALOGIN/);
     assert.match(text, /lock_passwd: true/);
   });
 
-  it("holds no secret but the host key", () => {
+  it("contains no secret except the host key", () => {
     const without = text.replace(/-----BEGIN[\s\S]*?-----END[^\n]*/, "");
     assert.doesNotMatch(without, /BEGIN|token|password:|secret/);
   });
 
-  it("becomes another text for the replacement of a failed server, and nothing else changes", () => {
+  it("differs for the replacement of a failed server in a comment only", () => {
     const again = renderUserData({
       machine: "dev-general-0",
       login,
@@ -48,7 +48,7 @@ describe("user data", () => {
     assert.deepEqual(parse(again), config);
   });
 
-  it("names a user and a machine whose names YAML 1.1, which cloud-init reads, takes for booleans", () => {
+  it("quotes names of users and machines that YAML 1.1, which cloud-init reads, takes for booleans", () => {
     const odd = renderUserData({ machine: "no", login: { ...login, user: "y" }, hostKey });
     const { hostname, users } = parse(odd, { version: "1.1" }) as {
       hostname: unknown;
@@ -57,11 +57,11 @@ describe("user data", () => {
     assert.deepEqual([hostname, users[0]?.name], ["no", "y"]);
   });
 
-  it("names no version, so that an upgrade replaces no machine", () => {
+  it("contains no version, so that an upgrade replaces no machine", () => {
     assert.doesNotMatch(text, /\d+\.\d+\.\d+/);
   });
 
-  it("bounds cloud-init's wait for the network where it begins one at each boot, and says nothing of it elsewhere", () => {
+  it("limits cloud-init's wait for the network if the machine has a second interface or user parts", () => {
     const file = "/etc/systemd/system/cloud-init-network.service.d/10-stackadm.conf";
     const second = {
       mac: "fa:16:3e:00:00:02",
@@ -82,7 +82,7 @@ describe("user data", () => {
     assert.ok(!text.includes(file));
   });
 
-  it("has the user's own parts after ours, which they add to and take nothing from", () => {
+  it("appends the user's parts after the program's, which stay unchanged", () => {
     const more = ["#cloud-config\npackages: [htop]", "#!/bin/sh\nexit 0\n"];
     const parts = renderUserData({ machine: "dev-general-0", login, hostKey, more });
     assert.ok(parts.includes(text));

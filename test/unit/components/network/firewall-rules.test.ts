@@ -57,7 +57,7 @@ const reachable = (role: MachineRole, port: number, from = plan): string[] =>
     .sort();
 
 describe("firewall rules", () => {
-  it("are the table that a person reviewed", () => {
+  it("match the reviewed table", () => {
     const lines = buildFirewallRules(withEndpoint(plan, "virtual-ip")).map((rule) =>
       [
         rule.group.padEnd(13),
@@ -71,13 +71,13 @@ describe("firewall rules", () => {
     golden("firewall.txt", `${lines.join("\n")}\n`);
   });
 
-  it("have a key each, and a reason each", () => {
+  it("have a unique key and a reason each", () => {
     const rules = buildFirewallRules(plan);
     assert.equal(new Set(rules.map(({ key }) => key)).size, rules.length);
     assert.ok(rules.every(({ reason }) => reason.length > 5));
   });
 
-  it("let SSH in from its own ranges where they are named, and the API from the others", () => {
+  it("admit SSH from sshCidrs and the API from allowedCidrs", () => {
     const from = (over: object, port: number): string[] =>
       getFirewallRules(specOf(over))
         .filter(({ ports, from: source }) => "range" in source && ports?.[0] === port)
@@ -89,7 +89,7 @@ describe("firewall rules", () => {
     assert.deepEqual([from(apart, 6443), from(apart, 22)], [[api], [ssh]]);
   });
 
-  it("never open anything to everybody", () => {
+  it("never admit all addresses", () => {
     const everywhere = ["0.0.0.0/0", "::/0"];
     assert.deepEqual(
       buildFirewallRules(plan).filter((rule) => everywhere.includes(sourceOf(rule))),
@@ -97,11 +97,11 @@ describe("firewall rules", () => {
     );
   });
 
-  it("open SSH of workers to control planes only", () => {
+  it("admit SSH to workers from control planes only", () => {
     assert.deepEqual(reachable("worker", 22), ["10.244.0.0/16", "control-plane"]);
   });
 
-  it("open SSH from outside to a bastion alone, and elsewhere to it and to machines that join", () => {
+  it("admit external SSH to the bastion only, and internal SSH from the bastion and from joining machines", () => {
     const behind = {
       ...plan,
       entry: "bastion",
@@ -117,18 +117,18 @@ describe("firewall rules", () => {
       assert.deepEqual(reachable("bastion", port, behind), []);
   });
 
-  it("open SSH of every node to those who dial each at its own address", () => {
+  it("admit external SSH to every node if users reach each node directly", () => {
     const direct = { ...plan, reached: ["control-plane", "worker"] } as const;
     assert.ok(reachable("worker", 22, direct).includes("203.0.113.0/24"));
     assert.ok(reachable("control-plane", 22, direct).includes("203.0.113.0/24"));
   });
 
-  it("open etcd to control planes, and to pods, which share the machines' ports", () => {
+  it("admit control planes, and pods through the machines' ports, to etcd", () => {
     assert.deepEqual(reachable("control-plane", 2379), ["10.244.0.0/16", "control-plane"]);
     assert.deepEqual(reachable("worker", 2379), ["10.244.0.0/16"]);
   });
 
-  it("open etcd's own machines to each other and to control planes, and to nobody else", () => {
+  it("admit only etcd's machines and control planes to etcd's own machines", () => {
     const dedicated = { ...plan, etcdOn: ["etcd"], separate: ["etcd"] } as const;
     const both = ["control-plane", "etcd"];
     assert.deepEqual(reachable("etcd", 2379, dedicated), both);
@@ -143,23 +143,23 @@ describe("firewall rules", () => {
     assert.deepEqual(reachable("etcd", 2379), []);
   });
 
-  it("open the API to all machines, and to whom the endpoint lets in", () => {
+  it("admit all machines to the API, and the endpoint's clients", () => {
     assert.deepEqual(reachable("control-plane", 6443), ["10.244.0.0/16", "node"]);
     assert.deepEqual(reachable("control-plane", 6443, withEndpoint(plan, "floating-ip")), [
       ...["10.244.0.0/16", "2001:db8::/32", "203.0.113.0/24", "node"],
     ]);
   });
 
-  it("are no more when a range is named twice", () => {
+  it("contain no duplicates if a range is written twice", () => {
     const twice = { ...plan, sshCidrs: [...plan.sshCidrs, ...plan.sshCidrs] };
     assert.deepEqual(buildFirewallRules(twice), buildFirewallRules(plan));
   });
 
-  it("open node ports to the load balancers' subnet and the machines only", () => {
+  it("admit only the load balancers' subnet and machines to node ports", () => {
     assert.deepEqual(reachable("worker", 30080), ["10.0.0.0/24", "10.244.0.0/16", "node"]);
   });
 
-  it("open them to nobody in the machines' network where no load balancer leads there", () => {
+  it("do not admit the machines' subnet to node ports without a load balancer", () => {
     const alone = { ...plan, balanced: false };
     const others = ["10.244.0.0/16", "node"];
     assert.deepEqual(reachable("worker", 30080, alone), others);
@@ -179,7 +179,7 @@ describe("firewall rules", () => {
     );
   });
 
-  it("open them where something balances: Services, or an ingress controller on machines of a pool", () => {
+  it("admit load balancers to node ports if Services or an ingress pool use them", () => {
     const balanced = (over: Partial<ClusterArgs>): boolean =>
       getFirewallRules(specOf(over)).some(({ key }) => key.startsWith("node-service-health"));
     assert.ok(balanced({}));
@@ -189,13 +189,13 @@ describe("firewall rules", () => {
     assert.ok(balanced({ ...off, network: { nodePorts: ["192.0.2.0/24"] } }), "one of one's own");
   });
 
-  it("let nodes reach pods on other nodes, whatever their port: masquerade carries the node's address", () => {
+  it("admit nodes to pods on other nodes on any port, because masquerading uses the node's address", () => {
     for (const role of ["control-plane", "worker"] as const)
       for (const port of [53, 80, 8080, 9153, 10250, 65535])
         assert.ok(reachable(role, port).includes("node"), `${role} ${String(port)}`);
   });
 
-  it("let pods' packets in as the pod network sends them: with pods' addresses, or in VXLAN", () => {
+  it("admit pod packets as the pod network sends them: with pod addresses or in VXLAN", () => {
     const passing = (written: unknown): string[] =>
       buildFirewallRules({ ...plan, podNetwork: podNetworkOf(written) })
         .filter(({ key }) => /-(pods|vxlan)-/.test(key))
@@ -211,7 +211,7 @@ describe("firewall rules", () => {
     assert.ok(!wrapped.map(sourceOf).includes("10.244.0.0/16"));
   });
 
-  it("let pods' packets of both families pass, each by its own rule", () => {
+  it("admit pod packets of each IP family by a separate rule", () => {
     const pods = ["10.244.0.0/16", "fd00:10:244::/56"];
     const rules = buildFirewallRules({ ...plan, pods }).filter(({ key }) =>
       key.startsWith("node-pods"),
@@ -225,12 +225,12 @@ describe("firewall rules", () => {
     );
   });
 
-  it("open node ports to the clients too when the load balancer keeps their address", () => {
+  it("admit clients to node ports if the load balancer keeps their addresses", () => {
     const ovn = { ...plan, loadBalancerProvider: "ovn" };
     assert.ok(reachable("worker", 30080, ovn).includes("203.0.113.0/24"));
   });
 
-  it("open them to the services' clients, who need not be those of the API, and to whom else it is said", () => {
+  it("admit the Services' clients and network.nodePorts to node ports, not the API's clients", () => {
     const other = { ...plan, loadBalancerProvider: "ovn", serviceCidrs: ["198.51.100.0/24"] };
     const seen = reachable("worker", 30080, other);
     assert.ok(seen.includes("198.51.100.0/24") && !seen.includes("203.0.113.0/24"));
@@ -267,14 +267,14 @@ describe("firewall rules", () => {
       assert.equal(ethertype, range.includes(":") ? "IPv6" : "IPv4");
   });
 
-  it("use the right ICMP in each IP version", () => {
+  it("use the ICMP protocol of each IP version", () => {
     const pings = buildFirewallRules(plan).filter(({ key }) => key.includes("ping"));
     assert.ok(pings.length > 0);
     for (const { ethertype, protocol } of pings)
       assert.equal(protocol, ethertype === "IPv6" ? "ipv6-icmp" : "icmp");
   });
 
-  it("keep every other key when a range is added or taken away", () => {
+  it("keep all other keys if a range is added or removed", () => {
     const ranges = fc.uniqueArray(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(ranges, (octets) => {

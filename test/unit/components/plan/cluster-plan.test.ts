@@ -64,7 +64,7 @@ const specs = fc.record({
   workers: pools,
 });
 
-describe("the plan of a cluster", () => {
+describe("planCluster", () => {
   it("names every machine after cluster, group and position, the control planes first", () => {
     assert.deepEqual(
       listPlannedMachines(planCluster(spec)).map(({ name, role, zone }) => [name, role, zone]),
@@ -78,7 +78,7 @@ describe("the plan of a cluster", () => {
     );
   });
 
-  it("has a group for a pool without machines too: it may get some", () => {
+  it("contains a group for an empty pool too", () => {
     const { groups } = planCluster(spec);
     assert.deepEqual(
       groups.map(({ name, machines }) => [name, machines.length]),
@@ -90,12 +90,12 @@ describe("the plan of a cluster", () => {
     );
   });
 
-  it("leaves the zone to Nova when none is named", () => {
+  it("leaves the zone to Nova if the user names none", () => {
     const [first] = listPlannedControlPlanes(planCluster({ ...spec, zones: [] }));
     assert.ok(first && !("zone" in first));
   });
 
-  it("never gives two machines one name, nor one machine another name when others come or go", () => {
+  it("gives machines unique names that do not change with the number of machines", () => {
     fc.assert(
       fc.property(specs, (one) => {
         const names = listPlannedMachines(planCluster(one)).map(({ name }) => name);
@@ -115,7 +115,7 @@ describe("the plan of a cluster", () => {
     );
   });
 
-  it("gives a machine what is written for it, else what its group has, else what the cluster has", () => {
+  it("prefers a machine's own settings to its group's and the cluster's", () => {
     const chosen = {
       ...plainGroup,
       flavor: "small",
@@ -141,7 +141,7 @@ describe("the plan of a cluster", () => {
     );
   });
 
-  it("gives a machine the volume that is written for it as a whole, and the group's others", () => {
+  it("replaces a volume of the group by the machine's own as a whole", () => {
     const { groups } = planCluster({
       ...spec,
       workers: {
@@ -172,7 +172,7 @@ describe("the plan of a cluster", () => {
     );
   });
 
-  it("changes no other machine when one gets something of its own", () => {
+  it("changes no other machine if one machine gets its own settings", () => {
     fc.assert(
       fc.property(specs, override, fc.nat(4), (one, own, position) => {
         const [before, after] = [
@@ -194,7 +194,7 @@ describe("the plan of a cluster", () => {
     );
   });
 
-  it("spreads softly, strictly or not at all", () => {
+  it("supports soft, hard and no anti-affinity", () => {
     const policyOf = (spread: "soft" | "hard" | "none") =>
       planCluster({ ...spec, controlPlane: { ...spec.controlPlane, spread } }).groups[0].policy;
     assert.deepEqual((["soft", "hard", "none"] as const).map(policyOf), [
@@ -202,7 +202,7 @@ describe("the plan of a cluster", () => {
     ]);
   });
 
-  it("puts every machine into the group of all and that of its role", () => {
+  it("puts every machine into the group of all machines and the group of its role", () => {
     assert.deepEqual(listSecurityGroupKeys("worker"), ["node", "worker"]);
     assert.deepEqual(
       planCluster(spec).securityGroups.map(({ name }) => name),
@@ -210,7 +210,7 @@ describe("the plan of a cluster", () => {
     );
   });
 
-  it("has a bastion that is none of the nodes, in its zone and its own security group", () => {
+  it("contains a bastion that is not a node, in its own zone and security group", () => {
     const bastion = { ...plainMachine, flavor: "tiny", zone: "c", generation: 2 };
     const plan = planCluster({ ...spec, bastion });
     assert.deepEqual(plan.separate[0]?.machines, [
@@ -240,7 +240,7 @@ describe("the plan of a cluster", () => {
     assert.deepEqual(listSecurityGroupKeys("bastion"), ["bastion"]);
   });
 
-  it("gives a bastion an image, a volume to boot from and what else is written for it", () => {
+  it("gives a bastion its own image, root volume and other settings", () => {
     const chosen = { image: "debian-13", tags: ["way-in"], metadata: { owner: "me" } };
     const more = { cloudInit: ["#!/bin/sh\n"], schedulerHints: { query: "[]" } };
     const plan = planCluster({
@@ -263,7 +263,7 @@ describe("the plan of a cluster", () => {
     assert.equal(zone, "zone-a");
   });
 
-  it("has etcd's own machines, which are no nodes, in a security group of their own", () => {
+  it("contains etcd's own machines, which are not nodes, in their own security group", () => {
     const plan = planCluster({ ...spec, etcd: { ...plainGroup, flavor: "fast", count: 3 } });
     assert.deepEqual(
       plan.separate[0]?.machines.map(({ name, zone, flavor }) => [name, zone, flavor]),
@@ -279,7 +279,7 @@ describe("the plan of a cluster", () => {
     assert.deepEqual(listSecurityGroupKeys("etcd"), ["etcd"]);
   });
 
-  it("gives etcd's machines what any group has, and one of them what is written for it alone", () => {
+  it("gives etcd's machines all group options, and one machine its own settings", () => {
     const plan = planCluster({
       ...spec,
       etcd: {

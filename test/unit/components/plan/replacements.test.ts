@@ -33,8 +33,8 @@ const said = (
 };
 const path = "cluster.controlPlane.generation";
 
-describe("control planes of another generation", () => {
-  it("are replaced where there are three or five of them, all or some", () => {
+describe("replacement of control planes", () => {
+  it("is allowed for three or five control planes, all or some", () => {
     assert.deepEqual(said({ count: 3, generation: 1 }, ["0", "0", "0"]), []);
     assert.deepEqual(said({ count: 5, generation: 1 }, ["0", "0", "0", "0", "0"]), []);
     assert.deepEqual(said({ count: 3, generation: 0 }, ["1", "1", "0"]), [], "back again");
@@ -42,7 +42,7 @@ describe("control planes of another generation", () => {
     assert.deepEqual(said(one, ["0", "0", "0"]), []);
   });
 
-  it("are nobody's affair where none is replaced: made for the first time, grown, shrunk, brought back", () => {
+  it("is not checked if no control plane is replaced: created, added, removed or restored", () => {
     assert.deepEqual(said({ count: 1, generation: 1 }, []), []);
     assert.deepEqual(said({ count: 3, generation: 1 }, ["1"]), []);
     assert.deepEqual(said({ count: 1, generation: 1 }, ["1", "1", "1"]), []);
@@ -50,7 +50,7 @@ describe("control planes of another generation", () => {
     assert.deepEqual(said({ count: 3, generation: 1 }, ["1", undefined, "1"]), []);
   });
 
-  it("are not the only one: the cluster would go with it", () => {
+  it("is refused for the only control plane, because the cluster would be lost", () => {
     assert.deepEqual(said({ generation: 1 }, ["0"]), [
       `${path}: 1 would replace dev-control-plane-0, the only control plane, and the cluster would go with it; write 0 again, have 3 control planes before, or destroy the cluster and create it again`,
     ]);
@@ -59,7 +59,7 @@ describe("control planes of another generation", () => {
     assert.match(said(one, ["0"])[0] ?? "", /^cluster\.controlPlane\.nodes\.0\.generation: 1 /);
   });
 
-  it("do not become fewer in the same run, nor while a roll is not at its end", () => {
+  it("is refused while control planes would leave in the same run or an earlier roll is unfinished", () => {
     const sentence = `${path}: 1 would replace dev-control-plane-0, while dev-control-plane-1, dev-control-plane-2 would leave; write 0 again, or 3 as controlPlane.count until all are replaced`;
     assert.deepEqual(said({ generation: 1 }, ["0", "0", "0"]), [sentence]);
     const broken = said({ count: 3, generation: 1 }, ["1", "0", "0", "0", "0"]);
@@ -70,13 +70,13 @@ describe("control planes of another generation", () => {
     assert.ok(broken[0]?.endsWith("or 5 as controlPlane.count until all are replaced"));
   });
 
-  it("do not become more in the same run: nobody would be left who has the cluster", () => {
+  it("is refused while control planes would join in the same run", () => {
     assert.deepEqual(said({ count: 3, generation: 1 }, ["0"]), [
       `${path}: 1 would replace dev-control-plane-0, while there is no dev-control-plane-1, dev-control-plane-2; write 0 again, run \`up --refresh\`, and raise it again afterwards`,
     ]);
   });
 
-  it("wait for those before them, so one that is missing there is brought back first; behind them it would be a second", () => {
+  it("is allowed if a missing control plane comes earlier in the order, and refused if it comes later", () => {
     assert.deepEqual(said({ count: 3, generation: 1 }, [undefined, "0", "0"]), []);
     assert.deepEqual(said({ count: 3, generation: 1 }, ["1", undefined, "0"]), []);
     const [found, ...more] = said({ count: 3, generation: 1 }, ["1", "0", undefined]);
@@ -87,12 +87,12 @@ describe("control planes of another generation", () => {
     assert.deepEqual(said(held, ["1", "0", undefined]), []);
   });
 
-  it("are not known where nobody wrote it or two servers have one name", () => {
+  it("is allowed if the recorded generation is unknown", () => {
     assert.deepEqual(said({ generation: 1 }, [""]), []);
   });
 });
 
-describe("machines of etcd of another generation", () => {
+describe("replacement of etcd's machines", () => {
   type Nodes = NonNullable<ClusterArgs["etcd"]>["nodes"];
   const etcd = (generation: number, count = 3, nodes: Nodes = {}): Partial<ClusterArgs> => ({
     etcd: { kind: "dedicated", flavor: "medium", count, generation, nodes },
@@ -105,7 +105,7 @@ describe("machines of etcd of another generation", () => {
     );
   const three = members("0", "0", "0");
 
-  it("are replaced where there are three or five of them, beside workers too", () => {
+  it("is allowed for three or five machines, also together with workers", () => {
     assert.deepEqual(said({}, ["0"], etcd(1), three), []);
     assert.deepEqual(said({}, ["0"], etcd(1, 5), members("0", "0", "0", "0", "1")), []);
     const raised = { general: { flavor: "medium", count: 1, generation: 1 } };
@@ -113,7 +113,7 @@ describe("machines of etcd of another generation", () => {
     assert.deepEqual(said({}, ["0"], { ...etcd(1), workers: raised }, old), []);
   });
 
-  it("are replaced one alone too, and held back alone where one behind it is missing", () => {
+  it("is allowed for a single machine, and refused for it if a later one is missing", () => {
     const one = etcd(0, 3, { "1": { generation: 1 } });
     assert.deepEqual(said({}, ["0"], one, three), []);
     const [found, ...more] = said({}, ["0"], one, members("0", "0", undefined));
@@ -123,19 +123,19 @@ describe("machines of etcd of another generation", () => {
     assert.deepEqual(said({}, ["0"], held, members("1", "0", undefined)), []);
   });
 
-  it("are not the only one: the data would go with it", () => {
+  it("is refused for the only machine, because the data would be lost", () => {
     assert.deepEqual(said({}, ["0"], etcd(1, 1), members("0")), [
       "cluster.etcd.generation: 1 would replace dev-etcd-0, the only machine of etcd, and the cluster's data would go with it; write 0 again",
     ]);
   });
 
-  it("are not beside control planes: these need etcd, and the way to it may lead over them", () => {
+  it("is refused together with control planes, which need etcd and may be its SSH route", () => {
     assert.deepEqual(said({ count: 3, generation: 1 }, ["0", "0", "0"], etcd(1), three), [
       "cluster.etcd.generation: 1 would replace dev-etcd-0, while dev-control-plane-0, dev-control-plane-1, dev-control-plane-2 would be replaced in the same run; write 0 again, run `up`, and raise it in a run of its own",
     ]);
   });
 
-  it("are not while one behind them is missing, and follow one that is missing before them", () => {
+  it("is refused while a later machine is missing, and allowed if a missing machine comes earlier", () => {
     assert.deepEqual(said({}, ["0"], etcd(1), members("1", "0", undefined)), [
       "cluster.etcd.nodes.1.generation: 1 would replace dev-etcd-1, while there is no dev-etcd-2; write 0 again, run `up --refresh`, and raise it again afterwards",
     ]);
@@ -143,18 +143,18 @@ describe("machines of etcd of another generation", () => {
   });
 });
 
-describe("a bastion of another generation", () => {
+describe("replacement of a bastion", () => {
   const bastion = (generation: number): Partial<ClusterArgs> => ({
     access: "bastion",
     bastion: { flavor: "tiny", generation },
   });
   const old = { "dev-bastion-0": "0", "dev-general-0": "0", "dev-general-1": "0" };
 
-  it("is replaced in a run of its own", () => {
+  it("is allowed in a run of its own", () => {
     assert.deepEqual(said({}, ["0"], bastion(1), old), []);
   });
 
-  it("is not while others are let go through it, replaced or for good", () => {
+  it("is refused while other machines leave or are replaced through the bastion", () => {
     const raised = { general: { flavor: "medium", count: 2, generation: 1 } };
     assert.deepEqual(said({}, ["0"], { ...bastion(1), workers: raised }, old), [
       "cluster.bastion.generation: 1 would replace the bastion, by which dev-general-0, dev-general-1 would be let go in the same run; write 0 again, run `up`, and raise it in a run of its own",
@@ -163,7 +163,7 @@ describe("a bastion of another generation", () => {
     assert.equal(said({ count: 3, generation: 1 }, ["0", "0", "0"], bastion(1), old).length, 1);
   });
 
-  it("stands in nobody's way where it stays, comes or is not known", () => {
+  it("does not block other replacements if the bastion stays, is new or has an unknown generation", () => {
     const raised = { general: { flavor: "medium", count: 2, generation: 1 } };
     for (const generation of ["1", ""])
       assert.deepEqual(

@@ -29,8 +29,8 @@ const versions = fc
   .tuple(fc.constantFrom(...Object.keys(kubernetesMinors)), fc.nat(40))
   .map(([minor, patch]) => `${minor}.${String(patch)}`);
 
-describe("another version of Kubernetes", () => {
-  it("is one that is not earlier, of the same minor or the next", () => {
+describe("upgrade of Kubernetes", () => {
+  it("allows the same or a later version of the same or the next minor", () => {
     fc.assert(
       fc.property(versions, versions, (version, reached) => {
         const [wanted, had] = [version, reached].map((one) =>
@@ -43,7 +43,7 @@ describe("another version of Kubernetes", () => {
     );
   });
 
-  it("compares by numbers, as an order has to", () => {
+  it("compares versions numerically and consistently", () => {
     assert.ok(compareVersions("1.36.10", "1.36.9") > 0);
     fc.assert(
       fc.property(versions, versions, (one, other) => {
@@ -54,7 +54,7 @@ describe("another version of Kubernetes", () => {
     );
   });
 
-  it("says what to write instead", () => {
+  it("reports which version to write instead", () => {
     const path = "cluster.kubernetes.version";
     assert.deepEqual(said("1.36.2", { reached: "1.36.3" }), [
       `${path}: 1.36.2 is earlier than 1.36.3, and no cluster goes back; write 1.36.3, or a later release`,
@@ -67,7 +67,7 @@ describe("another version of Kubernetes", () => {
     ]);
   });
 
-  it("is nothing for a cluster of which nobody knows that it came up, unless it is what it had", () => {
+  it("is refused for a cluster without a completed run, unless the version is unchanged or unknown", () => {
     assert.deepEqual(said("1.36.3", { written: "1.36.2" }), [
       "cluster.kubernetes.version: 1.36.3 is too early for a cluster that no run of this release has brought up as a whole; write 1.36.2 again, run `up`, and change it afterwards",
     ]);
@@ -75,21 +75,21 @@ describe("another version of Kubernetes", () => {
     assert.deepEqual(said("1.36.3", { written: undefined }), []);
   });
 
-  it("may be corrected, as long as it is not earlier than what the machines came up with", () => {
+  it("may be corrected to any version that is not earlier than the machines' version", () => {
     const before = { written: "1.36.33", reached: "1.36.2" };
     assert.deepEqual(said("1.36.3", before), []);
     assert.deepEqual(said("1.36.2", before), []);
     assert.equal(said("1.36.1", before).length, 1);
   });
 
-  describe("comes in a run of its own, where it", () => {
+  describe("requires a run of its own", () => {
     const three = { controlPlane: { ...smallest.controlPlane, count: 3 } };
     const servers = (...names: readonly string[]): ClusterBeforeUpgrade["existing"] =>
       new Map(names.map((name) => [`dev-${name}`, "0"]));
     const all = [0, 1, 2].map((position) => `control-plane-${String(position)}`);
     const reached = "1.36.2";
 
-    it("would go along with control planes or etcd's machines of another generation", () => {
+    it("without replacements of control planes or etcd's machines", () => {
       const raised = { controlPlane: { ...three.controlPlane, generation: 1 } };
       assert.deepEqual(said("1.36.3", { reached, existing: servers(...all) }, raised), [
         "cluster.kubernetes.version: cannot come while dev-control-plane-0, dev-control-plane-1, dev-control-plane-2 would be replaced; write the generation again in which they were made, run `up`, and raise it afterwards",
@@ -107,7 +107,7 @@ describe("another version of Kubernetes", () => {
       assert.equal(said(written, { ...before, reached: written }, raised).length, 0);
     });
 
-    it("would go along with control planes that leave, or that are missing before one that is there", () => {
+    it("without leaving control planes, and without missing ones that precede existing ones", () => {
       assert.match(
         said("1.36.3", { reached, existing: servers(...all) })[0] ?? "",
         /while dev-control-plane-1, dev-control-plane-2 would leave; write the former count again/,
@@ -121,7 +121,7 @@ describe("another version of Kubernetes", () => {
       assert.deepEqual(said("1.36.3", begun, three), [], "it comes back with the new version");
     });
 
-    it("is free of workers, and of control planes that come", () => {
+    it("but not without changes of workers or additional control planes", () => {
       const existing = new Map([...servers("control-plane-0"), ["dev-general-0", "0"]]);
       const workers = { general: { flavor: "medium", count: 3, generation: 1 } };
       assert.deepEqual(said("1.36.3", { reached, existing }, { ...three, workers }), []);

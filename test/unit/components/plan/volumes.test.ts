@@ -10,8 +10,8 @@ const machine = written.map((group) => ({
   volumes: planMachineVolumes({ name: "m", zone: undefined }, {}, group),
 }));
 
-describe("the volumes that a node takes besides its own", () => {
-  it("are what is left of 25 slots on the machine that has least", () => {
+describe("countAttachableVolumes", () => {
+  it("returns the rest of 25 slots on the node with the fewest free slots", () => {
     fc.assert(
       fc.property(fc.array(machine, { maxLength: 6 }), fc.constantFrom(1, 2), (all, interfaces) => {
         const left = countAttachableVolumes(all, interfaces);
@@ -25,7 +25,7 @@ describe("the volumes that a node takes besides its own", () => {
     );
   });
 
-  it("are counted without machines that are no nodes", () => {
+  it("ignores machines that are not nodes", () => {
     const of = (over: object): number | undefined =>
       getAddonArguments(specOf({ name: "dev", ...over })).blockStorage.attachable;
     const volume = { size: 5 };

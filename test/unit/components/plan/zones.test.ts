@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { getZoneAtPosition } from "../../../../components/plan/cluster-plan.js";
 import { planMachineVolumes } from "../../../../components/plan/volumes.js";
 
-describe("the zones of machines", () => {
-  it("leaves the zone to Nova when none is named", () => {
+describe("getZoneAtPosition", () => {
+  it("returns no zone if the user names none", () => {
     assert.equal(getZoneAtPosition([], 3), undefined);
   });
 
@@ -22,13 +22,13 @@ describe("the zones of machines", () => {
   });
 });
 
-describe("the zones of volumes", () => {
+describe("zones of volumes", () => {
   const names = fc.stringMatching(/^[a-z-]{1,8}$/);
   const zoneOf = (written: string | undefined, zone: string | undefined) =>
     planMachineVolumes({ name: "m", zone }, {}, { etcdVolume: { size: 1, zone: written } })[0]
       ?.zone;
 
-  it("are what is written, with the machine's zone in place of what stands for it", () => {
+  it("are the written ones, with the machine's zone for the placeholder", () => {
     fc.assert(
       fc.property(names, names, (zone, name) => {
         assert.equal(zoneOf("{zone}", zone), zone);
@@ -38,7 +38,7 @@ describe("the zones of volumes", () => {
     );
   });
 
-  it("are left to Cinder where none is written, whatever the machine's is", () => {
+  it("are left to Cinder if none is written, whatever the machine's zone", () => {
     fc.assert(
       fc.property(fc.option(names, { nil: undefined }), (zone) => {
         assert.equal(zoneOf(undefined, zone), undefined);
@@ -46,7 +46,7 @@ describe("the zones of volumes", () => {
     );
   });
 
-  it("are those of the group for a machine that has none of its own", () => {
+  it("are the group's for a machine without zones of its own", () => {
     const disk = { size: 1, zone: "{zone}" };
     const volumes = planMachineVolumes(
       { name: "m", zone: "a" },

@@ -78,8 +78,8 @@ const commandsOf = (objects: readonly ManifestObject[]): string =>
     ]),
   );
 
-describe("pod networks by a manifest", () => {
-  it("are what was reviewed, for one example cluster", () => {
+describe("pod networks from a manifest", () => {
+  it("match the reviewed objects of an example cluster", () => {
     for (const [name, objects] of [
       ["calico", forCalico()],
       ["canal", forCanal],
@@ -87,7 +87,7 @@ describe("pod networks by a manifest", () => {
       golden(`manifests/${name}.yaml`, objects.map((one) => `---\n${stringify(one)}`).join(""));
   });
 
-  it("keep every object under its name, and what nobody has to change as it is published", () => {
+  it("keep every object under its name, and unchanged parts as published", () => {
     for (const [before, after] of [
       [calico, forCalico()],
       [canal, forCanal],
@@ -105,7 +105,7 @@ describe("pod networks by a manifest", () => {
     assert.match(JSON.stringify(find(forCanal, "DaemonSet")), /"example.org\/kept":"yes"/);
   });
 
-  it("have Calico give pods addresses of both families where the cluster has both", () => {
+  it("give pods addresses of both IP families with Calico in a dual-stack cluster", () => {
     const dual = forCalico({ ipv6Pods: "fd00:10:244::/56" });
     const [before, now] = [forCalico(), dual].map((objects) => variablesOf(objects, "calico-node"));
     assert.deepEqual(
@@ -129,7 +129,7 @@ describe("pod networks by a manifest", () => {
     });
   });
 
-  it("say what a Calico lacks that could not be told of IPv6", () => {
+  it("report what a Calico manifest lacks for IPv6", () => {
     const text = calico
       .map((one) => stringify(one))
       .join("---\n")
@@ -140,13 +140,13 @@ describe("pod networks by a manifest", () => {
     });
   });
 
-  it("change nothing of the objects that were read", () => {
+  it("do not change the objects that were read", () => {
     const before = JSON.stringify(calico);
     forCalico({ encapsulation: "none" });
     assert.equal(JSON.stringify(calico), before);
   });
 
-  it("take their images from the site's registry, whatever release they are of", () => {
+  it("take their images of any release from the site's registry", () => {
     assert.deepEqual(images(forCalico()), [
       "registry.example/mirror/calico/cni:v0.0.1",
       "registry.example/mirror/calico/node:v0.0.1",
@@ -155,7 +155,7 @@ describe("pod networks by a manifest", () => {
     assert.deepEqual(images(forCalico({ registry: undefined })), images(calico));
   });
 
-  it("take single images of one's own before those of the registry", () => {
+  it("prefer the user's images to those of the registry", () => {
     const registry = { prefix: "registry.example/mirror" };
     const ownImages = { calicoNode: "own.example/n:1", flannel: "own.example/f:1" };
     assert.deepEqual(images(forCalico({ registry, ownImages })), [
@@ -171,7 +171,7 @@ describe("pod networks by a manifest", () => {
     );
   });
 
-  it("give pods the MTU and addresses of the cluster", () => {
+  it("give pods the cluster's MTU and addresses", () => {
     assert.deepEqual(
       [forCalico(), forCanal].map(
         (objects) => (find(objects, "ConfigMap")["data"] as { veth_mtu: string }).veth_mtu,
@@ -188,7 +188,7 @@ describe("pod networks by a manifest", () => {
     assert.deepEqual([Network, Backend.MTU - 50], ["10.60.0.0/16", 1300]);
   });
 
-  it("take the node's own address, whatever others a machine has", () => {
+  it("use the node's own address, whatever other addresses exist", () => {
     const { IP, IP_AUTODETECTION_METHOD } = variablesOf(forCalico(), "calico-node");
     assert.deepEqual([IP, IP_AUTODETECTION_METHOD], ["autodetect", "kubernetes-internal-ip"]);
     const flanneld = containersOf(find(forCanal, "DaemonSet")).find(
@@ -204,7 +204,7 @@ describe("pod networks by a manifest", () => {
     ["ipip", "bird", "Never", "Always"],
     ["none", "bird", "Never", "Never"],
   ] as const)
-    it(`tell Calico what ${encapsulation} is, and ask for BIRD only where it runs`, () => {
+    it(`configure ${encapsulation} in Calico, and probe BIRD only if it runs`, () => {
       const objects = forCalico({ encapsulation });
       const { data } = find(objects, "ConfigMap") as unknown as { data: Record<string, string> };
       const node = variablesOf(objects, "calico-node");
@@ -216,7 +216,7 @@ describe("pod networks by a manifest", () => {
       assert.match(commandsOf(objects), /-felix-live.*-felix-ready/);
     });
 
-  it("name each variable once", () => {
+  it("set each variable once", () => {
     const modes = fc.constantFrom("vxlan", "vxlan-cross-subnet", "ipip", "none");
     fc.assert(
       fc.property(modes, (encapsulation) => {
@@ -229,25 +229,25 @@ describe("pod networks by a manifest", () => {
 
   for (const [what, text, sentence] of [
     [
-      "another network's",
+      "of another pod network",
       readFileSync(smallManifest("canal").source, "utf8"),
       /has no ConfigMap calico-config/,
     ],
-    ["a page of a website", "<!DOCTYPE html>\n<html></html>\n", /other than Kubernetes objects/],
+    ["an HTML page", "<!DOCTYPE html>\n<html></html>\n", /other than Kubernetes objects/],
     ["broken YAML", "a: [", /^Flow sequence/],
-    ["nothing", "", /has no ConfigMap/],
+    ["empty", "", /has no ConfigMap/],
     [
-      "of objects that are not known",
+      "of unknown objects",
       "{apiVersion: example.org/v1, kind: Pool, metadata: {name: a}}",
       /holds a example.org\/v1 Pool/,
     ],
     [
-      "without a container",
+      "without a required container",
       readFileSync(smallManifest("calico").source, "utf8").replaceAll("install-cni", "other"),
       /no container install-cni in calico-node/,
     ],
   ] as const)
-    it(`say in a sentence that a manifest is ${what}`, () => {
+    it(`report in one sentence that a manifest is ${what}`, () => {
       const found = readManifest(text, calicoRequiredParts);
       assert.ok("problem" in found);
       assert.match(found.problem, sentence);

@@ -11,7 +11,7 @@ describe("pod networks", () => {
   describeWorkloads(objects);
 
   for (const [workload, pod] of podSpecs()) {
-    it(`${workload}: runs on every node at any time, ahead of other pods, in the node's network`, () => {
+    it(`${workload}: runs on every node at any time with system priority in the host network`, () => {
       assert.match(workload, /^DaemonSet /);
       assert.equal(pod.hostNetwork, true);
       assert.equal(pod.priorityClassName, "system-node-critical");
@@ -19,7 +19,7 @@ describe("pod networks", () => {
       assert.deepEqual(pod.tolerations, [{ operator: "Exists" }]);
     });
 
-    it(`${workload}: reaches the API before kube-proxy is there`, () => {
+    it(`${workload}: connects to the API without kube-proxy`, () => {
       for (const { env = [] } of nonEmpty(pod.containers))
         assert.deepEqual(
           env.filter((one) => one.name.startsWith("KUBERNETES_")),
@@ -31,7 +31,7 @@ describe("pod networks", () => {
     });
   }
 
-  it("have the label of what the API's new address is told to, by a script of the machine", () => {
+  it("have the label by which a machine's script restarts them after a change of the API's address", () => {
     const [, key = "", value] = /--label (\S+)=([^\s)]+)/.exec(joinScripts.join("\n")) ?? [];
     assert.deepEqual(apiByNameLabel, { [key]: value });
     const pods = Object.values(objects)

@@ -12,14 +12,14 @@ import { sourcesIn, stringsIn } from "../../../support/sources.js";
 import { cloudRoutes, objects, podSpecs } from "./objects.js";
 import { nonEmpty } from "../../../support/non-empty.js";
 
-describe("what a pod network means for the rest", () => {
+describe("pod network traits", () => {
   for (const spec of podNetworkExamples) {
     const kind = titleOf(spec);
     const traits = getPodNetworkTraits(spec);
 
     // The other kinds use the images of their manifest.
     if (traits.images.length > 0)
-      it(`${kind}: names the images that its pods run, so that machines pull them early`, () => {
+      it(`${kind}: list the images of its pods, so that machines pull them early`, () => {
         const images = createImageTable("1.36.3");
         const all: typeof objects = { ...objects, "cloud-routes": cloudRoutes };
         const names = (all[spec.kind] ?? []).map(({ metadata }) => `DaemonSet ${metadata.name}`);
@@ -30,7 +30,7 @@ describe("what a pod network means for the rest", () => {
         assert.deepEqual([...new Set(run)].sort(), early.sort());
       });
 
-    it(`${kind}: has a passage for each way on which its packets enter a machine`, () => {
+    it(`${kind}: have a firewall passage for each way by which packets enter a machine`, () => {
       // Packets that ports or the cloud's router route have pod addresses; encapsulated packets
       // have machine addresses.
       const ways = [
@@ -44,7 +44,7 @@ describe("what a pod network means for the rest", () => {
       assert.ok(traits.passages.every(({ reason }) => /^[A-Z]/.test(reason)));
     });
 
-    it(`${kind}: carries IPv6 in as many bytes or more, as it is only where machines share a range, or not at all`, () => {
+    it(`${kind}: refuse IPv6, or add at least the overhead of IPv4, with SLAAC only if pods are routed`, () => {
       const { ipv6, routedRanges, overhead } = traits;
       if ("refused" in ipv6) assert.doesNotMatch(ipv6.refused, /^[A-Z]|[.;]/);
       else {
@@ -54,26 +54,26 @@ describe("what a pod network means for the rest", () => {
       }
     });
 
-    it(`${kind}: costs the pods' packets bytes only where something wraps them`, () => {
+    it(`${kind}: have overhead only with encapsulation`, () => {
       assert.equal(traits.overhead > 0, traits.encapsulation !== "none");
     });
   }
 
   for (const kind of podNetworkKinds)
-    it(`${kind}: says in the documentation whether it enforces network policies`, () => {
+    it(`${kind}: say in the documentation whether network policies are enforced`, () => {
       const { summary } = podNetworkTable[kind];
       if (kind !== "none") assert.match(summary, /network polic/);
       assert.doesNotMatch(summary, /\.$/);
     });
 
-  it("brings none of its own where the user does, and lets packets of any kind pass", () => {
+  it("contain no images for the user's own network, and admit all packets", () => {
     const { images, passages, routedRanges } = getPodNetworkTraits(podNetworkOf("none"));
     assert.deepEqual(images, []);
     assert.ok(passages.some(({ from, protocol }) => from === "pods" && protocol === undefined));
     assert.deepEqual(routedRanges, ["pods", "services"]);
   });
 
-  it("have their objects in the namespace of their row", () => {
+  it("place objects in the namespace of their row", () => {
     for (const [kind, made] of nonEmpty(Object.entries(objects))) {
       const { namespace = "kube-system" }: { namespace?: string } =
         podNetworkTable[kind as keyof typeof podNetworkTable];
@@ -82,7 +82,7 @@ describe("what a pod network means for the rest", () => {
     }
   });
 
-  it("are named in their folders alone, and by the specification only in what it says", () => {
+  it("are used only in their folders; other code names no kind, except in messages", () => {
     /** Other texts with the name of a kind: a flag of the cloud controller, and a help text. */
     const others = ["--configure-cloud-routes=true", "add an extra part to the lab"];
     const named = podNetworkKinds.filter((kind) => kind !== "none");

@@ -17,7 +17,7 @@ import {
   createScriptStep,
 } from "../../../../components/remote-scripts/script-steps.js";
 
-describe("the file with the steps of a role", () => {
+describe("script cache", () => {
   const before = process.env["XDG_CACHE_HOME"];
   let cache = "";
   beforeEach(() => {
@@ -32,14 +32,14 @@ describe("the file with the steps of a role", () => {
   const bundle = createScriptBundle([createScriptStep("a", { scripts: ["true"] })]);
   const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-  it("is in the user's cache, where only the user reads it", () => {
+  it("is in the user's cache directory, readable only by the user", () => {
     const file = writeCachedFile(bundle);
     assert.equal(file, join(cache, "stackadm/scripts", `${bundle.digest}.sh`));
     assert.equal(readFileSync(file, "utf8"), bundle.text);
     assert.deepEqual([modeOf(file), modeOf(dirname(file))], [0o600, 0o700]);
   });
 
-  it("is written again if it is damaged or deleted", () => {
+  it("is written again if damaged or deleted", () => {
     const file = writeCachedFile(bundle);
     writeFileSync(file, bundle.text.slice(0, -1));
     assert.equal(readFileSync(writeCachedFile(bundle), "utf8"), bundle.text);
@@ -61,14 +61,14 @@ describe("the file with the steps of a role", () => {
       utimesSync(file, time, time);
     };
 
-    it("is deleted if no run used it for 30 days, with parts that a killed run left", () => {
+    it("is deleted with leftover parts after 30 days without use", () => {
       const old = [other("a.sh", 31), other("b.sh.1.part", 31)];
       const young = [other("c.sh", 29), other("d.sh", 0)];
       writeCachedFile(bundle);
       assert.deepEqual([...old, ...young].map(existsSync), [false, false, true, true]);
     });
 
-    it("is kept while runs use it, however old it is", () => {
+    it("is kept while runs use it, whatever its age", () => {
       const file = writeCachedFile(bundle);
       age(file, 40);
       writeCachedFile(bundle);
@@ -80,7 +80,7 @@ describe("the file with the steps of a role", () => {
     });
   });
 
-  it("is left alone if it is right", () => {
+  it("is not rewritten if correct", () => {
     const { ino } = statSync(writeCachedFile(bundle));
     assert.equal(statSync(writeCachedFile(bundle)).ino, ino);
   });

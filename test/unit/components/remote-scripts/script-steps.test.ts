@@ -48,7 +48,7 @@ class Home {
 const step = (script: string, name = "prepare"): ScriptStep =>
   createScriptStep(name, { scripts: [script] });
 
-describe("a step on a machine", () => {
+describe("step on a machine", () => {
   let home: Home;
   beforeEach(() => {
     home = new Home();
@@ -57,7 +57,7 @@ describe("a step on a machine", () => {
     rmSync(home.folder, { recursive: true });
   });
 
-  it("runs its own text with its argument and its values, and ends like it", () => {
+  it("runs its own text with its argument and values, and exits with its code", () => {
     const one = step('set -e\nprintf "%s %s %s" "$1" "$A" "$B"\nfalse\necho not\n');
     home.put("s", createScriptBundle([step("echo first"), one, step("echo last")]).text);
     const ran = home.run(
@@ -67,14 +67,14 @@ describe("a step on a machine", () => {
     assert.deepEqual(ran, { code: 1, said: "create it's\n$x secret", failed: "" });
   });
 
-  it("gets its programs in variables", () => {
+  it("receives its programs in variables", () => {
     const programs = { MINT_SCRIPT: "#!/bin/bash\necho 'hi'\n" };
     const one = createScriptStep("x", { scripts: ['printf %s "$MINT_SCRIPT"'], programs });
     home.put("s", createScriptBundle([one]).text);
     assert.equal(home.run(renderStepCommand(one, "up", {})).said, programs.MINT_SCRIPT);
   });
 
-  it("has any value that a variable can have", () => {
+  it("accepts any value that a variable can hold", () => {
     const one = step('printf %s "$A"');
     home.put("s", createScriptBundle([one]).text);
     const printable = fc.string({ unit: "grapheme-ascii" });
@@ -87,7 +87,7 @@ describe("a step on a machine", () => {
     );
   });
 
-  it("that brings its text needs no file, and runs nothing that arrives in part or damaged", () => {
+  it("with its own text needs no file, and runs nothing if the text arrives incomplete or damaged", () => {
     const one = step('printf "%s %s %s" "$1" "$A" "$B"');
     const [command, input] = [
       renderStepCommand(one, "delete", { A: "a" }),
@@ -103,7 +103,7 @@ describe("a step on a machine", () => {
     }
   });
 
-  it("is found in the files of several releases and servers", () => {
+  it("finds its text in the files of several releases and servers", () => {
     const [one, other] = [step("echo one"), step("echo other")];
     home.put("a", createScriptBundle([one]).text, "1");
     home.put("a", createScriptBundle([other, one]).text, "2");
@@ -112,7 +112,7 @@ describe("a step on a machine", () => {
     assert.equal(home.run(renderStepCommand(other, "up", {})).said, "other\n");
   });
 
-  it("is found behind a file that is damaged or was copied only in part", () => {
+  it("skips a damaged or partially copied file", () => {
     const one = step("echo ran\necho more");
     const { text } = createScriptBundle([step("echo first"), one]);
     home.put("b", text);
@@ -123,7 +123,7 @@ describe("a step on a machine", () => {
     }
   });
 
-  it("does not run if its text is missing, incomplete or another one", () => {
+  it("fails if its text is missing, incomplete or different", () => {
     const one = step("echo ran\necho more");
     const { text } = createScriptBundle([one]);
     for (const there of [undefined, "", text.slice(0, -6), text.replace("ran", "evil")]) {
@@ -137,7 +137,7 @@ describe("a step on a machine", () => {
     }
   });
 
-  it("does not run if its standard input arrives only in part, or not at all, and shows no part", () => {
+  it("fails if its standard input is incomplete or missing, and prints no part of the input", () => {
     const one = step("echo ran");
     home.put("s", createScriptBundle([one]).text);
     const failed = `reason: prepare@${one.digest} did not get its standard input\n`;
@@ -155,7 +155,7 @@ describe("a step on a machine", () => {
     assert.equal(home.run(renderStepCommand(one, "up", { [name]: digest })).said, "unset");
   });
 
-  it("keeps its digest while only another step changes", () => {
+  it("keeps its digest if only another step changes", () => {
     const [before, after] = [
       createScriptBundle([step("a"), step("b")]),
       createScriptBundle([step("a"), step("c")]),
@@ -164,13 +164,13 @@ describe("a step on a machine", () => {
     assert.equal(step("a").digest, step("a\n").digest);
   });
 
-  it("refuses a text that would end another one", () => {
+  it("refuses a text that contains the end marker of a step", () => {
     assert.throws(() => step("a\n#=b\n"), /the step prepare has a line that begins with #=/);
   });
 });
 
-describe("a command of a step", () => {
-  it("has a line for each value, in quotes where they are needed", () => {
+describe("renderStepCommand", () => {
+  it("writes a line for each value, quoted if necessary", () => {
     const values = { NODE_NAME: "dev-0", VERSION: "1.36.3", EMPTY: "", TEXT: "a: b\nc: d" };
     const [, called, ...lines] = renderStepCommand(step("true"), "up", values).split(" \\\n");
     assert.equal(called, `  prepare@${step("true").digest} up`);
@@ -182,7 +182,7 @@ describe("a command of a step", () => {
     ]);
   });
 
-  it("names its server, as the standard input did in earlier releases", () => {
+  it("names the server, as the standard input did in earlier releases", () => {
     const command = renderStepCommand(step("true"), "up", {
       SERVER_ID: "a-b",
       SERVER_PATH: "a-b,c",

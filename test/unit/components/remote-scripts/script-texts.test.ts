@@ -25,26 +25,26 @@ function understood(script: string): string {
   return stdout.toString();
 }
 
-describe("a script without its comments", () => {
+describe("removeComments", () => {
   for (const file of scripts)
-    it(`means the same: ${file}`, () => {
+    it(`keeps the meaning of ${file}`, () => {
       const script = readFileSync(join(root, file), "utf8");
       const code = removeComments(script);
       assert.ok(code.length < script.length);
       assert.equal(understood(code), understood(script));
     });
 
-  it("keeps what is in a line with code, and ends as it did", () => {
+  it("keeps lines with code, and the script's end", () => {
     assert.equal(removeComments("# a\n\t# b\necho '#' # c\n"), "echo '#' # c\n");
   });
 
-  it("is what runs once; what is installed keeps them", () => {
+  it("applies to scripts that run once; installed scripts keep their comments", () => {
     const path = "kubeadm/scripts/programs/set-labels-and-taints.sh";
     assert.match(createProgramReader(components)(path), /^#!\/bin\/bash\n# /);
     assert.doesNotMatch(createScriptReader(components)(path), /^#/m);
   });
 
-  it("reads the machine's factor first where it is installed", () => {
+  it("sources the machine's timeout factor first in installed scripts", () => {
     const text = createProgramReader(components)(
       "kubeadm/scripts/programs/set-labels-and-taints.sh",
     );

@@ -14,7 +14,7 @@ const inShell = (shell: string, script: string): string =>
 
 describe("shell quoting", () => {
   for (const shell of ["bash", "sh"]) {
-    it(`brings every text through ${shell} unharmed`, () => {
+    it(`passes every text through ${shell} unchanged`, () => {
       fc.assert(
         fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {
           const printed = texts.map((any) => `printf '%s|' ${quoteForShell(any)}\n`).join("");
@@ -36,12 +36,12 @@ describe("shell quoting", () => {
     "-n",
     "",
   ]) {
-    it(`does nothing but carry ${JSON.stringify(dangerous)}`, () => {
+    it(`quotes ${JSON.stringify(dangerous)} without executing anything`, () => {
       assert.equal(inShell("bash", `printf '%s' ${quoteForShell(dangerous)}`), dangerous);
     });
   }
 
-  it("refuses what a shell cannot hold", () => {
+  it("refuses characters that a shell cannot hold", () => {
     assert.throws(() => quoteForShell("a\0b"), RangeError);
   });
 
@@ -59,14 +59,14 @@ describe("shell quoting", () => {
     );
   });
 
-  it("gives the same text whatever the order of the values", () => {
+  it("returns the same text for any order of the values", () => {
     assert.equal(
       renderShellAssignments({ B: "2", A: "1" }),
       renderShellAssignments({ A: "1", B: "2" }),
     );
   });
 
-  it("refuses a name that is not one", () => {
+  it("refuses an invalid name", () => {
     for (const name of ["a", "A-B", "A=B", "1A", "A;rm", ""])
       assert.throws(() => renderShellAssignments({ [name]: "x" }), RangeError);
   });

@@ -104,19 +104,19 @@ const certifying = [
 
 const neither = { routes: false, certificates: false };
 
-describe("the access rules of the controllers' credential", () => {
+describe("access rules of the controllers' credential", () => {
   const rules = listAccessRules(["controllers"], neither);
 
-  it("allow what the controllers ask", () => {
+  it("allow the controllers' requests", () => {
     for (const call of asked) assert.ok(allows(rules, call), call);
   });
 
-  it("allow nothing else that changes anything, and nothing of other services", () => {
+  it("allow no other modifying request and no other service", () => {
     for (const call of [...refused, ...routing, ...certifying])
       assert.ok(!allows(rules, call), call);
   });
 
-  it("allow routes where the cloud's router knows the pods, and certificates where the stack names one", () => {
+  it("allow routes if the cloud routes pods, and certificates if the stack names one", () => {
     const more = { routes: routing, certificates: certifying };
     for (const [what, calls] of Object.entries(more)) {
       const wider = listAccessRules(["controllers"], { ...neither, [what]: true });
@@ -125,7 +125,7 @@ describe("the access rules of the controllers' credential", () => {
     }
   });
 
-  it("are what Keystone takes, each once and in one order", () => {
+  it("are valid for Keystone, unique and sorted", () => {
     const own = { service: "image", method: "GET", path: "/v2/images" } as const;
     const twice = listAccessRules(["controllers", own, own, "controllers"], neither);
     assert.equal(twice.length, rules.length + 1);

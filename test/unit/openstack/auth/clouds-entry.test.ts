@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readCloudsFileSettings } from "../../../../openstack/auth/clouds-file.js";
 import { CloudsFolder, password, refusal } from "../support/clouds-folder.js";
 
-describe("an entry of clouds.yaml", () => {
+describe("clouds.yaml entry", () => {
   let folder: CloudsFolder;
   beforeEach(() => {
     folder = new CloudsFolder();
@@ -14,14 +14,14 @@ describe("an entry of clouds.yaml", () => {
   const settingsOf = (...args: Parameters<CloudsFolder["settingsOf"]>) =>
     folder.settingsOf(...args);
 
-  it("names the clouds that there are when the one asked for is none of them", () => {
+  it("reports the existing clouds if the requested one is missing", () => {
     const path = put("clouds.yaml", { one: password, two: password });
     const error = refusal(() => readCloudsFileSettings("three", [path]));
     assert.match(error.message, /no cloud 'three' in .*clouds\.yaml/);
     assert.match(error.hint, /one, two/);
   });
 
-  it("names the folders when there is no file", () => {
+  it("reports the searched directories if no file exists", () => {
     const error = refusal(() =>
       readCloudsFileSettings("one", ["/nowhere/a/clouds.yaml", "/b/clouds.yaml"]),
     );
@@ -29,7 +29,7 @@ describe("an entry of clouds.yaml", () => {
     assert.match(error.hint, /OS_CLIENT_CONFIG_FILE/);
   });
 
-  it("refuses a file that is no clouds.yaml", () => {
+  it("refuses a file with another format", () => {
     const path = folder.file("clouds.yaml", "clouds: [a, b]\n");
     assert.match(
       refusal(() => readCloudsFileSettings("a", [path])).message,
@@ -37,7 +37,7 @@ describe("an entry of clouds.yaml", () => {
     );
   });
 
-  it("does not show what is in a file that is no YAML", () => {
+  it("keeps the content of an invalid YAML file out of the error", () => {
     const path = folder.file("clouds.yaml", "clouds:\n  one: {password: hunter2\n");
     const { message } = refusal(() => readCloudsFileSettings("one", [path]));
     assert.match(message, /clouds\.yaml cannot be read: .*line 3.*\.$/);
@@ -47,7 +47,7 @@ describe("an entry of clouds.yaml", () => {
   describe("with a profile", () => {
     const { auth_url, ...own } = password.auth;
 
-    it("takes from clouds-public.yaml what the entry does not say itself", () => {
+    it("takes missing values from clouds-public.yaml", () => {
       const vendor = { auth: { auth_url, username: "theirs" }, region_name: "r", verify: false };
       put("clouds-public.yaml", { vendor }, "public-clouds");
       for (const key of ["profile", "cloud"]) {
@@ -60,7 +60,7 @@ describe("an entry of clouds.yaml", () => {
       }
     });
 
-    it("has it under secure.yaml", () => {
+    it("is overridden by secure.yaml", () => {
       put(
         "clouds-public.yaml",
         { vendor: { auth: { auth_url, password: "open" } } },
@@ -72,7 +72,7 @@ describe("an entry of clouds.yaml", () => {
       assert.equal(credential.password, "hidden");
     });
 
-    it("says which profiles there are when its own is none of them", () => {
+    it("reports the existing profiles if its own is missing", () => {
       const entry = { ...password, profile: "vexxhost" };
       assert.match(
         refusal(() => settingsOf(entry)).message,
@@ -87,7 +87,7 @@ describe("an entry of clouds.yaml", () => {
     const values = { auth: { project_name: "of b" }, interface: "internal" };
     const regions = ["a", { name: "b", values }];
 
-    it("takes the one that is named, with its values, and the first when none is", () => {
+    it("uses the named region with its values, and the first by default", () => {
       assert.equal(settingsOf({ ...password, regions }).region, "a");
       for (const [entry, env] of [
         [{ region_name: "b" }, {}],
@@ -101,7 +101,7 @@ describe("an entry of clouds.yaml", () => {
       }
     });
 
-    it("refuses one that is not listed", () => {
+    it("refuses a region that is not listed", () => {
       const entry = { ...password, regions, region_name: "c" };
       assert.match(
         refusal(() => settingsOf(entry)).message,

@@ -22,7 +22,7 @@ describe("clouds.yaml", () => {
   const settingsOf = (...args: Parameters<CloudsFolder["settingsOf"]>) =>
     folder.settingsOf(...args);
 
-  it("is looked for where openstacksdk looks, the named file first", () => {
+  it("is searched in openstacksdk's places, starting with OS_CLIENT_CONFIG_FILE", () => {
     assert.deepEqual(
       listCloudsFileCandidates({ OS_CLIENT_CONFIG_FILE: "/x/c.yaml" }, "/here", "/home/me"),
       [
@@ -34,7 +34,7 @@ describe("clouds.yaml", () => {
     );
   });
 
-  it("gives a password credential with the default domain and the public interface", () => {
+  it("yields a password credential with the default domain and the public interface", () => {
     const settings = readCloudsFileSettings("one", [put("clouds.yaml", { one: password })]);
     assert.deepEqual(settings, {
       name: "one",
@@ -62,7 +62,7 @@ describe("clouds.yaml", () => {
     });
   });
 
-  it("lays secure.yaml over it", () => {
+  it("is overridden by secure.yaml", () => {
     const open = { auth_url: "http://k:5000", username: "u", project_name: "x" };
     const path = put("clouds.yaml", { one: { auth: open } });
     put("secure.yaml", { one: { auth: { password: "hidden" } } });
@@ -71,7 +71,7 @@ describe("clouds.yaml", () => {
     assert.equal(credential.password, "hidden");
   });
 
-  it("takes what is written without quotes letter by letter", () => {
+  it("yields unquoted scalars as text", () => {
     const path = join(folder.path, "clouds.yaml");
     const auth =
       "{auth_url: http://k, username: 0123, password: 1e5, project_id: 00000000000000000000000000000012}";
@@ -83,7 +83,7 @@ describe("clouds.yaml", () => {
     assert.equal(scope.projectId, "00000000000000000000000000000012");
   });
 
-  it("takes region, interface, verify and the certificate authority", () => {
+  it("yields region, interface, verify and the certificate authority", () => {
     const ca = join(folder.path, "ca.pem");
     writeFileSync(ca, "PEM");
     const more = { region_name: "r", interface: "internal", verify: false, cacert: ca };
@@ -96,7 +96,7 @@ describe("clouds.yaml", () => {
     assert.equal(settings.ca, "PEM");
   });
 
-  it("recognizes an application credential and a token", () => {
+  it("yields an application credential and a token", () => {
     const path = put("clouds.yaml", {
       application: {
         auth_type: "v3applicationcredential",
@@ -117,7 +117,7 @@ describe("clouds.yaml", () => {
     assert.equal(token.scope.projectId, "p");
   });
 
-  it("takes numbers where people forget the quotes", () => {
+  it("accepts numbers without quotes", () => {
     const auth = { ...password.auth, project_name: 12, password: 34 };
     const { credential } = readCloudsFileSettings("one", [put("clouds.yaml", { one: { auth } })]);
     assert.ok(credential.kind === "password");
@@ -125,7 +125,7 @@ describe("clouds.yaml", () => {
     assert.equal(credential.scope.projectName, "12");
   });
 
-  it("names the key that is missing", () => {
+  it("reports missing keys", () => {
     const path = put("clouds.yaml", { one: { auth: { username: "u", password: "p" } }, two: {} });
     assert.match(
       refusal(() => readCloudsFileSettings("one", [path])).message,
@@ -137,7 +137,7 @@ describe("clouds.yaml", () => {
     );
   });
 
-  it("refuses an auth_type that it does not know, and names those that it takes", () => {
+  it("refuses an unsupported auth_type and lists the supported ones", () => {
     assert.match(
       refusal(() => settingsOf({ ...password, auth_type: "v3oidcpassword" })).message,
       /one in .*: auth_type 'v3oidcpassword' is not supported; write one of password, v3password, token, v3token, v3applicationcredential\.$/,
@@ -146,19 +146,19 @@ describe("clouds.yaml", () => {
       assert.equal(settingsOf({ ...password, auth_type }).credential.kind, "password");
   });
 
-  it("refuses an interface that is none", () => {
+  it("refuses an unknown interface", () => {
     const { message } = refusal(() => settingsOf({ ...password, interface: "intern" }));
     assert.match(message, /'intern' is not an interface; write one of public, internal, admin/);
     assert.equal(settingsOf({ ...password, endpoint_type: "adminURL" }).interface, "admin");
   });
 
-  describe("with files of certificates", () => {
+  describe("with certificate files", () => {
     beforeEach(() => {
       for (const name of ["ca", "cert", "key"])
         writeFileSync(join(folder.path, name), `PEM ${name}`);
     });
 
-    it("takes client certificate and key; ~ is home, and variables are variables", () => {
+    it("yields client certificate and key, and expands ~ and variables in paths", () => {
       const entry = { ...password, cacert: "~/ca", cert: "$PLACE/cert", key: "${PLACE}/key" };
       const settings = settingsOf(entry, { HOME: folder.path, PLACE: folder.path });
       assert.deepEqual(
@@ -167,7 +167,7 @@ describe("clouds.yaml", () => {
       );
     });
 
-    it("wants both certificate and key", () => {
+    it("requires both certificate and key", () => {
       for (const half of [{ cert: join(folder.path, "cert") }, { key: join(folder.path, "key") }])
         assert.match(
           refusal(() => settingsOf({ ...password, ...half })).message,
@@ -175,7 +175,7 @@ describe("clouds.yaml", () => {
         );
     });
 
-    it("names a variable that is not set, and a file that cannot be read", () => {
+    it("reports an unset variable and an unreadable file", () => {
       const invalid = (entry: object): string => {
         try {
           settingsOf({ ...password, ...entry });
@@ -196,7 +196,7 @@ describe("clouds.yaml", () => {
     });
   });
 
-  it("has variables above it that do not sign in, as for the command `openstack`", () => {
+  it("is overridden by variables that are not for sign-in, as with the command `openstack`", () => {
     const entry = { ...password, interface: "internal", region_name: "a", verify: false };
     const env = { OS_INTERFACE: "admin", OS_REGION_NAME: "b", OS_INSECURE: "false" };
     const settings = settingsOf(entry, { ...env, OS_USERNAME: "other", OS_CACERT: "" });
@@ -208,7 +208,7 @@ describe("clouds.yaml", () => {
     assert.equal(settings.credential.username, "u");
   });
 
-  it("says what OpenStack's provider does not see in it", () => {
+  it("yields variables for the settings that OpenStack's provider does not read", () => {
     writeFileSync(join(folder.path, "ca"), "PEM");
     const env = { PLACE: folder.path };
     const unseen = (entry: object, more: NodeJS.ProcessEnv = {}) =>
@@ -226,7 +226,7 @@ describe("clouds.yaml", () => {
     assert.deepEqual(unseen({ cacert: near }), { OS_CACERT: join(folder.path, "ca") });
   });
 
-  it("says what it does not see of a secure.yaml that lies in no standard folder, and refuses what it sees otherwise", () => {
+  it("yields the values of a secure.yaml that the provider does not read, and refuses conflicting ones", () => {
     put("secure.yaml", { one: { auth: { password: "hidden", user_domain_name: "people" } } });
     const unseen = (auth: object) =>
       readCloudsFileSettings("one", [put("clouds.yaml", { one: { auth } })]).unseen;
@@ -261,14 +261,14 @@ describe("clouds.yaml", () => {
     assert.deepEqual(settings.credential.scope.projectDomain, { id: "d" });
   });
 
-  it("is named by OS_CLOUD, which goes before OS_AUTH_URL", () => {
+  it("is selected by OS_CLOUD, which takes precedence over OS_AUTH_URL", () => {
     const path = put("clouds.yaml", { one: password });
     const env = { OS_CLIENT_CONFIG_FILE: path, OS_CLOUD: "one", OS_AUTH_URL: "http://other" };
     assert.equal(findCloud(undefined, env).authUrl, "http://k:5000");
     assert.equal(findCloud("one", { OS_CLIENT_CONFIG_FILE: path }).name, "one");
   });
 
-  it("is asked for in one sentence when no cloud is configured", () => {
+  it("is required in one sentence if no cloud is configured", () => {
     const error = refusal(() => findCloud(undefined, {}));
     assert.equal(error.kind, "configuration");
     assert.match(error.message, /neither OS_CLOUD nor OS_AUTH_URL/);

@@ -75,7 +75,7 @@ const variables: readonly Readonly<Record<string, string>>[] = [
   { OS_AUTH_URL: "https://k", OS_USERNAME: "u", OS_PASSWORD: "SECRET", OS_CERT: "/c.pem" },
 ];
 
-describe("what is no cloud", () => {
+describe("invalid cloud settings", () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "clouds-refused-"));
@@ -98,7 +98,7 @@ describe("what is no cloud", () => {
     return assert.fail("it is taken");
   };
 
-  it("is refused in one sentence without a secret, before the cloud is asked: clouds.yaml", () => {
+  it("are refused in one sentence without a secret, before any request: clouds.yaml", () => {
     const file = join(folder, "clouds.yaml");
     const said = files.map((text) => {
       writeFileSync(file, text);
@@ -107,7 +107,7 @@ describe("what is no cloud", () => {
     golden("clouds-refused.txt", said.join("\n"));
   });
 
-  it("is refused in one sentence without a secret, before the cloud is asked: variables", () => {
+  it("are refused in one sentence without a secret, before any request: variables", () => {
     const said = variables.map((env) => {
       const words = Object.entries(env).map(([name, value]) => `${name}=${value}`);
       return `${words.join(" ")}\n${refusal(() => readEnvironmentSettings(env))}\n`;

@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { stringify } from "yaml";
 import { getProviderEnvironment } from "../../../../openstack/auth/provider-environment.js";
 
-describe("the environment of OpenStack's provider", () => {
+describe("getProviderEnvironment", () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "clouds-"));
@@ -18,7 +18,7 @@ describe("the environment of OpenStack's provider", () => {
   });
   const path = (): string => join(folder, "clouds.yaml");
 
-  it("leads it to the same file from whatever directory, and has what it does not read there", () => {
+  it("contains the absolute path of clouds.yaml and the settings that the provider does not read there", () => {
     const near = relative(process.cwd(), path());
     const env = { OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: near, HOME: "/root" };
     assert.deepEqual(getProviderEnvironment(env), {
@@ -29,7 +29,7 @@ describe("the environment of OpenStack's provider", () => {
     });
   });
 
-  it("has nothing that an openrc file of another project has left: the provider would go there", () => {
+  it("omits an openrc file's sign-in variables, which the provider would prefer", () => {
     const env = { OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: path() };
     const left = {
       OS_PROJECT_ID: "other",
@@ -46,7 +46,7 @@ describe("the environment of OpenStack's provider", () => {
     assert.deepEqual(getProviderEnvironment({ ...env, ...kept }), { ...env, ...kept, ...unseen });
   });
 
-  it("is as it is where an openrc file alone says which cloud, or nothing does", () => {
+  it("is unchanged with only an openrc file, or without a known cloud", () => {
     const openrc = { OS_AUTH_URL: "http://k", OS_USERNAME: "u", OS_PASSWORD: "p" };
     for (const env of [
       openrc,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { getCloudScope, type TokenScope } from "../../../../openstack/auth/token-scope.js";
 
-describe("where a credential leads", () => {
+describe("getCloudScope", () => {
   const at = (region: string, kind = "public"): TokenScope["endpoints"][number] => ({
     interface: kind,
     region,
@@ -12,21 +12,21 @@ describe("where a credential leads", () => {
     return found && [found.authUrl, found.region];
   };
 
-  it("is Keystone's public address in the region, with its version", () => {
+  it("returns Keystone's public endpoint in the region, with its version", () => {
     const endpoints = [at("two"), at("one", "internal"), at("one")];
     assert.deepEqual(leads(endpoints, "one"), ["https://one.example.org/identity/v3", "one"]);
   });
 
-  it("is the first region where none was chosen, and the only Keystone where that is elsewhere", () => {
+  it("returns the first region by default, and the only Keystone if it is in another region", () => {
     assert.deepEqual(leads([at("two"), at("one")]), ["https://two.example.org/identity/v3", "two"]);
     assert.deepEqual(leads([at("one")], "two"), ["https://one.example.org/identity/v3", "two"]);
   });
 
-  it("is not known without a public address", () => {
+  it("returns nothing without a public endpoint", () => {
     assert.equal(leads([at("one", "internal")], "one"), undefined);
   });
 
-  it("has the roles in an order of their own", () => {
+  it("sorts the roles", () => {
     const scope = getCloudScope({
       endpoints: [at("one")],
       region: "",

@@ -10,8 +10,8 @@ import {
 
 const now = Date.parse("2027-01-01T00:00:00Z");
 
-describe("the credential of a cluster's controllers", () => {
-  it("has roles that are known to be enough, or those that are named; never all", () => {
+describe("credential of a cluster's controllers", () => {
+  it("has the roles that suffice, or the named ones, never all of the user's", () => {
     assert.deepEqual(selectCredentialRoles(["admin", "Member", "reader"]), ["Member"]);
     assert.deepEqual(selectCredentialRoles(["admin", "tenant"]), []);
     assert.deepEqual(selectCredentialRoles(["admin", "tenant"], { credentialRoles: ["tenant"] }), [
@@ -19,7 +19,7 @@ describe("the credential of a cluster's controllers", () => {
     ]);
   });
 
-  it("is spoken of when it has ended or ends within 30 days", () => {
+  it("causes a warning if expired or valid for less than 30 days", () => {
     assert.equal(getExpiryWarning("2027-02-01T00:00:00Z", now), undefined);
     assert.match(
       getExpiryWarning("2027-01-11T00:00:00Z", now) ?? "",
@@ -28,7 +28,7 @@ describe("the credential of a cluster's controllers", () => {
     assert.match(getExpiryWarning("2026-12-31T00:00:00Z", now) ?? "", / ended at 2026-12-31/);
   });
 
-  it("is not to be had for a new cluster where roles or rights are missing, or it has ended", () => {
+  it("is refused for a new cluster if roles or rights are missing or its end has passed", () => {
     const free = { restricted: false, roles: ["member"] };
     const asked = (facts: object, needs: object, lives = false): string[] =>
       checkClusterCredential(
@@ -53,7 +53,7 @@ describe("the credential of a cluster's controllers", () => {
     assert.match(asked({}, supplied).join(), /; write a new credential\.id and credential\.secret/);
   });
 
-  it("is another user's where Keystone refuses to show it, and nowhere else", async () => {
+  it("is considered another user's only if Keystone answers 403", async () => {
     const answering = (status: number): CloudClient => {
       const request = (_service: string, _method: string, path: string): Promise<unknown> => {
         assert.equal(path, "/users/me/application_credentials/one");

@@ -14,18 +14,18 @@ const texts = (
     now,
   ).map(({ severity, text }) => `${severity}: ${text}`);
 
-describe("the operator's way to the cloud", () => {
-  it("is everybody's as a rule", () => {
+describe("checkConnection", () => {
+  it("reports nothing for a plain connection", () => {
     assert.deepEqual(texts({}), []);
   });
 
-  it("is warned of with a client certificate, which the cluster's controllers get with its key", () => {
+  it("warns that the cluster's controllers get the client certificate and its key", () => {
     assert.deepEqual(texts({ certified: true, certificateEnd: "2028-01-01T00:00:00Z" }), [
       "warning: cert: the cluster's controllers use your client certificate, too: it is in the cluster's Secret cloud-config with its key; name as cert and key in clouds.yaml a certificate issued for this cluster, not for a person",
     ]);
   });
 
-  it("is warned of before that certificate ends", () => {
+  it("warns before the client certificate expires", () => {
     const [, soon] = texts({ certified: true, certificateEnd: "2027-01-11T00:00:00.000Z" });
     assert.equal(
       soon,
@@ -33,7 +33,7 @@ describe("the operator's way to the cloud", () => {
     );
   });
 
-  it("is refused with a client certificate where API servers ask the cloud's Keystone, who have none", () => {
+  it("refuses a client certificate with kubernetes.keystone, which does not support one", () => {
     const [refused, ...others] = texts({ certified: true }, { asksKeystone: true });
     assert.equal(
       refused,
@@ -43,7 +43,7 @@ describe("the operator's way to the cloud", () => {
     assert.deepEqual(texts({}, { asksKeystone: true }), []);
   });
 
-  it("is warned of when the controllers check a certificate that it does not check", () => {
+  it("warns if only the controllers verify the cloud's certificate", () => {
     const [found] = texts({ verify: false });
     assert.match(
       found ?? "",

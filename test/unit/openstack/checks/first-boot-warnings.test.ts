@@ -6,7 +6,7 @@ import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-open
 import { smallest, specOf } from "../../../support/config/spec.js";
 import { findingsOf, image, wellEquipped } from "../../../support/cloud/equipped-cloud.js";
 
-describe("what a machine would stumble over at its first boot", () => {
+describe("warnings about the first boot", () => {
   let cloud: FakeCloud;
   beforeEach(async () => {
     cloud = await startFakeCloud();
@@ -18,13 +18,13 @@ describe("what a machine would stumble over at its first boot", () => {
   const ask = (changes: Partial<ClusterRequirements> = {}): Promise<string[]> =>
     findingsOf(cloud, changes);
 
-  describe("pulls from Docker Hub", () => {
+  describe("about pulls from Docker Hub", () => {
     const pulls = (over: Partial<ClusterArgs> = {}): ClusterRequirements["dockerHub"] =>
       getClusterRequirements(specOf(over)).dockerHub;
     const workers = { general: { flavor: "medium", count: 80 } };
     const router = "docker.io/cloudnativelabs/kube-router:v2.10.0";
 
-    it("are more than one address gets, which is said with what to write", async () => {
+    it("report more pulls than one address may do, with what to write", async () => {
       const dockerHub = pulls({ workers });
       assert.deepEqual(dockerHub, { nodes: 81, images: [router] });
       assert.deepEqual(await ask({ dockerHub }), [
@@ -32,7 +32,7 @@ describe("what a machine would stumble over at its first boot", () => {
       ]);
     });
 
-    it("are few enough in a smaller cluster", async () => {
+    it("are absent for a smaller cluster", async () => {
       const fewer = { general: { flavor: "medium", count: 79 } };
       assert.deepEqual(await ask({ dockerHub: pulls({ workers: fewer }) }), []);
     });
@@ -46,19 +46,19 @@ describe("what a machine would stumble over at its first boot", () => {
       ["a pod network from elsewhere", { podNetwork: { kind: "flannel" } }],
     ];
     for (const [what, over] of elsewhere)
-      it(`are none with ${what}`, async () => {
+      it(`are absent with ${what}`, async () => {
         assert.deepEqual(await ask({ dockerHub: pulls({ workers, ...over }) }), []);
       });
   });
 
-  describe("a config drive", () => {
+  describe("about the config drive", () => {
     const with_ = (properties: object, name = "debian-12"): void => {
       cloud.on("GET /image/images", { body: { images: [{ ...image("i"), name, ...properties }] } });
     };
     const rest =
       "the genericcloud kernel of Debian 12 cannot read the config drive; then no machine answers unless its network has the metadata service; set hw_cdrom_bus=scsi and hw_scsi_model=virtio-scsi on the image, or choose Debian's image generic";
 
-    it("may be unreadable on the machine type q35", async () => {
+    it("report that machine type q35 may not read the drive", async () => {
       for (const type of ["q35", "pc-q35-8.2"]) {
         with_({ hw_machine_type: type });
         assert.deepEqual(await ask(), [
@@ -67,7 +67,7 @@ describe("what a machine would stumble over at its first boot", () => {
       }
     });
 
-    it("may be unreadable for Debian 12's genericcloud, where q35 is Nova's own default", async () => {
+    it("report that Debian 12's genericcloud may not read the drive if q35 is Nova's default", async () => {
       for (const name of ["debian-12-genericcloud-amd64", "Debian 12 (genericcloud)"]) {
         with_({}, name);
         assert.deepEqual(await ask({ images: [name] }), [
@@ -76,7 +76,7 @@ describe("what a machine would stumble over at its first boot", () => {
       }
     });
 
-    it("is readable on another bus or machine type, and by other kernels", async () => {
+    it("are absent for another bus, machine type or kernel", async () => {
       for (const [properties, name] of [
         [{ hw_machine_type: "q35", hw_cdrom_bus: "scsi" }, "debian-12"],
         [{ hw_cdrom_bus: "scsi" }, "debian-12-genericcloud"],
@@ -94,7 +94,7 @@ describe("what a machine would stumble over at its first boot", () => {
     });
   });
 
-  describe("a subnet that exists", () => {
+  describe("about an existing subnet", () => {
     const existing = { network: { nodes: "10.0.0.0/24", existing: { network: "home" } } };
     const { network, subnet } = getClusterRequirements(specOf({ ...smallest, ...existing }));
     const without = (...subnets: readonly object[]): void => {
@@ -109,7 +109,7 @@ describe("what a machine would stumble over at its first boot", () => {
       return ask({ network, subnet });
     };
 
-    it("has no DHCP, which is said with what to do", async () => {
+    it("report a subnet without DHCP, with what to do", async () => {
       without(
         { id: "other", name: "", cidr: "10.1.0.0/24", enable_dhcp: false },
         { id: "s", name: "inside", cidr: "10.0.0.0/24", enable_dhcp: false },
@@ -119,7 +119,7 @@ describe("what a machine would stumble over at its first boot", () => {
       ]);
     });
 
-    it("has DHCP", async () => {
+    it("are absent with DHCP", async () => {
       without({ id: "s", name: "inside", cidr: "10.0.0.0/24", enable_dhcp: true });
       assert.deepEqual(await found(), []);
     });

@@ -3,7 +3,7 @@ import type { ClusterRequirements } from "../../../../openstack/checks/cluster-r
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { findingsOf, wellEquipped } from "../../../support/cloud/equipped-cloud.js";
 
-describe("the questions about zones", () => {
+describe("zone checks", () => {
   let cloud: FakeCloud;
   beforeEach(async () => {
     cloud = await startFakeCloud();
@@ -15,13 +15,13 @@ describe("the questions about zones", () => {
   const ask = (changes: Partial<ClusterRequirements> = {}, owned: readonly string[] = []) =>
     findingsOf(cloud, changes, owned);
 
-  it("miss a zone of Nova that only a class of volumes names", async () => {
+  it("report a missing Nova zone that only a storage class names", async () => {
     assert.deepEqual(await ask({ podZones: ["a", "b"] }), [
       "problem: storageClasses.zones: 'b' does not exist or is closed; there are: a",
     ]);
   });
 
-  it("warn of volumes in one zone for machines in several, where Cinder has all of those", async () => {
+  it("warn about volumes in one zone for machines in several zones that Cinder has too", async () => {
     const open = (...names: string[]) => {
       const zones = names.map((zoneName) => ({ zoneName, zoneState: { available: true } }));
       cloud.on("GET /volumev3/os-availability-zone", { body: { availabilityZoneInfo: zones } });

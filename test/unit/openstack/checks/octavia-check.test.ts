@@ -3,7 +3,7 @@ import type { ClusterRequirements } from "../../../../openstack/checks/cluster-r
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { findingsOf, needs, wellEquipped } from "../../../support/cloud/equipped-cloud.js";
 
-describe("the questions about what a cluster chooses of Octavia", () => {
+describe("Octavia checks", () => {
   let cloud: FakeCloud;
   beforeEach(async () => {
     cloud = await startFakeCloud();
@@ -16,14 +16,14 @@ describe("the questions about what a cluster chooses of Octavia", () => {
     findingsOf(cloud, changes, owned);
 
   const octavia = { ...needs.octavia, providers: {}, flavors: {}, zones: {} };
-  it("miss a load balancer provider that Octavia does not have, by where it is written, and say which it has", async () => {
+  it("report a missing load balancer provider with its setting and the existing ones", async () => {
     const providers = { "loadBalancer.provider": "ovn", "endpoint.provider": "gold" };
     assert.deepEqual(await ask({ octavia: { ...octavia, providers } }), [
       "problem: endpoint.provider: 'gold' does not exist; there are: amphora, ovn",
     ]);
   });
 
-  it("miss a flavor or a zone of Octavia that is not there, or closed", async () => {
+  it("report a missing or disabled flavor or zone", async () => {
     const flavors = [
       { id: "f1", name: "large", enabled: true },
       { id: "f2", name: "former", enabled: false },
@@ -47,7 +47,7 @@ describe("the questions about what a cluster chooses of Octavia", () => {
     ]);
   });
 
-  it("ask Octavia only for what is written", async () => {
+  it("query Octavia only for the written settings", async () => {
     await ask();
     const asked = cloud.seen.map(({ path }) => path.split("?")[0] ?? "");
     const choices = asked.filter((path) => /lbaas\/(providers|flavors|availab)/.test(path));
@@ -55,7 +55,7 @@ describe("the questions about what a cluster chooses of Octavia", () => {
   });
 
   for (const status of [403, 404])
-    it(`only warn when the cloud does not list what can be chosen (${status})`, async () => {
+    it(`only warn if the cloud does not list the choices (${status})`, async () => {
       const hidden = { status, body: { faultstring: "no" } };
       for (const path of ["providers", "flavors", "availabilityzones"])
         cloud.on(`GET /load-balancer/lbaas/${path}`, hidden);

@@ -15,8 +15,8 @@ const needs = (over: object) => {
   return getClusterRequirements(result.spec);
 };
 
-describe("the questions before the first write, about who asks and what for", () => {
-  it("say that a restricted credential can make no other, unless one is supplied or there", async () => {
+describe("preflight checks of access and settings", () => {
+  it("report a restricted credential, unless the user supplies one or the stack has one", async () => {
     const cloud = await startFakeCloud({ restricted: true });
     equip(cloud);
     const ask = async (over: object, owned: readonly string[], hasCredential = false) => {
@@ -43,7 +43,7 @@ describe("the questions before the first write, about who asks and what for", ()
   });
 
   for (const status of [403, 404])
-    it(`say what to write where Keystone has no application credentials for one (${status})`, async () => {
+    it(`report what to write if Keystone refuses application credentials (${status})`, async () => {
       const cloud = await startFakeCloud();
       equip(cloud);
       const path = `/identity/v3/users/${fakeUser}/application_credentials`;
@@ -68,7 +68,7 @@ describe("the questions before the first write, about who asks and what for", ()
       }
     });
 
-  it("warn of what Neutron, as it comes, does not allow on ports in a network of another project", async () => {
+  it("warn about port settings that Neutron refuses by default in another project's network", async () => {
     const cloud = await startFakeCloud();
     equip(cloud);
     const warned = async (project: string, podNetwork: string): Promise<string[]> => {
@@ -118,7 +118,7 @@ describe("the questions before the first write, about who asks and what for", ()
     }
   });
 
-  it("are none about Octavia for a cluster without load balancers", async () => {
+  it("skip Octavia for a cluster without load balancers", async () => {
     const cloud = await startFakeCloud({
       services: ["compute", "network", "image", "volumev3"],
     });
@@ -139,7 +139,7 @@ describe("the questions before the first write, about who asks and what for", ()
     }
   });
 
-  it("are one about Barbican where a certificate in it is named", async () => {
+  it("require Barbican if a setting names a certificate in Barbican", async () => {
     const services = ["compute", "network", "image", "volumev3", "load-balancer"];
     const cloud = await startFakeCloud({ services });
     equip(cloud);

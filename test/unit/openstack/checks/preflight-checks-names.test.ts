@@ -15,7 +15,7 @@ import {
 
 const identity = "0123456789ab";
 
-describe("names that are taken", () => {
+describe("name checks", () => {
   let cloud: FakeCloud;
   let going: Set<string>;
   beforeEach(async () => {
@@ -38,26 +38,26 @@ describe("names that are taken", () => {
     return found.map(({ text }) => text);
   };
 
-  it("by another cluster are told with what shows that one, and with nothing that deletes it", async () => {
+  it("report another cluster's object with the command that lists it, and no command that deletes", async () => {
     const [text = ""] = await ask([{ kind: "network", name: "dev" }]);
     assert.match(text, /`npx stackadm orphans --identity 0123456789ab`, which lists/);
     assert.doesNotMatch(text, /--delete/);
   });
 
-  it("by what a newer state holds are told without: it is the identity of the cluster that lives", async () => {
+  it("report an object of this cluster that is missing in the state, without a command", async () => {
     assert.deepEqual(await ask([{ kind: "network", name: "dev" }], identity), [
       "network: the name 'dev' is taken by n, which belongs to this cluster but is not in the state, and no failed run explains that: the state may be outdated; restore the newer state, or delete this network in the cloud, then run the same command again",
     ]);
   });
 
-  it("are free by what goes before anything is made, and by nothing else", async () => {
+  it("ignore exactly the objects that are deleted before the first create", async () => {
     going = new Set(["n"]);
     assert.deepEqual(await ask([{ kind: "network", name: "dev" }], identity), []);
     going = new Set(["other"]);
     assert.equal((await ask([{ kind: "network", name: "dev" }], identity)).length, 1);
   });
 
-  it("are asked of the services alone that know them", async () => {
+  it("query only the services that have the names", async () => {
     cloud.on("GET /compute/servers/detail", { status: 403, body: {} });
     cloud.on("GET /volumev3/volumes/detail", { status: 403, body: {} });
     assert.deepEqual(await ask([{ kind: "network", name: "other" }]), []);

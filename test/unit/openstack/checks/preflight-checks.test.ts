@@ -21,7 +21,7 @@ import {
 const id = (digit: number): string => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
 const [one, other] = [id(1), id(2)];
 
-describe("the questions before the first write", () => {
+describe("preflight checks", () => {
   let cloud: FakeCloud;
   beforeEach(async () => {
     cloud = await startFakeCloud();
@@ -33,11 +33,11 @@ describe("the questions before the first write", () => {
   const ask = (changes: Partial<ClusterRequirements> = {}, owned: readonly string[] = []) =>
     findingsOf(cloud, changes, owned);
 
-  it("find nothing where everything is there", async () => {
+  it("report nothing if all requirements are met", async () => {
     assert.deepEqual(await ask(), []);
   });
 
-  it("write nothing", async () => {
+  it("send no modifying request", async () => {
     await ask();
     const written = cloud.seen.filter(
       ({ method, path }) => method !== "GET" && !/tokens$/.test(path),
@@ -45,7 +45,7 @@ describe("the questions before the first write", () => {
     assert.deepEqual(written, []);
   });
 
-  it("find all that is missing at once, and say what there is", async () => {
+  it("report all missing objects at once, with the existing ones", async () => {
     cloud.on("GET /network/extensions", { body: { extensions: [{ alias: "router" }] } });
     const findings = await ask({
       images: ["debian-13"],
@@ -70,7 +70,7 @@ describe("the questions before the first write", () => {
     ]);
   });
 
-  it("take IDs where names are meant", async () => {
+  it("accept IDs instead of names", async () => {
     cloud.on(`GET /image/images/${one}`, { body: image(one) });
     cloud.on("GET /network/networks?router:external=true", {
       body: { networks: [{ id: other, name: "public" }] },
@@ -79,7 +79,7 @@ describe("the questions before the first write", () => {
     assert.deepEqual(await ask({ images: [one], ...ids }), []);
   });
 
-  it("take for an ID what looks like one, though something else is called so", async () => {
+  it("treat a value in the format of an ID as an ID, even if another object has this name", async () => {
     const networks = [
       { id: one, name: "public" },
       { id: other, name: one },
@@ -93,7 +93,7 @@ describe("the questions before the first write", () => {
     assert.deepEqual(await ask(), [], "a flavor's name counts before another one's ID");
   });
 
-  it("miss an image whose ID nobody has, and one of which the ID is wanted and not ready", async () => {
+  it("report an image with an unknown ID, or with a known ID and not active", async () => {
     assert.deepEqual(await ask({ images: [one] }), [
       `problem: image: '${one}' does not exist; there are: debian-12`,
     ]);
@@ -101,7 +101,7 @@ describe("the questions before the first write", () => {
     assert.match((await ask({ images: [one] })).join(), /is deactivated, not active/);
   });
 
-  it("name the IDs when a name is not unique", async () => {
+  it("report the IDs if a name is ambiguous", async () => {
     cloud.on("GET /image/images", { body: { images: [image("1"), image("2")] } });
     const networks = ["3", "4"].map((id) => ({ id, name: "public" }));
     cloud.on("GET /network/networks?router:external=true", { body: { networks } });
@@ -111,14 +111,14 @@ describe("the questions before the first write", () => {
     ]);
   });
 
-  it("ask for an image that is ready, and count only those", async () => {
+  it("require an active image and ignore other images of the name", async () => {
     cloud.on("GET /image/images", { body: { images: [image("1", "queued"), image("2")] } });
     assert.deepEqual(await ask(), []);
     cloud.on("GET /image/images", { body: { images: [image("1", "queued")] } });
     assert.match((await ask()).join(), /'debian-12' is queued, not active/);
   });
 
-  it("only warn of a kind that the cloud hides and the cluster has none of; of others they have to know", async () => {
+  it("only warn about hidden kinds that the cluster does not use, and throw for the others", async () => {
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
     await assert.rejects(
       ask(),
@@ -134,7 +134,7 @@ describe("the questions before the first write", () => {
     await assert.rejects(ask({ counts }), CloudError);
   });
 
-  it("refuse control planes that kubeadm finds too small, and warn of other nodes", async () => {
+  it("refuse control planes that kubeadm considers too small, and warn about other nodes", async () => {
     cloud.on("GET /compute/flavors/detail", {
       body: { flavors: [flavor("big", 1, 512), flavor("small", 2, 2048)] },
     });
@@ -149,14 +149,14 @@ describe("the questions before the first write", () => {
     assert.deepEqual(await ask({ nodeFlavors: ["small"] }), []);
   });
 
-  it("compare the quotas with what is still to be made", async () => {
+  it("compare quotas with the objects still to create", async () => {
     limits(cloud, { maxTotalCores: 10, totalCoresUsed: 4 });
     assert.deepEqual(await ask(), [
       "problem: quota of cores: need 8 more, but 6 of 10 are free; ask for a larger quota or delete unused objects",
     ]);
   });
 
-  it("do not count twice what the stack already holds", async () => {
+  it("do not count objects twice that the stack already has", async () => {
     limits(cloud, {
       maxTotalCores: 8,
       totalCoresUsed: 8,
@@ -169,7 +169,7 @@ describe("the questions before the first write", () => {
     assert.match((await ask()).join(), /quota of instances: need 3 more, but 0 of 3/);
   });
 
-  it("need no room for a volume that is to be larger when it is created again", async () => {
+  it("require no quota for a volume that only a recreation would enlarge", async () => {
     cloud.on(`GET /volumev3/limits`, {
       body: {
         limits: { absolute: { maxTotalVolumeGigabytes: 100, totalGigabytesUsed: 90 } },
@@ -183,7 +183,7 @@ describe("the questions before the first write", () => {
     assert.deepEqual(await ask(larger, ["v"]), []);
   });
 
-  it("count the rules of security groups, and not those that are there", async () => {
+  it("count security group rules except existing ones", async () => {
     const quota = { security_group_rule: { limit: 100, used: 80, reserved: 0 } };
     cloud.on(`GET /network/quotas/${fakeProject}/details`, { body: { quota } });
     assert.deepEqual(await ask(), [
@@ -194,7 +194,7 @@ describe("the questions before the first write", () => {
     assert.deepEqual(await ask({}, ["g"]), []);
   });
 
-  it("refuse a name that something foreign has, but neither our own nor its namesake", async () => {
+  it("refuse a name used by a foreign object, but not by the stack's own objects", async () => {
     const servers = [{ id: "s", name: "dev-control-plane-0" }];
     cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
     assert.deepEqual(await ask(), [
@@ -204,7 +204,7 @@ describe("the questions before the first write", () => {
     assert.deepEqual(await ask({}, ["s"]), []);
   });
 
-  it("tell another cluster of the same name, alive or dead, from something foreign", async () => {
+  it("distinguish another cluster of the same name from a foreign object", async () => {
     const tags = getClusterTags({ name: "dev", identity: "0123456789ab" });
     cloud.on(`GET /network/networks?project_id=${fakeProject}`, {
       body: { networks: [{ id: "n", name: "dev", tags }] },
@@ -215,7 +215,7 @@ describe("the questions before the first write", () => {
     );
   });
 
-  it("say which service hides its quota instead of guessing", async () => {
+  it("report the service that hides its quota", async () => {
     cloud.on(`GET /network/quotas/${fakeProject}/details`, {
       status: 403,
       body: { NeutronError: { message: "policy does not allow" } },
@@ -225,7 +225,7 @@ describe("the questions before the first write", () => {
     ]);
   });
 
-  it("miss the load-balancer service only when it is needed", async () => {
+  it("require the load balancer service only if needed", async () => {
     await cloud.close();
     cloud = await startFakeCloud({ services: ["compute", "network", "image", "volumev3"] });
     wellEquipped(cloud);
@@ -234,7 +234,7 @@ describe("the questions before the first write", () => {
     assert.ok(cloud.seen.every(({ path }) => !path.includes("providers")));
   });
 
-  it("miss block storage only when volumes or their types are asked for", async () => {
+  it("require block storage only if volumes or volume types are requested", async () => {
     await cloud.close();
     cloud = await startFakeCloud({ services: ["compute", "network", "image", "load-balancer"] });
     wellEquipped(cloud);

@@ -19,7 +19,7 @@ const now = Date.parse("2027-01-01T00:00:00Z");
 const user: ServiceUser = { username: "shop" };
 const both = ["member", "load-balancer_member"];
 
-describe("a user as whom a cluster's controllers sign in", () => {
+describe("checkServiceUser", () => {
   let cloud: FakeCloud;
   beforeEach(async () => {
     cloud = await startFakeCloud();
@@ -48,7 +48,7 @@ describe("a user as whom a cluster's controllers sign in", () => {
     );
   };
 
-  it("signs in to the cluster's own project, by a name in a domain or by an ID", async () => {
+  it("signs in to the cluster's project by user name and domain, or by ID", async () => {
     answers(both);
     const asked = async (who: ServiceUser) => {
       assert.deepEqual(await ask({ user: who }), []);
@@ -64,7 +64,7 @@ describe("a user as whom a cluster's controllers sign in", () => {
     assert.deepEqual(await asked({ userId: "5d6a" }), auth({ id: "5d6a" }));
   });
 
-  it("is refused where Keystone refuses them, without the password", async () => {
+  it("reports a refused user without the password", async () => {
     cloud.on(tokens, { status: 401, body: { error: { message: "requires authentication" } } });
     assert.deepEqual(await ask(), [
       `problem credential.username: the user 'shop' of the domain 'Default' cannot sign in to project ${fakeProject}: the user does not exist, the password is wrong or expired, or the user is disabled, locked or without a role in the project; correct credential.password or ask the cloud's operator to correct the user`,
@@ -73,12 +73,12 @@ describe("a user as whom a cluster's controllers sign in", () => {
     assert.match(byId, /^problem credential\.userId: the user 5d6a cannot sign in to project/);
   });
 
-  it("is not taken for a wrong one where the cloud does not answer", async () => {
+  it("throws instead of reporting a wrong user if the cloud fails", async () => {
     cloud.on(tokens, { status: 503, body: "no" });
     await assert.rejects(ask(), (error) => error instanceof CloudError && error.status === 503);
   });
 
-  it("has the roles that the operator would give a credential, or is told which to add", async () => {
+  it("requires the roles that a credential would get, and reports how to add missing ones", async () => {
     const add = `ask the cloud's operator to add it with \`openstack role add --project ${fakeProject} --user <user> <role>\``;
     answers(["reader"]);
     assert.deepEqual(await ask(), [
@@ -96,12 +96,12 @@ describe("a user as whom a cluster's controllers sign in", () => {
     assert.deepEqual(await ask(), []);
   });
 
-  it("is not judged where the cloud calls its roles otherwise", async () => {
+  it("accepts the user if the cloud has other role names", async () => {
     answers(["tenant"]);
     assert.deepEqual(await ask({ roles: ["tenant"] }), []);
   });
 
-  it("has a password of which Keystone says when it ends", async () => {
+  it("warns before the user's password expires", async () => {
     answers(both, "2027-01-11T00:00:00.000000");
     assert.deepEqual(await ask(), [
       "warning credential.password: the credential of the cluster's controllers ends at 2027-01-11T00:00:00Z, in 10 days: without it, the cluster can create neither load balancers nor volumes; get a new password, and write it to credential.password and run up before it ends",

@@ -22,7 +22,7 @@ const both = ["member", "load-balancer_member"];
 const make =
   "create one with `openstack application credential create --role member --role load-balancer_member <name>`, and write its ID and secret to credential.id and credential.secret";
 
-describe("an application credential that is supplied for a cluster's controllers", () => {
+describe("checkSuppliedCredential", () => {
   let cloud: FakeCloud;
   beforeEach(async () => {
     cloud = await startFakeCloud();
@@ -63,7 +63,7 @@ describe("an application credential that is supplied for a cluster's controllers
     );
   };
 
-  it("signs in by its ID and secret alone, and costs two questions", async () => {
+  it("signs in by ID and secret with two requests", async () => {
     answers();
     assert.deepEqual(await ask(), []);
     const [signIn, ...others] = cloud.seen;
@@ -79,26 +79,26 @@ describe("an application credential that is supplied for a cluster's controllers
   });
 
   for (const status of [401, 404])
-    it(`is refused where Keystone refuses it, without the secret (${String(status)})`, async () => {
+    it(`reports a refused credential without the secret (${String(status)})`, async () => {
       cloud.on(tokens, { status, body: { error: { message: "Could not find it" } } });
       assert.deepEqual(await ask(), [
         `problem credential.id: the application credential 5d6a cannot sign in: it does not exist, credential.secret is wrong, it has expired, or its user is disabled or has lost a role; ${make}`,
       ]);
     });
 
-  it("is not taken for a wrong one where the cloud does not answer", async () => {
+  it("throws instead of reporting a wrong credential if the cloud fails", async () => {
     cloud.on(tokens, { status: 503, body: "no" });
     await assert.rejects(ask(), (error) => error instanceof CloudError && error.status === 503);
   });
 
-  it("is refused where it is another project's, whatever its roles", async () => {
+  it("refuses a credential of another project, whatever its roles", async () => {
     answers({ project: "other", roles: [] });
     assert.deepEqual(await ask(), [
       `problem credential.id: the application credential 5d6a belongs to project other, but the cluster is created in project ${fakeProject}; sign in to that project, and ${make}`,
     ]);
   });
 
-  it("has the roles that the operator would give one, or is told how one with them is made", async () => {
+  it("requires the roles that a created credential would get, and reports how to create one", async () => {
     answers({ roles: ["reader"] });
     assert.deepEqual(await ask(), [
       `problem credential.id: the application credential 5d6a does not have member, load-balancer_member in project ${fakeProject}, only reader; ${make}`,
@@ -113,19 +113,19 @@ describe("an application credential that is supplied for a cluster's controllers
     assert.match(barbican, /^warning .* does not have creator in .* --role creator <name>`/);
   });
 
-  it("is not refused for a role that only the cloud knows", async () => {
+  it("only warns about unknown roles", async () => {
     answers({ roles: ["k8s-controllers"] });
     assert.deepEqual(await ask(), [
       `warning credential.id: the application credential 5d6a does not have member, load-balancer_member in project ${fakeProject}: the cluster's controllers cannot do what the cloud allows with this role only; ${make}`,
     ]);
   });
 
-  it("is not judged where the cloud calls its roles otherwise", async () => {
+  it("accepts the credential if the cloud has other role names", async () => {
     answers({ roles: ["tenant"] });
     assert.deepEqual(await ask({}, ["tenant"]), []);
   });
 
-  it("is warned of where it may do more than the controllers need", async () => {
+  it("warns about more rights than the controllers need", async () => {
     answers({ roles: ["admin", ...both] });
     assert.deepEqual(await ask(), [
       `warning credential.id: the application credential 5d6a has the role admin, and so has every reader of the cluster's Secret cloud-config; ${make}`,
@@ -140,7 +140,7 @@ describe("an application credential that is supplied for a cluster's controllers
     );
   });
 
-  it("is warned of before it ends, unless the settings say that end themselves", async () => {
+  it("warns before the credential expires, unless the settings contain the same end", async () => {
     const soon = "2027-01-11T00:00:00.000000";
     answers({}, soon);
     assert.deepEqual(await ask(), [
@@ -152,7 +152,7 @@ describe("an application credential that is supplied for a cluster's controllers
     assert.deepEqual(await ask(), []);
   });
 
-  it("is taken where Keystone does not show when it ends", async () => {
+  it("accepts a credential whose end Keystone does not report", async () => {
     const silent: readonly FakeAnswer[] = [
       ...[401, 403, 404, 500, 503].map((status) => ({ status, body: {} })),
       { status: "reset" },

@@ -47,7 +47,7 @@ async function signInOverTls(
 const signIns = (cloud: FakeCloud): number =>
   cloud.seen.filter(({ path }) => path.endsWith("/auth/tokens")).length;
 
-describe("the OpenStack client", () => {
+describe("OpenStack client", () => {
   let cloud: FakeCloud;
   beforeEach(async () => {
     cloud = await startFakeCloud();
@@ -58,7 +58,7 @@ describe("the OpenStack client", () => {
   const connect = (changes: Readonly<Record<string, string>> = {}) =>
     connectCloud({ env: cloud.environment(changes) });
 
-  it("signs in once and uses the token for every call", async () => {
+  it("signs in once and uses the token for every request", async () => {
     cloud.on("GET /compute/servers", { body: { servers: [] } });
     const client = await connect();
     assert.deepEqual(await client.request("compute", "GET", "/servers"), { servers: [] });
@@ -70,19 +70,19 @@ describe("the OpenStack client", () => {
     assert.equal(client.region, "one");
   });
 
-  it("takes the public endpoint of its region", async () => {
+  it("uses the public endpoint of its region", async () => {
     cloud.on("GET /network/networks", { body: { networks: [] } });
     await (await connect()).request("network", "GET", "/networks");
     assert.equal(cloud.seen.at(-1)?.path, "/network/networks");
   });
 
-  it("asks Nova in a microversion that shows tags", async () => {
+  it("requests a Nova microversion that includes tags", async () => {
     cloud.on("GET /compute/servers", { body: {} });
     await (await connect()).request("compute", "GET", "/servers");
     assert.equal(cloud.seen.at(-1)?.headers["x-openstack-nova-api-version"], "2.60");
   });
 
-  it("signs in again when the token is about to end", async () => {
+  it("signs in again if the token is about to expire", async () => {
     await cloud.close();
     cloud = await startFakeCloud({ tokenLife: 30_000 });
     cloud.on("GET /compute/servers", { body: {} });
@@ -90,7 +90,7 @@ describe("the OpenStack client", () => {
     assert.equal(signIns(cloud), 2);
   });
 
-  it("signs in again once when the token is refused", async () => {
+  it("signs in again once if the token is refused", async () => {
     let calls = 0;
     cloud.on("GET /compute/servers", () => ({ status: (calls += 1) === 1 ? 401 : 200, body: {} }));
     await (await connect()).request("compute", "GET", "/servers");
@@ -98,7 +98,7 @@ describe("the OpenStack client", () => {
     assert.equal(signIns(cloud), 2);
   });
 
-  it("sends a body and answers undefined for an empty one", async () => {
+  it("sends a body and returns undefined for an empty response", async () => {
     cloud.on("DELETE /compute/servers/1", { status: 204 });
     cloud.on("POST /compute/servers", ({ body }) => ({ status: 202, body: { got: body } }));
     const client = await connect();
@@ -108,7 +108,7 @@ describe("the OpenStack client", () => {
     });
   });
 
-  it("says a wrong password in one sentence, without the password", async () => {
+  it("reports a wrong password in one sentence, without the password", async () => {
     cloud.on("POST /identity/v3/auth/tokens", { status: 401, body: { error: { message: "no" } } });
     const error = await refused(connect());
     assert.equal(error.kind, "unauthenticated");
@@ -116,13 +116,13 @@ describe("the OpenStack client", () => {
     assert.doesNotMatch(error.message + error.hint, /correct horse/);
   });
 
-  it("says an unreachable cloud in one sentence, with its address", async () => {
+  it("reports an unreachable cloud in one sentence, with its address", async () => {
     const error = await refused(connect({ OS_AUTH_URL: "http://127.0.0.1:1/v3" }));
     assert.equal(error.kind, "unreachable");
     assert.match(error.message, /cannot be reached at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\)/);
   });
 
-  it("says that a cloud's certificate cannot be verified, and what to name in clouds.yaml", async () => {
+  it("reports an unverifiable certificate and what to write in clouds.yaml", async () => {
     const address = "127.0.0.1";
     const [own, other] = [await createServerTls(address), await createServerTls(address)];
     const elsewhere = await createServerTls("10.0.0.5");
@@ -142,7 +142,7 @@ describe("the OpenStack client", () => {
     assert.equal((await signInOverTls(own, own.authority)).error.kind, "failed");
   });
 
-  it("asks for a project when the credentials have none", async () => {
+  it("requires a project in the credentials", async () => {
     cloud.on("POST /identity/v3/auth/tokens", {
       headers: { "x-subject-token": "t" },
       body: { token: { expires_at: "2100-01-01T00:00:00Z", user: { id: "u" } } },
@@ -150,20 +150,20 @@ describe("the OpenStack client", () => {
     assert.match((await refused(connect())).message, /not scoped to a project/);
   });
 
-  it("refuses something that is no identity service", async () => {
+  it("refuses a server that is not an identity service", async () => {
     cloud.on("POST /identity/v3/auth/tokens", { body: { hello: "world" } });
     assert.match((await refused(connect())).message, /does not answer like an identity service/);
     cloud.on("POST /identity/v3/auth/tokens", { body: "<html>Sign in</html>" });
     assert.match((await refused(connect())).message, /does not answer like an identity service/);
   });
 
-  it("refuses an answer that is none of a service's", async () => {
+  it("refuses a response in another format", async () => {
     cloud.on("GET /network/ports", { body: "<html>Sign in</html>" });
     const error = await refused((await connect()).request("network", "GET", "/ports"));
     assert.match(error.message, /^GET network \/ports got an answer that is not JSON/);
   });
 
-  it("names a service that the catalog lacks, and the region", async () => {
+  it("reports a service that is missing in the catalog, and the region", async () => {
     await cloud.close();
     cloud = await startFakeCloud({ services: ["compute"] });
     const client = await connect();
@@ -173,7 +173,7 @@ describe("the OpenStack client", () => {
     assert.match(error.message, /offers no load-balancer service in region one/);
   });
 
-  it("passes on the sentence of a service, with kind and status", async () => {
+  it("passes on a service's error message with kind and status", async () => {
     cloud.on("POST /network/ports", {
       status: 409,
       body: {
@@ -191,10 +191,10 @@ describe("the OpenStack client", () => {
   });
 });
 
-describe("an authentication request", () => {
+describe("buildAuthenticationRequest", () => {
   const scope = { projectName: "p", projectDomain: { name: "d" } };
 
-  it("carries user, domain and project of a password", () => {
+  it("contains user, domain and project of a password credential", () => {
     const request = buildAuthenticationRequest({
       kind: "password",
       username: "u",
@@ -213,7 +213,7 @@ describe("an authentication request", () => {
     });
   });
 
-  it("carries no scope for an application credential: it has its own", () => {
+  it("contains no scope for an application credential, which has its own", () => {
     const request = buildAuthenticationRequest({
       kind: "application",
       id: "i",
@@ -230,7 +230,7 @@ describe("an authentication request", () => {
     });
   });
 
-  it("names an application credential by its user when it has no id", () => {
+  it("names an application credential by name and user without an ID", () => {
     const request = buildAuthenticationRequest({
       kind: "application",
       name: "n",
@@ -244,7 +244,7 @@ describe("an authentication request", () => {
     );
   });
 
-  it("prefers ids", () => {
+  it("prefers IDs to names", () => {
     const request = buildAuthenticationRequest({
       kind: "token",
       token: "t",

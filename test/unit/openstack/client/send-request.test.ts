@@ -10,7 +10,7 @@ import {
 import { Authority } from "../support/authority.js";
 import { refused } from "../support/refused.js";
 
-describe("a cloud that misbehaves", () => {
+describe("requests to a failing cloud", () => {
   let cloud: FakeCloud;
   let waits: number[];
   beforeEach(async () => {
@@ -36,7 +36,7 @@ describe("a cloud that misbehaves", () => {
   };
   const good = { body: { servers: [] } };
 
-  it("is asked again when it is too busy, as late as it wants", async () => {
+  it("are retried after 429 with the delay that the cloud requests", async () => {
     const busy = { status: 429, headers: { "retry-after": "9" } };
     const asked = inTurn("GET /compute/servers", busy, good);
     const client = await connect();
@@ -44,7 +44,7 @@ describe("a cloud that misbehaves", () => {
     assert.deepEqual([asked(), waits], [2, [9000]]);
   });
 
-  it("is asked again after 503, also to make something: it did not take that up", async () => {
+  it("are retried after 503, creates too, because the cloud has not processed them", async () => {
     const asked = inTurn("POST /network/ports", { status: 503 }, { body: { port: {} } });
     assert.deepEqual(await (await connect()).request("network", "POST", "/ports", {}), {
       port: {},
@@ -52,13 +52,13 @@ describe("a cloud that misbehaves", () => {
     assert.equal(asked(), 2);
   });
 
-  it("is asked again when it cuts the connection", async () => {
+  it("are retried after a connection reset", async () => {
     const asked = inTurn("GET /compute/servers", { status: "reset" }, good);
     assert.deepEqual(await (await connect()).request("compute", "GET", "/servers"), good.body);
     assert.equal(asked(), 2);
   });
 
-  it("is not asked twice to make something when its reply is lost", async () => {
+  it("are not retried for a create whose response is lost", async () => {
     for (const status of ["reset", 500, 502, 504] as const) {
       const asked = inTurn("POST /network/ports", { status });
       const error = await refused((await connect()).request("network", "POST", "/ports", {}));
@@ -72,7 +72,7 @@ describe("a cloud that misbehaves", () => {
     }
   });
 
-  it("makes something over a connection of its own, so that none breaks that was idle", async () => {
+  it("use a new connection for creates, so that no idle connection breaks", async () => {
     cloud.on("POST /network/ports", { body: {} });
     cloud.on("GET /network/ports", { body: {} });
     const client = await connect();
@@ -82,7 +82,7 @@ describe("a cloud that misbehaves", () => {
     assert.equal(cloud.seen.at(-1)?.headers.connection, "close");
   });
 
-  it("gives up in one sentence: service, request, last status, tries", async () => {
+  it("fail in one sentence with service, request, last status and number of tries", async () => {
     inTurn("GET /compute/servers", { status: 500 }, { status: 503, body: "no servers" });
     const error = await refused((await connect()).request("compute", "GET", "/servers"));
     assert.equal(
@@ -97,7 +97,7 @@ describe("a cloud that misbehaves", () => {
     );
   });
 
-  it("has deleted what it does not know when it is asked again", async () => {
+  it("succeed if a retried delete gets 404", async () => {
     inTurn("DELETE /compute/servers/1", { status: "reset" }, { status: 404 });
     const client = await connect();
     assert.equal(await client.request("compute", "DELETE", "/servers/1"), undefined);
@@ -106,7 +106,7 @@ describe("a cloud that misbehaves", () => {
     assert.equal(error.kind, "not-found");
   });
 
-  it("is signed in to again, since a token too many harms nobody", async () => {
+  it("are retried for a sign-in, because an additional token is harmless", async () => {
     inTurn("POST /identity/v3/auth/tokens", { status: 500 });
     assert.equal(
       (await refused(connect())).message,
@@ -115,7 +115,7 @@ describe("a cloud that misbehaves", () => {
   });
 });
 
-describe("a cloud behind TLS", () => {
+describe("TLS connections to a cloud", () => {
   let own: Authority;
   let other: Authority;
   let server: { key: string; cert: string };
@@ -143,12 +143,12 @@ describe("a cloud behind TLS", () => {
   const asking = () =>
     ({ requestCert: true, ca: own.read("ca.pem"), maxVersion: "TLSv1.2" }) as const;
 
-  it("is trusted by its own authority", async () => {
+  it("trust the cloud's own authority", async () => {
     const client = await connect({ OS_CACERT: own.path("ca.pem") });
     assert.match(client.authUrl, /^https:/);
   });
 
-  it("is not trusted without it or with another one, and what to write is said", async () => {
+  it("fail without this authority or with another one, and the hint says what to write", async () => {
     const envs: Record<string, string>[] = [{}, { OS_CACERT: other.path("ca.pem") }];
     for (const env of envs) {
       const error = await refused(connect(env));
@@ -162,12 +162,12 @@ describe("a cloud behind TLS", () => {
     }
   });
 
-  it("is taken as it is with verify: false", async () => {
+  it("accept any certificate with verify: false", async () => {
     const client = await connect({ OS_INSECURE: "true" });
     assert.equal(client.connection.verify, false);
   });
 
-  it("gets the client certificate that it asks for", async () => {
+  it("send the client certificate that the cloud requests", async () => {
     const [OS_CERT, OS_KEY] = [own.path("client.pem"), own.path("client.key")];
     const client = await connect({ OS_CACERT: own.path("ca.pem"), OS_CERT, OS_KEY }, asking());
     const { certified, certificateEnd = "" } = client.connection;
@@ -182,7 +182,7 @@ describe("a cloud behind TLS", () => {
     );
   });
 
-  it("says that it may want a client certificate when there is none", async () => {
+  it("report that the cloud may require a client certificate", async () => {
     const error = await refused(connect({ OS_CACERT: own.path("ca.pem") }, asking()));
     assert.match(error.message, /rejected the TLS connection at https:/);
     assert.match(error.hint, /`cert` and `key` in clouds\.yaml \(OS_CERT, OS_KEY\)/);

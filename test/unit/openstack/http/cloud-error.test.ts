@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createStatusError, parseErrorMessage } from "../../../../openstack/http/cloud-error.js";
 
-describe("the sentence in a service's error", () => {
+describe("parseErrorMessage", () => {
   const shapes: Readonly<Record<string, [unknown, string]>> = {
     Nova: [
       { itemNotFound: { code: 404, message: "Instance x could not be found." } },
@@ -21,21 +21,21 @@ describe("the sentence in a service's error", () => {
     ],
   };
   for (const [service, [body, sentence]] of Object.entries(shapes))
-    it(`is found in ${service}'s`, () => {
+    it(`finds the sentence in ${service}'s error`, () => {
       assert.equal(parseErrorMessage(JSON.stringify(body)), sentence);
     });
 
-  it("is the text itself when it is no JSON, cut to a length", () => {
+  it("returns other text than JSON, up to a limit", () => {
     assert.equal(parseErrorMessage(" 503 Service Unavailable\n"), "503 Service Unavailable");
     assert.equal(parseErrorMessage("x".repeat(1000)).length, 300);
   });
 
-  it("is the JSON when no sentence is in it", () => {
+  it("returns the JSON if it contains no sentence", () => {
     assert.equal(parseErrorMessage("[1]"), "[1]");
   });
 });
 
-describe("the error for a status", () => {
+describe("createStatusError", () => {
   const table: [number, string, string][] = [
     [401, "", "unauthenticated"],
     [403, "", "forbidden"],
@@ -49,7 +49,7 @@ describe("the error for a status", () => {
     [500, '{"x":{"message":"Time limit exceeded"}}', "failed"],
   ];
   for (const [status, body, kind] of table)
-    it(`is '${kind}' for ${status} ${body}`, () => {
+    it(`returns kind '${kind}' for ${status} ${body}`, () => {
       const error = createStatusError("GET x", status, body);
       assert.equal(error.kind, kind);
       assert.equal(error.status, status);

@@ -41,20 +41,20 @@ async function ask(
   return { ...tried, waits, said };
 }
 
-describe("a request that the cloud could not take", () => {
-  it("waits twice as long each time, five tries in all", async () => {
+describe("retryRequest", () => {
+  it("doubles the delay each time, for five tries", async () => {
     const { outcome, waits } = await ask([answer(503)]);
     assert.deepEqual(outcome, { answer: answer(503) });
     assert.deepEqual(waits, [1000, 2000, 4000, 8000]);
     assert.equal(waits.length, maximumTries - 1);
   });
 
-  it("waits less by chance, at least half, so that not all come back at once", async () => {
+  it("reduces the delay randomly to at least half, so that clients do not retry at the same time", async () => {
     assert.deepEqual((await ask([answer(503)], { random: 0 })).waits, [500, 1000, 2000, 4000]);
     assert.deepEqual((await ask([answer(503), answer(200)], { random: 0.5 })).waits, [750]);
   });
 
-  it("says what it waits for before it does", async () => {
+  it("reports the reason before it waits", async () => {
     const { said } = await ask([answer(429), broken("ECONNRESET"), answer(200)]);
     assert.deepEqual(said, [
       "GET compute /servers: the cloud answered 429; attempt 2 of 5 follows in 1 s.",
@@ -62,7 +62,7 @@ describe("a request that the cloud could not take", () => {
     ]);
   });
 
-  it("waits as long as the cloud asks for, never less than by itself", async () => {
+  it("waits at least as long as the cloud requests and as its own delay", async () => {
     for (const [asked, waited] of [
       ["7", 7000],
       ["0", 1000],
@@ -77,7 +77,7 @@ describe("a request that the cloud could not take", () => {
       );
   });
 
-  it("does not wait for a cloud that asks for more than a minute", async () => {
+  it("does not wait if the cloud requests more than a minute", async () => {
     const { waits, times } = await ask([answer(429, { "retry-after": "61" })]);
     assert.deepEqual([waits, times], [[], 1]);
     assert.equal(parseRetryAfter(answer(429, { "retry-after": "61" }), 0), 61_000);
@@ -97,7 +97,7 @@ describe("a request that the cloud could not take", () => {
   ];
   for (const [ending, idempotent, other] of table) {
     const name = ending instanceof Error ? ending.message : String(ending.status);
-    it(`is tried ${idempotent} times after ${name}, and ${other} when it must not be done twice`, async () => {
+    it(`tries ${idempotent} times after ${name}, and ${other} times if the request is not idempotent`, async () => {
       assert.equal((await ask([ending])).times, idempotent);
       assert.equal((await ask([ending], { repeatable: false })).times, other);
     });

@@ -11,10 +11,10 @@ import { object } from "../../../support/cloud/cloud-object.js";
 import { projectOfEach } from "../../../support/cloud/empty-project.js";
 import { fakeProject, fakeUser, startFakeCloud } from "../../../support/cloud/fake-openstack.js";
 
-describe("the inventory of a project", () => {
+describe("takeInventory", () => {
   const cloud = projectOfEach();
 
-  it("asks for every kind, the shared services for this project only", async () => {
+  it("lists every kind, and shared services for this project only", async () => {
     assert.deepEqual(await takeInventory(await cloud.connect()), []);
     const asked = cloud.seen.filter(({ method }) => method === "GET");
     assert.equal(asked.length, inventoryKinds.length);
@@ -22,7 +22,7 @@ describe("the inventory of a project", () => {
       assert.ok(path.endsWith(`project_id=${fakeProject}`), path);
   });
 
-  it("brings every service's words into one shape", async () => {
+  it("converts every service's response to the same format", async () => {
     cloud.on("GET /compute/servers/detail", {
       body: {
         servers: [
@@ -58,7 +58,7 @@ describe("the inventory of a project", () => {
     ]);
   });
 
-  it("follows Nova's and Neutron's links to the next page", async () => {
+  it("follows links to the next page of Nova and Neutron", async () => {
     const link = (query: string) => [
       { rel: "next", href: `http://elsewhere/other/prefix?${query}` },
     ];
@@ -74,7 +74,7 @@ describe("the inventory of a project", () => {
     );
   });
 
-  it("asks for this project only on every page, also where the link forgets it", async () => {
+  it("filters every page by project, even if the link omits the filter", async () => {
     const path = "GET /load-balancer/lbaas/loadbalancers";
     cloud.on(path, ({ path: asked }) => {
       const href = "http://x/v2.0/lbaas/loadbalancers?limit=1&marker=1";
@@ -87,7 +87,7 @@ describe("the inventory of a project", () => {
     assert.equal(second?.id, `${collection}?limit=1&marker=1&${mine}`);
   });
 
-  it("says which kinds the cloud does not show, where that may be; any other error is one", async () => {
+  it("returns the hidden kinds that a cloud may hide, and throws other errors", async () => {
     cloud.on("GET /network/routers", { body: { routers: [{ id: "r" }] } });
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
     const client = await cloud.connect();
@@ -105,7 +105,7 @@ describe("the inventory of a project", () => {
     await assert.rejects(listVisibleObjects(client), /400/);
   });
 
-  it("says where Keystone has no application credentials, which hides nothing", async () => {
+  it("treats a Keystone without application credentials as an empty list", async () => {
     cloud.on(`GET /identity/v3/users/${fakeUser}/application_credentials`, { status: 404 });
     const client = await cloud.connect();
     const lacking = ["application credential"];
@@ -113,14 +113,14 @@ describe("the inventory of a project", () => {
     assert.deepEqual(await takeInventory(client), []);
   });
 
-  it("does not run in circles when a page names itself as the next", async () => {
+  it("stops if a page links to itself", async () => {
     cloud.on("GET /network/routers", ({ path }) => ({
       body: { routers: [{ id: path }], routers_links: [{ rel: "next", href: `http://x${path}` }] },
     }));
     assert.equal((await listObjects(await cloud.connect(), "router")).length, 1);
   });
 
-  it("has nothing of a service that the cloud does not offer", async () => {
+  it("returns nothing for a service that the cloud lacks", async () => {
     const small = await startFakeCloud({ services: ["compute"] });
     const client = await connectCloud({ env: small.environment() });
     assert.deepEqual(await listObjects(client, "volume"), []);
@@ -128,14 +128,14 @@ describe("the inventory of a project", () => {
   });
 });
 
-describe("two inventories", () => {
-  it("differ by what came and what went", () => {
+describe("compareInventories", () => {
+  it("returns added and removed objects", () => {
     const [a, b, c] = ["a", "b", "c"].map((id) => object({ id }));
     assert.ok(a && b && c);
     assert.deepEqual(compareInventories([a, b], [b, c]), { added: [c], removed: [a] });
   });
 
-  it("are told apart by kind and id, not by name or status", () => {
+  it("compares by kind and ID, not by name or status", () => {
     const before = object({ id: "1", name: "x", status: "BUILD" });
     const after = object({ id: "1", name: "y", status: "ACTIVE" });
     assert.deepEqual(compareInventories([before], [after]), { added: [], removed: [] });
@@ -143,7 +143,7 @@ describe("two inventories", () => {
     assert.deepEqual(compareInventories([before], [port]).added, [port]);
   });
 
-  it("do not count DHCP's ports, which Neutron makes and removes by itself", () => {
+  it("ignores DHCP ports, which Neutron creates and deletes by itself", () => {
     const dhcp = object({ kind: "port", owner: "network:dhcp" });
     assert.deepEqual(compareInventories([], [dhcp]), { added: [], removed: [] });
   });

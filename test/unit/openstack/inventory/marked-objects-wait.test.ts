@@ -6,10 +6,10 @@ import { projectOfEach } from "../../../support/cloud/empty-project.js";
 
 const fast = { interval: 1, timeout: 10_000 };
 
-describe("what is being deleted", () => {
+describe("deletion of an object", () => {
   const cloud = projectOfEach();
 
-  it("is waited for until the service no longer lists it", async () => {
+  it("waits until the service no longer lists the object", async () => {
     let looks = 0;
     cloud.on("DELETE /volumev3/volumes/v", { status: 202 });
     cloud.on("GET /volumev3/volumes/detail", () => ({
@@ -19,7 +19,7 @@ describe("what is being deleted", () => {
     assert.equal(looks, 3);
   });
 
-  it("is waited for as long as its kind may take, and whoever waits hears what for", async () => {
+  it("waits up to the limit of the object's kind, and reports the reason", async () => {
     const said: string[] = [];
     const notes = { interval: 1, every: 0, onWait: (text: string): void => void said.push(text) };
     let tries = 0;
@@ -62,7 +62,7 @@ describe("what is being deleted", () => {
     }
   });
 
-  it("is given up at once where its service tried and failed", async () => {
+  it("fails at once if the service tried and failed", async () => {
     const statuses = ["ERROR", "PENDING_DELETE", "ERROR"];
     cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 204 });
     cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
@@ -76,7 +76,7 @@ describe("what is being deleted", () => {
     assert.deepEqual(statuses, []);
   });
 
-  it("is named when it does not go", async () => {
+  it("reports an object that is not deleted in time", async () => {
     cloud.on("DELETE /compute/servers/s", { status: 204 });
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "s", status: "ERROR" }] } });
     const soon = { ...fast, timeout: 50 };
@@ -86,7 +86,7 @@ describe("what is being deleted", () => {
     );
   });
 
-  it("is asked for with some others only, where there are hundreds: so each has its own time", async () => {
+  it("runs for at most 20 of hundreds of objects at once, so that each has its own time limit", async () => {
     const volumes = Array.from({ length: 200 }, (_, index) =>
       object({ kind: "volume", id: `v${String(index)}` }),
     );

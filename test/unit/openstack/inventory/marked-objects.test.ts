@@ -21,14 +21,14 @@ const other = { name: "dev", identity: "ba9876543210" };
 const tags = getClusterTags(mark);
 const identities = new Set([mark.identity]);
 
-describe("what a cluster left", () => {
+describe("objects that a cluster left", () => {
   const cloud = projectOfEach();
   const written = (): string[] =>
     cloud.seen
       .filter(({ method, path }) => method !== "GET" && !path.endsWith("/tokens"))
       .map(({ method, path }) => `${method} ${path}`);
 
-  it("is found by its marks, with the reason; what is foreign is not listed", async () => {
+  it("are found by their marks, with the claim; foreign objects are omitted", async () => {
     cloud.on("GET /network/networks", {
       body: {
         networks: [
@@ -56,7 +56,7 @@ describe("what a cluster left", () => {
     );
   });
 
-  it("holds what has no tags yet: a run may end before they come", async () => {
+  it("include objects without tags, because a run may end before it has set the tags", async () => {
     const description = getClusterDescription(mark, "Kubernetes API");
     cloud.on("GET /network/floatingips", {
       body: {
@@ -82,7 +82,7 @@ describe("what a cluster left", () => {
     );
   });
 
-  it("holds a server group of an earlier release exactly when all of its servers are the cluster's", async () => {
+  it("include an earlier release's server group exactly if all its servers are the cluster's", async () => {
     cloud.on("GET /compute/servers/detail", {
       body: {
         servers: [
@@ -110,7 +110,7 @@ describe("what a cluster left", () => {
     );
   });
 
-  it("goes in an order in which nothing is in use: load balancers, servers, router without its routes, network", async () => {
+  it("are deleted so that none is in use: balancers, servers, router without routes, network", async () => {
     const orphans = (
       [
         ["network", "n"],
@@ -163,7 +163,7 @@ describe("what a cluster left", () => {
     ]);
   });
 
-  it("takes a credential's access rules along, unless another credential has them too", async () => {
+  it("include a credential's access rules, unless another credential uses the rules", async () => {
     const credential = object({ kind: "application credential", id: "c" });
     const user = `/identity/v3/users/${fakeUser}`;
     const rules = ["gone", "shared", "own"].map((id) => ({ id, service: "network" }));
@@ -183,7 +183,7 @@ describe("what a cluster left", () => {
     ]);
   });
 
-  it("names the access rules that stay, after it has tried all: nobody would find them again", async () => {
+  it("are reported if access rules remain, after all rules were tried, because nothing else lists them", async () => {
     const user = `/identity/v3/users/${fakeUser}`;
     const rules = ["stuck", "own"].map((id) => ({ id, service: "network" }));
     cloud.on(`GET ${user}/application_credentials/c`, {
@@ -207,7 +207,7 @@ describe("what a cluster left", () => {
     assert.equal(written().at(-1), `DELETE ${user}/access_rules/own`);
   });
 
-  it("may be a credential without access rules, or one that is gone", async () => {
+  it("may include a credential without access rules or one that is already deleted", async () => {
     const credential = object({ kind: "application credential", id: "c" });
     const path = `/identity/v3/users/${fakeUser}/application_credentials/c`;
     await deleteObject(await cloud.connect(), credential, fast);
@@ -217,13 +217,13 @@ describe("what a cluster left", () => {
     assert.deepEqual(written(), [`DELETE ${path}`, `DELETE ${path}`]);
   });
 
-  it("may be gone already", async () => {
+  it("may be deleted already", async () => {
     cloud.on("DELETE /compute/servers/s", { status: 404 });
     await deleteObject(await cloud.connect(), object({ id: "s" }), fast);
     assert.deepEqual(written(), ["DELETE /compute/servers/s"]);
   });
 
-  it("is not touched any more after a stop", async () => {
+  it("are left alone after a cancellation", async () => {
     const stop = new AbortController();
     cloud.on("DELETE /network/ports/p", () => {
       stop.abort();
@@ -247,7 +247,7 @@ describe("what a cluster left", () => {
     assert.deepEqual(written(), ["DELETE /network/ports/p"]);
   });
 
-  it("has come to its end with all others of its kind before an error is told", async () => {
+  it("are all processed within their kind before an error is reported", async () => {
     cloud.on("DELETE /network/ports/forbidden", { status: 403, body: {} });
     let tries = 0;
     cloud.on("DELETE /network/ports/used", () => ({ status: (tries += 1) < 5 ? 409 : 204 }));
@@ -256,7 +256,7 @@ describe("what a cluster left", () => {
     assert.equal(tries, 5);
   });
 
-  it("is not insisted on when the cloud forbids it", async () => {
+  it("are not retried if the cloud forbids the deletion", async () => {
     cloud.on("DELETE /compute/servers/s", {
       status: 403,
       body: { forbidden: { message: "policy" } },

@@ -20,8 +20,8 @@ const neutrons = [
   ...(["port", "floating IP", "security group"] as const),
 ] as const;
 
-describe("whose an object is", () => {
-  it("stands in tags, metadata or description", () => {
+describe("getOwnership", () => {
+  it("reads tags, metadata or description", () => {
     const marked = { mark, claim: "marked by stackadm" };
     const tags = ["x", ...getClusterTags(mark)];
     assert.deepEqual(getOwnership(object({ kind: "network", tags })), marked);
@@ -45,7 +45,7 @@ describe("whose an object is", () => {
     assert.deepEqual(getOwnership(balancer), marked);
   });
 
-  it("is told by the cloud controller's names and descriptions", () => {
+  it("reads names and descriptions of the cloud controller", () => {
     const claims = [
       object({ kind: "load balancer", name: `kube_service_${inCloud}_default_web` }),
       object({
@@ -70,7 +70,7 @@ describe("whose an object is", () => {
     ]);
   });
 
-  it("is nobody's by its name alone: a foreign machine may be called like ours", () => {
+  it("returns nothing for an equal name alone, because foreign objects may have it", () => {
     assert.equal(getOwnership(object({ name: "dev-control-plane-0" })), undefined);
     assert.equal(getOwnership(object({ kind: "network", name: "dev" })), undefined);
     for (const description of ["Part of cluster dev", `DNS of cluster ${inCloud}`, inCloud])
@@ -82,12 +82,12 @@ describe("whose an object is", () => {
     assert.equal(getOwnership(another), undefined);
   });
 
-  it("is known of a release without identities, as an object of no state", () => {
+  it("returns an empty identity for objects of a release without identities", () => {
     const old = object({ kind: "network", tags: ["stackadm-cluster=dev"] });
     assert.equal(getOwnership(old)?.mark.identity, "");
   });
 
-  it("comes back from everything that it was written into, whatever the cluster is called", () => {
+  it("returns the identity from every field that contains it, for any cluster name", () => {
     const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,26}[a-z0-9])?$/);
     const random = fc.stringMatching(/^[0-9a-f]{12}$/);
     fc.assert(

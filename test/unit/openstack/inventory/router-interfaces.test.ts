@@ -3,7 +3,7 @@ import { deleteObject } from "../../../../openstack/inventory/marked-objects.js"
 import { object } from "../../../support/cloud/cloud-object.js";
 import { projectOfEach } from "../../../support/cloud/empty-project.js";
 
-describe("a router that goes", () => {
+describe("deletion of a router", () => {
   const cloud = projectOfEach();
   const remove = async (): Promise<void> =>
     deleteObject(await cloud.connect(), object({ kind: "router", id: "r" }), {
@@ -13,7 +13,7 @@ describe("a router that goes", () => {
   const ports = (owners: readonly string[]) =>
     owners.map((owner) => ({ id: owner, device_owner: `network:${owner}` }));
 
-  it("leaves every subnet first, of whatever kind it is and however many there are; its other ports go by themselves", async () => {
+  it("detaches every subnet of any kind first; other ports are deleted by Neutron", async () => {
     cloud.on("GET /network/ports", ({ path }) =>
       path.includes("marker=1")
         ? { body: { ports: ports(["ha_router_replicated_interface"]) } }
@@ -39,7 +39,7 @@ describe("a router that goes", () => {
     ]);
   });
 
-  it("waits for a floating IP that is still going", async () => {
+  it("waits for a floating IP that is being deleted", async () => {
     cloud.on("GET /network/ports", { body: { ports: ports(["router_interface"]) } });
     let tries = 0;
     cloud.on("PUT /network/routers/r/remove_router_interface", () =>

@@ -10,7 +10,7 @@ import { inNoTime, startFakeCloud, type FakeCloud } from "../../../support/cloud
 
 const id = "0b1c2d3e-0000-4000-8000-000000000001";
 
-describe("what the cloud knows about a machine", () => {
+describe("server diagnostics", () => {
   let cloud: FakeCloud;
   beforeEach(async () => {
     cloud = await startFakeCloud();
@@ -26,7 +26,7 @@ describe("what the cloud knows about a machine", () => {
     cloud.on(`POST /compute/servers/${id}/action`, { body: { output } });
   };
 
-  it("is its status and Nova's fault, when Nova knows one", async () => {
+  it("contain status and Nova's fault", async () => {
     server({ status: "ERROR", fault: { message: "No valid host was found.", code: 500 } });
     assert.equal(
       await describeServer(await connect(), id),
@@ -34,7 +34,7 @@ describe("what the cloud knows about a machine", () => {
     );
   });
 
-  it("is its status and the end of its console, when Nova knows no fault", async () => {
+  it("contain status and the end of the console if Nova has no fault", async () => {
     server({ status: "ACTIVE" });
     consoleSays("booting\nKernel panic - not syncing\n");
     assert.equal(
@@ -43,7 +43,7 @@ describe("what the cloud knows about a machine", () => {
     );
   });
 
-  it("has at most 30 lines of console", async () => {
+  it("contain at most 30 lines of the console", async () => {
     server({ status: "ACTIVE" });
     consoleSays(Array.from({ length: 100 }, (_, line) => `line ${line}`).join("\n"));
     const lines = (await describeServer(await connect(), id)).split("\n");
@@ -52,12 +52,12 @@ describe("what the cloud knows about a machine", () => {
     assert.deepEqual(cloud.seen.at(-1)?.body, { "os-getConsoleOutput": { length: 30 } });
   });
 
-  it("shows a console without colours, control characters and cut ones", async () => {
+  it("omit colours and control characters, even partial ones", async () => {
     consoleSays("[\u001b[0;32m  OK  \u001b[0m] Started ssh\uFFFD\uFFFD.\r\nlogin:\u0007\n");
     assert.equal(await readConsoleTail(await connect(), id), "[  OK  ] Started ssh.\nlogin:");
   });
 
-  it("says that the console is empty, or that there is none", async () => {
+  it("report an empty or missing console", async () => {
     consoleSays(null);
     assert.equal(await readConsoleTail(await connect(), id), "(the console is empty)");
     cloud.on(`POST /compute/servers/${id}/action`, {
@@ -67,11 +67,11 @@ describe("what the cloud knows about a machine", () => {
     assert.match(await readConsoleTail(await connect(), id), /no console: .*not ready/);
   });
 
-  it("is that it does not exist any more", async () => {
+  it("report that the server no longer exists", async () => {
     assert.match(await describeServer(await connect(), id), /1 no longer exists/);
   });
 
-  it("is an error when the cloud cannot be asked", async () => {
+  it("throw if the cloud fails", async () => {
     cloud.on(`GET /compute/servers/${id}`, { status: 500, body: "broken" });
     await assert.rejects(
       async () => describeServer(await connect(), id),
@@ -79,7 +79,7 @@ describe("what the cloud knows about a machine", () => {
     );
   });
 
-  it("tells a server that stands still from one on which something may run", () => {
+  it("distinguish stopped servers from those on which a script may run", () => {
     const still = ["SHUTOFF", "PAUSED", "SUSPENDED", "RESCUE", "SHELVED", "ERROR", "DELETED"];
     const runs = ["ACTIVE", "REBOOT", "HARD_REBOOT", "PASSWORD", "VERIFY_RESIZE", "BUILD", "NEW"];
     assert.deepEqual(
@@ -88,7 +88,7 @@ describe("what the cloud knows about a machine", () => {
     );
   });
 
-  it("is asked by a name where only the name is known: one server, none any more, or nobody can tell", async () => {
+  it("are requested by name if the ID is unknown: one server, none, or an error for several", async () => {
     const answers = (...names: string[]): void => {
       cloud.on("GET /compute/servers/detail", {
         body: { servers: names.map((name) => ({ id, name, status: "SHUTOFF" })) },

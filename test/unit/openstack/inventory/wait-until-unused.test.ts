@@ -11,8 +11,8 @@ const refusal = (kind: "conflict" | "forbidden" | "not-found"): CloudError =>
 
 const waited = { what: "port 'p' (1)", bound: 60_000 };
 
-describe("what may still be in use", () => {
-  it("is asked for again until nothing uses it, or the time is over", async () => {
+describe("retryWhileInUse", () => {
+  it("retries until the object is unused or the time limit is reached", async () => {
     let tries = 0;
     const attempt = (until: number) => (): Promise<boolean> =>
       (tries += 1) < until ? Promise.reject(refusal("conflict")) : Promise.resolve(false);
@@ -22,14 +22,14 @@ describe("what may still be in use", () => {
     await assert.rejects(retryWhileInUse(attempt(Infinity), waited, soon), /said conflict/);
   });
 
-  it("is given up after its own bound, if nobody says otherwise", async () => {
+  it("uses the caller's bound if no timeout is set", async () => {
     const never = (): Promise<boolean> => Promise.reject(refusal("conflict"));
     const brief = { ...waited, bound: 20 };
     await assert.rejects(retryWhileInUse(never, brief, { interval: 1 }), /said conflict/);
     assert.equal(new TimedWait(waited, {}).isOver, false);
   });
 
-  it("is told from time to time to whoever waits, with what is still so", async () => {
+  it("reports the reason at intervals", async () => {
     const said: string[] = [];
     const options = { interval: 1, onWait: (text: string): void => void said.push(text) };
     let tries = 0;
@@ -43,7 +43,7 @@ describe("what may still be in use", () => {
     assert.equal(said[0], "Waiting for the port 'p' (1), 1 min at most: said conflict.");
   });
 
-  it("is not waited for any longer after a stop", async () => {
+  it("stops waiting on cancellation", async () => {
     const stop = new AbortController();
     const never = (): Promise<boolean> => {
       stop.abort();
@@ -53,7 +53,7 @@ describe("what may still be in use", () => {
     await assert.rejects(retryWhileInUse(never, waited, options), { name: "AbortError" });
   });
 
-  it("is not insisted on after another answer", async () => {
+  it("does not retry after another error", async () => {
     let tries = 0;
     const attempt = (): Promise<boolean> => {
       tries += 1;
@@ -63,13 +63,13 @@ describe("what may still be in use", () => {
     assert.equal(tries, 1);
   });
 
-  it("is not asked for any more after a stop", async () => {
+  it("sends no request after a cancellation", async () => {
     const signal = AbortSignal.abort(new Error("the lock is lost"));
     const never = (): Promise<boolean> => assert.fail("asked");
     await assert.rejects(retryWhileInUse(never, waited, { signal }), /the lock is lost/);
   });
 
-  it("may be gone", async () => {
+  it("treats an object that is missing as deleted", async () => {
     assert.equal(await isAlreadyGone(Promise.reject(refusal("not-found"))), true);
     assert.equal(await isAlreadyGone(Promise.resolve()), false);
     await assert.rejects(isAlreadyGone(Promise.reject(refusal("conflict"))), /said conflict/);

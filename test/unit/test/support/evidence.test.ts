@@ -26,7 +26,7 @@ const setup: TestRunSetup = {
   },
 };
 
-describe("a run of tests that records", () => {
+describe("evidence of a test run", () => {
   let root: string;
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "stackadm-evidence-"));
@@ -59,25 +59,25 @@ describe("a run of tests that records", () => {
   const fail = (): never => assert.fail("as it should");
   const five = "test/lab/all/control-planes/five.test.ts";
 
-  it("has a row when the last of its tests has passed, with the setup that was noted", async () => {
+  it("contains a row after the last of its tests has passed, with the recorded setup", async () => {
     const forget = noteSetup(() => Promise.resolve(setup));
     assert.deepEqual(await recorded(five, { one: pass, two: pass }), ["topology/five: container"]);
     forget();
   });
 
-  it("has none when one fails, before or after", async () => {
+  it("omits a row if one of its tests fails, before or after", async () => {
     const forget = noteSetup(() => Promise.resolve(setup));
     assert.deepEqual(await recorded(five, { one: fail, two: pass }), []);
     assert.deepEqual(await recorded(five, { one: pass, two: fail }), []);
     forget();
   });
 
-  it("has none when no setup is noted any more", async () => {
+  it("omits a row if no setup is active", async () => {
     noteSetup(() => Promise.resolve(setup))();
     assert.deepEqual(await recorded(five, { one: pass }), []);
   });
 
-  it("takes the setup that was noted last and is not over", async () => {
+  it("uses the latest active setup", async () => {
     const forget = noteSetup(() => Promise.resolve(setup));
     const forgetOther = noteSetup(() => Promise.resolve({ ...setup, machine: "kernel" }));
     assert.deepEqual(await recorded(five, { one: pass }), ["topology/five: kernel"]);
@@ -86,7 +86,7 @@ describe("a run of tests that records", () => {
     forget();
   });
 
-  it("leaves out rows of another image or another plugin", async () => {
+  it("omits rows of another image or plugin", async () => {
     const forget = noteSetup(() => Promise.resolve({ ...setup, image: "debian-13" }));
     const rows = await recorded("test/lab/life.test.ts", { one: pass });
     forget();

@@ -42,7 +42,7 @@ describe("lab/cloud/ebtables.sh", () => {
   const table = ["-t", "nat", "--concurrent"];
   const rule = (macs: string) => ["-i", "tap1", "--among-src", macs, "-j", "RETURN"];
 
-  it("passes everything else on unchanged", () => {
+  it("passes all other calls through unchanged", () => {
     assert.deepEqual(called(...table, "-A", "chain", ...rule("fa:16:3e:19:a3:01")), [
       "-t nat --concurrent -A chain -i tap1 --among-src fa:16:3e:19:a3:01 -j RETURN",
     ]);
@@ -61,7 +61,7 @@ describe("lab/cloud/ebtables.sh", () => {
     ]);
   });
 
-  it("takes a rule that is not there for deleted", () => {
+  it("treats the deletion of a missing rule as successful", () => {
     assert.deepEqual(called(...table, "-D", "neutronMAC-tap1", ...rule("fa:16:3e:0:0:9")), [
       "-t nat --concurrent -L neutronMAC-tap1",
     ]);

@@ -50,12 +50,12 @@ const ensure = (progress: Progress = silentProgress, signal?: AbortSignal) =>
   });
 const key = () => computeGoldenCloudKey(host.settings, host.paths);
 
-describe("lab/cloud/golden-cloud: configuring a tree of packages", () => {
+describe("writeCloudConfiguration", () => {
   useHost();
   const tree = () => join(host.root, "tree");
   const write = (path: string) => host.put(join("tree", path), "Debian's");
 
-  it("writes every file with its mode, whatever Debian had put there", async () => {
+  it("writes every file with its mode, over Debian's files", async () => {
     write("/etc/nova/nova.conf");
     await writeCloudConfiguration(tree(), host.settings, placeholderSecrets);
     for (const { path, content, mode } of nonEmpty(
@@ -69,7 +69,7 @@ describe("lab/cloud/golden-cloud: configuring a tree of packages", () => {
     }
   });
 
-  it("makes every link, also where a file or a folder was", async () => {
+  it("creates every link, over existing files and directories", async () => {
     const [first, second] = listCloudLinks();
     assert.ok(first && second);
     write(first.path);
@@ -80,7 +80,7 @@ describe("lab/cloud/golden-cloud: configuring a tree of packages", () => {
     }
   });
 
-  it("removes what must not run, and the identity of the host that built it", async () => {
+  it("deletes files that must not run, and the build host's identity", async () => {
     removedFiles.forEach(write);
     write("/etc/machine-id");
     await writeCloudConfiguration(tree(), host.settings, placeholderSecrets);
@@ -88,7 +88,7 @@ describe("lab/cloud/golden-cloud: configuring a tree of packages", () => {
     assert.equal(readFileSync(join(tree(), "etc/machine-id"), "utf8"), "");
   });
 
-  it("leaves nothing of the first passwords when done again", async () => {
+  it("leaves no password of an earlier call", async () => {
     mkdirSync(join(tree(), "etc"), { recursive: true });
     const first = await generateLabSecrets(host.settings, host.paths);
     const { tls, front, ...passwords } = first;
@@ -107,10 +107,10 @@ describe("lab/cloud/golden-cloud: configuring a tree of packages", () => {
   });
 });
 
-describe("lab/cloud/golden-cloud: the first time", () => {
+describe("ensureGoldenCloud: first call", () => {
   useHost();
 
-  it("is made of packages, image and first boot, in this order, each shown as a step", async () => {
+  it("creates packages, image and first boot in this order, each shown as a step", async () => {
     const titles: string[] = [];
     const step = (title: string) => (titles.push(title), silentProgress.step(title));
     const golden = await ensure({ ...silentProgress, step });
@@ -151,7 +151,7 @@ describe("lab/cloud/golden-cloud: the first time", () => {
     assert.match(started, /--rootfs \S+\/golden-[0-9a-f]+\.part \/sbin\/init$/);
   });
 
-  it("keeps passwords for the owner only, and the versions of all packages", async () => {
+  it("stores passwords readable only by the owner, and the versions of all packages", async () => {
     const { secrets } = await ensure();
     const file = join(host.paths.goldens, key(), "secrets.json");
     assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), secrets);
@@ -161,7 +161,7 @@ describe("lab/cloud/golden-cloud: the first time", () => {
     assert.match(versions, /^nova-common 2:26/m);
   });
 
-  it("unpacks the server image where Nova looks for it, without the builder's identity", async () => {
+  it("unpacks the server image into Nova's directory, without the builder's identity", async () => {
     const { root } = await ensure();
     const image = join(root, "srv/lab/nova/base", serverImageId);
     assert.equal(readlinkSync(join(image, "sbin/init")), "/lib/systemd/systemd");
@@ -184,7 +184,7 @@ describe("lab/cloud/golden-cloud: the first time", () => {
     assert.equal(readFileSync(mirrors, "utf8"), "https://deb.debian.org/debian\n");
   });
 
-  it("unpacks a server image whose network is netplan's, networkd's and resolved's", async () => {
+  it("unpacks a server image with netplan, networkd and resolved", async () => {
     const { root } = await ensure();
     const image = join(root, "srv/lab/nova/base", serverImageId);
     const stub = "../run/systemd/resolve/stub-resolv.conf";
@@ -197,7 +197,7 @@ describe("lab/cloud/golden-cloud: the first time", () => {
     assert.deepEqual(configured, ["01_debian_cloud.cfg", "99-lab.cfg"]);
   });
 
-  it("leaves neither a network nor a container nor a raised kernel setting", async () => {
+  it("leaves no network, no container and no raised kernel setting", async () => {
     const before = host.read("sys/fs/inotify/max_user_instances");
     await ensure();
     assert.equal(host.read("container"), undefined);
@@ -205,7 +205,7 @@ describe("lab/cloud/golden-cloud: the first time", () => {
     assert.ok(!existsSync(host.paths.kernelSettings));
   });
 
-  it("drops older goldens, packages and passwords, and what a crash left", async () => {
+  it("deletes older golden clouds, packages and passwords, and the remains of a crash", async () => {
     for (const name of ["golden-aaaaaaaaaaaa", "packages-bbbbbbbbbbbb", "image-cc.part"]) {
       mkdirSync(inStore(name));
       writeFileSync(inStore(name, ".subvolume"), "");
@@ -221,18 +221,18 @@ describe("lab/cloud/golden-cloud: the first time", () => {
   });
 });
 
-describe("lab/cloud/golden-cloud: the second time", () => {
+describe("ensureGoldenCloud: second call", () => {
   useHost();
   const none: Progress = { ...silentProgress, step: (title) => assert.fail(`${title} began`) };
 
-  it("is the same cloud with the same passwords, and nothing is called", async () => {
+  it("returns the same cloud with the same passwords and runs no command", async () => {
     const first = await ensure();
     host.calls();
     assert.deepEqual(await ensure(none), first);
     assert.deepEqual(host.calls(), []);
   });
 
-  it("makes another one for other networks from the kept packages and the kept image", async () => {
+  it("creates another cloud for other networks from the stored packages and image", async () => {
     const first = await ensure();
     const titles: string[] = [];
     const step = (title: string) => (titles.push(title), silentProgress.step(title));
@@ -245,7 +245,7 @@ describe("lab/cloud/golden-cloud: the second time", () => {
     assert.equal(await findGoldenCloud(host.settings, host.paths), undefined);
   });
 
-  it("is none when its passwords are gone: nobody could log in", async () => {
+  it("does not return a cloud whose passwords are missing, because no login would be possible", async () => {
     await ensure();
     writeFileSync(join(host.paths.goldens, "stray"), "");
     rmSync(join(host.paths.goldens, key()), { recursive: true });
@@ -253,10 +253,10 @@ describe("lab/cloud/golden-cloud: the second time", () => {
   });
 });
 
-describe("lab/cloud/golden-cloud: when it fails", () => {
+describe("ensureGoldenCloud: failures", () => {
   useHost();
 
-  it("says what a mirror said and keeps no half tree; the next call builds it", async () => {
+  it("reports the mirror's error and keeps no partial tree; the next call rebuilds the tree", async () => {
     host.put("fail", "mmdebstrap");
     await assert.rejects(ensure(), /no mirror/);
     assert.equal(await findGoldenCloud(host.settings, host.paths), undefined);
@@ -265,7 +265,7 @@ describe("lab/cloud/golden-cloud: when it fails", () => {
     assert.ok(!readdirSync(host.paths.store).some((name) => name.endsWith(".part")));
   });
 
-  it("takes container and network away after a first boot that failed, and keeps the packages", async () => {
+  it("deletes container and network after a failed first boot, and keeps the packages", async () => {
     host.put("inside", 'case "$*" in *first-boot*) echo "first boot failed" >&2; exit 1 ;; esac');
     await assert.rejects(ensure(), /first boot failed/);
     assert.equal(host.read("container"), undefined);
@@ -277,7 +277,7 @@ describe("lab/cloud/golden-cloud: when it fails", () => {
     assert.deepEqual(host.called("mmdebstrap"), []);
   });
 
-  it("takes them away when it is called off in the middle of the first boot", async () => {
+  it("deletes container and network on a cancellation during the first boot", async () => {
     host.put("inside", 'case "$*" in *first-boot*) echo booting; exec /bin/sleep 60 ;; esac');
     const stop = new AbortController();
     const step = () => ({
@@ -291,7 +291,7 @@ describe("lab/cloud/golden-cloud: when it fails", () => {
     assert.equal(await findGoldenCloud(host.settings, host.paths), undefined);
   });
 
-  it("leaves nothing running or half made when the network cannot be set up", async () => {
+  it("leaves no process and no partial tree if the network cannot be set up", async () => {
     host.stub("ip", 'case "$*" in *"addr add"*) echo "no such device" >&2; exit 1 ;; esac');
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout");
     await new Promise(setImmediate); // let mocha start its own timer first
@@ -301,7 +301,7 @@ describe("lab/cloud/golden-cloud: when it fails", () => {
     assert.ok(!existsSync(host.paths.kernelSettings), "the kernel's settings are put back");
   });
 
-  it("does not count a golden cloud whose image cannot be unpacked", async () => {
+  it("does not return a golden cloud whose image cannot be unpacked", async () => {
     host.stub("zstd", 'case "$*" in *-d*) echo "corrupt" >&2; exit 1 ;; *) cat ;; esac');
     await assert.rejects(ensure(), /tar/);
     assert.equal(await findGoldenCloud(host.settings, host.paths), undefined);

@@ -30,7 +30,7 @@ describe("lab/cloud/wait-for-ports.sh", () => {
     return { server, port: (server.address() as AddressInfo).port };
   };
 
-  it("returns at once when everything listens", async () => {
+  it("returns at once if all ports listen", async () => {
     const { server, port } = await listen();
     const done = spawnSync("packages/lab/cloud/wait-for-ports.sh", [String(port), String(port)]);
     server.close();
@@ -91,7 +91,7 @@ describe("lab/cloud/first-boot.sh", () => {
         .replaceAll("(/usr/", `(${sandbox.root}/usr/`),
     );
 
-  it("makes the databases before what uses them, and the offering when services start", () => {
+  it("creates databases before their users, and the offering after the services start", () => {
     const { code, calls, stdout, stderr } = boot();
     assert.equal(code, 0, stderr);
     const at = (text: string) => {
@@ -113,7 +113,7 @@ describe("lab/cloud/first-boot.sh", () => {
     assert.equal(stdout.trimEnd().split("\n").at(-1), "done");
   });
 
-  it("lets the lab's driver answer to the provider amphora, and changes no other name", () => {
+  it("makes the lab's driver answer to the provider amphora, and changes no other name", () => {
     assert.equal(boot().code, 0);
     assert.equal(
       sandbox.file(registered),
@@ -121,12 +121,12 @@ describe("lab/cloud/first-boot.sh", () => {
     );
   });
 
-  it("fails where Octavia has no such name", () => {
+  it("fails if Octavia has no such name", () => {
     sandbox.put(registered, "[octavia.api.drivers]\noctavia = one\n");
     assert.notEqual(boot().code, 0);
   });
 
-  it("makes Nova's databases in the order that Nova asks for", () => {
+  it("creates Nova's databases in the order that Nova requires", () => {
     const nova = boot().calls.filter((call) => call.startsWith("nova-manage"));
     assert.deepEqual(
       nova.map((call) => call.split(" ").slice(1, 3).join(" ")),
@@ -134,7 +134,7 @@ describe("lab/cloud/first-boot.sh", () => {
     );
   });
 
-  it("creates a database for every service that has one in its configuration", () => {
+  it("creates a database for every service whose configuration names one", () => {
     boot();
     const sql = sandbox.file("sql") ?? "";
     const files = listCloudFiles({ settings, secrets: placeholderSecrets }).map(
@@ -147,14 +147,14 @@ describe("lab/cloud/first-boot.sh", () => {
     for (const name of names) assert.ok(sql.includes(`create database ${name};`), name);
   });
 
-  it("keeps the administrator's password out of every command's arguments", () => {
+  it("keeps the administrator's password out of all command arguments", () => {
     const env = getBootstrapEnvironment(settings, { ...placeholderSecrets, admin: "admin-word" });
     const lines = Object.entries(env).map(([name, value]) => `export ${name}=${value}\n`);
     sandbox.put("etc/lab/cloud.env", lines.join(""));
     assert.ok(!boot().calls.join("\n").includes("admin-word"));
   });
 
-  it("fails with the line and what the command said, and does not start the services", () => {
+  it("fails with line number and command output, and does not start the services", () => {
     sandbox.stub("neutron-db-manage", 'echo "Access denied for user lab"; exit 1');
     const { code, stderr, calls } = boot();
     assert.notEqual(code, 0);
@@ -163,7 +163,7 @@ describe("lab/cloud/first-boot.sh", () => {
     assert.ok(!calls.some((call) => call.startsWith("systemctl start --no-block")));
   });
 
-  it("refuses to begin without its passwords", () => {
+  it("refuses to start without its passwords", () => {
     sandbox.put("etc/lab/cloud.env", "export REGION=lab\n");
     const { code, stderr, calls } = boot();
     assert.notEqual(code, 0);
@@ -223,7 +223,7 @@ describe("lab/cloud/bootstrap.py", () => {
   const named = (all: readonly Call[], path: string) =>
     all.filter(([called]) => called === `cloud.${path}`).map(([, , values]) => values);
 
-  it("makes everything that is offered, as it is offered", () => {
+  it("creates the complete offering", () => {
     const all = calls("create_offering");
     const { flavors, volumeTypes, externalNetworks, quotas } = getCloudOffering(settings);
     assert.deepEqual(named(all, "compute.create_flavor"), flavors);
@@ -249,7 +249,7 @@ describe("lab/cloud/bootstrap.py", () => {
     assert.deepEqual(named(all, "set_network_quotas"), [quotas.network]);
   });
 
-  it("gives every zone its own host, once all hosts are there", () => {
+  it("assigns every zone its own host, once all hosts exist", () => {
     const all = calls("create_offering");
     const hosts = all.filter(([path]) => path === "cloud.compute.add_host_to_aggregate");
     assert.deepEqual(
@@ -262,7 +262,7 @@ describe("lab/cloud/bootstrap.py", () => {
     );
   });
 
-  it("gives the tenant no role but member, which implies that of load balancers, and creator", () => {
+  it("gives the tenant only the roles member, which implies load balancer roles, and creator", () => {
     const all = calls("create_identities");
     const roles = all.filter(([path]) => path.endsWith("assign_project_role_to_user"));
     assert.equal(roles.length, 4, "two for the services, two for the tenant");
@@ -298,7 +298,7 @@ describe("lab/cloud/bootstrap.py", () => {
     assert.ok(regions < paths.indexOf("cloud.identity.create_endpoint"), "unknown regions");
   });
 
-  it("makes no second service where Keystone's own command has made one", () => {
+  it("creates no second identity service after Keystone's bootstrap command", () => {
     const made = named(calls("create_identities"), "identity.create_service").map(
       ({ type }) => type,
     );

@@ -19,7 +19,7 @@ import { computeGoldenCloudKey } from "../../../cloud/golden-cloud.js";
 import { managementPorts } from "../../../cloud/configuration/common.js";
 import { listOpenStackServices, getUnitName } from "../../../cloud/units.js";
 
-describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
+describe("startCloud, removeCloud and labStatus", () => {
   let host: StubHost;
   let cloud: FakeLabCloud;
   const golden = () => ({
@@ -57,7 +57,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     host.close();
   });
 
-  it("boots a copy of the golden cloud; the golden one is not touched", async () => {
+  it("boots a copy of the golden cloud and leaves the golden cloud unchanged", async () => {
     await start();
     const calls = host.calls();
     assert.ok(calls.some((call) => call.startsWith(`btrfs subvolume snapshot ${golden().root}`)));
@@ -73,7 +73,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     assert.ok(existsSync(join(configuration, "mirrors.conf")) && existsSync(mirrored));
   });
 
-  it("remembers what must be taken away before there is a container to take away", async () => {
+  it("records the objects to delete before the container exists", async () => {
     host.stub(
       "podman",
       'case "$*" in *" run "*) echo "no runtime" >&2; exit 126 ;; *) exit 125 ;; esac',
@@ -84,12 +84,12 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     assert.equal(state.settings.management.cidr, host.settings.management.cidr);
   });
 
-  it("ends when it is called off while the services start", async () => {
+  it("stops on a cancellation while the services start", async () => {
     await cloud.stop(managementPorts.compute);
     await assert.rejects(start(AbortSignal.timeout(700)), /abort|timeout/i);
   });
 
-  it("is up once it is started, with everything that its users need to know", async () => {
+  it("reports the started lab as up, with all facts for its users", async () => {
     await start();
     const status = await labStatus();
     assert.deepEqual([status.state, status.problems, status.current], ["up", [], true]);
@@ -98,7 +98,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     assert.deepEqual(status.versions, {}, "a golden cloud whose package list is gone");
   });
 
-  it("is broken when a service fails or an API is silent, each named", async () => {
+  it("reports a lab with a failed service or a silent API as broken, and names both", async () => {
     await start();
     host.put(
       "inside",
@@ -113,7 +113,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     ]);
   });
 
-  it("is broken when its container is gone, as after a reboot", async () => {
+  it("reports a lab without its container as broken, as after a reboot", async () => {
     await start();
     host.put("container");
     host.stub("podman", "exit 125");
@@ -121,7 +121,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     assert.deepEqual(status.problems, [`container ${host.settings.name} is not there`]);
   });
 
-  it("leaves nothing but the store's file when it is removed", async () => {
+  it("removes everything except the store's file", async () => {
     await start();
     await removeCloud(host.settings, host.paths);
     assert.equal(host.read("container"), undefined);
@@ -131,7 +131,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     assert.deepEqual(left, [`folder ${host.paths.state}`]);
   });
 
-  it("takes away what it left in the store of another cache folder, and that store's file stays", async () => {
+  it("removes mounts in the store of another cache directory, and keeps that store's file", async () => {
     await start();
     const { store, storeFile } = host.paths;
     // The code accepts only a real mount point, so /proc replaces the mounted store, and umount is
@@ -147,7 +147,7 @@ describe("lab/cloud/start-and-remove-cloud and lab/status", () => {
     assert.ok(existsSync(store));
   });
 
-  it("may be removed twice", async () => {
+  it("succeeds when called twice", async () => {
     await removeCloud(host.settings, host.paths);
     await removeCloud(host.settings, host.paths);
   });

@@ -9,7 +9,7 @@ import {
 import { startFakeLabCloud, type FakeLabCloud } from "../support/fake-lab-cloud.js";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 
-describe("lab/cloud/readiness of a cloud that starts", () => {
+describe("waitUntilCloudReady", () => {
   let host: StubHost;
   let cloud: FakeLabCloud;
   beforeEach(async () => {
@@ -46,13 +46,13 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     return found;
   };
 
-  it("is ready once every API answers and every worker has reported", async () => {
+  it("returns once every API answers and every worker has reported", async () => {
     const said: string[] = [];
     await wait((missing) => void said.push(missing));
     assert.deepEqual(said, []);
   });
 
-  it("asks every API for what it serves, not only for a connection", async () => {
+  it("requests a resource of every API instead of only connecting", async () => {
     const asked = new Set<string>();
     cloud.onRequest = (request) => asked.add(request.split(" ")[0] ?? "");
     await wait();
@@ -62,7 +62,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     }
   });
 
-  it("names APIs that accept no connection, before it logs in", async () => {
+  it("reports APIs that accept no connection, before it signs in", async () => {
     await cloud.stop(managementPorts.image);
     await cloud.stop(managementPorts.registry);
     cloud.onRequest = () => assert.fail("it asked an API");
@@ -71,7 +71,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
   });
 
   for (const worker of ["nova-conductor", "neutron-l3-agent", "cinder-volume", "backend"]) {
-    it(`waits for a ${worker} that has not reported, by its name, and goes on when it has`, async () => {
+    it(`waits for a ${worker} that has not reported, by name, and continues after the report`, async () => {
       const name = listExpectedWorkers(host.settings).find((one) => one.startsWith(`${worker} `));
       assert.ok(name);
       cloud.silent.add(name);
@@ -85,12 +85,12 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     });
   }
 
-  it("waits for a worker that says it is down", async () => {
+  it("waits for a worker that reports itself as down", async () => {
     cloud.down.add(`nova-compute ${host.settings.zones[1]?.host ?? ""}`);
     assert.equal(await firstLook(), "waiting for nova-compute labcloud-b");
   });
 
-  it("takes an API that fails for one that is not ready, and tries again", async () => {
+  it("retries an API that returns an error", async () => {
     cloud.broken.add(managementPorts.loadBalancer);
     await wait((missing) => {
       assert.match(missing, /:9876\/v2\/lbaas\/providers answers 500/);
@@ -98,7 +98,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     });
   });
 
-  it("takes a Keystone that does not know its users yet for one that is not ready", async () => {
+  it("retries a Keystone that does not know its users yet", async () => {
     cloud.password = "another";
     await wait((missing) => {
       assert.equal(missing, "waiting for keystone answers 401");
@@ -106,7 +106,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     });
   });
 
-  it("does not look at all when it is called off already", async () => {
+  it("sends no request after a cancellation", async () => {
     cloud.onRequest = () => assert.fail("it asked an API");
     const signal = AbortSignal.abort(new Error("called off"));
     const step = silentProgress.step("");

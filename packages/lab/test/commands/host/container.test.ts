@@ -14,7 +14,7 @@ import {
   StubHost,
 } from "../../../../../test/support/machine/stub-host.js";
 
-describe("lab/host/container at work", () => {
+describe("container on this host", () => {
   let host: StubHost;
   beforeEach(() => {
     host = new StubHost(hostStubs);
@@ -25,7 +25,7 @@ describe("lab/host/container at work", () => {
   const start = () =>
     startContainer({ settings: host.settings, root: "/store/running", mounts: {} });
 
-  it("is unknown before it is started, runs then, and is gone after its removal", async () => {
+  it("is unknown before its start, runs, and is absent after its removal", async () => {
     const { name } = host.settings;
     assert.equal(await getContainerState(name), undefined);
     await start();
@@ -34,31 +34,31 @@ describe("lab/host/container at work", () => {
     assert.equal(await getContainerState(name), undefined);
   });
 
-  it("is stopped when its processes were killed, although podman's monitor could not say so", async () => {
+  it("is stopped if its processes were killed, even without a report of podman's monitor", async () => {
     await start();
     host.put("killed");
     assert.equal(await getContainerState(host.settings.name), "stopped");
   });
 
-  it("is stopped when the runtime does not know it any more", async () => {
+  it("is stopped if the runtime no longer knows the container", async () => {
     await start();
     host.stub("runc", "echo 'container does not exist' >&2; exit 1");
     assert.equal(await getContainerState(host.settings.name), "stopped");
   });
 
-  it("removes nothing where there is nothing", async () => {
+  it("may be absent when removed", async () => {
     await removeContainer(host.settings.name);
     assert.deepEqual(host.called("podman", "--runtime", "runc", "rm"), []);
   });
 
-  it("tries again while the kernel still frees the processes", async () => {
+  it("is removed again while the kernel still frees its processes", async () => {
     await start();
     host.stub("podman", `case "$*" in *" rm "*) ${busyAtFirst} ;; esac\n${podman}`);
     await removeContainer(host.settings.name);
     assert.equal(await getContainerState(host.settings.name), undefined);
   });
 
-  it("says why a container stays", async () => {
+  it("reports why the removal failed", async () => {
     await start();
     const stub = `case "$*" in *inspect*) echo stopping ;; *) echo "device busy" >&2; exit 125 ;; esac`;
     host.stub("podman", stub);
@@ -73,7 +73,7 @@ describe("lab/host/container at work", () => {
     });
   });
 
-  it("passes input on only when there is some: podman would wait for it otherwise", async () => {
+  it("receives input only if the caller passes some, because podman would wait", async () => {
     await start();
     host.put("inside", 'case "$*" in *" -i "*) cat ;; *) echo no input ;; esac');
     const { name } = host.settings;
@@ -83,7 +83,7 @@ describe("lab/host/container at work", () => {
     assert.ok(!host.calls().join().includes("secret word"));
   });
 
-  it("fails with what the command inside said, and accepts codes that are no failure", async () => {
+  it("fails with the command's output, and accepts exit codes that the caller allows", async () => {
     host.put("inside", "echo no such unit >&2; exit 3");
     const command = ["systemctl", "is-active", "x"];
     await assert.rejects(runInContainer(host.settings.name, command), /code 3: no such unit/);
@@ -91,7 +91,7 @@ describe("lab/host/container at work", () => {
     assert.equal(code, 3);
   });
 
-  it("knows the process of its init on the host", async () => {
+  it("has its init process on the host", async () => {
     host.stub("podman", "echo 4711");
     assert.equal(await getContainerPid(host.settings.name), 4711);
   });

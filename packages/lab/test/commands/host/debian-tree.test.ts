@@ -8,7 +8,7 @@ import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 /** Stub of setpriv: runs the inner command without namespaces. */
 const setpriv = 'while [ "$1" != --mount-proc ]; do shift; done; shift; exec "$@"';
 
-describe("lab/host/debian-tree at work", () => {
+describe("buildDebianTree", () => {
   let host: StubHost;
   let temporary: string;
   const saved = process.env["TMPDIR"];
@@ -37,7 +37,7 @@ describe("lab/host/debian-tree at work", () => {
       ...(signal && { signal }),
     });
 
-  it("gives mmdebstrap the host's way to its mirrors, in a file that is there while it runs", async () => {
+  it("passes the host's mirror access to mmdebstrap, in a file that exists during the run", async () => {
     host.stub(
       "mmdebstrap",
       'for word; do case "$word" in --aptopt=*) cp "${word#*=}" "$root/used" ;; esac; done',
@@ -47,7 +47,7 @@ describe("lab/host/debian-tree at work", () => {
     assert.match(host.called("mmdebstrap").join(), /--include=systemd,sudo bookworm \S+\/tree/);
   });
 
-  it("has apt prefer the backports of the source packages that are named, and of no other", async () => {
+  it("prefers backports of exactly the named source packages", async () => {
     host.stub(
       "mmdebstrap",
       'for word; do case "$word" in --setup-hook=upload*) set -- $word; cp "$2" "$root/preferred"; echo "$3" >"$root/target" ;; esac; done',
@@ -63,7 +63,7 @@ describe("lab/host/debian-tree at work", () => {
     assert.doesNotMatch(host.called("mmdebstrap").at(-1) ?? "", /backports|setup-hook/);
   });
 
-  it("takes the release's own packages where the mirror has no backports any more", async () => {
+  it("uses the release's own packages if the mirror has no backports", async () => {
     host.stub(
       "mmdebstrap",
       `case "$*" in *-backports*) touch "$root/tree/part"
@@ -81,7 +81,7 @@ describe("lab/host/debian-tree at work", () => {
     assert.deepEqual(readdirSync(temporary), []);
   });
 
-  it("tells what is downloaded and set up, and nothing else", async () => {
+  it("reports only downloads and installations", async () => {
     host.stub(
       "mmdebstrap",
       `echo "Get:1 http://m/debian bookworm/main amd64 sudo amd64 1.9 [1 kB]"
@@ -92,7 +92,7 @@ describe("lab/host/debian-tree at work", () => {
     assert.deepEqual(said.sort(), ["Setting up sudo (1.9) ...", "download sudo amd64 1.9 [1 kB]"]);
   });
 
-  it("fails with what mmdebstrap said last, and leaves no file of its own", async () => {
+  it("fails with mmdebstrap's last output, and leaves no file", async () => {
     host.stub("mmdebstrap", 'echo "E: unable to fetch InRelease" >&2; exit 100');
     await assert.rejects(build(), /'mmdebstrap' ended with code 100: E: unable to fetch InRelease/);
     assert.deepEqual(readdirSync(temporary), []);
@@ -108,7 +108,7 @@ describe("lab/host/debian-tree at work", () => {
     });
   });
 
-  it("ends when it is called off, and leaves no file of its own", async () => {
+  it("stops on cancellation, and leaves no file", async () => {
     host.stub("mmdebstrap", "echo I: started; exec /bin/sleep 60");
     const stop = new AbortController();
     await assert.rejects(

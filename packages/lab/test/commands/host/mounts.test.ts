@@ -11,13 +11,13 @@ describe("lab/host/mounts", () => {
     host.close();
   });
 
-  it("tries again while a mount is in use", async () => {
+  it("retries while a mount is in use", async () => {
     assert.ok(await isMounted("/proc"), "a mount that every host has; umount is a stub here");
     await unmount("/proc");
     assert.deepEqual(host.calls(), Array(3).fill("umount /proc"));
   });
 
-  it("leaves alone what is not mounted", async () => {
+  it("ignores a directory that is not mounted", async () => {
     await unmount(host.root);
     assert.deepEqual(host.calls(), []);
   });

@@ -13,7 +13,7 @@ describe("lab/host/requirements: links", () => {
   });
   const isRoot = process.getuid?.() === 0;
 
-  it("tries veth, bridge and vxlan in a namespace that it takes away again", async () => {
+  it("creates veth, bridge and vxlan in a temporary namespace and deletes the namespace", async () => {
     const facts = await readHost({ ...host.paths, cache: host.root });
     assert.equal(facts.links, undefined);
     const calls = host.called("ip");
@@ -30,7 +30,7 @@ describe("lab/host/requirements: links", () => {
     assert.equal(calls.at(-1), "ip netns del stackadm-probe");
   });
 
-  it("says what the kernel lacks in its own words, and still takes the namespace away", async () => {
+  it("reports the kernel's errors and still deletes the namespace", async () => {
     const lacking = 'case "$*" in *vxlan*) echo "Error: Unknown device type." >&2; exit 2 ;; esac';
     host.stub("ip", `${lacking}\n${ip}`);
     const expected = isRoot ? /vxlan and bridges \(.*Unknown device type/s : /root/;

@@ -25,7 +25,7 @@ const useHost = (): void => {
   });
 };
 
-describe("lab/host/set-up-network: collisions on this host", () => {
+describe("checkCollisions", () => {
   useHost();
   const routes = (dst: string) =>
     JSON.stringify([
@@ -33,12 +33,12 @@ describe("lab/host/set-up-network: collisions on this host", () => {
       { dst, dev: "tun0" },
     ]);
 
-  it("lets networks through that nothing uses", async () => {
+  it("accepts unused networks", async () => {
     host.stub("ip", `echo '${routes("203.0.113.0/24")}'`);
     await checkCollisions(host.settings, []);
   });
 
-  it("refuses a network that a route leads to, and names the settings that move it", async () => {
+  it("refuses a network with an existing route, and names the settings that change the network", async () => {
     host.stub(
       "ip",
       `case "$*" in *route*) echo '${routes("192.0.0.0/16")}' ;; *) echo '[]' ;; esac`,
@@ -51,7 +51,7 @@ describe("lab/host/set-up-network: collisions on this host", () => {
     });
   });
 
-  it("refuses a network that the package mirrors are in", async () => {
+  it("refuses a network that contains the package mirrors", async () => {
     const inside = {
       ...host.settings,
       external: { ...host.settings.external, cidr: "127.0.0.0/24" },
@@ -60,12 +60,12 @@ describe("lab/host/set-up-network: collisions on this host", () => {
     await assert.rejects(checkCollisions(inside, ["localhost"]), /address of localhost/);
   });
 
-  it("ignores a mirror whose name nobody knows: apt will tell", async () => {
+  it("ignores a mirror whose name cannot be resolved, because apt reports the error", async () => {
     host.stub("ip", "echo '[]'");
     await checkCollisions(host.settings, ["no-such-host.invalid"]);
   });
 
-  it("says each collision once, however many tables the route is in", async () => {
+  it("reports each collision once, in however many tables the route is", async () => {
     const twice = JSON.stringify([1, 2].map(() => ({ dst: "192.0.2.0/24", dev: "tun0" })));
     host.stub("ip", `case "$*" in *route*) echo '${twice}' ;; *) echo '[]' ;; esac`);
     await assert.rejects(
@@ -75,10 +75,10 @@ describe("lab/host/set-up-network: collisions on this host", () => {
   });
 });
 
-describe("lab/host/set-up-network: setting up and taking away", () => {
+describe("setUpNetwork and tearDownNetwork", () => {
   useHost();
 
-  it("raises the kernel's settings first, then makes links and rules in their order", async () => {
+  it("raise kernel settings first, then create links and rules in order", async () => {
     await setUpNetwork(host.settings, host.paths);
     const planned = [...listLinkCommands(host.settings), ...listFirewallCommands(host.settings)];
     assert.deepEqual(
@@ -90,13 +90,13 @@ describe("lab/host/set-up-network: setting up and taking away", () => {
     }
   });
 
-  it("stops at the first command that fails, with what it said", async () => {
+  it("stop at the first failed command with its output", async () => {
     host.stub("ip", 'case "$*" in *addr*) echo "Permission denied" >&2; exit 2 ;; esac');
     await assert.rejects(setUpNetwork(host.settings, host.paths), /Permission denied/);
     assert.deepEqual(host.called("iptables"), []);
   });
 
-  it("deletes exactly the rules with the lab's name and puts the kernel's settings back", async () => {
+  it("delete exactly the rules with the lab's name and restore the kernel settings", async () => {
     const before = host.read("sys/fs/inotify/max_user_instances");
     await setUpNetwork(host.settings, host.paths);
     const { name } = host.settings;
@@ -120,7 +120,7 @@ describe("lab/host/set-up-network: setting up and taking away", () => {
     assert.equal(Number(host.read("sys/fs/inotify/max_user_instances")), Number(before));
   });
 
-  it("waits until the kernel lets go of interfaces and the namespace", async () => {
+  it("wait until the kernel has released interfaces and namespace", async () => {
     await setUpNetwork(host.settings, host.paths);
     const made = Object.values(host.settings.devices).sort();
     assert.deepEqual((await listNetworkRemains(host.settings, host.paths)).sort(), [
@@ -132,18 +132,18 @@ describe("lab/host/set-up-network: setting up and taking away", () => {
     assert.deepEqual(await listNetworkRemains(host.settings, host.paths), []);
   });
 
-  it("tears down where nothing was set up", async () => {
+  it("succeed if nothing was set up", async () => {
     await tearDownNetwork(host.settings, host.paths);
     assert.deepEqual(host.called("ip"), []);
   });
 
-  it("takes a packet filter that cannot be read for one without our rules", async () => {
+  it("treat an unreadable packet filter as one without the lab's rules", async () => {
     host.stub("iptables", "echo no such table >&2; exit 3");
     assert.deepEqual(await listNetworkRemains(host.settings, host.paths), []);
     await tearDownNetwork(host.settings, host.paths);
   });
 
-  it("counts the rules that are left", async () => {
+  it("count the remaining rules", async () => {
     const rule = `-A FORWARD -i x -m comment --comment ${host.settings.name} -j ACCEPT`;
     host.stub("iptables", `case "$*" in *filter*) echo '${rule}'; echo '${rule}' ;; esac`);
     assert.deepEqual(await listNetworkRemains(host.settings, host.paths), ["2 iptables rules"]);

@@ -30,12 +30,12 @@ const useHost = (): void => {
 };
 const inStore = (...parts: string[]): string => join(host.paths.store, ...parts);
 
-describe("lab/host/store: opening", () => {
+describe("openStore", () => {
   useHost();
   const mark = () => `${host.paths.storeFile}.boot`;
   const relative = (file: string) => file.slice(host.root.length + 1);
 
-  it("makes a sparse file for its owner only, and mounts it where nobody else can look in", async () => {
+  it("creates a private sparse file and mounts it in a private directory", async () => {
     await openStore(host.paths);
     const { size, blocks, mode } = statSync(host.paths.storeFile);
     assert.equal(size, 80 * 2 ** 30);
@@ -47,7 +47,7 @@ describe("lab/host/store: opening", () => {
     assert.ok(mounted[0]?.endsWith(`${host.paths.storeFile} ${host.paths.store}`));
   });
 
-  it("leaves no store when it cannot be formatted", async () => {
+  it("leaves no store if formatting fails", async () => {
     host.stub("mkfs.btrfs", "echo no space >&2; exit 1");
     await assert.rejects(openStore(host.paths), /no space/);
     assert.ok(!existsSync(host.paths.storeFile));
@@ -56,7 +56,7 @@ describe("lab/host/store: opening", () => {
     assert.ok(existsSync(host.paths.storeFile));
   });
 
-  it("keeps what is there, and does not check it, after an orderly end", async () => {
+  it("keeps the content without a check after an orderly shutdown", async () => {
     host.put(relative(host.paths.storeFile), "clouds");
     await openStore(host.paths);
     assert.equal(readFileSync(host.paths.storeFile, "utf8"), "clouds");
@@ -66,7 +66,7 @@ describe("lab/host/store: opening", () => {
     );
   });
 
-  it("marks the boot before it mounts, so that a crash while mounting is noticed too", async () => {
+  it("marks the boot before mounting, so that a crash during mounting is detected too", async () => {
     host.stub("mount", `[ -s "${mark()}" ] || { echo unmarked >&2; exit 1; }`);
     await openStore(host.paths);
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8");
@@ -77,7 +77,7 @@ describe("lab/host/store: opening", () => {
     ["sound", 0, true],
     ["damaged", 1, false],
   ] as const) {
-    it(`${kept ? "keeps" : "makes anew"} a store that is ${state} after the host went down with it`, async () => {
+    it(`${kept ? "keeps" : "recreates"} a ${state} store after a crash of the host`, async () => {
       host.put(relative(host.paths.storeFile), "clouds");
       host.put(relative(mark()), "another boot\n");
       host.stub("btrfs", `[ "$1" != check ] || exit ${code}`);
@@ -88,10 +88,10 @@ describe("lab/host/store: opening", () => {
   }
 });
 
-describe("lab/host/store: subvolumes", () => {
+describe("subvolumes", () => {
   useHost();
 
-  it("are deleted with the ones inside them, the deepest first", async () => {
+  it("are deleted with nested ones, the deepest first", async () => {
     for (const path of ["running", "running/base", "running/base/image", "running-too"]) {
       await createSubvolume(inStore(path));
     }
@@ -100,19 +100,19 @@ describe("lab/host/store: subvolumes", () => {
     assert.ok(existsSync(inStore("running-too")), "a neighbour with a longer name stays");
   });
 
-  it("are deleted as soon as nothing uses them any more", async () => {
+  it("are deleted as soon as they are unused", async () => {
     for (const path of ["running", "running/base"]) await createSubvolume(inStore(path));
     host.stub("btrfs", `case $2 in delete) ${busyAtFirst} ;; esac\n${btrfs}`);
     await deleteSubvolume(host.paths, inStore("running"));
     assert.ok(!existsSync(inStore("running")));
   });
 
-  it("may be deleted when there are none", async () => {
+  it("may be absent when deleted", async () => {
     await deleteSubvolume(host.paths, inStore("nothing"));
     assert.deepEqual(host.calls(), []);
   });
 
-  it("are copied with everything inside, and the copy is independent", async () => {
+  it("are copied with their content, and the copy is independent", async () => {
     for (const path of ["golden", "golden/base", "golden/base/image"]) {
       await createSubvolume(inStore(path));
     }
@@ -124,7 +124,7 @@ describe("lab/host/store: subvolumes", () => {
     assert.equal(readFileSync(inStore("running/base/image/init"), "utf8"), "systemd");
   });
 
-  it("are listed without the ones inside them", async () => {
+  it("are listed without nested ones", async () => {
     for (const path of ["golden-1", "golden-1/base", "packages-2"]) {
       await createSubvolume(inStore(path));
     }
@@ -132,10 +132,10 @@ describe("lab/host/store: subvolumes", () => {
   });
 });
 
-describe("lab/host/store: loop devices", () => {
+describe("loop devices", () => {
   useHost();
 
-  it("are released when their file lies in the subvolume, and only then", async () => {
+  it("are released only if their file is in the subvolume", async () => {
     const running = inStore("running");
     mkdirSync(running);
     const here = formatDeviceNumber(statSync(running, { bigint: true }).dev);

@@ -71,7 +71,7 @@ echo certificates >"$tree/etc/ssl/certs/ca-certificates.crt"
 touch "$tree/usr/bin/python3" "$tree/usr/bin/dash" "$tree/tmp/left"`,
 };
 
-describe("ensureKubernetes", function () {
+describe("ensureKubernetesSite", function () {
   this.timeout(60_000);
   let folder: string;
   const saved = new Map(
@@ -110,7 +110,7 @@ describe("ensureKubernetes", function () {
   );
   const store = () => new RegistryStore(join(site(), "registry"));
 
-  it("can be stopped between two components and keeps what is built", async () => {
+  it("stops between two components and keeps the built ones", async () => {
     const stop = new AbortController();
     let steps = 0;
     const progress: Progress = {
@@ -130,7 +130,7 @@ describe("ensureKubernetes", function () {
     assert.ok(!existsSync(join(cache(), "lock")));
   });
 
-  it("builds the rest at the next call and says where the site is", async () => {
+  it("builds the rest at the next call and returns the site's path", async () => {
     const facts = await ensureKubernetesSite({ version, progress: silentProgress });
     assert.deepEqual(facts, {
       version,
@@ -142,7 +142,7 @@ describe("ensureKubernetes", function () {
     assert.equal(readFileSync(facts.keyFile, "utf8"), "PUBLIC\n");
   });
 
-  it("fills the registry with every image under every name and tag", () => {
+  it("stores every image under every name and tag in the registry", () => {
     for (const { repository, aliases = [], tags } of nonEmpty(
       getKubernetesRelease(version).images,
     )) {
@@ -155,7 +155,7 @@ describe("ensureKubernetes", function () {
     }
   });
 
-  it("lists in the site's manifest what it is made of and in what it differs", () => {
+  it("lists in the site's manifest all components and their differences to upstream", () => {
     const manifest = readSiteManifest(site(), version);
     assert.ok(manifest);
     assert.equal(manifest.components.length, getKubernetesRelease(version).components.length);
@@ -166,21 +166,21 @@ describe("ensureKubernetes", function () {
     assert.deepEqual(agnhost?.tags, ["2.53", "2.63.0"]);
   });
 
-  it("does nothing when all is there", async () => {
+  it("does nothing if everything exists", async () => {
     const before = builds();
     const progress: Progress = { ...silentProgress, step: () => assert.fail("a step began") };
     await ensureKubernetesSite({ version, progress });
     assert.equal(builds(), before);
   });
 
-  it("offers containerd where Docker does, and not with Kubernetes", () => {
+  it("offers containerd in Docker's repository, not in Kubernetes'", () => {
     const place = join(site(), "packages");
     assert.ok(existsSync(join(place, "linux/debian/dists/bookworm/InRelease")));
     const names = readdirSync(join(place, "v1.36/deb"));
     assert.ok(!names.some((name) => name.startsWith("containerd")), names.join());
   });
 
-  it("only writes the apt repositories for a site of an earlier release, which had one", async () => {
+  it("only writes the apt repositories for a site of an earlier release with one repository", async () => {
     const file = join(site(), `site-v${version}.json`);
     const manifest = JSON.parse(readFileSync(file, "utf8")) as { apt: Record<string, unknown> };
     delete manifest.apt["dockerKeyFingerprint"];
@@ -193,7 +193,7 @@ describe("ensureKubernetes", function () {
     assert.equal(builds(), before);
   });
 
-  it("writes images again when one is damaged, without building", async () => {
+  it("writes a damaged image again without building", async () => {
     const [image] = readSiteManifest(site(), version)?.images ?? [];
     assert.ok(image);
     const before = builds();
@@ -205,7 +205,7 @@ describe("ensureKubernetes", function () {
     assert.equal(builds(), before);
   });
 
-  it("builds for another minor only what differs, beside the first", async () => {
+  it("builds only the differing components of another minor, in addition to the first", async () => {
     const before = builds();
     const facts = await ensureKubernetesSite({ version: "1.35.4", progress: silentProgress });
     assert.equal(facts.aptPath, "v1.35/deb");
@@ -220,12 +220,12 @@ describe("ensureKubernetes", function () {
     });
   });
 
-  it("keeps the signing key for all versions, readable by its owner only", async () => {
+  it("stores one signing key for all versions, readable only by its owner", async () => {
     const { statSync } = await import("node:fs");
     assert.equal(statSync(join(cache(), "key", "secret.asc")).mode & 0o777, 0o600);
   });
 
-  it("adds what somebody asks for beside the versions, once, and says where its manifests are", async () => {
+  it("adds a requested add-on once, and returns the path of its manifests", async () => {
     for (const file of ["node/filesystem/etc/rc.local", "node/filesystem/sbin/start_runit"]) {
       mkdirSync(join(folder, file, ".."), { recursive: true });
       writeFileSync(join(folder, file), "#!/bin/sh\n");
@@ -250,7 +250,7 @@ describe("ensureKubernetes", function () {
     );
   });
 
-  it("leaves nothing unfinished and stores no blob that no image uses", () => {
+  it("leaves no partial file and no blob that no image uses", () => {
     const names = readdirSync(cache(), { recursive: true }).map(String);
     assert.ok(!names.includes("go"));
     assert.deepEqual(
@@ -260,7 +260,7 @@ describe("ensureKubernetes", function () {
     assert.equal(store().prune(listBlobsInUse(site())), 0);
   });
 
-  it("takes what nobody needs out of the Debian layer", () => {
+  it("builds reduced Debian layers", () => {
     const layers = readdirSync(join(cache(), "layers")).filter((name) =>
       name.startsWith("debian-"),
     );
@@ -269,7 +269,7 @@ describe("ensureKubernetes", function () {
     assert.equal(layers.length, 3);
   });
 
-  it("waits for another process that builds, says for whom, and then finds all done", async () => {
+  it("waits for another building process, reports the process, and then uses its result", async () => {
     const lock = join(cache(), "lock");
     const manifest = join(site(), `site-v${version}.json`);
     const text = readFileSync(manifest, "utf8");
@@ -296,7 +296,7 @@ describe("ensureKubernetes", function () {
     assert.deepEqual(said, [`Wait for process ${process.pid}`, "building", "done"]);
   });
 
-  it("refuses a version it does not know before it builds anything", async () => {
+  it("refuses an unknown version before building anything", async () => {
     await assert.rejects(
       ensureKubernetesSite({ version: "1.30.0", progress: silentProgress }),
       /1\.36\.3/,

@@ -18,7 +18,7 @@ const listed = (armored: string): string[][] =>
 const of = (kind: string, armored: string): string[] =>
   listed(armored).find(([first]) => first === kind) ?? [];
 
-describe("signing keys, by gpg itself", function () {
+describe("signing keys with the real gpg", function () {
   this.timeout(60_000);
   let folder: string;
   let plain: SigningKey;
@@ -32,7 +32,7 @@ describe("signing keys, by gpg itself", function () {
     rmSync(folder, { recursive: true });
   });
 
-  it("sign by themselves, or by a subkey", () => {
+  it("sign directly or by a subkey", () => {
     assert.match(of("pub", plain.publicKey)[11] ?? "", /s/);
     assert.deepEqual(of("sub", plain.publicKey), []);
     assert.doesNotMatch(of("pub", withSubkey.publicKey)[11] ?? "", /s/);
@@ -40,7 +40,7 @@ describe("signing keys, by gpg itself", function () {
     assert.equal(of("fpr", withSubkey.publicKey)[9], withSubkey.fingerprint);
   });
 
-  it("are the same key when their term is over, of which the day is in the key", async () => {
+  it("have the same fingerprint in an expired copy, which contains the end date", async () => {
     const expired = await plain.expired();
     assert.equal(of("fpr", expired)[9], plain.fingerprint);
     assert.equal(of("pub", plain.publicKey)[6], "");

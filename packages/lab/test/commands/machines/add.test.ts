@@ -9,7 +9,7 @@ import { debianReleases } from "../../../machines/debian-releases.js";
 import type { RunningLabRecord } from "../../../state.js";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 
-describe("lab/machines/add", () => {
+describe("addMachineImages", () => {
   let host: StubHost;
   let state: RunningLabRecord;
   beforeEach(() => {
@@ -44,7 +44,7 @@ describe("lab/machines/add", () => {
   const asked = () =>
     host.called("podman").flatMap((call) => / (missing|offer)$/.exec(call)?.[1] ?? []);
 
-  it("puts only those images into Glance that it does not have, and leaves no copy in the cloud", async () => {
+  it("uploads only images that Glance lacks, and leaves no copy in the cloud", async () => {
     cloud("debian-13-emulated");
     await add();
     assert.deepEqual(asked(), ["missing", "offer"]);
@@ -52,19 +52,19 @@ describe("lab/machines/add", () => {
     assert.deepEqual(readdirSync(join(getRunningCloudRoot(host.paths), "srv/lab")), []);
   });
 
-  it("does nothing when they are there", async () => {
+  it("does nothing if all images exist", async () => {
     cloud("");
     await add();
     assert.deepEqual(asked(), ["missing"]);
   });
 
-  it("leaves no copy in the cloud when Glance refuses", async () => {
+  it("leaves no copy in the cloud if Glance refuses an image", async () => {
     cloud("debian-12-emulated", "exit 1");
     await assert.rejects(add());
     assert.deepEqual(readdirSync(join(getRunningCloudRoot(host.paths), "srv/lab")), []);
   });
 
-  it("says what to do without a lab, and with one that has no qemu", async () => {
+  it("reports what to do without a lab, and with a lab without qemu", async () => {
     await assert.rejects(
       addMachineImages({
         paths: host.paths,

@@ -27,7 +27,7 @@ done`;
 /** Returns a stub that runs the real command, for commands that write the disk. */
 const real = (name: string): string => `exec env PATH=/usr/sbin:/usr/bin:/sbin:/bin ${name} "$@"`;
 
-describe("lab/machines/build at work", () => {
+describe("ensureMachineImages", () => {
   let host: StubHost;
   const trusted = ["certificate of an authority\n"];
   const build = () => ensureMachineImages({ paths: host.paths, trusted, progress: silentProgress });
@@ -57,7 +57,7 @@ describe("lab/machines/build at work", () => {
     }
   }
 
-  it("writes for each release a disk with its kernel and initrd beside it", async () => {
+  it("writes for each release a disk, its kernel and its initrd", async () => {
     const images = await build();
     assert.deepEqual(
       images.map(({ name, version }) => [name, version]),
@@ -81,7 +81,7 @@ describe("lab/machines/build at work", () => {
       assert.equal(onDisk(folder, path), undefined, path);
   });
 
-  it("takes each from its own release, and nothing the second time", async () => {
+  it("builds each image from its own release, and nothing the second time", async () => {
     await build();
     const suites = host.called("mmdebstrap").map((call) => / (\w+) \/\S+\/tree/.exec(call)?.[1]);
     assert.deepEqual(suites, ["bookworm", "trixie"]);
@@ -89,7 +89,7 @@ describe("lab/machines/build at work", () => {
     assert.deepEqual(host.called("mmdebstrap"), []);
   });
 
-  it("leaves nothing that counts when it fails, and deletes images of other keys", async () => {
+  it("leaves no valid image after a failure, and deletes images of other keys", async () => {
     host.stub("mkfs.ext4", "echo no space left >&2; exit 1");
     await assert.rejects(build(), /no space left/);
     const [image] = await (host.stub("mkfs.ext4", real("mkfs.ext4")), build());
@@ -101,14 +101,14 @@ describe("lab/machines/build at work", () => {
     assert.ok(existsSync(image.folder));
   });
 
-  it("refuses a tree whose kernel is not known for certain", async () => {
+  it("refuses a tree with an ambiguous kernel", async () => {
     host.stub("mmdebstrap", `${mmdebstrap}\ntouch "$tree/boot/vmlinuz-6.1.0-2-cloud-amd64"`);
     await assert.rejects(build(), /has 2 files vmlinuz-\*, not one/);
   });
 });
 
-describe("lab/machines/build", () => {
-  it("names an image after all that is in it", () => {
+describe("getMachineImage", () => {
+  it("derives an image's name from its complete content", () => {
     const [release] = debianReleases;
     assert.ok(release);
     const paths = { cache: "/cache" } as StubHost["paths"];

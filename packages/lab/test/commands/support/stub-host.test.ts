@@ -4,7 +4,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { StubHost } from "../../../../../test/support/machine/stub-host.js";
 
-describe("the host of the lab's tests", () => {
+describe("stub host of the lab's tests", () => {
   let host: StubHost;
   beforeEach(() => {
     host = new StubHost();
@@ -13,7 +13,7 @@ describe("the host of the lab's tests", () => {
     host.close();
   });
 
-  it("replaces a real command by a stub on this host only", () => {
+  it("replaces a real command by a stub only inside the host", () => {
     const bin = join(host.root, "bin");
     const links = readdirSync(bin).filter((name) => lstatSync(join(bin, name)).isSymbolicLink());
     assert.deepEqual(links, [], "a stub would be written through them");
@@ -23,7 +23,7 @@ describe("the host of the lab's tests", () => {
     assert.equal(spawnSync("/bin/true").status, 0);
   });
 
-  it("has no command but those it was given, and takes nothing of the real lab's for its own", () => {
+  it("has no other commands, and uses no directory of the real lab", () => {
     assert.ok(spawnSync("podman").error);
     assert.notEqual(host.settings.name, "stackadm-lab");
     for (const path of Object.values<string>({ ...host.paths })) {
@@ -31,7 +31,7 @@ describe("the host of the lab's tests", () => {
     }
   });
 
-  it("gives the environment back", () => {
+  it("restores the environment", () => {
     const inside = process.env["PATH"];
     host.close();
     assert.notEqual(process.env["PATH"], inside);

@@ -43,13 +43,13 @@ const value = (path: string, section: string, key: string): string | undefined =
   return new RegExp(`^${key} = (.*)$`, "m").exec(body)?.[1];
 };
 
-describe("lab/cloud/render-ini", () => {
-  it("renders sections in order with oslo.config's spelling", () => {
+describe("renderIni", () => {
+  it("renders sections in order with oslo.config's notation", () => {
     const text = renderIni({ DEFAULT: { debug: false, workers: 1, log_dir: "" }, b: { x: "y" } });
     assert.equal(text, "[DEFAULT]\ndebug = false\nworkers = 1\nlog_dir = \n\n[b]\nx = y\n");
   });
 
-  it("gives one line per key whatever the numbers and names", () => {
+  it("renders one line per key for any numbers and names", () => {
     const word = fc.stringMatching(/^[a-z_]{1,12}$/);
     fc.assert(
       fc.property(fc.dictionary(word, fc.integer()), (values) => {
@@ -60,14 +60,14 @@ describe("lab/cloud/render-ini", () => {
   });
 });
 
-describe("lab/cloud/secrets", () => {
-  it("makes passwords that need no quoting and differ from each other", () => {
+describe("lab secrets", () => {
+  it("are distinct passwords that need no quoting", () => {
     const made = Object.values<string>({ ...generatePasswords() });
     for (const word of made) assert.match(word, /^[A-Za-z0-9]{24}$/);
     assert.equal(new Set(made).size, made.length);
   });
 
-  it("makes other ones for every cloud", async () => {
+  it("differ for every cloud", async () => {
     assert.notDeepEqual(generatePasswords(), generatePasswords());
     const paths = { front: mkdtempSync(join(tmpdir(), "stackadm-test-")) };
     const [one, other] = [
@@ -82,14 +82,14 @@ describe("lab/cloud/secrets", () => {
   });
 });
 
-describe("lab/cloud configuration files", () => {
-  it("writes every file once", () => {
+describe("configuration files of the cloud", () => {
+  it("are written once each", () => {
     const paths = listCloudFiles({ settings, secrets }).map(({ path }) => path);
     assert.deepEqual(paths, [...new Set(paths)]);
     for (const path of paths) assert.match(path, /^\/[^ ]+$/);
   });
 
-  it("shows passwords to root only", () => {
+  it("are readable only by root if they contain passwords", () => {
     const secret = [...files.values()].filter(({ content: text }) =>
       hidden.some((word) => text.includes(word)),
     );
@@ -97,7 +97,7 @@ describe("lab/cloud configuration files", () => {
       assert.equal((mode ?? 0o644) & 0o007, 0, `${path} can be read by everybody`);
   });
 
-  it("keeps the tenant's password out of every service", () => {
+  it("contain the tenant's password in no service's file", () => {
     const holders = [...files.values()].filter((file) => file.content.includes("demo-word"));
     assert.deepEqual(
       holders.map(({ path }) => path),
@@ -105,7 +105,7 @@ describe("lab/cloud configuration files", () => {
     );
   });
 
-  it("differs in nothing but passwords between two clouds", () => {
+  it("differ between two clouds in secrets only", () => {
     const other = listCloudFiles({ settings, secrets: placeholderSecrets });
     for (const { path, content: text } of nonEmpty(other)) {
       let ours = content(path);
@@ -115,7 +115,7 @@ describe("lab/cloud configuration files", () => {
     }
   });
 
-  it("listens on the management address only", () => {
+  it("bind services to the management address only", () => {
     assert.equal(value("/etc/nova/nova.conf", "DEFAULT", "osapi_compute_listen"), "172.29.0.2");
     assert.equal(value("/etc/nova/nova.conf", "DEFAULT", "metadata_listen"), "172.29.0.2");
     assert.equal(value("/etc/neutron/neutron.conf", "DEFAULT", "bind_host"), "172.29.0.2");
@@ -124,7 +124,7 @@ describe("lab/cloud configuration files", () => {
     assert.match(content("/etc/mysql/mariadb.conf.d/90-lab.cnf"), /bind-address = 127\.0\.0\.1/);
   });
 
-  it("gives Nova one host per zone and Cinder one backend per zone", () => {
+  it("give Nova one host per zone and Cinder one backend per zone", () => {
     for (const zone of settings.zones) {
       assert.equal(value(`/etc/nova/nova-compute-${zone.name}.conf`, "DEFAULT", "host"), zone.host);
       const zoneOf = value("/etc/cinder/cinder.conf", zone.name, "backend_availability_zone");
@@ -137,7 +137,7 @@ describe("lab/cloud configuration files", () => {
     assert.equal(value("/etc/nova/nova.conf", "lab", "hosts"), "3");
   });
 
-  it("shares the metadata secret between Nova and Neutron", () => {
+  it("share the metadata secret between Nova and Neutron", () => {
     const nova = value("/etc/nova/nova.conf", "neutron", "metadata_proxy_shared_secret");
     const agent = value(
       "/etc/neutron/metadata_agent.ini",
@@ -148,23 +148,23 @@ describe("lab/cloud configuration files", () => {
     assert.equal(agent, nova);
   });
 
-  it("names the Neutron agent's host to the drivers that bind ports", () => {
+  it("pass the Neutron agent's host to the drivers that bind ports", () => {
     const host = value("/etc/neutron/neutron.conf", "DEFAULT", "host");
     assert.equal(value("/etc/nova/nova.conf", "lab", "network_host"), host);
     assert.equal(value("/etc/octavia/octavia.conf", "lab", "network_host"), host);
   });
 
-  it("reaches Nova from Cinder by the public interface: growing an attached volume needs it", () => {
+  it("make Cinder use Nova's public interface, which extending an attached volume requires", () => {
     assert.equal(value("/etc/cinder/cinder.conf", "nova", "interface"), "public");
   });
 
-  it("fixes the bus server's name before its first boot, and keeps it to the cloud itself", () => {
+  it("set RabbitMQ's node name before its first boot, and bind RabbitMQ to the loopback address", () => {
     const lines = content("/etc/rabbitmq/rabbitmq-env.conf").split("\n");
     assert.ok(lines.includes("NODENAME=rabbit@localhost"));
     assert.ok(lines.includes("NODE_IP_ADDRESS=127.0.0.1"));
   });
 
-  it("tells each service what the catalogue calls it: else it refuses every credential with access rules", () => {
+  it("set each service's type as in the catalog, as credentials with access rules require", () => {
     const types = getCloudOffering(settings).catalog.map(({ type }) => type);
     const told = [...files.values()]
       .filter((file) => file.content.includes("[keystone_authtoken]\n"))
@@ -177,14 +177,14 @@ describe("lab/cloud configuration files", () => {
     for (const type of told) assert.ok(types.includes(type), type);
   });
 
-  it("resolves the names of all its hosts", () => {
+  it("resolve the names of all hosts", () => {
     assert.match(
       content("/etc/hosts"),
       /^172\.29\.0\.2 labcloud labcloud-a labcloud-b labcloud-c$/m,
     );
   });
 
-  it("moves everything with the networks", () => {
+  it("change with the networks", () => {
     const moved = readLabSettings({
       STACKADM_LAB_MANAGEMENT: "10.213.0.0/24",
       STACKADM_LAB_EXTERNAL: "10.213.1.0/24",
@@ -196,10 +196,10 @@ describe("lab/cloud configuration files", () => {
   });
 });
 
-describe("lab/cloud over TLS", () => {
+describe("TLS endpoints of the lab's cloud", () => {
   const site = content("/etc/nginx/conf.d/lab-tls.conf");
 
-  it("is there for every API of the catalogue, on a port of its own that leads to it", () => {
+  it("exist for every API of the catalog, on a separate port that forwards to the API", () => {
     const { catalog, regions } = getCloudOffering(settings);
     assert.deepEqual(regions, ["lab-tls"]);
     for (const { type, urls } of catalog) {
@@ -213,7 +213,7 @@ describe("lab/cloud over TLS", () => {
     }
   });
 
-  it("never hides from a service how it was asked", () => {
+  it("pass the original host and scheme to the services", () => {
     assert.match(site, /^proxy_set_header Host \$http_host;$/m);
     assert.match(site, /^proxy_set_header X-Forwarded-Proto \$scheme;$/m);
     for (const name of [
@@ -228,7 +228,7 @@ describe("lab/cloud over TLS", () => {
     assert.equal(value("/etc/octavia/octavia.conf", "api_settings", "api_base_uri"), undefined);
   });
 
-  it("is nothing that the services use among themselves", () => {
+  it("are not used between the services", () => {
     for (const { path, content: text } of files.values()) {
       if (!/\.(conf|ini)$/.test(path) || path.includes("/nginx/")) continue;
       assert.doesNotMatch(text, /https:|lab-tls/, path);
@@ -236,7 +236,7 @@ describe("lab/cloud over TLS", () => {
     assert.equal(value("/etc/nova/nova.conf", "keystone", "region_name"), "lab");
   });
 
-  it("proves itself by what the secrets hold, and keeps the key to root", () => {
+  it("use the certificate in the secrets, and keep the key readable only by root", () => {
     for (const [directive, held] of [
       ["ssl_certificate", "certificate-text"],
       ["ssl_certificate_key", "private-key-text"],
@@ -248,8 +248,8 @@ describe("lab/cloud over TLS", () => {
   });
 });
 
-describe("lab/cloud repositories", () => {
-  it("serves the packages and the images at the addresses of the site", () => {
+describe("lab repositories", () => {
+  it("serve packages and images at the addresses of the site", () => {
     assert.match(content("/etc/nginx/sites-available/lab"), /listen 172\.29\.0\.2:8081;/);
     assert.match(content("/etc/nginx/sites-available/lab"), /root \/srv\/site\/packages;/);
     const registry = content("/etc/docker/registry/config.yml");
@@ -258,7 +258,7 @@ describe("lab/cloud repositories", () => {
     assert.match(registry, /readonly:\n\s+enabled: true/);
   });
 
-  it("replaces Debian's web site on port 80", () => {
+  it("replace Debian's default web site on port 80", () => {
     assert.ok(removedFiles.includes("/etc/nginx/sites-enabled/default"));
     assert.ok(listCloudLinks().some(({ path }) => path === "/etc/nginx/sites-enabled/lab"));
   });

@@ -10,8 +10,8 @@ import {
 } from "../../../cloud/readiness.js";
 import { readLabSettings } from "../../../settings.js";
 
-describe("lab/cloud/readiness", () => {
-  it("reads the times of all three services as UTC", () => {
+describe("worker reports", () => {
+  it("have their times of all three services parsed as UTC", () => {
     const expected = Date.UTC(2026, 0, 2, 3, 4, 5);
     assert.equal(parseUtcTime("2026-01-02T03:04:05.000000"), expected);
     assert.equal(parseUtcTime("2026-01-02 03:04:05"), expected);
@@ -20,7 +20,7 @@ describe("lab/cloud/readiness", () => {
     assert.equal(parseUtcTime(undefined), 0);
   });
 
-  it("reads Nova's and Cinder's services", () => {
+  it("are parsed from Nova and Cinder", () => {
     const body = {
       services: [
         {
@@ -38,7 +38,7 @@ describe("lab/cloud/readiness", () => {
     ]);
   });
 
-  it("knows a backend when Cinder's scheduler has heard of it", () => {
+  it("include a backend once Cinder's scheduler knows the backend", () => {
     const known = parseCinderBackends({ pools: [{ name: "labcloud@zone-a#lab" }] }, 7);
     assert.deepEqual(known, [{ name: "backend labcloud@zone-a", up: true, reported: 7 }]);
     const late = findLateWorkers(listExpectedWorkers(readLabSettings({})), known, 0);
@@ -46,7 +46,7 @@ describe("lab/cloud/readiness", () => {
     assert.ok(late.includes("backend labcloud@zone-b"));
   });
 
-  it("reads Neutron's agents", () => {
+  it("are parsed from Neutron's agents", () => {
     const agent = {
       binary: "neutron-l3-agent",
       host: "labcloud",
@@ -58,7 +58,7 @@ describe("lab/cloud/readiness", () => {
     ]);
   });
 
-  it("expects every compute host, every volume backend and all four agents", () => {
+  it("are expected of every compute host, every volume backend and all four agents", () => {
     const expected = listExpectedWorkers(readLabSettings({}));
     assert.equal(expected.length, 16);
     assert.ok(expected.includes("nova-compute labcloud-c"));
@@ -72,7 +72,7 @@ describe("lab/cloud/readiness", () => {
     { name: "down", up: false, reported: 2000 },
   ];
 
-  it("calls late what is unknown, down or has not reported since the start", () => {
+  it("are late if the worker is unknown, down or has not reported since the start", () => {
     const expected = [...workers.map(({ name }) => name), "unknown"];
     assert.deepEqual(findLateWorkers(expected, workers, 1000), [
       "remembered from the first boot",
@@ -81,7 +81,7 @@ describe("lab/cloud/readiness", () => {
     ]);
   });
 
-  it("counts a report of the very second of the start", () => {
+  it("count in the same second as the start", () => {
     assert.deepEqual(findLateWorkers(["fresh"], workers, 2000), []);
   });
 });

@@ -20,14 +20,14 @@ const find = (name: string) => {
   return service;
 };
 
-describe("lab/cloud/units", () => {
-  it("has every service once", () => {
+describe("OpenStack units", () => {
+  it("contain every service once", () => {
     const names = all.map(getUnitName);
     assert.deepEqual(names, [...new Set(names)]);
     for (const name of names) assert.match(name, /^os-[a-z0-9-]+\.service$/);
   });
 
-  it("starts nothing before the ports it calls listen", () => {
+  it("start only after the ports that they call listen", () => {
     assert.ok(find("keystone").needs.includes(managementPorts.database));
     assert.ok(find("nova-api").needs.includes(managementPorts.bus));
     for (const name of ["l3", "dhcp", "metadata", "linuxbridge"]) {
@@ -45,7 +45,7 @@ describe("lab/cloud/units", () => {
     }
   });
 
-  it("never waits for its own port", () => {
+  it("never wait for their own port", () => {
     const own = {
       keystone: managementPorts.identity,
       placement: managementPorts.placement,
@@ -59,14 +59,14 @@ describe("lab/cloud/units", () => {
     for (const [name, port] of Object.entries(own)) assert.ok(!find(name).needs.includes(port));
   });
 
-  it("makes a web service fail when its application does not load", () => {
+  it("make a web service fail if its application does not load", () => {
     for (const name of ["keystone", "placement", "octavia-api", "barbican"]) {
       assert.match(find(name).command, /--need-app/);
       assert.match(find(name).command, /--http-socket 172\.29\.0\.2:\d+/);
     }
   });
 
-  it("runs one nova-compute per zone with that zone's configuration", () => {
+  it("include one nova-compute per zone with that zone's configuration", () => {
     for (const { name } of nonEmpty(settings.zones)) {
       assert.match(
         find(`nova-compute-${name}`).command,
@@ -75,14 +75,14 @@ describe("lab/cloud/units", () => {
     }
   });
 
-  it("lets servers and proxies outlive a restart of the agent that started them", () => {
+  it("keep servers and proxies running during a restart of their agent", () => {
     for (const name of ["neutron-dhcp", "neutron-l3", "nova-compute-zone-a"]) {
       assert.match(renderUnit(find(name)), /^KillMode=process$/m);
     }
     assert.match(renderUnit(find("nova-api")), /^KillMode=mixed$/m);
   });
 
-  it("bounds starting and stopping, and finds the drivers", () => {
+  it("limit the times of start and stop, and set the drivers' path", () => {
     for (const service of nonEmpty(all)) {
       const text = renderUnit(service);
       assert.match(text, /^TimeoutStartSec=\d+$/m);
@@ -92,7 +92,7 @@ describe("lab/cloud/units", () => {
     }
   });
 
-  it("never lets the container touch the kernel's settings or the host's devices", () => {
+  it("mask units that would change kernel settings or host devices", () => {
     for (const unit of ["systemd-udevd.service", "systemd-sysctl.service", "apt-daily.timer"]) {
       assert.ok(maskedUnits.includes(unit), unit);
       const link = listCloudLinks().find(({ path }) => path.endsWith(`/${unit}`));
@@ -100,11 +100,11 @@ describe("lab/cloud/units", () => {
     }
   });
 
-  it("masks none of its own units", () => {
+  it("are not masked themselves", () => {
     for (const service of nonEmpty(all)) assert.ok(!maskedUnits.includes(getUnitName(service)));
   });
 
-  it("has a unit for every worker that must report", () => {
+  it("include a unit for every worker that must report", () => {
     const names = all.map(({ name }) => name);
     const workers = listExpectedWorkers(settings).filter((name) => !name.startsWith("backend "));
     for (const worker of nonEmpty(workers)) {
@@ -122,7 +122,7 @@ describe("lab/cloud/units", () => {
 describe("lab/cloud scripts", () => {
   const text = (name: string) => readFileSync(`packages/lab/cloud/${name}`, "utf8");
 
-  it("read no value from the command line that is secret", () => {
+  it("take no secret from the command line", () => {
     assert.match(text("first-boot.sh"), /\. \/etc\/lab\/cloud\.env/);
     assert.ok(!/--bootstrap-password/.test(text("first-boot.sh")));
   });
@@ -132,7 +132,7 @@ describe("lab/cloud scripts", () => {
     assert.match(text("wait-for-ports.sh"), /^set -euo pipefail$/m);
   });
 
-  it("bound every wait", () => {
+  it("limit every wait", () => {
     assert.match(text("bootstrap.py"), /deadline/);
     assert.match(text("first-boot.sh"), /wait_for \d+ /);
   });

@@ -10,7 +10,7 @@ import {
 } from "../../../front/authority.js";
 import { listFrontHostNames } from "../../../front/hosts.js";
 
-describe("lab/front/authority", () => {
+describe("front authority", () => {
   let folder: string;
   const paths = () => ({ front: join(folder, "front") });
   beforeEach(() => {
@@ -20,7 +20,7 @@ describe("lab/front/authority", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("is not there before it is made, and then stays", async () => {
+  it("is created once and then kept", async () => {
     assert.equal(readFrontAuthorityCertificate(paths()), undefined);
     const made = await ensureFrontAuthority(paths());
     assert.equal(await ensureFrontAuthority(paths()), made);
@@ -28,13 +28,13 @@ describe("lab/front/authority", () => {
     assert.ok(new X509Certificate(made).ca);
   });
 
-  it("keeps its key to its owner", async () => {
+  it("has a key readable only by its owner", async () => {
     await ensureFrontAuthority(paths());
     assert.equal(statSync(join(folder, "front", "authority.key")).mode & 0o777, 0o600);
     assert.equal(statSync(join(folder, "front")).mode & 0o777, 0o700);
   });
 
-  it("is made again with its key, which a certificate alone is worth nothing without", async () => {
+  it("is recreated together with its key if the key is missing", async () => {
     const made = await ensureFrontAuthority(paths());
     rmSync(join(folder, "front", "authority.key"));
     assert.equal(readFrontAuthorityCertificate(paths()), undefined);

@@ -9,8 +9,8 @@ import { readLabSettings } from "../../../settings.js";
 const settings = readLabSettings({});
 const source = (uri: string, ...suites: string[]) => ({ uri, suites, components: ["main"] });
 
-describe("lab/front/debian-mirror-proxy", () => {
-  it("are those that the host's own apt uses for the suite", () => {
+describe("proxied Debian mirrors", () => {
+  it("are those that the host's apt uses for the suite", () => {
     const sources = [
       source("http://other.test/debian/", "trixie"),
       source("https://mirror.test/debian/", "bookworm", "bookworm-updates"),
@@ -23,20 +23,20 @@ describe("lab/front/debian-mirror-proxy", () => {
     });
   });
 
-  it("are Debian's own where the host has none that a proxy can ask", () => {
+  it("are Debian's own if the host has no HTTP mirror", () => {
     const listed = [source("mirror+file:///etc/apt/mirrors/debian.list", "bookworm")];
     const { archive, security } = findDebianMirrors(listed, []);
     assert.equal(archive, "http://deb.debian.org/debian");
     assert.equal(security, "http://deb.debian.org/debian-security");
   });
 
-  it("are looked up by name servers that are not on the host's loopback interface", () => {
+  it("are resolved by name servers outside the loopback interface", () => {
     const text = "search a\nnameserver 127.0.0.53\nnameserver fd00::1\nnameserver 192.0.2.1\n";
     assert.deepEqual(parseNameServers(text), ["192.0.2.1"]);
     assert.deepEqual(parseNameServers(""), []);
   });
 
-  it("are asked by their own names, and what never changes is kept for long", () => {
+  it("receive requests under their own names, and immutable files are cached for long", () => {
     const text = renderMirrorProxy(settings, {
       archive: "https://mirror.test/debian",
       security: "http://deb.debian.org/debian-security",
@@ -54,7 +54,7 @@ describe("lab/front/debian-mirror-proxy", () => {
     assert.match(others, /200 10m/);
   });
 
-  it("are left out where nobody can look them up", () => {
+  it("are omitted without a name server", () => {
     const { archive, security } = findDebianMirrors([], []);
     assert.equal(renderMirrorProxy(settings, { archive, security, nameServers: [] }), "");
   });

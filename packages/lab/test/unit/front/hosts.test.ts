@@ -10,8 +10,8 @@ import { nonEmpty } from "../../../../../test/support/non-empty.js";
 /** Returns the host of a URL that may contain placeholders. */
 const hostOf = (address: string): string => /^https:\/\/([^/]+)/.exec(address)?.[1] ?? address;
 
-describe("lab/front/hosts", () => {
-  it("has every host that the program's defaults name", () => {
+describe("frontHosts", () => {
+  it("contains every host in the program's defaults", () => {
     const images = Object.values(createImageTable("1.36.3")).map(
       (image) => image.split("/")[0] ?? "",
     );
@@ -21,7 +21,7 @@ describe("lab/front/hosts", () => {
     for (const host of [...registries, ...packages]) assert.ok(host in frontHosts, host);
   });
 
-  it("has every host that one of them sends its clients to", () => {
+  it("contains every host to which another one redirects", () => {
     const targets = Object.values(frontHosts).flatMap((behaviour) => {
       const { to, manifests, blobs, realm }: Readonly<Record<string, unknown>> = { ...behaviour };
       return [to, manifests, blobs, realm].filter((one) => typeof one === "string");
@@ -33,7 +33,7 @@ describe("lab/front/hosts", () => {
     }
   });
 
-  it("sends nobody to the host that it asked, but for a token", () => {
+  it("redirects no client to the same host, except for a token", () => {
     const asked = Object.entries(frontHosts).flatMap(([name, behaviour]) =>
       Object.entries(behaviour)
         .filter(([field]) => ["to", "manifests", "blobs"].includes(field))
@@ -42,7 +42,7 @@ describe("lab/front/hosts", () => {
     for (const { name, address } of nonEmpty(asked)) assert.notEqual(hostOf(address), name);
   });
 
-  it("lists hosts by behaviour", () => {
+  it("is listed by behaviour", () => {
     assert.deepEqual(listFrontHostNames("mirror"), ["deb.debian.org", "security.debian.org"]);
     assert.equal(listFrontHostNames().length, Object.keys(frontHosts).length);
   });

@@ -13,8 +13,8 @@ const server = (name: string): string =>
     .split(/^server \{$/m)
     .find((text) => text.includes(":443") && text.includes(`server_name ${name};`)) ?? "";
 
-describe("lab/front/nginx", () => {
-  it("has one server with TLS for each host but the mirrors, on the front's address alone", () => {
+describe("front servers in nginx", () => {
+  it("include one TLS server for each host except the mirrors, on the front's address only", () => {
     for (const name of nonEmpty(listFrontHostNames())) {
       assert.equal(server(name) === "", listFrontHostNames("mirror").includes(name), name);
     }
@@ -22,21 +22,21 @@ describe("lab/front/nginx", () => {
       assert.equal(address, "172.29.0.3");
   });
 
-  it("refuses other hosts before anything is said", () => {
+  it("reject the TLS handshake for other hosts", () => {
     assert.match(
       site,
       /listen 172\.29\.0\.3:443 ssl http2 default_server;\n {2}ssl_reject_handshake on;/,
     );
   });
 
-  it("sends everything of pkgs.k8s.io to the host that has it, by a 302", () => {
+  it("redirect everything of pkgs.k8s.io to the serving host with 302", () => {
     assert.match(
       server("pkgs.k8s.io"),
       /rewrite \^\/core:\(\.\*\)\$ https:\/\/prod-cdn\.packages\.k8s\.io\/repositories\/isv:\/kubernetes:\/core:\$1 redirect;/,
     );
   });
 
-  it("has for each fault a file that is looked for", () => {
+  it("check a file for each fault", () => {
     for (const name of listFrontHostNames())
       if (server(name) !== "")
         assert.ok(server(name).includes(`-f ${getFaultFile(name, "html")})`));
@@ -47,18 +47,18 @@ describe("lab/front/nginx", () => {
     assert.ok(server("prod-cdn.packages.k8s.io").includes(`-f ${getExpiredKeyFile("$minor")})`));
   });
 
-  it("quotes patterns with braces, which nginx would take for a block", () => {
+  it("quote patterns with braces, which nginx would read as blocks", () => {
     for (const [line] of nonEmpty(site.matchAll(/^ *location ~ .*\{\d.*$/gm)))
       assert.match(line, /~ ".*" \{$/);
   });
 
-  it("moves with the management network, and so do the names", () => {
+  it("change with the management network, like the DNS names", () => {
     const moved = readLabSettings({ STACKADM_LAB_MANAGEMENT: "10.213.0.0/24" });
     assert.doesNotMatch(renderFrontServers(moved, "http://192.0.2.2:5001"), /172\.29\./);
     assert.match(renderFrontDnsmasqConf(moved), /^address=\/pkgs\.k8s\.io\/10\.213\.0\.3$/m);
   });
 
-  it("answers for each name with this address, and asks nobody for another kind", () => {
+  it("are returned as the only address of each name, without upstream DNS queries", () => {
     for (const name of nonEmpty(listFrontHostNames())) {
       assert.ok(
         renderFrontDnsmasqConf(settings).includes(`address=/${name}/172.29.0.3\nlocal=/${name}/\n`),

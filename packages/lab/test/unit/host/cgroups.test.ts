@@ -18,16 +18,16 @@ import {
   listCpuWeightFiles,
 } from "../../../host/cgroups.js";
 
-describe("lab/host/cgroups", () => {
-  it("has a parent group of its own where no systemd owns the tree", () => {
+describe("lab cgroups", () => {
+  it("have their own parent group if systemd does not manage the tree", () => {
     assert.equal(getCgroupParent("stackadm-lab", false), "stackadm-lab");
   });
 
-  it("leaves the tree alone where systemd owns it", () => {
+  it("have no parent group if systemd manages the tree", () => {
     assert.equal(getCgroupParent("stackadm-lab", true), undefined);
   });
 
-  it("counts in the units of both versions: 1024 and 100 are one program", () => {
+  it("get CPU weights in the units of both versions: 1024 and 100 per program", () => {
     assert.deepEqual(listCpuWeightFiles("lab", 1), [
       ["/sys/fs/cgroup/cpu/lab/cpu.shares", "1024"],
       ["/sys/fs/cgroup/lab/cpu.weight", "100"],
@@ -38,12 +38,12 @@ describe("lab/host/cgroups", () => {
     );
   });
 
-  it("finds no group that does not exist", async () => {
+  it("are not found if they do not exist", async () => {
     assert.deepEqual(await listCgroupFolders("stackadm-no-such-group"), []);
   });
 });
 
-describe("lab/host/cgroups: removing the group", () => {
+describe("removeCgroups", () => {
   let root: string;
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "stackadm-cgroup-"));
@@ -74,7 +74,7 @@ describe("lab/host/cgroups: removing the group", () => {
     return Promise.resolve();
   };
 
-  it("takes the groups inside first, in every hierarchy", async () => {
+  it("removes nested groups first, in every hierarchy", async () => {
     for (const path of ["cpu/lab/conmon", "cpu/lab", "blkio/lab/libpod/init", "blkio/lab/libpod"])
       group(path);
     group("blkio/lab");
@@ -98,7 +98,7 @@ describe("lab/host/cgroups: removing the group", () => {
     assert.deepEqual(await listCgroupFolders("lab", root), []);
   });
 
-  it("finds groups that appear meanwhile, and does not miss one that vanished", async () => {
+  it("removes groups that appear meanwhile, and tolerates vanished ones", async () => {
     const lab = group("blkio/lab");
     const twice = group("cpu/lab");
     let attempts = 0;
@@ -117,7 +117,7 @@ describe("lab/host/cgroups: removing the group", () => {
     assert.deepEqual(await listCgroupFolders("lab", root), []);
   });
 
-  it("says in which group which processes stay", async () => {
+  it("reports the group and its remaining processes", async () => {
     group("blkio/lab");
     group("blkio/lab/conmon", process.pid);
     const name = readFileSync("/proc/self/comm", "utf8").trim();

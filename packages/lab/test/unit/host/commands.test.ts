@@ -8,7 +8,7 @@ import { readLabSettings } from "../../../settings.js";
 
 const settings = readLabSettings({});
 
-describe("lab/host/container", () => {
+describe("podman arguments", () => {
   const words = getPodmanRunArguments({
     settings,
     root: "/store/running",
@@ -16,46 +16,46 @@ describe("lab/host/container", () => {
   });
   const after = (option: string): string | undefined => words[words.indexOf(option) + 1];
 
-  it("names the runtime instead of relying on the host's configuration", () => {
+  it("name the runtime instead of using the host's configuration", () => {
     assert.deepEqual(words.slice(0, 3), ["--runtime", "runc", "run"]);
   });
 
-  it("lives in the lab's own network namespace", () => {
+  it("use the lab's own network namespace", () => {
     assert.equal(after("--network"), "ns:/run/netns/stackadm-lab");
   });
 
-  it("lifts podman's limit of processes, which would be for the whole cloud", () => {
+  it("remove podman's process limit, which would apply to the whole cloud", () => {
     assert.equal(after("--pids-limit"), "-1");
   });
 
-  it("mounts from the host read-only", () => {
+  it("mount directories of the host read-only", () => {
     assert.equal(after("--volume"), "/here:/there:ro");
   });
 
-  it("boots a system from the folder, as the last arguments", () => {
+  it("boot a system from the directory, as the last arguments", () => {
     assert.deepEqual(words.slice(-3), ["--rootfs", "/store/running", "/sbin/init"]);
   });
 
-  it("can be recognised on a host with other containers", () => {
+  it("name the container, so that it is recognisable on a shared host", () => {
     assert.equal(after("--name"), settings.name);
     assert.equal(after("--label"), "stackadm=lab");
   });
 });
 
-describe("lab/host/debian-tree", () => {
+describe("mmdebstrap arguments", () => {
   const tree = { folder: "/tree", packages: ["a", "b"] };
   const words = getMmdebstrapArguments(tree, ["deb m s c"], { options: "/o" });
 
-  it("ends with suite, folder and mirrors", () => {
+  it("end with suite, directory and mirrors", () => {
     assert.deepEqual(words.slice(-3), ["bookworm", "/tree", "deb m s c"]);
   });
 
-  it("passes packages and the host's way to its mirrors", () => {
+  it("pass packages and the host's mirror access", () => {
     assert.ok(words.includes("--include=a,b"));
     assert.ok(words.includes("--aptopt=/o"));
   });
 
-  it("shows what a person can follow and drops the rest", () => {
+  it("report the lines of progress only", () => {
     assert.equal(
       parseProgressLine("Get:12 http://m/debian bookworm/main amd64 nova-common all 1.2 [3 kB]"),
       "download nova-common all 1.2 [3 kB]",
@@ -69,29 +69,29 @@ describe("lab/host/debian-tree", () => {
     assert.equal(parseProgressLine(""), undefined);
   });
 
-  it("never shows more than a line", () => {
+  it("report one line at a time", () => {
     assert.ok((parseProgressLine(`Unpacking ${"x".repeat(300)}`) ?? "").length <= 100);
   });
 });
 
-describe("lab/packages", () => {
+describe("package lists", () => {
   for (const [name, list] of Object.entries({
     cloudPackages,
     imagePackages: serverImagePackages,
   })) {
-    it(`${name} has no doubles and only Debian package names`, () => {
+    it(`contain no duplicates and only Debian package names: ${name}`, () => {
       assert.deepEqual(list, [...new Set(list)]);
       for (const word of list) assert.match(word, /^[a-z0-9][a-z0-9+.-]+$/);
     });
   }
 
-  it("keeps hypervisors and storage daemons out of the cloud", () => {
+  it("keep hypervisors and storage daemons out of the cloud", () => {
     for (const word of ["nova-compute", "cinder-volume", "cinder-api", "octavia-api"]) {
       assert.ok(!cloudPackages.includes(word), word);
     }
   });
 
-  it("has in the image what the packages depend on that machines install", () => {
+  it("contain in the image the dependencies of packages that machines install", () => {
     const own = debPackages.map(({ name }) => name);
     const outside = debPackages
       .flatMap(({ depends }) => depends.map((one) => one.split(" ")[0] ?? ""))

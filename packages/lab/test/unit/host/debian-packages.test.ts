@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { downloadDebianPackages } from "../../../host/debian-packages.js";
 
-describe("lab/host/debian-packages", () => {
+describe("downloadDebianPackages", () => {
   let folder: string;
   const path = process.env["PATH"];
   const put = (script: string) => {
@@ -28,7 +28,7 @@ describe("lab/host/debian-packages", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("downloads once, with sources, lists and packages apart from the host's", async () => {
+  it("downloads once, with sources, lists and packages separate from the host's", async () => {
     put('case "$*" in *download*) touch b.deb a.deb ;; esac');
     assert.deepEqual(
       (await get()).map((file) => basename(file)),
@@ -44,7 +44,7 @@ describe("lab/host/debian-packages", () => {
         assert.ok(call.toLowerCase().includes(`dir::${option.toLowerCase()}`), option);
   });
 
-  it("keeps nothing of a download that failed", async () => {
+  it("keeps no file of a failed download", async () => {
     put('case "$*" in *download*) touch a.deb; echo "E: gone" >&2; exit 100 ;; esac');
     await assert.rejects(get, /E: gone/);
     assert.ok(!existsSync(join(folder, "packages")));

@@ -9,7 +9,7 @@ import {
   findTooLowSettings,
 } from "../../../host/kernel-settings.js";
 
-describe("lab/host/kernel-settings", () => {
+describe("kernel settings", () => {
   let root: string;
   let folder: string;
   const by = (lab = "one") => ({ folder, lab, root });
@@ -40,14 +40,14 @@ describe("lab/host/kernel-settings", () => {
     "fs/inotify/max_user_watches": 191_000,
   };
 
-  it("names what is below what is needed, and nothing that is above", () => {
+  it("are reported only if lower than required", () => {
     assert.deepEqual(findTooLowSettings({ a: 1, b: 5, c: 3 }, { a: 2, b: 2, c: 3, d: 1 }), [
       "a",
       "d",
     ]);
   });
 
-  it("raises a fresh Debian's settings and puts them back", async () => {
+  it("are raised from Debian's defaults and restored", async () => {
     host(debian);
     await raiseKernelSettings(by());
     assert.deepEqual(now(), requiredKernelSettings);
@@ -57,7 +57,7 @@ describe("lab/host/kernel-settings", () => {
   });
 
   for (const first of ["one", "two"])
-    it(`puts them back for the last of two labs, which is not ${first}`, async () => {
+    it(`are restored by the last of two labs, not by the ${first}`, async () => {
       host(debian);
       const last = first === "one" ? "two" : "one";
       await raiseKernelSettings(by("one"));
@@ -69,7 +69,7 @@ describe("lab/host/kernel-settings", () => {
       assert.equal(existsSync(folder), false);
     });
 
-  it("leaves alone what is high enough, and then has nothing to put back", async () => {
+  it("are kept if high enough, and then not restored", async () => {
     const high = { ...requiredKernelSettings, "fs/inotify/max_user_instances": 1_000_000 };
     host(high);
     await raiseKernelSettings(by());
@@ -78,7 +78,7 @@ describe("lab/host/kernel-settings", () => {
     assert.deepEqual(now(), high);
   });
 
-  it("puts back what was there before the first of two raises: an earlier lab may have been killed", async () => {
+  it("are restored to the values before the first of two raises, because an earlier lab may have been killed", async () => {
     host(debian);
     await raiseKernelSettings(by());
     host({ "fs/inotify/max_user_instances": 256 });
@@ -87,7 +87,7 @@ describe("lab/host/kernel-settings", () => {
     assert.deepEqual(now(), debian);
   });
 
-  it("writes nothing but the settings it knows, whatever stands in the file", async () => {
+  it("are restored only if known, whatever the file contains", async () => {
     host(requiredKernelSettings);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "before"), "../../etc/passwd 0\nkernel/panic 1\n");

@@ -15,36 +15,36 @@ import { nonEmpty } from "../../../../../test/support/non-empty.js";
 
 const settings = readLabSettings({});
 
-describe("lab/host/network-plan: commands", () => {
+describe("listLinkCommands and listFirewallCommands", () => {
   const lines = listLinkCommands(settings).map((command) => command.join(" "));
 
-  it("begins with a new namespace", () => {
+  it("start with a new namespace", () => {
     assert.equal(lines[0], "ip netns add stackadm-lab");
   });
 
-  it("gives every device the lab's MTU", () => {
+  it("set the lab's MTU on every device", () => {
     const pairs = lines.filter((line) => line.includes("type veth"));
     assert.equal(pairs.length, 3);
     for (const pair of pairs) assert.equal(pair.match(/mtu 1400/g)?.length, 2, pair);
   });
 
-  it("gives the cloud no address in the external networks: Neutron's bridges own them", () => {
+  it("give the cloud no address in the external networks, which Neutron's bridges own", () => {
     for (const device of ["dev ext0", "dev ext1"])
       assert.ok(!lines.some((line) => line.includes(device) && line.includes("addr add")));
   });
 
-  it("routes the cloud through the host", () => {
+  it("route the cloud's traffic through the host", () => {
     assert.equal(lines.at(-1), "ip -n stackadm-lab route add default via 172.29.0.1");
   });
 
-  it("marks every packet filter rule as its own", () => {
+  it("mark every packet filter rule with the lab's name", () => {
     for (const command of nonEmpty(listFirewallCommands(settings))) {
       const comment = command.indexOf("--comment");
       assert.equal(command[comment + 1], settings.name);
     }
   });
 
-  it("lets all networks out and forwards for all interfaces in both directions", () => {
+  it("masquerade all networks and forward for all interfaces in both directions", () => {
     const rules = listFirewallCommands(settings).map((command) => command.join(" "));
     assert.equal(rules.filter((rule) => rule.includes("MASQUERADE")).length, 3);
     for (const device of Object.values(settings.devices)) {
@@ -54,7 +54,7 @@ describe("lab/host/network-plan: commands", () => {
   });
 });
 
-describe("lab/host/network-plan: deletions", () => {
+describe("listRuleDeletions", () => {
   const listing = [
     "-P POSTROUTING ACCEPT",
     "-N DOCKER",
@@ -65,7 +65,7 @@ describe("lab/host/network-plan: deletions", () => {
     "",
   ].join("\n");
 
-  it("turns exactly our rules into deletions", () => {
+  it("returns a deletion for exactly the lab's rules", () => {
     const commands = listRuleDeletions("nat", listing, "stackadm-lab").map((command) =>
       command.join(" "),
     );
@@ -75,7 +75,7 @@ describe("lab/host/network-plan: deletions", () => {
     ]);
   });
 
-  it("finds back every rule that was added", () => {
+  it("returns every rule that was added", () => {
     const added = listFirewallCommands(settings);
     for (const table of ["nat", "filter"]) {
       const listed = added
@@ -89,13 +89,13 @@ describe("lab/host/network-plan: deletions", () => {
     }
   });
 
-  it("finds nothing in an empty listing", () => {
+  it("returns nothing for an empty listing", () => {
     assert.deepEqual(listRuleDeletions("nat", "", "stackadm-lab"), []);
   });
 });
 
-describe("lab/host/network-plan: collisions", () => {
-  it("sees a broader route, e.g. of a VPN", () => {
+describe("findCollisions", () => {
+  it("reports a broader route, e.g. of a VPN", () => {
     const routes = JSON.stringify([
       { dst: "default", gateway: "192.0.2.1", dev: "eth0" },
       { dst: "172.16.0.0/12", dev: "tun0" },
@@ -109,7 +109,7 @@ describe("lab/host/network-plan: collisions", () => {
     );
   });
 
-  it("does not count the default route and its own interfaces", () => {
+  it("ignores the default route and the lab's own interfaces", () => {
     const routes = JSON.stringify([
       { dst: "default", dev: "eth0" },
       { dst: "172.29.0.0/24", dev: "labmgmt" },
@@ -127,7 +127,7 @@ describe("lab/host/network-plan: collisions", () => {
     );
   });
 
-  it("sees an address of the host", () => {
+  it("reports an address of the host", () => {
     const addresses = JSON.stringify([
       { ifname: "eth1", addr_info: [{ local: "172.29.1.77", prefixlen: 24 }] },
     ]);
@@ -137,7 +137,7 @@ describe("lab/host/network-plan: collisions", () => {
     );
   });
 
-  it("sees a name server inside a lab network, and ignores IPv6 ones", () => {
+  it("reports a name server inside a lab network, and ignores IPv6 name servers", () => {
     const used = parseNameServerAddresses(
       "search x\nnameserver fd00::53\nnameserver 172.29.0.53\n",
     );
@@ -148,7 +148,7 @@ describe("lab/host/network-plan: collisions", () => {
     assert.equal(findCollisions(settings, used).length, 1);
   });
 
-  it("reads what `ip` prints when it has nothing to say", () => {
+  it("accepts empty output of `ip`", () => {
     assert.deepEqual(parseRouteAddresses("", settings.devices), []);
     assert.deepEqual(parseInterfaceAddresses("[]", settings.devices), []);
   });
@@ -157,7 +157,7 @@ describe("lab/host/network-plan: collisions", () => {
     .tuple(fc.ipV4(), fc.integer({ min: 8, max: 32 }))
     .map(([address, length]) => `${address}/${length}`);
 
-  it("calls overlap symmetric and every range overlapping itself", () => {
+  it("treats overlap as symmetric, and every range as overlapping itself", () => {
     fc.assert(
       fc.property(cidr, cidr, (one, other) => {
         assert.equal(isOverlapping(one, other), isOverlapping(other, one));
@@ -166,7 +166,7 @@ describe("lab/host/network-plan: collisions", () => {
     );
   });
 
-  it("keeps neighbours apart", () => {
+  it("distinguishes adjacent ranges", () => {
     assert.ok(!isOverlapping("172.29.0.0/24", "172.29.1.0/24"));
     assert.ok(!isOverlapping("172.28.0.0/16", "172.29.0.0/24"));
     assert.ok(isOverlapping("0.0.0.0/0", "172.29.0.0/24"));

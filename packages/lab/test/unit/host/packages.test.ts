@@ -8,8 +8,8 @@ import {
   parseAptSources,
 } from "../../../host/packages.js";
 
-describe("lab/host/packages: what is missing", () => {
-  it("is no command of root that is not on PATH", () => {
+describe("findMissingCommands", () => {
+  it("accepts root's commands that are not on PATH", () => {
     assert.deepEqual(
       findMissingCommands(hostCommands, getHostPath(""), (file) => file.startsWith("/usr/sbin/")),
       [],
@@ -35,8 +35,8 @@ Suites: bookworm-security
 Components: main
 `;
 
-describe("lab/host/packages: mirrors", () => {
-  it("reads deb822 files without sources that are off or of source packages", () => {
+describe("package mirrors of the host", () => {
+  it("are read from deb822 files without disabled sources and source packages", () => {
     assert.deepEqual(parseAptSources("debian.sources", deb822), [
       {
         uri: "http://mirror.example/debian",
@@ -46,7 +46,7 @@ describe("lab/host/packages: mirrors", () => {
     ]);
   });
 
-  it("reads one-line files with and without options", () => {
+  it("are read from one-line files with and without options", () => {
     const text = [
       "deb [arch=amd64 signed-by=/k.gpg] https://a.example/debian bookworm main",
       "# deb http://commented.example/debian bookworm main",
@@ -59,14 +59,14 @@ describe("lab/host/packages: mirrors", () => {
     ]);
   });
 
-  it("takes the host's mirrors for the suites it has", () => {
+  it("are the host's mirrors for the suites that they have", () => {
     assert.deepEqual(renderAptSourceLines(parseAptSources("debian.sources", deb822), "bookworm"), [
       "deb http://mirror.example/debian bookworm main",
       "deb http://mirror.example/debian bookworm-updates main",
     ]);
   });
 
-  it("looks for backports where the suite is", () => {
+  it("include backports from the mirror of the suite", () => {
     const sources = parseAptSources("debian.sources", deb822);
     assert.deepEqual(renderAptSourceLines(sources, "bookworm", { backports: true }), [
       "deb http://mirror.example/debian bookworm main",
@@ -75,7 +75,7 @@ describe("lab/host/packages: mirrors", () => {
     ]);
   });
 
-  it("takes Debian's public mirrors on a host of another release", () => {
+  it("are Debian's public mirrors on a host of another release", () => {
     const sources = parseAptSources("debian.sources", deb822);
     assert.deepEqual(renderAptSourceLines(sources, "trixie", { backports: true }), [
       "deb http://deb.debian.org/debian trixie main",
@@ -86,8 +86,8 @@ describe("lab/host/packages: mirrors", () => {
   });
 });
 
-describe("lab/host/packages: how apt reaches mirrors", () => {
-  it("passes proxies and certificates on, and nothing else", () => {
+describe("apt access settings", () => {
+  it("contain only proxies and certificates", () => {
     const dump = [
       'Acquire::http::Proxy "http://proxy.example:3128";',
       'Acquire::https::mirror.example::CaInfo "/etc/ssl/own.pem";',
@@ -105,7 +105,7 @@ describe("lab/host/packages: how apt reaches mirrors", () => {
     ]);
   });
 
-  it("passes nothing for a host without such settings", () => {
+  it("are empty on a host without such settings", () => {
     assert.deepEqual(parseAptAccessSettings('APT "";\nAPT::Architecture "amd64";\n'), []);
   });
 });

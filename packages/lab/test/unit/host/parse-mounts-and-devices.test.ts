@@ -18,15 +18,15 @@ const mountinfo = [
   "",
 ].join("\n");
 
-describe("lab/host/parse-mounts-and-devices: mounts", () => {
-  it("reads points and types, with optional fields or without", () => {
+describe("parseMountinfo", () => {
+  it("returns mount points and types, with and without optional fields", () => {
     const mounts = parseMountinfo(mountinfo);
     assert.equal(mounts.length, 6);
     assert.deepEqual(mounts[1], { point: "/cache/store", type: "btrfs" });
     assert.deepEqual(mounts[2], { point: "/cache/store/running/proc", type: "proc" });
   });
 
-  it("lists what is below a folder, deepest first, and not its neighbours", () => {
+  it("lists mounts below a directory, deepest first, and no similar paths", () => {
     const found = listMountsBelow(mountinfo, "/cache/store");
     assert.equal(found[0], "/cache/store/running/proc/sys");
     assert.equal(found.at(-1), "/cache/store");
@@ -34,7 +34,7 @@ describe("lab/host/parse-mounts-and-devices: mounts", () => {
     assert.ok(!found.includes("/cache/store-other"));
   });
 
-  it("names a point twice when it is mounted twice", () => {
+  it("returns a mount point twice if mounted twice", () => {
     const twice = mountinfo + "65 60 0:55 / /cache/store rw - btrfs /dev/loop1 rw\n";
     assert.equal(
       listMountsBelow(twice, "/cache/store").filter((x) => x === "/cache/store").length,
@@ -43,8 +43,8 @@ describe("lab/host/parse-mounts-and-devices: mounts", () => {
   });
 });
 
-describe("lab/host/parse-mounts-and-devices: loop devices", () => {
-  it("reads losetup's JSON with its padded numbers", () => {
+describe("parseLoops", () => {
+  it("reads losetup's JSON with padded numbers", () => {
     const json = `{"loopdevices": [
       {"name":"/dev/loop0","back-file":"/cache/store.btrfs","back-maj:min":"     254:0  "},
       {"name":"/dev/loop1","back-file":"/srv/lab/volumes/x (deleted)","back-maj:min":"0:57"},
@@ -56,14 +56,14 @@ describe("lab/host/parse-mounts-and-devices: loop devices", () => {
     ]);
   });
 
-  it("takes no output, which losetup gives without devices, for no devices", () => {
+  it("treats empty output, which losetup prints without devices, as no devices", () => {
     assert.deepEqual(parseLoops(""), []);
     assert.deepEqual(parseLoops("\n"), []);
   });
 });
 
-describe("lab/host/parse-mounts-and-devices: subvolumes", () => {
-  it("reads paths, also with spaces", () => {
+describe("parseSubvolumes", () => {
+  it("returns paths, even with spaces", () => {
     const text = [
       "ID 256 gen 12 top level 5 path packages-0123",
       "ID 260 gen 15 top level 256 path running/srv/lab/nova/base/a b",
@@ -73,14 +73,14 @@ describe("lab/host/parse-mounts-and-devices: subvolumes", () => {
   });
 });
 
-describe("lab/host/parse-mounts-and-devices: device numbers", () => {
-  it("splits what stat gives", () => {
+describe("formatDeviceNumber", () => {
+  it("splits the number that stat returns", () => {
     assert.equal(formatDeviceNumber(0xfe00), "254:0");
     assert.equal(formatDeviceNumber(0x39), "0:57");
     assert.equal(formatDeviceNumber(0x100003n), "0:259");
   });
 
-  it("gives back every major and minor of the kernel's 12 + 20 bits", () => {
+  it("returns every major and minor number of the kernel's 12 + 20 bits", () => {
     fc.assert(
       fc.property(fc.nat(0xfff), fc.nat(0xfffff), (major, minor) => {
         const dev = (minor & ~0xff) * 2 ** 12 + major * 2 ** 8 + (minor & 0xff);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Failure } from "../../../../../base/failures/failure.js";
 import { removeWithRetries } from "../../../host/remove-with-retries.js";
 
-describe("lab/host/remove-with-retries", () => {
+describe("removeWithRetries", () => {
   const busy = new Error("EBUSY: resource busy or locked");
   let attempts = 0;
   beforeEach(() => {
@@ -15,24 +15,24 @@ describe("lab/host/remove-with-retries", () => {
     remove: () => (++attempts <= count ? Promise.reject(busy) : Promise.resolve()),
   });
 
-  it("waits until the thing is not used any more", async () => {
+  it("waits until the object is unused", async () => {
     await removeWithRetries(usedFor(2));
     assert.equal(attempts, 3);
   });
 
-  it("tries once what succeeds, and never what is not there", async () => {
+  it("tries once if the removal succeeds, and not at all for a missing object", async () => {
     await removeWithRetries({ ...usedFor(0), isThere: () => true });
     assert.equal(attempts, 1);
     await removeWithRetries({ ...usedFor(0), isThere: () => false });
     assert.equal(attempts, 1);
   });
 
-  it("is content when somebody else took the thing away meanwhile", async () => {
+  it("succeeds if another process removed the object meanwhile", async () => {
     await removeWithRetries({ ...usedFor(9), isThere: () => attempts === 0 });
     assert.equal(attempts, 1);
   });
 
-  it("ends, naming the thing, what keeps it and what to do", async () => {
+  it("fails with the object, the reason and what to do", async () => {
     const error = await removeWithRetries(usedFor(1e9), 300).catch((reason: unknown) => reason);
     assert.ok(error instanceof Failure);
     assert.equal(
@@ -43,7 +43,7 @@ describe("lab/host/remove-with-retries", () => {
     assert.ok(attempts > 1);
   });
 
-  it("prefers who keeps it to what the last attempt said, where that is known", async () => {
+  it("reports the processes that use the object instead of the last error, if known", async () => {
     const what = { ...usedFor(1e9), hint: "Look." };
     for (const [kept, said] of [
       ["conmon in it.", /s: conmon in it\.$/],

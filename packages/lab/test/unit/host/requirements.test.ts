@@ -11,8 +11,8 @@ const good: HostFacts = {
   disk: 100,
 };
 
-describe("lab/host/requirements", () => {
-  it("finds nothing missing on a good host", () => {
+describe("listMissingRequirements", () => {
+  it("returns nothing on a sufficient host", () => {
     assert.deepEqual(listMissingRequirements(good), []);
   });
 
@@ -28,21 +28,21 @@ describe("lab/host/requirements", () => {
     ["no vxlan", { links: "Unknown device type" }, /Unknown device type/],
   ];
   for (const [name, change, sentence] of cases) {
-    it(`names ${name} in one sentence`, () => {
+    it(`reports ${name} in one sentence`, () => {
       const found = listMissingRequirements({ ...good, ...change });
       assert.equal(found.length, 1);
       assert.match(found[0] ?? "", sentence);
     });
   }
 
-  it("names everything at once", () => {
+  it("reports all missing requirements at once", () => {
     assert.equal(
       listMissingRequirements({ ...good, root: false, loopControl: false, memory: 1 }).length,
       3,
     );
   });
 
-  it("does not take a file system whose name only begins alike", () => {
+  it("does not accept a file system with a similar name", () => {
     assert.equal(
       listMissingRequirements({ ...good, filesystems: "\tbtrfs-fuse\nnodev\toverlay\n" }).length,
       1,

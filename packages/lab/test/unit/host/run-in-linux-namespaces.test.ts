@@ -7,7 +7,7 @@ import {
   runInLinuxNamespaces,
 } from "../../../host/run-in-linux-namespaces.js";
 
-describe("lab/host/run-in-linux-namespaces", () => {
+describe("runInLinuxNamespaces", () => {
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "lab-contained-"));
@@ -20,26 +20,26 @@ describe("lab/host/run-in-linux-namespaces", () => {
     assert.deepEqual(getUnshareArguments("tar", ["-c", "."]).slice(-3), ["tar", "-c", "."]);
   });
 
-  it("dies with this process", () => {
+  it("makes the command die with this process", () => {
     const words = getUnshareArguments("x", []);
     assert.equal(words[words.indexOf("--pdeathsig") + 1], "KILL");
     assert.ok(words.includes("--kill-child=KILL"));
   });
 
-  it("passes every line on, of both streams", async () => {
+  it("reports every line of both streams", async () => {
     const lines: string[] = [];
     const script = "echo one; echo two >&2; echo three";
     await runInLinuxNamespaces("sh", ["-c", script], { onLine: (line) => lines.push(line) });
     assert.deepEqual(lines.sort(), ["one", "three", "two"]);
   });
 
-  it("fails with what the command said last", async () => {
+  it("fails with the command's last output", async () => {
     await assert.rejects(runInLinuxNamespaces("sh", ["-c", "echo no such thing; exit 3"]), {
       message: /'sh' ended with code 3: no such thing/,
     });
   });
 
-  it("kills the command's children too, even those that take no signal", async () => {
+  it("kills the command's children too, even those that ignore signals", async () => {
     const abort = new AbortController();
     const alive = join(folder, "alive");
     const script = `trap '' TERM; (trap '' TERM; sleep 600) & echo > ${alive}; echo started; wait`;
@@ -56,14 +56,14 @@ describe("lab/host/run-in-linux-namespaces", () => {
     assert.doesNotMatch(readFileSync("/proc/mounts", "utf8"), new RegExp(folder));
   });
 
-  it("does not begin when it is called off already", async () => {
+  it("does not start after a cancellation", async () => {
     const file = join(folder, "never");
     const signal = AbortSignal.abort(new Error("called off"));
     await assert.rejects(runInLinuxNamespaces("touch", [file], { signal }), /called off/);
     assert.ok(!existsSync(file));
   });
 
-  it("leaves no mount behind", async () => {
+  it("leaves no mount", async () => {
     await runInLinuxNamespaces("mount", ["-t", "tmpfs", "tmpfs", folder]);
     assert.doesNotMatch(readFileSync("/proc/mounts", "utf8"), new RegExp(folder));
   });

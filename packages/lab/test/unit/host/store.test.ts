@@ -6,22 +6,22 @@ import { isMounted } from "../../../host/mounts.js";
 import { closeStore, hasHostCrashed, listLoopDevices } from "../../../host/store.js";
 import { getLabPaths, type LabPaths } from "../../../settings.js";
 
-describe("lab/host/store", () => {
-  it("takes a store without a mark for one that was closed", () => {
+describe("store", () => {
+  it("counts as closed without a mark", () => {
     assert.ok(!hasHostCrashed(undefined, "boot-one\n"));
   });
 
-  it("trusts a store that was left mounted in this very boot", () => {
+  it("is trusted if mounted in the current boot", () => {
     assert.ok(!hasHostCrashed("boot-one\n", "boot-one\n"));
     assert.ok(!hasHostCrashed("boot-one", "boot-one\n"));
   });
 
-  it("doubts a store that was mounted when the host went down", () => {
+  it("is distrusted if the host crashed while the store was mounted", () => {
     assert.ok(hasHostCrashed("boot-one\n", "boot-two\n"));
     assert.ok(hasHostCrashed("", "boot-two\n"));
   });
 
-  describe("that is not there", () => {
+  describe("that does not exist", () => {
     let folder = "";
     let paths: LabPaths;
     before(async () => {
@@ -38,7 +38,7 @@ describe("lab/host/store", () => {
       await closeStore(paths);
     });
 
-    it("holds no loop devices", async () => {
+    it("contains no loop devices", async () => {
       assert.deepEqual(await listLoopDevices(join(paths.store, "running")), []);
     });
   });

@@ -17,8 +17,8 @@ function recorder() {
   };
 }
 
-describe("heartbeat", () => {
-  it("passes every update on at once", () => {
+describe("startHeartbeat", () => {
+  it("forwards every update at once", () => {
     const { seen, step } = recorder();
     const beat = startHeartbeat(step);
     beat.update("one");
@@ -27,7 +27,7 @@ describe("heartbeat", () => {
     assert.deepEqual(seen, ["one", "two"]);
   });
 
-  it("repeats the last update with its age while nothing new comes", async () => {
+  it("repeats the last update with its age until the next one", async () => {
     const { seen, step, next } = recorder();
     const beat = startHeartbeat(step, 20);
     beat.update("linking");
@@ -39,7 +39,7 @@ describe("heartbeat", () => {
     assert.match(seen[2] ?? "", /^linking \(\d+ s\)$/, "the age is not added twice");
   });
 
-  it("says that it works before the first update", async () => {
+  it("reports activity before the first update", async () => {
     const { seen, step, next } = recorder();
     const beat = startHeartbeat(step, 20);
     await next();
@@ -47,7 +47,7 @@ describe("heartbeat", () => {
     assert.match(seen[0] ?? "", /^working \(/);
   });
 
-  it("says nothing after it is stopped", async () => {
+  it("reports nothing after its stop", async () => {
     const { seen, step } = recorder();
     const stopped = startHeartbeat(step, 10);
     stopped.update("last");

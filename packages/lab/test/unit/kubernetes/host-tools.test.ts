@@ -3,7 +3,7 @@ import { findMissingCommands } from "../../../../../base/host-packages.js";
 import { buildTools } from "../../../kubernetes/host-tools.js";
 
 describe("build tools on the host", () => {
-  it("include the C library's headers, which a compiler alone does not bring", () => {
+  it("include the C library's headers, which the compiler's package does not install", () => {
     const missing = findMissingCommands(
       buildTools,
       "/bin",

@@ -8,20 +8,20 @@ import {
   findUnavailabilityReason,
 } from "../../../kubernetes/mirror/mirror-settings.js";
 
-describe("where what the lab installs comes from", () => {
+describe("readMirrorSettings", () => {
   const settings = (STACKADM_LAB_MIRROR?: string) =>
     readMirrorSettings(STACKADM_LAB_MIRROR === undefined ? {} : { STACKADM_LAB_MIRROR });
 
-  it("is upstream where that is said", () => {
+  it("returns upstream for 'auto'", () => {
     assert.deepEqual(settings("auto"), kubernetesPackageRepository);
   });
 
-  it("is never upstream where that is said, or nothing", () => {
+  it("returns nothing for 'never' and by default", () => {
     assert.equal(settings("never"), undefined);
     assert.equal(settings(), undefined);
   });
 
-  it("is a copy of the packages, which upstream's key signs all the same", () => {
+  it("returns a mirror of the packages with upstream's key", () => {
     const url = "http://mirror.test:8080/kubernetes/v{minor}/deb/";
     assert.deepEqual(settings(url), {
       url,
@@ -29,7 +29,7 @@ describe("where what the lab installs comes from", () => {
     });
   });
 
-  it("is refused in one sentence that says what to write instead", () => {
+  it("refuses other values in one sentence that says what to write", () => {
     for (const value of [
       "",
       "always",
@@ -48,12 +48,12 @@ describe("where what the lab installs comes from", () => {
   });
 });
 
-describe("asking whether something can be had", () => {
-  it("says nothing when it can", async () => {
+describe("findUnavailabilityReason", () => {
+  it("returns nothing if the request succeeds", async () => {
     assert.equal(await findUnavailabilityReason(() => Promise.resolve("it")), undefined);
   });
 
-  it("says why not, which the tools say last", async () => {
+  it("returns the reason from the tool's last error", async () => {
     for (const [said, why] of [
       [
         'Error: reading image "docker://registry.test/pause:1": pinging registry: dial tcp: lookup registry.test: no such host',
@@ -87,12 +87,12 @@ describe("asking whether something can be had", () => {
     assert.equal(parseFailureReason("a thing"), "a thing");
   });
 
-  it("waits only so long", async () => {
+  it("returns a timeout after the limit", async () => {
     const ask = (signal: AbortSignal) => sleep(60_000, undefined, { signal });
     assert.equal(await findUnavailabilityReason(ask, undefined, 20), "no answer in 0.02 s");
   });
 
-  it("ends with who stops it", async () => {
+  it("stops on cancellation", async () => {
     const stop = new AbortController();
     const ask = (signal: AbortSignal) => sleep(60_000, undefined, { signal });
     const asked = findUnavailabilityReason(ask, stop.signal);

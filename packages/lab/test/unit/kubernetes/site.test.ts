@@ -39,7 +39,7 @@ describe("site manifest", () => {
     rmSync(site, { recursive: true });
   });
 
-  it("is read as it was written", () => {
+  it("is read as written", () => {
     writeSiteManifest(site, manifest("1.36.3", ["a"]));
     assert.deepEqual(readSiteManifest(site, "1.36.3"), manifest("1.36.3", ["a"]));
     assert.deepEqual(readdirSync(site), ["site-v1.36.3.json"]);
@@ -61,7 +61,7 @@ describe("site manifest", () => {
     ]);
   });
 
-  it("protects the blobs of what was added", () => {
+  it("protects the blobs of added images", () => {
     const { images } = manifest("1.36.3", ["added"]);
     assert.equal(readAddedImages(site, "calico"), undefined);
     writeAddedImages(site, "calico", { key: "k", images });
@@ -93,8 +93,8 @@ describe("site key", () => {
   });
 });
 
-describe("components of a site", () => {
-  it("say what they are made from and in what they differ, if they do", () => {
+describe("describeSiteComponents", () => {
+  it("returns modules and, if any, differences to upstream", () => {
     const components = getKubernetesRelease("1.36.3").components.slice(0, 2);
     const built = new Map(
       components.map((component) => [

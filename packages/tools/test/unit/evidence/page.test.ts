@@ -39,8 +39,8 @@ const cells = (text: string, what: string): string[] => {
     .slice(2, -1);
 };
 
-describe("the page of what runs", () => {
-  it("says never run where there is no record, and whether a test could write one", () => {
+describe("renderEvidencePage", () => {
+  it("shows 'never run' without a record, and whether a test could write one", () => {
     const text = page();
     assert.deepEqual(cells(text, "single"), ["never run", "never run", ""]);
     const five = ["never run with a record", "never run", `${link}; a remark`];
@@ -49,13 +49,13 @@ describe("the page of what runs", () => {
     assert.match(text, /No record yet\./);
   });
 
-  it("says in its first lines since when there are records, and what CI runs without", () => {
+  it("explains in its first lines the date of the first record and CI's limits", () => {
     const [, beginning = ""] = page().split("\n## ", 1)[0]?.split("do not edit.") ?? [];
     assert.match(beginning, /records since 2026-11-27/);
     assert.match(beginning, /CI runs these tests/);
   });
 
-  it("has the newest record of each kind of machine, with date, commit and seconds", () => {
+  it("shows the newest record per kind of machine, with date, commit and seconds", () => {
     const kernel = { machine: "kernel", image: "debian-12-vm", seconds: 3661 } as const;
     const text = page(record("28"), record("27"), record("26", kernel));
     assert.deepEqual(cells(text, "five").slice(0, 2), [
@@ -64,7 +64,7 @@ describe("the page of what runs", () => {
     ]);
   });
 
-  it("tells setups apart, and lists each once", () => {
+  it("distinguishes setups and lists each once", () => {
     const [one, same] = [record("27"), record("27", { row: "topology/single" })];
     assert.match(
       page(one, same),
@@ -77,19 +77,19 @@ describe("the page of what runs", () => {
     assert.match(bare, /^\| 1 \| debian-12 \| none \| .* \| no load balancers \|$/m);
   });
 
-  it("shows that the code had changes", () => {
+  it("shows that the code had uncommitted changes", () => {
     const [container] = cells(page(record("27", { commit: "abc1234-dirty" })), "five");
     assert.match(container ?? "", /, abc1234 with changes, /);
   });
 
-  it("links to the test that recorded, once", () => {
+  it("links to the recording test once", () => {
     const kernel = record("27", { machine: "kernel", test: "test/emulated/five.test.ts" });
     const own = record("27", { test: "test/lab/all/control-planes/five.test.ts" });
     const [, , links] = cells(page(kernel, own), "five");
     assert.equal(links, `${link}; [emulated/five](../test/emulated/five.test.ts); a remark`);
   });
 
-  it("does not count a test of scripts alone, and names it as one", () => {
+  it("marks a row with tests of scripts only, and does not count those tests", () => {
     const row = {
       what: "system",
       scripts: ["test/scripts/ubuntu/network.test.ts"],
@@ -106,7 +106,7 @@ describe("the page of what runs", () => {
     assert.match(text, /^- _scripts only_: .* never ran\.$/m);
   });
 
-  it("links to no test that is not there", () => {
+  it("links to existing tests only", () => {
     const paths = Object.values(supportRows).flatMap(({ proofs = [], scripts = [] }) => [
       ...proofs.flatMap(({ file, link = file }) => [file, link]),
       ...scripts,
@@ -115,7 +115,7 @@ describe("the page of what runs", () => {
     for (const path of paths) assert.ok(existsSync(join(getPackageRoot(), path)), path);
   });
 
-  it("does not count a test for an official plugin, which is taken only where it is installed", () => {
+  it("does not count tests for an official plugin, which run only if installed", () => {
     const plugin = { name: "command", origin: "official" } as const;
     const row = { what: "official", proofs: [createLabProof("life")], plugin };
     const text = renderEvidencePage(
@@ -125,7 +125,7 @@ describe("the page of what runs", () => {
     assert.deepEqual(cells(text, "official").slice(0, 2), ["never run", "never run"]);
   });
 
-  it("has every row under one name, and no cell that breaks the table", () => {
+  it("contains every row under a unique name, and no cell that breaks the table", () => {
     const names = all.flatMap((section) => Object.keys(section.rows));
     assert.deepEqual(names.toSorted(), Object.keys(supportRows).toSorted());
     for (const { what, note = "" } of Object.values(supportRows))

@@ -14,8 +14,8 @@ const second = "a cluster that lost all etcd machines, on the lab";
 const rowsOf = (last: TestOutcome, all: readonly TestOutcome[]): string[] =>
   findProvenRows(last, all).map(({ row }) => row);
 
-describe("rows that a test completes", () => {
-  it("are those whose tests have all passed, with the seconds of all", () => {
+describe("findProvenRows", () => {
+  it("returns rows whose tests have all passed, with the total seconds", () => {
     const all = [test(`${first} comes back`), test(`${first} goes away`)];
     const [, last = test("")] = all;
     assert.deepEqual(findProvenRows(last, all), [
@@ -23,14 +23,14 @@ describe("rows that a test completes", () => {
     ]);
   });
 
-  it("are not those of which a test failed, or has not run, or is left out by a filter", () => {
+  it("omits rows with a test that failed, has not run or was filtered out", () => {
     const last = test(`${first} goes away`);
     const missing = test(`${first} comes back`, { passed: false, milliseconds: 0 });
     assert.deepEqual(rowsOf(last, [missing, last]), []);
     assert.deepEqual(rowsOf(last, [last, missing]), []);
   });
 
-  it("do not wait for other clusters of the same file, nor for other files", () => {
+  it("ignores other clusters of the same file, and other files", () => {
     const last = test(`${first} goes away`);
     const other = test(`${second} comes back`, { passed: false });
     const elsewhere = test("five control planes", {
@@ -40,7 +40,7 @@ describe("rows that a test completes", () => {
     assert.deepEqual(rowsOf(last, [last, other, elsewhere]), ["backup/restore"]);
   });
 
-  it("name the example that showed them, not the file that runs all examples", () => {
+  it("returns the example as the test, not the file that runs all examples", () => {
     const title = "the example zones-and-routes, on the lab is created and verified";
     const last = test(title, { file: "test/examples/examples.test.ts" });
     const proven = findProvenRows(last, [last]);
@@ -53,7 +53,7 @@ describe("rows that a test completes", () => {
     );
   });
 
-  it("are none for a test that no row names", () => {
+  it("returns nothing for a test that no row names", () => {
     const last = test("anything", { file: "test/lab/all/downloads/mirror.test.ts" });
     assert.deepEqual(rowsOf(last, [last]), []);
   });

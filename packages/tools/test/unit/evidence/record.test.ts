@@ -22,7 +22,7 @@ import { sampleEvidence as sample } from "./sample.js";
 
 const on = { STACKADM_EVIDENCE: "1" };
 
-describe("a record of what was seen", () => {
+describe("evidence record", () => {
   let root: string;
   const git = (...words: string[]): string =>
     execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
@@ -41,20 +41,20 @@ describe("a record of what was seen", () => {
   });
   const records = () => readEvidence(getEvidenceFile(root));
 
-  it("is not written unless the variable asks for it", () => {
+  it("is written only if the variable is set", () => {
     for (const env of [{}, { STACKADM_EVIDENCE: "0" }])
       assert.equal(recordEvidence(sample, { root, env }), false);
     assert.deepEqual(records(), []);
   });
 
-  it("has the facts, the date and the commit", () => {
+  it("contains the facts, the date and the commit", () => {
     const now = new Date("2026-11-27T12:00:00Z");
     assert.equal(recordEvidence(sample, { root, env: on, now }), true);
     const commit = git("rev-parse", "--short=7", "HEAD");
     assert.deepEqual(records(), [{ ...sample, at: "2026-11-27T12:00:00.000Z", commit }]);
   });
 
-  it("is no change of the code, and neither is the page", () => {
+  it("does not count as a code change, like the rendered page", () => {
     recordEvidence(sample, { root, env: on });
     writeFileSync(join(root, "docs", "support-matrix.md"), "new");
     recordEvidence(sample, { root, env: on });
@@ -63,7 +63,7 @@ describe("a record of what was seen", () => {
     assert.match(first ?? "", /^[0-9a-f]{7,}$/);
   });
 
-  it("says so when the code differs from the commit: by a change, or by a new file", () => {
+  it("marks code that differs from the commit by a change or a new file", () => {
     writeFileSync(join(root, "code"), "changed");
     assert.match(getCheckoutCommit(root), /^[0-9a-f]{7,}-dirty$/);
     git("checkout", "--quiet", "code");
@@ -73,7 +73,7 @@ describe("a record of what was seen", () => {
     assert.match(getCheckoutCommit(join(root, "docs")), /-dirty$/);
   });
 
-  it("is refused for a row that cannot hold there, also when nothing is written", () => {
+  it("is refused for a row that does not apply, even if nothing is written", () => {
     const wrong: Evidence = { ...sample, row: "system/debian-13/up" };
     assert.throws(() => recordEvidence(wrong, { root, env: {} }), /system\/debian-13\/up cannot/);
     const plugin: Evidence = { ...sample, row: "plugins/command-official" };
@@ -81,21 +81,21 @@ describe("a record of what was seen", () => {
     assert.deepEqual(records(), []);
   });
 
-  it("fits rows by image and by plugin", () => {
+  it("applies to rows by image and plugin", () => {
     assert.ok(isRowApplicable("topology/five", sample));
     assert.ok(isRowApplicable("system/debian-12/up", { ...sample, image: "debian-12-vm" }));
     assert.ok(isRowApplicable("plugins/openstack-built", sample));
     assert.ok(!isRowApplicable("plugins/openstack-official", sample));
   });
 
-  it("is read in the order of the dates, whatever the order of the lines", () => {
+  it("is read in the order of dates, independent of the order of lines", () => {
     for (const day of ["28", "27"])
       recordEvidence(sample, { root, env: on, now: new Date(`2026-11-${day}T00:00:00Z`) });
     const days = records().map(({ at }) => at.slice(8, 10));
     assert.deepEqual(days, ["27", "28"]);
   });
 
-  it("is named with its line when it cannot be read", () => {
+  it("is reported with its line number if unreadable", () => {
     recordEvidence(sample, { root, env: on });
     const line = readFileSync(getEvidenceFile(root), "utf8");
     appendFileSync(getEvidenceFile(root), line.replace(sample.row, "topology/none"));

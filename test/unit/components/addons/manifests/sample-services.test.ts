@@ -13,13 +13,13 @@ const annotationsOf = (...settings: Parameters<typeof buildWebService>): object 
   );
 const internal = { "service.beta.kubernetes.io/openstack-internal-load-balancer": "true" };
 
-describe("the sample services", () => {
-  it("have no annotations but the one that makes one internal, unless they are told some", () => {
+describe("sample services", () => {
+  it("have no annotations by default, except the one that makes a service internal", () => {
     assert.deepEqual(annotationsOf("external"), {});
     assert.deepEqual(annotationsOf("internal"), internal);
   });
 
-  it("have the annotations that the user writes", () => {
+  it("have the user's annotations", () => {
     const annotations = {
       "loadbalancer.openstack.org/timeout-client-data": "60000",
       "example.org/owner": "web",
@@ -28,7 +28,7 @@ describe("the sample services", () => {
     assert.deepEqual(annotationsOf("internal", { annotations }), { ...internal, ...annotations });
   });
 
-  it("are ready with any address, unless something is said of them by which it may change", () => {
+  it("are ready with any address unless the user's annotations may change the address", () => {
     const waits = (settings: Parameters<typeof buildWebService>[1]): boolean =>
       "pulumi.com/waitFor" in
       (unwrapped(buildWebService("external", settings)).metadata.annotations ?? {});
@@ -39,7 +39,7 @@ describe("the sample services", () => {
     assert.equal(waits({ annotations: { [hostname]: "web.example.org" } }), false);
   });
 
-  it("take a floating IP that is given, outside only", () => {
+  it("use the user's floating IP for the external service only", () => {
     const settings = { address: "203.0.113.9" };
     const addressOf = (reach: "external" | "internal") =>
       unwrapped(buildWebService(reach, settings)).spec?.loadBalancerIP;
@@ -47,7 +47,7 @@ describe("the sample services", () => {
     assert.equal(addressOf("internal"), undefined);
   });
 
-  it("refuse annotations that the program or the cloud controller sets, and values without quotes", () => {
+  it("refuse annotations that the program or the cloud controller sets, and values that are not strings", () => {
     const problemOf = (key: string, value: unknown) => {
       const sampleServices = { annotations: { [key]: value } };
       const result = parseClusterSpec({ ...smallest, name: "dev", sampleServices });

@@ -12,7 +12,7 @@ import { anywhere, argsOf, balanced, containerOf, find, pinned, podOf } from "..
 const workload = "Deployment traefik";
 
 describe("addons/manifests/traefik", () => {
-  it("watches what its provider of Ingresses asks for, and writes their addresses only", () => {
+  it("may read exactly what its Ingress provider requires, and writes only their status", () => {
     assert.deepEqual(rulesOf(buildTraefikRbac()), [
       "core/services: list watch",
       "core/secrets: list watch",
@@ -24,7 +24,7 @@ describe("addons/manifests/traefik", () => {
     ]);
   });
 
-  it("serves Ingresses of its class and nothing else, and calls nobody outside", () => {
+  it("serves only Ingresses of its class and sends no telemetry", () => {
     const args = argsOf(workload, "traefik");
     const providers = args.filter((arg) => /^--providers\.[a-zA-Z]+=/.test(arg));
     assert.deepEqual(providers, ["--providers.kubernetesIngress=true"]);
@@ -33,14 +33,14 @@ describe("addons/manifests/traefik", () => {
     assert.ok(!args.some((arg) => /^--(api|certificatesResolvers)/.test(arg)));
   });
 
-  it("is the class of Ingresses that name none, if it is asked to", () => {
+  it("serves Ingresses without a class if the user requests it", () => {
     const key = "ingressclass.kubernetes.io/is-default-class";
     const of = (defaultClass: boolean) =>
       unwrapped(buildIngressClass({ defaultClass })).metadata.annotations?.[key];
     assert.deepEqual([of(true), of(false)], ["true", "false"]);
   });
 
-  it("runs without a right on its node, writes nowhere, and is asked by its own port", () => {
+  it("runs unprivileged with a read-only file system, and its probe uses its own port", () => {
     const container = containerOf(workload, "traefik");
     assert.equal(container.securityContext?.readOnlyRootFilesystem, true);
     assert.equal(podOf(workload).securityContext?.runAsNonRoot, true);
@@ -54,7 +54,7 @@ describe("addons/manifests/traefik", () => {
       assert.deepEqual(probe?.httpGet, { path: "/ping", port: "ping" });
   });
 
-  it("listens where its Service leads", () => {
+  it("listens on the ports of its Service", () => {
     const ports = containerOf(workload, "traefik").ports ?? [];
     for (const { name, containerPort } of ingressPorts)
       assert.equal(ports.find((port) => port.name === name)?.containerPort, containerPort);
@@ -71,7 +71,7 @@ describe("addons/manifests/traefik", () => {
       );
   });
 
-  it("is on machines of its pool alone, one on each, whatever taints they have", () => {
+  it("runs only on machines of its pool, one pod per machine, and tolerates the pool's taints", () => {
     const { nodeSelector, tolerations, affinity } = podOf(workload);
     assert.deepEqual(nodeSelector, { "stackadm.io/pool": "edge" });
     assert.deepEqual(tolerations, [
@@ -94,14 +94,14 @@ describe("addons/manifests/traefik", () => {
     });
   });
 
-  it("goes to another machine only when the one before is gone, where there is room for one on each", () => {
+  it("starts a new pod only after the old one has ended if every machine runs one", () => {
     const strategyOf = (of: unknown) =>
       (of as { spec: { strategy: { rollingUpdate: object } } }).spec.strategy.rollingUpdate;
     assert.deepEqual(strategyOf(find("Deployment", "traefik")), { maxSurge: 0, maxUnavailable: 1 });
     assert.deepEqual(strategyOf(anywhere), { maxSurge: 1, maxUnavailable: 0 });
   });
 
-  it("is anywhere behind a Service, with what the cloud controller is told of it", () => {
+  it("runs on any machine behind a Service with the user's annotations", () => {
     const pod = unwrapped(anywhere).spec.template.spec;
     assert.deepEqual([pod?.nodeSelector, pod?.affinity], [undefined, undefined]);
     assert.equal(pod?.topologySpreadConstraints?.length, 1);

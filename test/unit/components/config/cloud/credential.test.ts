@@ -13,8 +13,8 @@ const problems = (credential: object): string[] => {
     : [];
 };
 
-describe("with what a cluster's controllers work in the cloud", () => {
-  it("is what the program makes, what is supplied, or a user by a name or an ID", () => {
+describe("credential of a cluster's controllers", () => {
+  it("is created by the program, supplied by the user, or a user by name or ID", () => {
     const ways: readonly (readonly [credential: object, supplied: boolean])[] = [
       [{}, false],
       [{ generation: 1, roles: ["member"], accessRules: ["controllers"] }, false],
@@ -36,7 +36,7 @@ describe("with what a cluster's controllers work in the cloud", () => {
     assert.equal(isCredentialSupplied(undefined), false);
   });
 
-  it("is one of them, each other one refused with what to leave out", () => {
+  it("is exactly one of the three kinds; the error names the settings to remove", () => {
     const user = { username: "shop", password };
     const rows: readonly (readonly [over: object, sentence: string])[] = [
       [
@@ -68,7 +68,7 @@ describe("with what a cluster's controllers work in the cloud", () => {
       assert.deepEqual(problems({ ...user, ...over }), [`cluster.credential.${sentence}`]);
   });
 
-  it("is a user who is named once, with a password", () => {
+  it("requires one user with a password", () => {
     const missing = "is missing; write";
     assert.deepEqual(problems({ username: "shop" }), [
       `cluster.credential.password: ${missing} the password of the user, encrypted`,
@@ -84,7 +84,7 @@ describe("with what a cluster's controllers work in the cloud", () => {
     );
   });
 
-  it("is no password in clear", () => {
+  it("must not contain a password in plain text", () => {
     const open = (credential: object): string[] => {
       const result = parsed(credential);
       assert.ok("spec" in result);

@@ -23,7 +23,7 @@ const problem = (images: object): string => {
 };
 
 describe("kubernetes.images", () => {
-  it("knows every image of the add-ons, and those of manifests and kubeadm", () => {
+  it("accepts every image of the add-ons, the manifests and kubeadm", () => {
     const names = [
       ...Object.keys(createImageTable("1.36.3")),
       ...["calicoNode", "calicoCni", "calicoKubeControllers", "pause"],
@@ -35,13 +35,13 @@ describe("kubernetes.images", () => {
     assert.deepEqual(specOf(all).kubernetes.images, all);
   });
 
-  it("refuses another name and says which there are", () => {
+  it("refuses an unknown name and lists the known ones", () => {
     const said = problem({ kubeProxy: "r.example/kube-proxy:1" });
     assert.match(said, /^cluster\.kubernetes\.images: does not know \["kubeProxy"\]; it has /);
     assert.match(said, /cloudControllerManager, .*kubeRouter, .*pause, etcd$/);
   });
 
-  it("refuses what is no whole reference", () => {
+  it("refuses an incomplete image reference", () => {
     for (const wrong of [
       "traefik",
       "traefik:v3",
@@ -61,7 +61,7 @@ describe("kubernetes.images", () => {
       assert.match(problem({ etcd: wrong }), /images\.etcd: .*the name etcd and a tag/);
   });
 
-  it("takes the place of the image that it names and of no other, whatever the registry", () => {
+  it("replaces only the named image, with any registry", () => {
     const name = fc.constantFrom(
       ...(Object.keys(createImageTable("1.36.3")) as (keyof ReturnType<typeof createImageTable>)[]),
     );
@@ -76,7 +76,7 @@ describe("kubernetes.images", () => {
     );
   });
 
-  it("is taken apart for kubeadm into what gives the same reference again", () => {
+  it("splits into the parts from which kubeadm builds the same reference", () => {
     const part = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);
     const repository = fc.array(part, { minLength: 1, maxLength: 3 });
     fc.assert(
@@ -90,7 +90,7 @@ describe("kubernetes.images", () => {
     );
   });
 
-  it("tells kubeadm of CoreDNS, and nothing where nothing is asked for", () => {
+  it("sets CoreDNS in kubeadm's configuration, and nothing by default", () => {
     const { kubernetes } = specOf({ coreDns: "r.example/k8s/coredns:v1.14.2" });
     assert.deepEqual(buildClusterConfigurationBlocks(kubernetes)["dns"], {
       imageRepository: "r.example/k8s",
@@ -100,7 +100,7 @@ describe("kubernetes.images", () => {
   });
 });
 
-describe("images that stand in, on machines", () => {
+describe("replaced images on machines", () => {
   const own = {
     etcd: "r.example/etcd:1",
     coreDns: "r.example/coredns:1",
@@ -119,7 +119,7 @@ describe("images that stand in, on machines", () => {
   );
   const pulled = (early: RegExp): string[] => listed.filter((one) => early.test(one));
 
-  it("are pulled in place of kubeadm's, where pods need them", () => {
+  it("are pulled instead of kubeadm's before pods need them", () => {
     const { early, extra } = of("control-plane", own);
     assert.deepEqual(pulled(early), [
       "registry.k8s.io/kube-apiserver:v1",
@@ -135,13 +135,13 @@ describe("images that stand in, on machines", () => {
     assert.deepEqual(of("control-plane", own, apart).extra, [own.coreDns, own.pause]);
   });
 
-  it("give containerd the pause image; without one kubeadm's stays", () => {
+  it("set containerd's pause image; by default kubeadm's stays", () => {
     assert.match(of("worker", own).config, /sandbox = "r\.example\/pause:1"/);
     assert.match(of("worker", {}).config, /sandbox = "@PAUSE@"/);
     assert.equal(of("control-plane", {}).early.source, ".");
   });
 
-  it("are pulled early when they are an add-on's", () => {
+  it("are pulled early if they belong to an add-on", () => {
     const { extra } = of("worker", { kubeRouter: "r.example/kr:1", traefik: "r.example/t:1" });
     assert.deepEqual(extra, ["r.example/kr:1"]);
   });

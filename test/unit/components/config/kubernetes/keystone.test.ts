@@ -12,8 +12,8 @@ const problems = (kubernetes: object): string[] => {
 };
 const rule = { projects: ["demo"], roles: ["member"], resources: { "default/pods": ["get"] } };
 
-describe("Keystone's users in a specification", () => {
-  it("are nobody's where it is left out, and those of the cluster's own cloud with nothing more than its name", () => {
+describe("kubernetes.keystone", () => {
+  it("is off by default; an empty object selects the cluster's own cloud", () => {
     const [without, own] = [parsed({}), parsed({ keystone: {} })];
     assert.ok("spec" in without && "spec" in own);
     assert.equal(without.spec.kubernetes.keystone, undefined);
@@ -21,7 +21,7 @@ describe("Keystone's users in a specification", () => {
     assert.deepEqual(collectFrozenValues(own.spec), collectFrozenValues(without.spec));
   });
 
-  it("have rules whose parts are filled in", () => {
+  it("completes the parts of each rule", () => {
     const result = parsed({ keystone: { policy: [rule, { projects: ["ops"] }] } });
     assert.ok("spec" in result);
     assert.deepEqual(result.spec.kubernetes.keystone?.policy, [
@@ -30,7 +30,7 @@ describe("Keystone's users in a specification", () => {
     ]);
   });
 
-  it("are refused with what to write instead, all at once", () => {
+  it("reports all problems at once, with what to write", () => {
     const policy = [
       { roles: ["member"] },
       { projects: [], resources: { pods: ["get"], "a/b/c": ["get"] }, paths: { version: ["get"] } },
@@ -48,7 +48,7 @@ describe("Keystone's users in a specification", () => {
     ]);
   });
 
-  it("leave the API server's own flags for webhooks alone until they need them themselves", () => {
+  it("allows the user's webhook flags of the API server until Keystone needs these flags", () => {
     const authentication = { "authentication-token-webhook-config-file": "/etc/kubernetes/pki/x" };
     const authorization = { "authorization-mode": "Node,RBAC" };
     const apiServer = { extraArgs: { ...authentication, ...authorization } };

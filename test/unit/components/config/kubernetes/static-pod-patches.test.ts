@@ -20,14 +20,14 @@ const container = (fields: object, name = "kube-scheduler"): object => ({
 const kubeadms = "is kubeadm's; leave it out";
 const flags = "follows an argument; write kubernetes.scheduler.extraArgs instead";
 
-describe("kubeadm's patches, as they are written", () => {
-  it("are none where none is written", () => {
+describe("kubernetes.patches", () => {
+  it("is empty by default", () => {
     const result = parseClusterSpec(smallest);
     assert.ok("spec" in result);
     assert.deepEqual(result.spec.kubernetes.patches, {});
   });
 
-  it("may set what is nobody else's: resources, annotations, volumes and containers of one's own", () => {
+  it("may set resources, annotations, volumes and additional containers", () => {
     const volume = { name: "profiles", hostPath: { path: "/etc/profiles" } };
     const mount = { name: "profiles", mountPath: "/etc/profiles" };
     const resources = { requests: { memory: "64Mi" } };
@@ -56,7 +56,7 @@ describe("kubeadm's patches, as they are written", () => {
     assert.deepEqual(scheduler(container({ resources }, "etcd"), undefined, "etcd"), []);
   });
 
-  it("do not take away flags: each component's are an argument", () => {
+  it("refuses patches of command and args, and names the setting to use", () => {
     const at = "kube-scheduler.0.patch.spec.containers";
     assert.deepEqual(scheduler(container({ command: ["kube-scheduler"], args: null })), [
       `${at}.0.command: ${flags}`,
@@ -71,7 +71,7 @@ describe("kubeadm's patches, as they are written", () => {
     assert.deepEqual(operations(moved), [`kube-scheduler.0.patch.0.from: ${flags}`]);
   });
 
-  it("know no other way round that: an index from the end, behind a container of one's own, or the whole pod", () => {
+  it("refuses indirect paths to a container's command: other indexes, directives or the whole pod", () => {
     // A strategic patch inserts new containers before the existing ones.
     const behind = operations({ op: "remove", path: "/spec/containers/1/command" });
     assert.deepEqual(behind, [`kube-scheduler.0.patch.0.path: ${flags}`]);
@@ -87,7 +87,7 @@ describe("kubeadm's patches, as they are written", () => {
     );
   });
 
-  it("leave the pod's name, labels, network, image and what it mounts", () => {
+  it("refuses patches of the pod's name, labels, network, image and mounts", () => {
     assert.deepEqual(scheduler({ apiVersion: "v1", metadata: { labels: { tier: null } } }), [
       `kube-scheduler.0.patch.apiVersion: ${kubeadms}`,
       `kube-scheduler.0.patch.metadata.labels.tier: ${kubeadms}`,
@@ -122,7 +122,7 @@ describe("kubeadm's patches, as they are written", () => {
     );
   });
 
-  it("are refused where an entry could not be found, or an operation lacks something", () => {
+  it("refuses list entries without a name and incomplete operations", () => {
     assert.deepEqual(scheduler({ spec: { containers: [{ resources: {} }] } }), [
       "kube-scheduler.0.patch.spec.containers.0: has no name, by which it is found; write it",
     ]);
@@ -135,7 +135,7 @@ describe("kubeadm's patches, as they are written", () => {
     );
   });
 
-  it("have a known target and type, and are of a size that scripts carry", () => {
+  it("requires a known target and type, and limits the size", () => {
     assert.match(
       messages({ kubeletconfiguration: [], corednsdeployment: [] }).join(),
       /kubeletconfiguration follows an argument; write kubernetes\.kubelet instead; corednsdeployment is not patched/,
@@ -157,7 +157,7 @@ describe("kubeadm's patches, as they are written", () => {
     );
   });
 
-  it("have nothing to patch of an etcd that is on machines of its own", () => {
+  it("refuses patches of etcd if etcd has its own machines", () => {
     const etcd = [{ patch: { metadata: { annotations: { a: "b" } } } }];
     assert.deepEqual(messages({ etcd }), []);
     assert.deepEqual(messages({ etcd }, { etcd: { kind: "dedicated", flavor: "medium" } }), [

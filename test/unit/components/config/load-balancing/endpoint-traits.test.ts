@@ -28,7 +28,7 @@ const callers = ({ firewall }: EndpointTraits): string[] =>
 const clients = "203.0.113.0/24";
 const nodes = "10.0.0.0/24";
 
-describe("what an endpoint takes", () => {
+describe("getEndpointTraits", () => {
   const counts: readonly (readonly [object, readonly [number, number, number]])[] = [
     [{ kind: "floating-ip" }, [1, 0, 0]],
     [{ kind: "load-balancer" }, [1, 1, 1]],
@@ -39,12 +39,12 @@ describe("what an endpoint takes", () => {
     [{ kind: "private" }, [0, 0, 0]],
   ];
   for (const [endpoint, expected] of counts)
-    it(`is counted: ${JSON.stringify(endpoint)}`, () => {
+    it(`counts floating IPs, load balancers and ports of ${JSON.stringify(endpoint)}`, () => {
       const { floatingIps, loadBalancers, ports } = traits(endpoint);
       assert.deepEqual([floatingIps, loadBalancers, ports], expected);
     });
 
-  it("lets clients reach the control planes wherever nothing of ours stands in between", () => {
+  it("admits clients to control planes if no load balancer of the cluster is in between", () => {
     for (const endpoint of [
       ...[{ kind: "floating-ip" }, { kind: "virtual-ip" }, { kind: "private" }],
       { kind: "existing", host: "api.example.org" },
@@ -52,12 +52,12 @@ describe("what an endpoint takes", () => {
       assert.deepEqual(callers(traits(endpoint)), [clients]);
   });
 
-  it("lets only an amphora's subnet reach them, but behind OVN, which keeps the client's address, clients too", () => {
+  it("admits only an amphora's subnet to control planes, and clients too with OVN, which keeps their addresses", () => {
     assert.deepEqual(callers(traits({ kind: "load-balancer" })), [nodes]);
     assert.deepEqual(callers(traits({ kind: "load-balancer", provider: "ovn" })), [nodes, clients]);
   });
 
-  it("is VRRP between control planes and a package for a virtual IP, and nothing of it otherwise", () => {
+  it("returns a VRRP rule and the package keepalived for a virtual IP only", () => {
     const { firewall, packages } = traits({ kind: "virtual-ip" });
     const [row, ...more] = firewall.filter(({ protocol }) => protocol === "vrrp");
     assert.deepEqual(
@@ -69,22 +69,22 @@ describe("what an endpoint takes", () => {
   });
 });
 
-describe("the ranges that a load balancer lets in", () => {
-  it("are the clients' and the machines', without those of the other IP version", () => {
+describe("allowed ranges of a load balancer", () => {
+  it("contain clients and machines, without ranges of the other IP version", () => {
     const clients = ["2001:db8::/32", "203.0.113.0/24", "10.0.0.0/24", "192.0.2.0/24"];
     assert.deepEqual(normalizeListenerRanges([...clients, nodes]), [
       ...["10.0.0.0/24", "192.0.2.0/24", "203.0.113.0/24"],
     ]);
   });
 
-  it("are the pods', too, where it leads to Services", () => {
+  it("contain pods too if the balancer is for Services", () => {
     const network = { nodes, pods: "10.244.0.0/16" };
     assert.deepEqual(listServiceClientRanges({ serviceCidrs: ["203.0.113.0/24"], network }), [
       ...["10.0.0.0/24", "10.244.0.0/16", "203.0.113.0/24"],
     ]);
   });
 
-  it("do not depend on the order in which they are written", () => {
+  it("do not depend on the written order", () => {
     const ranges = fc.uniqueArray(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 6 });
     const of = (octets: readonly number[]): string[] =>
       normalizeListenerRanges([...octets.map((octet) => `198.51.${String(octet)}.0/24`), nodes]);

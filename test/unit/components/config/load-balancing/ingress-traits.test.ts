@@ -7,15 +7,15 @@ import { getFirewallRules } from "../../../../../components/network/firewall-pla
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
 import { smallest } from "../../../../support/config/spec.js";
 
-describe("what an ingress controller takes of the cloud and of its machines", () => {
-  it("are node ports that Kubernetes gives to nobody by itself, each once", () => {
+describe("getIngressTraits", () => {
+  it("uses distinct node ports that Kubernetes does not assign by itself", () => {
     const ports = ingressPorts.map(({ nodePort }) => nodePort);
     assert.equal(new Set(ports).size, ports.length);
     for (const port of ports) assert.ok(port >= 30_000 && port < 30_000 + 86, String(port));
   });
 
   for (const provider of ["amphora", "ovn"])
-    it(`reaches them from the load balancer's subnet through the firewall: ${provider}`, () => {
+    it(`opens the node ports to the load balancer's subnet: ${provider}`, () => {
       const ingress = { kind: "workers", pool: "general" };
       const parsed = parseClusterSpec({ ...smallest, ingress, loadBalancer: { provider } });
       assert.ok("spec" in parsed);
@@ -29,7 +29,7 @@ describe("what an ingress controller takes of the cloud and of its machines", ()
         );
     });
 
-  it("is nothing, or one load balancer with a floating IP that nobody gave", () => {
+  it("counts nothing, or one load balancer with a floating IP unless the user supplies one", () => {
     const common = { replicas: 2, defaultClass: true } as const;
     const of = (ingress: Parameters<typeof getIngressTraits>[0]["ingress"]): number[] => {
       const { loadBalancers, ports, floatingIps, securityGroups } = getIngressTraits({ ingress });

@@ -46,19 +46,19 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["ingress", { ingress: of({}), loadBalancer: { enabled: false } }],
 ];
 
-describe("the ingress controller of a specification", () => {
+describe("ingress settings", () => {
   for (const [path, over] of mistakes)
-    it(`says at ${path} what is wrong with ${JSON.stringify(over)}`, () => {
+    it(`refuse ${JSON.stringify(over)} at ${path}`, () => {
       const found = problems(over);
       assert.equal(found.length, 1, found.join("\n"));
       assert.ok(found[0]?.startsWith(`cluster.${path}: `), found[0]);
     });
 
-  it("says it in words that were read", () => {
+  it("produce the reviewed error messages", () => {
     golden("spec-errors-ingress.txt", mistakes.flatMap(([, over]) => problems(over)).join("\n"));
   });
 
-  it("takes every kind, with defaults", () => {
+  it("accept every kind, with defaults", () => {
     const rows = [
       [{ kind: "service" }, { kind: "service", replicas: 2, defaultClass: true, public: true }],
       [of({}), of({ replicas: 2, defaultClass: true, public: true })],
@@ -70,7 +70,7 @@ describe("the ingress controller of a specification", () => {
     }
   });
 
-  it("is in no living cluster's way, neither absent nor changed", () => {
+  it("may be added, removed and changed in an existing cluster", () => {
     const frozen = (over: object) => {
       const result = parseClusterSpec({ ...smallest, ...over });
       assert.ok("spec" in result);
@@ -87,7 +87,7 @@ describe("the ingress controller of a specification", () => {
     );
   });
 
-  it("does without a cloud controller and without floating IPs", () => {
+  it("work without a cloud controller and without floating IPs", () => {
     assert.deepEqual(problems({ ingress: of({}), cloudController: { enabled: false } }), []);
     assert.deepEqual(problems({ ...office, ...inside, ingress: of({ public: false }) }), []);
   });

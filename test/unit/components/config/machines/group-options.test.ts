@@ -56,8 +56,8 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["nodes.0.rootVolume.size", { nodes: { "0": { rootVolume: { size: 1 } } } }],
 ];
 
-describe("what a group of machines may have", () => {
-  it("is nothing special unless it is written", () => {
+describe("group options", () => {
+  it("are empty by default", () => {
     const result = parse({});
     assert.ok("spec" in result);
     const { labels, taints, tags, metadata, schedulerHints, nodes, spread, image, zones } =
@@ -74,12 +74,12 @@ describe("what a group of machines may have", () => {
     assert.deepEqual([taints, tags, spread, image, zones], [[], [], "soft", undefined, undefined]);
   });
 
-  it("is taken for workers and for control planes, the generation of one machine too", () => {
+  it("are accepted for workers and control planes, including a single machine's generation", () => {
     assert.ok("spec" in parse(accepted));
     assert.ok("spec" in parse({}, { ...accepted, count: 3 }));
   });
 
-  it("is taken for etcd's machines, but what only a node has, and for a bastion, but what only several machines have", () => {
+  it("are accepted for etcd's machines except node options, and for a bastion except options of several machines", () => {
     const { labels, taints, ...group } = accepted;
     const { spread, zones, steps, nodes, ...machine } = group;
     const disk = { size: 8, type: "fast" };
@@ -110,7 +110,7 @@ describe("what a group of machines may have", () => {
     );
   });
 
-  describe("as the zone of a volume", () => {
+  describe("with {zone} in a volume's zone", () => {
     const disk = { size: 8, zone: "store-{zone}" };
     const paths = (over: object): string[] => {
       const result = parseClusterSpec({ ...smallest, ...over });
@@ -120,14 +120,14 @@ describe("what a group of machines may have", () => {
       workers: { gpu: { flavor: "medium", count, runtimeVolume: disk, ...over } },
     });
 
-    it("is the machine's, wherever that is written", () => {
+    it("take the machine's zone from any level", () => {
       assert.deepEqual(paths({ ...pool({}), zones: ["a"] }), []);
       assert.deepEqual(paths(pool({ zones: ["a"] })), []);
       assert.deepEqual(paths(pool({ nodes: { 0: { zone: "a" }, 1: { zone: "b" } } })), []);
       assert.deepEqual(paths(pool({}, 0)), [], "no machine, no volume");
     });
 
-    it("is refused once where a machine has none, and for a machine alone", () => {
+    it("report a machine without a zone once per group, or for the single machine", () => {
       const group = "cluster.workers.gpu.runtimeVolume.zone";
       assert.deepEqual(paths(pool({})), [group]);
       assert.deepEqual(paths({ ...pool({ zones: [] }), zones: ["a"] }), [group], "Nova chooses");
@@ -138,7 +138,7 @@ describe("what a group of machines may have", () => {
       ]);
     });
 
-    it("is the bastion's own, or the first of all", () => {
+    it("take the bastion's own zone, or the first of the cluster", () => {
       const behind = (over: object, zones: readonly string[]) =>
         paths({
           access: "bastion",
@@ -151,7 +151,7 @@ describe("what a group of machines may have", () => {
     });
   });
 
-  it("counts the control planes of a topology that nobody counted", () => {
+  it("count the control planes of a topology without a written count", () => {
     const first = { nodes: { "2": { flavor: "huge" } } };
     assert.ok("problems" in parse({}, first));
     const three = parseClusterSpec({
@@ -163,7 +163,7 @@ describe("what a group of machines may have", () => {
   });
 
   for (const [path, over] of mistakes) {
-    it(`is not ${JSON.stringify(over)}`, () => {
+    it(`refuse ${JSON.stringify(over)}`, () => {
       const result = parse(over);
       assert.ok("problems" in result);
       const paths = result.problems.map((problem) => problem.path);
@@ -171,7 +171,7 @@ describe("what a group of machines may have", () => {
     });
   }
 
-  it("is refused with a sentence that says what to write", () => {
+  it("produce error messages that say what to write", () => {
     const sentences = mistakes.flatMap(([, over]) => {
       const result = parse(over);
       return "problems" in result

@@ -19,7 +19,7 @@ describe("kubernetes.packages.containerd", () => {
     assert.deepEqual(result.spec.kubernetes.packages.containerd, containerdPackageRepository);
   });
 
-  it("takes what a line of sources.list can say of one repository", () => {
+  it("accepts what a line of sources.list can express for one repository", () => {
     for (const source of [
       "http://172.29.0.1:8081/debian/{codename} /",
       "https://mirror.example.org/docker-{distribution}/ ./",
@@ -30,7 +30,7 @@ describe("kubernetes.packages.containerd", () => {
       assert.deepEqual(problems({ source, key }), [], source);
   });
 
-  it("refuses what says another thing to apt, curl or a shell, or more than one", () => {
+  it("refuses values with a meaning for apt, curl or a shell, and more than one repository", () => {
     for (const address of ["https://a.test", "https://a.test/x"])
       for (const rest of ["", " ", " stable", " / main", " a b\ndeb", "  a b", " a b ", " a $(b)"])
         assert.deepEqual(problems({ source: address + rest, key }), [at("source")], rest);
@@ -53,7 +53,7 @@ describe("kubernetes.packages.containerd", () => {
     }
   });
 
-  it("has only characters without a meaning of their own", () => {
+  it("accepts only characters without a special meaning", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         for (const source of [`https://a.test/${text} /`, `https://a.test x ${text}`])
@@ -63,7 +63,7 @@ describe("kubernetes.packages.containerd", () => {
     );
   });
 
-  it("has a key of its own beside another source, that no machine asks Docker", () => {
+  it("requires a key for another source, so that no machine downloads Docker's key", () => {
     assert.deepEqual(problems({ source: "https://a.test/x /" }), [at("key")]);
     assert.deepEqual(problems({ key }), []);
   });

@@ -11,8 +11,8 @@ const problems = (over: object): string[] => {
 /** Returns settings with this number of workers. */
 const workers = (count: number) => ({ workers: { general: { flavor: "m", count } } });
 
-describe("a range", () => {
-  it("has to have addresses for all machines, etcd's and the bastion, too", () => {
+describe("network ranges", () => {
+  it("require addresses for all machines, including etcd's and the bastion", () => {
     const network = { nodes: "10.0.0.0/29" };
     assert.deepEqual(problems({ network, ...workers(3) }), []);
     const bastion = { access: "bastion", bastion: { flavor: "m" } };
@@ -23,12 +23,12 @@ describe("a range", () => {
       ]);
   });
 
-  it("of a network that exists is that network's affair", () => {
+  it("of an existing network are not checked", () => {
     const network = { nodes: "10.0.0.0/29", existing: { network: "office" } };
     assert.deepEqual(problems({ network, ...workers(9) }), []);
   });
 
-  it("of pods has to have a share for each node, as large as kube-controller-manager is told, and to be what kubeadm takes, which knows only the flag of the family", () => {
+  it("of pods require a subnet for each node, with the controller manager's mask size or kubeadm's", () => {
     const network = { pods: "10.244.0.0/23" };
     assert.deepEqual(problems({ network, ...workers(1) }), []);
     assert.deepEqual(problems({ network, ...workers(2) }), [
@@ -41,7 +41,7 @@ describe("a range", () => {
     }
   });
 
-  it("counts what has an address beside the machines", () => {
+  it("include addresses for the API or the ingress", () => {
     const network = { nodes: "10.0.0.0/29" };
     const ingress = { kind: "workers", pool: "general" };
     for (const more of [{ endpoint: { kind: "virtual-ip" } }, { ingress }])
@@ -53,7 +53,7 @@ describe("a range", () => {
     assert.deepEqual(problems({ network: existing, ingress, ...workers(9) }), []);
   });
 
-  it("of pods that the pod network shares out itself only has to be what kubeadm takes", () => {
+  it("of pods only require kubeadm's limits if the pod network allocates addresses itself", () => {
     const sha256 = "0".repeat(64);
     const calico = { kind: "calico", manifest: { source: "calico.yaml", sha256 } };
     for (const podNetwork of ["none", calico]) {
@@ -67,7 +67,7 @@ describe("a range", () => {
     }
   });
 
-  it("of Services is between a /12 and a /28, as kubeadm has it", () => {
+  it("of Services must be between /12 and /28, as kubeadm requires", () => {
     const of = (services: string) => problems({ network: { services } });
     for (const services of ["10.96.0.0/12", "10.96.0.0/28"]) assert.deepEqual(of(services), []);
     assert.match(of("10.96.0.0/29").join(), /is less than kubeadm takes; write at least a \/28$/);

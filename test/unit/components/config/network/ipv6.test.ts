@@ -56,8 +56,8 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["podNetwork", { ...both(), podNetwork: "cloud-routes" }],
 ];
 
-describe("IPv6 beside IPv4", () => {
-  it("has ranges of its own, and is there only where it is asked for", () => {
+describe("network.ipv6", () => {
+  it("has its own ranges, and is off by default", () => {
     assert.equal(specOf().network.ipv6, undefined);
     assert.deepEqual(specOf(both() as Partial<ClusterArgs>).network.ipv6, {
       nodes,
@@ -67,7 +67,7 @@ describe("IPv6 beside IPv4", () => {
     });
   });
 
-  it("is refused in one sentence each where it cannot be", () => {
+  it("produces one reviewed error message for each unsupported combination", () => {
     const sentences = mistakes.map(([path, over]) => {
       const [only, ...more] = problems(over);
       assert.deepEqual(more, [], path);
@@ -77,7 +77,7 @@ describe("IPv6 beside IPv4", () => {
     golden("spec-errors-ipv6.txt", `${sentences.join("\n")}\n`);
   });
 
-  it("is not given to a cluster that lives, nor taken from one, nor changed", () => {
+  it("can be neither added, removed nor changed in an existing cluster", () => {
     const changed = (before: object, now: object): string[] =>
       findFrozenValueChanges(
         collectFrozenValues(specOf(before as Partial<ClusterArgs>)),

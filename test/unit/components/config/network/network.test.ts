@@ -124,7 +124,7 @@ const mistakes: readonly (readonly [string, object])[] = [
   ],
 ];
 
-describe("what a specification says of the network and the way in", () => {
+describe("network and access settings", () => {
   for (const [path, over] of mistakes) {
     it(`refuses ${JSON.stringify(over)} at ${path}`, () => {
       const found = problems(over);
@@ -133,13 +133,13 @@ describe("what a specification says of the network and the way in", () => {
     });
   }
 
-  it("says in each sentence what to write", () => {
+  it("produce error messages that say what to write", () => {
     const sentences = mistakes.flatMap(([, over]) => problems(over));
     golden("spec-errors-network.txt", `${sentences.join("\n")}\n`);
     for (const sentence of sentences) assert.match(sentence, /; .*(write|give|leave)/, sentence);
   });
 
-  it("has services in a network of their own, in every other range", () => {
+  it("accept a separate network for Services in any range without overlap", () => {
     assert.equal(spec(apart()).loadBalancer.network?.range, "10.1.0.0/24");
     assert.deepEqual(problems(apart({ range: "10.0.1.0/24" })), []);
     assert.deepEqual(
@@ -148,14 +148,14 @@ describe("what a specification says of the network and the way in", () => {
     );
   });
 
-  it("has floating IPs of services without an external network of the machines", () => {
+  it("accept floating IPs for Services without an external network for machines", () => {
     const beside = { network: office, ...unrouted, endpoint: { kind: "private" }, ...apart() };
     assert.deepEqual(problems({ ...beside, ingress: { kind: "service" } }), []);
     const balanced = { ...beside, ingress: { kind: "workers", pool: "general" } };
     assert.match(problems(balanced).join(), /^cluster\.ingress\.public: takes a floating IP/);
   });
 
-  it("needs no external network where nothing takes a floating IP", () => {
+  it("require no external network if nothing uses a floating IP", () => {
     for (const endpoint of [
       { kind: "private" },
       { kind: "existing", host: "10.0.0.5" },
@@ -165,7 +165,7 @@ describe("what a specification says of the network and the way in", () => {
       assert.deepEqual(problems({ network: office, ...unrouted, endpoint }), []);
   });
 
-  it("takes a bastion, whose machine is created again by its generation", () => {
+  it("accept a bastion, with generation 0 by default", () => {
     assert.deepEqual(spec({ access: "bastion", bastion }).bastion, {
       ...bastion,
       generation: 0,

@@ -35,7 +35,7 @@ describe("pod-network/flannel", () => {
     "core/nodes/status: patch",
   ]);
 
-  it("keeps to its own namespace, whose pods may use the node", () => {
+  it("stays in its own namespace, whose pods are privileged", () => {
     for (const { kind, metadata } of (objects["flannel"] ?? []).filter(
       ({ kind }) => !/^Cluster/.test(kind),
     )) {
@@ -46,7 +46,7 @@ describe("pod-network/flannel", () => {
     });
   });
 
-  it("wraps the pods' range in VXLAN 1, on the port that the firewall opens", () => {
+  it("encapsulates the pods' range in VXLAN 1 on the port that the firewall opens", () => {
     const { Network, Backend } = configured("10.60.0.0/16", 1300);
     assert.equal(Network, "10.60.0.0/16");
     assert.equal(Backend.Type, "vxlan");
@@ -60,12 +60,12 @@ describe("pod-network/flannel", () => {
     );
   });
 
-  it("tells flanneld the MTU from which that takes off the tunnel's 50 bytes itself", () => {
+  it("sets the MTU from which flanneld subtracts the tunnel's 50 bytes", () => {
     for (const podMtu of [1230, 1300, 1400, 8900])
       assert.equal(configured("10.244.0.0/16", podMtu).Backend.MTU - 50, podMtu);
   });
 
-  it("routes without a tunnel where that is wanted, and leaves the MTU to the machines' interface", () => {
+  it("routes without a tunnel with host-gw, and takes the MTU of the machines' interface", () => {
     assert.deepEqual(JSON.parse(renderFlannelConfiguration("10.244.0.0/16", "host-gw", 1350)), {
       Network: "10.244.0.0/16",
       Backend: { Type: "host-gw" },
@@ -76,7 +76,7 @@ describe("pod-network/flannel", () => {
     assert.deepEqual([overhead, routedRanges], [0, ["pods"]]);
   });
 
-  it("has a tunnel for each family where pods have both, whose headers leave pods 20 bytes less", () => {
+  it("has a tunnel per IP family, whose headers take 20 more bytes with IPv6", () => {
     const text = renderFlannelConfiguration("10.244.0.0/16", "vxlan", 1280, "fd00:10:244::/56");
     const { IPv6Network, EnableIPv6, Backend } = JSON.parse(text) as NetworkConfiguration &
       Record<string, unknown>;
@@ -90,7 +90,7 @@ describe("pod-network/flannel", () => {
     );
   });
 
-  it("tells flanneld both addresses of its node, which come as one", () => {
+  it("passes flanneld both addresses of its node, which the API provides in one value", () => {
     const made = buildFlannelDaemonSet({
       images: { flannel: "flannel", flannelCniPlugin: "plugin" },
       configChecksum: "0",
@@ -120,7 +120,7 @@ describe("pod-network/flannel", () => {
     assert.ok(!dual.args?.some((arg) => arg.startsWith("--iface")));
   });
 
-  it("takes the interface of the node's own address, whatever others a machine has", () => {
+  it("uses the interface of the node's own address, whatever other interfaces exist", () => {
     assert.ok(argsOf(daemonSet, "flanneld").includes("--iface=$(NODE_ADDRESS)"));
     const { env } = containerOf(daemonSet, "flanneld");
     assert.deepEqual(
@@ -132,7 +132,7 @@ describe("pod-network/flannel", () => {
     );
   });
 
-  it("may change the network of its node and nothing else of it", () => {
+  it("has only the capabilities for network changes on its node", () => {
     const rights = containersOf(podOf(daemonSet)).map(({ name, securityContext }) => {
       assert.equal(securityContext?.privileged, undefined);
       assert.equal(securityContext?.allowPrivilegeEscalation, false);
@@ -142,7 +142,7 @@ describe("pod-network/flannel", () => {
     assert.deepEqual(rights, [["install-cni-plugin"], ["flanneld", "NET_ADMIN", "NET_RAW"]]);
   });
 
-  it("installs the plugin before the configuration that makes kubelet call it", () => {
+  it("installs the plugin before the configuration that makes the kubelet call the plugin", () => {
     const [plugin] = podOf(daemonSet).initContainers ?? [];
     assert.deepEqual(plugin?.command, ["cp", "-f", "/flannel", "/opt/cni/bin/flannel"]);
     const { plugins } = JSON.parse(renderCniConfiguration()) as { plugins: { type: string }[] };
@@ -164,7 +164,7 @@ describe("pod-network/flannel", () => {
     assert.ok(args.includes(`--net-config-path=/etc/kube-flannel/${networkKey ?? ""}`));
   });
 
-  it("says where its CNI plugin looks, and answers to kubelet alone", () => {
+  it("sets the path of its CNI plugin, and answers only the kubelet", () => {
     const { livenessProbe } = containerOf(daemonSet, "flanneld");
     assert.ok(argsOf(daemonSet, "flanneld").includes("--subnet-file=/run/flannel/subnet.env"));
     const { port, host } = livenessProbe?.httpGet ?? {};

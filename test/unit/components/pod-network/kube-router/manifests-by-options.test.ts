@@ -43,7 +43,7 @@ const peers = [
 ];
 
 describe("pod-network/kube-router: options", () => {
-  it("are no words to a router that is as it was", () => {
+  it("add no arguments by default", () => {
     const { args } = router({});
     assert.ok(
       args.includes("--run-service-proxy=false") && args.includes("--enable-overlay=false"),
@@ -54,7 +54,7 @@ describe("pod-network/kube-router: options", () => {
     );
   });
 
-  it("tell it of peers, each with its number, port and password in the same place", () => {
+  it("list peers, with number, port and password at the same position", () => {
     assert.deepEqual(added({ peers, multihop: 3, asn: 64600 }, "1"), [
       "--cluster-asn=64600",
       "--peer-router-ips=10.0.0.250,198.51.100.7",
@@ -70,11 +70,11 @@ describe("pod-network/kube-router: options", () => {
     );
   });
 
-  it("have no password among what the pods are told", () => {
+  it("keep passwords out of the pods' arguments", () => {
     assert.doesNotMatch(router({ peers }, "1").text, /CANARY|Q0FOQVJZ/);
   });
 
-  it("announce Services to peers under kube-router's own names", () => {
+  it("announce Services to peers by kube-router's flags", () => {
     const advertiseServices = ["cluster-ip", "external-ip", "load-balancer-ip"];
     const serviceRanges = ["203.0.113.0/24"];
     const args = added({ peers: peers.slice(1), advertiseServices, serviceRanges });
@@ -91,7 +91,7 @@ describe("pod-network/kube-router: options", () => {
     );
   });
 
-  it("let it be the Services' proxy, which takes no foreign address", () => {
+  it("enable the Services' proxy, which refuses external IPs outside the ranges", () => {
     const written = { serviceProxy: true, hairpin: true, serviceRanges: ["203.0.113.0/24"] };
     assert.deepEqual(added(written), [
       "--run-service-proxy=true",
@@ -104,7 +104,7 @@ describe("pod-network/kube-router: options", () => {
     assert.ok(["ip_vs", "ip_vs_rr"].every((module) => kernelModules.includes(module)));
   });
 
-  it("wrap packets with what the kernel needs for it", () => {
+  it("enable encapsulation with the kernel modules that it needs", () => {
     assert.deepEqual(added({ overlay: "full", tunnel: "fou" }), [
       "--enable-overlay=true",
       "--overlay-type=full",
@@ -119,7 +119,7 @@ describe("pod-network/kube-router: options", () => {
     assert.equal(traitsOf({ overlay: "subnet", tunnel: "fou" }).overhead, 32);
   });
 
-  it("have machines' ports allow what has other addresses than the machines' own", () => {
+  it("extend the ports' allowed address pairs for addresses other than the machines'", () => {
     const network = { pods: "10.244.0.0/16", services: "10.96.0.0/12" };
     const ranges = (written: object) =>
       getAddressPairRanges({
@@ -136,7 +136,7 @@ describe("pod-network/kube-router: options", () => {
     ]);
   });
 
-  it("let each peer, and nobody else outside, reach BGP on all machines", () => {
+  it("admit only the peers to BGP on all machines", () => {
     const rules = (written: object) =>
       buildFirewallRules({
         sshCidrs: ["203.0.113.0/24"],

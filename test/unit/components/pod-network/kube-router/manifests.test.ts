@@ -23,7 +23,7 @@ describe("pod-network/kube-router", () => {
     "networking.k8s.io/networkpolicies: get list watch",
   ]);
 
-  it("routes and filters, and leaves services to kube-proxy", () => {
+  it("routes and enforces policies, and leaves Services to kube-proxy", () => {
     const args = argsOf(router, "kube-router");
     for (const expected of [
       "--run-router=true",
@@ -37,7 +37,7 @@ describe("pod-network/kube-router", () => {
     }
   });
 
-  it("keeps routes by BGP, or leaves them to the cloud and is otherwise the same", () => {
+  it("exchanges routes by BGP, or leaves them to the cloud and is otherwise the same", () => {
     const alone = "--enable-ibgp=false";
     const usual = argsOf(router, "kube-router");
     assert.ok(!usual.includes(alone));
@@ -62,7 +62,7 @@ describe("pod-network/kube-router", () => {
     }
   });
 
-  it("routes both families where services have both, and waits until the node's range of IPv6 is in the draft", () => {
+  it("routes both IP families, and waits until the draft contains the node's IPv6 range", () => {
     const services = ["10.96.0.0/12", "fd00:10:96::/112"];
     const made = buildKubeRouterDaemonSet({
       image: "router",
@@ -86,7 +86,7 @@ describe("pod-network/kube-router", () => {
     assert.doesNotMatch(draft(["10.244.1.0/24"]), new RegExp(pattern));
   });
 
-  it("completes a draft of the configuration before nodes have it", () => {
+  it("completes a draft of the configuration before installing it on nodes", () => {
     const [copy, from, draft = ""] = containerOf(router, "draft-cni-configuration").command ?? [];
     assert.equal(copy, "cp");
     const configMap = find("ConfigMap", "kube-router-cni") as unknown as { data: object };

@@ -24,13 +24,13 @@ const frozenOf = (podNetwork: object | string) => {
 const at = "cluster.podNetwork";
 const peer = { address: "10.0.0.250", asn: 65001 };
 
-describe("kube-router in a specification", () => {
-  it("is what it was where nothing of it is written", () => {
+describe("podNetwork of kind kube-router", () => {
+  it("equals the plain name without options", () => {
     assert.equal(frozenOf("kube-router")["podNetwork"], "kube-router");
     assert.equal(frozenOf({ kind: "kube-router", peers: [peer] })["podNetwork"], "kube-router");
   });
 
-  it("keeps how packets travel, its number, and who is the Services' proxy", () => {
+  it("freezes encapsulation, AS number and the choice of the Services' proxy", () => {
     for (const kept of [{ overlay: "full" }, { asn: 64999 }, { serviceProxy: true }]) {
       const [before, now] = [frozenOf("kube-router"), frozenOf({ kind: "kube-router", ...kept })];
       const [problem, ...more] = findFrozenValueChanges(before, now);
@@ -40,7 +40,7 @@ describe("kube-router in a specification", () => {
     }
   });
 
-  it("has numbers that nobody else has, and peers any that is not reserved", () => {
+  it("requires a private AS number for the cluster and any unreserved one for peers", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 4294967294 }), (asn) => {
         const free = (asn >= 64512 && asn <= 65535) || asn >= 4200000000;
@@ -53,7 +53,7 @@ describe("kube-router in a specification", () => {
       assert.deepEqual(problems({ peers: [{ ...peer, asn }] }), []);
   });
 
-  it("says what has no effect, or is not allowed by the machines' ports", () => {
+  it("reports options without effect and options that the machines' ports do not allow", () => {
     const alone = "is for peers, and there are none; name one in podNetwork.peers, or leave it out";
     assert.deepEqual(problems({ advertiseServices: ["external-ip"], multihop: 2, hairpin: true }), [
       `${at}.advertiseServices: ${alone}`,
@@ -67,7 +67,7 @@ describe("kube-router in a specification", () => {
     assert.deepEqual(problems({ peers: [peer], advertiseServices: ["cluster-ip"] }), []);
   });
 
-  it("is refused with what to write instead", () => {
+  it("reports what to write for each refused value", () => {
     const wrong = {
       overlay: "vxlan",
       tunnel: "gre",
@@ -91,7 +91,7 @@ describe("kube-router in a specification", () => {
     assert.match(problems({ multihop: 256, peers: [peer] }).join(), /write 255 at most/);
   });
 
-  it("names each peer's password that lies open", () => {
+  it("reports each peer's password in plain text", () => {
     const result = parsed({
       kind: "kube-router",
       peers: [
@@ -105,7 +105,7 @@ describe("kube-router in a specification", () => {
     assert.deepEqual(found, ["cluster.podNetwork.peers[1].password"]);
   });
 
-  it("leaves nothing to configure of a kube-proxy that it stands for", () => {
+  it("refuses kube-proxy settings if kube-router replaces kube-proxy", () => {
     const kubernetes = { kubeProxy: { metricsBindAddress: "0.0.0.0" } };
     assert.deepEqual(problems({ serviceProxy: true }, { kubernetes }), [
       "cluster.kubernetes.kubeProxy: has no effect where podNetwork.serviceProxy leaves kube-proxy out; leave it out",

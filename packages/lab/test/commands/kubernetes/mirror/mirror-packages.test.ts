@@ -10,7 +10,7 @@ import { SmallMirror } from "../../../../../../test/support/machine/small-mirror
 
 const of = getKubernetesRelease("1.36.3");
 
-describe("upstream's packages for the lab", function () {
+describe("mirrorPackages", function () {
   this.timeout(60_000);
   let folder: string;
   let mirror: SmallMirror;
@@ -49,7 +49,7 @@ describe("upstream's packages for the lab", function () {
     );
   };
 
-  it("are those that upstream has in just these versions", async () => {
+  it("mirrors the packages that upstream has in exactly these versions", async () => {
     const versions = { ...of.packageVersions, kubelet: "1.36.4-1.1", other: "1-1" };
     const other = { ...of, packageVersions: versions };
     const notes: string[] = [];
@@ -64,7 +64,7 @@ describe("upstream's packages for the lab", function () {
     assert.deepEqual([...taken.keys()].sort(), expected.sort());
   });
 
-  it("are looked for again in a repository that had none of them", async () => {
+  it("requests again a repository that had no matching package", async () => {
     const cache = join(folder, "later");
     const later = { ...of, packageVersions: { kubelet: "1.36.4-1.1" } };
     const look = () =>
@@ -75,7 +75,7 @@ describe("upstream's packages for the lab", function () {
     assert.deepEqual([...(await look()).keys()], ["kubelet"]);
   });
 
-  it("are not taken where the repository does not answer", async () => {
+  it("mirrors nothing if the repository is unreachable", async () => {
     const url = "http://127.0.0.1:9/v{minor}/deb/";
     await refused(
       /^Packages are not mirrored from 127\.0\.0\.1:9 \(.*Connection refused.*\); the lab builds/,
@@ -86,7 +86,7 @@ describe("upstream's packages for the lab", function () {
     );
   });
 
-  it("are not taken where the pinned key is not among those that it shows", async () => {
+  it("mirrors nothing if the repository does not show the pinned key", async () => {
     await refused(new RegExp(`does not hold the key ${"A".repeat(40)}`), {
       ...mirror.settings,
       keyFingerprint: "A".repeat(40),
@@ -94,7 +94,7 @@ describe("upstream's packages for the lab", function () {
     assert.ok(!mirror.requests.some((path) => path.endsWith(".deb")));
   });
 
-  it("are not taken where another key has signed, although it is shown beside the pinned one", async () => {
+  it("mirrors nothing signed by another key, even if shown together with the pinned key", async () => {
     const other = await SmallMirror.open(join(folder, "other"));
     mirror.answer("/v1.36/deb/Release.key", mirror.key.publicKey + other.key.publicKey);
     const text = "Origin: other\nDate: Mon, 01 Jan 2024 00:00:00 UTC\n";
@@ -104,7 +104,7 @@ describe("upstream's packages for the lab", function () {
     assert.ok(!mirror.requests.some((path) => path.endsWith(".deb")));
   });
 
-  it("are not taken without a signature, even where the host's apt would", async () => {
+  it("mirrors nothing without a signature, even if the host's apt would", async () => {
     const careless = join(folder, "apt.conf");
     writeFileSync(
       careless,
@@ -120,7 +120,7 @@ describe("upstream's packages for the lab", function () {
     assert.ok(!mirror.requests.some((path) => path.endsWith(".deb")));
   });
 
-  it("are not taken when one is not what was signed", async () => {
+  it("mirrors nothing if one package differs from the signed digest", async () => {
     const path = "/v1.36/deb/kubectl_1.36.3-1.1_amd64.deb";
     const file = readFileSync(join(folder, "mirror/kubectl_1.36.3-1.1_amd64.deb"));
     mirror.answer(path, Buffer.from(file).reverse());

@@ -46,7 +46,7 @@ esac`,
 const version = "1.36.3";
 const of = getKubernetesRelease(version);
 
-describe("taking upstream's own for the lab", function () {
+describe("mirrored upstream images and packages", function () {
   this.timeout(60_000);
   let folder: string;
   let mirror: SmallMirror;
@@ -111,8 +111,8 @@ describe("taking upstream's own for the lab", function () {
     return { notes, progress };
   };
 
-  describe("where all of it can be had", () => {
-    it("compiles nothing", async () => {
+  describe("if all are available", () => {
+    it("replace all compilation", async () => {
       const { notes, progress } = noting();
       const facts = await ensureKubernetesSite({ version, progress, mirror: mirror.settings });
       assert.equal(facts.aptPath, "v1.36/deb");
@@ -127,7 +127,7 @@ describe("taking upstream's own for the lab", function () {
       );
     });
 
-    it("has every image under every name and tag, with upstream's manifest byte for byte", () => {
+    it("include every image under every name and tag, with upstream's manifest byte for byte", () => {
       for (const { upstream, repository, aliases = [], tags } of nonEmpty(of.images)) {
         const name = upstream.replace(/:[^:]*$/, "");
         for (const tag of nonEmpty(tags)) {
@@ -139,7 +139,7 @@ describe("taking upstream's own for the lab", function () {
       }
     });
 
-    it("records the digests of images and packages", () => {
+    it("are recorded with their digests", () => {
       const manifest = readSiteManifest(site(), version);
       const pause = manifest?.images.find(({ upstream }) => upstream.includes("/pause:"));
       assert.equal(pause?.manifest, computeDigest(published(pause?.upstream ?? "")));
@@ -151,7 +151,7 @@ describe("taking upstream's own for the lab", function () {
           assert.equal(computeDigest(readFileSync(join(place, file))), digest);
     });
 
-    it("asks nobody for what is there, also after it was stopped before its end", async () => {
+    it("are not requested again, even after an interruption", async () => {
       await ensureKubernetesSite({ version, progress: silentProgress, mirror: mirror.settings });
       rmSync(join(site(), `site-v${version}.json`));
       await ensureKubernetesSite({ version, progress: silentProgress, mirror: mirror.settings });
@@ -163,7 +163,7 @@ describe("taking upstream's own for the lab", function () {
       assert.ok(readSiteManifest(site(), version)?.images.every(({ mirrored }) => mirrored));
     });
 
-    it("adds what somebody asks for the same way, with manifests that need no compiling", async () => {
+    it("include a requested add-on, with manifests that need no compilation", async () => {
       for (const name of ["calico-vxlan", "canal"])
         writeFileSync(join(folder, "module/manifests", `${name}.yaml`), name);
       for (const name of ["etc", "sbin"])
@@ -180,7 +180,7 @@ describe("taking upstream's own for the lab", function () {
       );
     });
 
-    it("builds all the same where it is told never to take any", async () => {
+    it("are not used with STACKADM_LAB_MIRROR=never", async () => {
       process.env["STACKADM_LAB_MIRROR"] = "never";
       try {
         await assert.rejects(
@@ -195,7 +195,7 @@ describe("taking upstream's own for the lab", function () {
     });
   });
 
-  describe("where an image cannot be had", () => {
+  describe("if an image is unavailable", () => {
     const take = (progress: Progress) =>
       mirrorImages(of.images, {
         settings: mirror.settings,
@@ -205,7 +205,7 @@ describe("taking upstream's own for the lab", function () {
       });
     const upstreams = of.images.map(({ upstream }) => upstream);
 
-    it("leaves out that image alone, and says so", async () => {
+    it("omit only this image, and report it", async () => {
       const lost = "registry.k8s.io/sig-storage/livenessprobe:v2.17.0";
       list("lost", [lost]);
       const { notes, progress } = noting();
@@ -218,7 +218,7 @@ describe("taking upstream's own for the lab", function () {
       rmSync(join(folder, "elsewhere"), { recursive: true });
     });
 
-    it("builds what that image holds and nothing else", async () => {
+    it("are completed by building only this image's programs", async () => {
       list("lost", ["registry.k8s.io/sig-storage/livenessprobe:v2.17.0"]);
       const titles: string[] = [];
       const step = (title: string) => (titles.push(title), silentProgress.step(title));
@@ -236,7 +236,7 @@ describe("taking upstream's own for the lab", function () {
       assert.equal(calls().filter((call) => call.startsWith("go build")).length, 1);
     });
 
-    it("asks a registry that does not answer for no more than one", async () => {
+    it("are requested only once from an unreachable registry", async () => {
       list(
         "unreachable",
         upstreams.filter((one) => one.startsWith("registry.k8s.io/")),

@@ -33,14 +33,14 @@ describe("Packages", () => {
   );
   const stanzas = parse(text);
 
-  it("has one stanza per package, in order", () => {
+  it("contains one stanza per package, in order", () => {
     assert.deepEqual(
       stanzas.map((stanza) => stanza["Package"]),
       debPackages.map(({ name }) => name),
     );
   });
 
-  it("says where each file is, relative to the repository, with size and digest", () => {
+  it("contains each file's path relative to the repository, size and digest", () => {
     for (const stanza of nonEmpty(stanzas)) {
       assert.equal(stanza["Filename"], `${stanza["Package"] ?? ""}_1.0-1_amd64.deb`);
       assert.equal(stanza["Size"], "4711");
@@ -48,7 +48,7 @@ describe("Packages", () => {
     }
   });
 
-  it("keeps every field of the control file", () => {
+  it("contains every field of the control file", () => {
     for (const [index, debPackage] of nonEmpty(debPackages.entries())) {
       const [control = {}] = parse(renderControl(debPackage, "1.0-1", 9));
       for (const [name, value] of nonEmpty(Object.entries(control))) {
@@ -57,7 +57,7 @@ describe("Packages", () => {
     }
   });
 
-  it("ends every stanza with a newline and is empty without packages", () => {
+  it("ends every stanza with a newline, and is empty without packages", () => {
     assert.ok(text.endsWith("\n") && !text.endsWith("\n\n"));
     assert.equal(renderPackages([]), "");
   });
@@ -67,24 +67,24 @@ describe("Release", () => {
   const date = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
   const facts = { description: "Kubernetes v1.36", date, files: [] };
 
-  it("dates itself in RFC 2822 and UTC", () => {
+  it("has its date in RFC 2822 and UTC", () => {
     assert.ok(renderRelease(facts).includes("\nDate: Fri, 02 Jan 2026 03:04:05 UTC\n"));
   });
 
-  it("names its architecture and minor", () => {
+  it("contains architecture and minor", () => {
     const text = renderRelease(facts);
     assert.ok(text.includes("\nArchitectures: amd64\n"));
     assert.ok(text.includes("Kubernetes v1.36"));
   });
 
-  it("names suite and component where it has them, and is flat otherwise", () => {
+  it("contains suite and component if they exist, and is otherwise flat", () => {
     const suite = { codename: "bookworm", component: "stable" };
     const text = renderRelease({ ...facts, suite });
     assert.match(text, /^Suite: bookworm\nCodename: bookworm\nComponents: stable$/m);
     assert.doesNotMatch(renderRelease(facts), /^(Suite|Codename|Components):/m);
   });
 
-  it("lists digest, size and name of every index", () => {
+  it("contains digest, size and name of every index", () => {
     fc.assert(
       fc.property(fc.nat(), (size) => {
         const text = renderRelease({ ...facts, files: [{ ...file("Packages"), size }] });

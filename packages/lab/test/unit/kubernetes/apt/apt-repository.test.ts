@@ -55,7 +55,7 @@ function builtIn(folder: string): Map<string, BuiltComponent> {
 
 const sha256 = (text: string | Buffer) => createHash("sha256").update(text).digest("hex");
 
-describe("Kubernetes' repository", function () {
+describe("writeKubernetesRepository", function () {
   this.timeout(60_000);
   let folder: string;
   let directory: string;
@@ -84,7 +84,7 @@ describe("Kubernetes' repository", function () {
     rmSync(folder, { recursive: true });
   });
 
-  it("holds every package and nothing unfinished", () => {
+  it("writes every package and no partial file", () => {
     assert.deepEqual(
       readdirSync(directory).sort(),
       [
@@ -96,7 +96,7 @@ describe("Kubernetes' repository", function () {
     assert.deepEqual(readdirSync(join(directory, "..")), ["deb"]);
   });
 
-  it("has digests that match, from the signature down to each file", () => {
+  it("writes matching digests, from the signature to each file", () => {
     assert.equal(read("InRelease"), `signed ${read("Release")}`);
     assert.ok(read("Release").includes(sha256(read("Packages"))));
     const digests = [...read("Packages").matchAll(/^SHA256: (\S+)$/gm)].map((match) => match[1]);
@@ -108,7 +108,7 @@ describe("Kubernetes' repository", function () {
     assert.equal(read("Release.key.expired"), "expired key");
   });
 
-  it("has packages that dpkg reads, with files of root", () => {
+  it("writes packages that dpkg can read, with files of root", () => {
     const info = execFileSync("dpkg-deb", ["--field", deb("kubelet")], { encoding: "utf8" });
     assert.match(info, /^Version: 1\.36\.3-1\.1$/m);
     const content = execFileSync("dpkg-deb", ["--contents", deb("kubeadm")], { encoding: "utf8" });
@@ -116,14 +116,14 @@ describe("Kubernetes' repository", function () {
     assert.match(content, /^-rw-r--r-- root\/root .*kubelet\.service\.d\/10-kubeadm\.conf$/m);
   });
 
-  it("has maintainer scripts in packages with a unit only", () => {
+  it("adds maintainer scripts only to packages with a unit", () => {
     const control = (name: string) =>
       execFileSync("dpkg-deb", ["--ctrl-tarfile", deb(name)]).toString("latin1");
     assert.ok(control("kubelet").includes("./postinst"));
     assert.ok(!control("kubectl").includes("./postinst"));
   });
 
-  it("is left alone when it is made of the same things, and written anew otherwise", async () => {
+  it("keeps the repository if its inputs are unchanged, and else rewrites it", async () => {
     const before = read("Release");
     assert.equal(await write(), false);
     assert.equal(read("Release"), before);
@@ -133,14 +133,14 @@ describe("Kubernetes' repository", function () {
     assert.equal(await write(), true);
   });
 
-  it("is left alone when only an image's component changed", async () => {
+  it("keeps the repository if only an image's component changed", async () => {
     const coredns = built.get("coredns");
     assert.ok(coredns);
     built.set("coredns", { ...coredns, key: "two" });
     assert.equal(await write(), false);
   });
 
-  it("offers upstream's own package in place of one that is built", async () => {
+  it("replaces a built package by upstream's own", async () => {
     const root = join(folder, "kubectl");
     const control = ["Package: kubectl", "Version: 1.36.3-1.1", "Architecture: amd64"];
     const whose = ["Maintainer: upstream <a@b.test>", "Description: d", ""];
@@ -159,7 +159,7 @@ describe("Kubernetes' repository", function () {
     assert.ok(!read("Packages").includes("Maintainer: upstream"));
   });
 
-  it("is there as before when writing fails", async () => {
+  it("keeps the earlier repository if writing fails", async () => {
     const before = read("InRelease");
     const broken: SigningKey = {
       ...key,
@@ -171,7 +171,7 @@ describe("Kubernetes' repository", function () {
   });
 });
 
-describe("Docker's repositories", function () {
+describe("writeDockerRepository", function () {
   this.timeout(60_000);
   let folder: string;
   const directory = () => join(folder, "linux");
@@ -192,7 +192,7 @@ describe("Docker's repositories", function () {
     rmSync(folder, { recursive: true });
   });
 
-  it("have containerd.io alone, in every suite, with digests that match from the signature down", () => {
+  it("writes only containerd.io, in every suite, with matching digests from the signature down", () => {
     for (const [distribution, codenames] of nonEmpty(Object.entries(dockerSuites))) {
       const root = join(directory(), distribution);
       assert.equal(readFileSync(join(root, "gpg"), "utf8"), "public key");
@@ -210,7 +210,7 @@ describe("Docker's repositories", function () {
     }
   });
 
-  it("are left alone when something else was built, and written anew for another containerd", async () => {
+  it("rewrites the repositories only for another containerd", async () => {
     const [kubernetes, containerd] = [builtIn(folder), builtIn(folder)];
     for (const [built, name] of [
       [kubernetes, "kubernetes"],
@@ -225,8 +225,8 @@ describe("Docker's repositories", function () {
   });
 });
 
-describe("replacing a folder", () => {
-  it("works whether one was there or not", () => {
+describe("replaceDirectory", () => {
+  it("replaces an existing or missing directory", () => {
     const folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
     const [part, target] = [join(folder, "new.part"), join(folder, "new")];
     for (const content of ["one", "two"]) {

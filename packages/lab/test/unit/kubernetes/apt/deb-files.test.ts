@@ -4,8 +4,8 @@ import { getKubernetesRelease as releaseOf } from "../../../../kubernetes/catalo
 
 const release = releaseOf("1.36.3");
 
-describe("program files", () => {
-  it("lie in their component's folder", () => {
+describe("getProgramFile", () => {
+  it("returns the file in the component's directory", () => {
     const [component] = release.components;
     assert.ok(component);
     const built = new Map([

@@ -11,12 +11,12 @@ const listing = [
   "fpr:::::::::0000000000000000000000000123456789ABCDEF:",
 ].join("\n");
 
-describe("signing key", () => {
-  it("is named by the primary key's fingerprint, not a subkey's", () => {
+describe("parseFingerprint", () => {
+  it("returns the primary key's fingerprint, not a subkey's", () => {
     assert.equal(parseFingerprint(listing), fingerprint);
   });
 
-  it("is not guessed when gpg lists none", () => {
+  it("throws if gpg lists no key", () => {
     assert.throws(() => parseFingerprint(""), /no key/);
     assert.throws(() => parseFingerprint("tru::1:1795245538:0:3:1:5"), /no key/);
   });

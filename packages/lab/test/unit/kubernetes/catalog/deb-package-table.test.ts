@@ -20,13 +20,13 @@ const named = (name: string): DebPackage => {
 };
 
 describe("deb packages", () => {
-  it("have the names of Kubernetes' and Docker's repositories", () => {
+  it("have the names of packages in Kubernetes' and Docker's repositories", () => {
     assert.deepEqual(debPackages.map(({ name }) => name).sort(), [
       ...["containerd.io", "cri-tools", "kubeadm", "kubectl", "kubelet", "kubernetes-cni"],
     ]);
   });
 
-  it("put programs where nodes look for them", () => {
+  it("install programs at the nodes' expected paths", () => {
     assert.ok("/usr/bin/kubelet" in named("kubelet").programs);
     assert.ok("/usr/bin/containerd" in named("containerd.io").programs);
     const cni = Object.keys(named("kubernetes-cni").programs);
@@ -36,7 +36,7 @@ describe("deb packages", () => {
     }
   });
 
-  it("hold every CNI plugin that is built", () => {
+  it("contain every built CNI plugin", () => {
     const component = getKubernetesRelease("1.36.3").components.find(
       ({ name }) => name === "cni-plugins",
     );
@@ -48,7 +48,7 @@ describe("deb packages", () => {
     );
   });
 
-  it("have their files in the repository, units that start what is in the package", () => {
+  it("have their files in the repository, and units that start the package's own programs", () => {
     const units = debPackages.flatMap(({ files = {}, programs }) =>
       Object.entries(files)
         .filter(([path]) => path.endsWith(".service"))
@@ -75,11 +75,11 @@ describe("deb packages", () => {
     }
   });
 
-  it("do not start a container runtime that asks for a capability servers lack", () => {
+  it("contain no container runtime unit that requires a capability servers lack", () => {
     assert.doesNotMatch(readFileSync(join(assets, "containerd.service"), "utf8"), /^OOMScore/m);
   });
 
-  it("are named as Debian names package files", () => {
+  it("have file names in Debian's format", () => {
     assert.equal(getDebFileName("kubeadm", "1.36.3-1.1"), "kubeadm_1.36.3-1.1_amd64.deb");
   });
 });
@@ -87,7 +87,7 @@ describe("deb packages", () => {
 describe("control file", () => {
   const lines = renderControl(named("containerd.io"), "2.3.7-1", 1234).split("\n");
 
-  it("has the fields dpkg asks for", () => {
+  it("has the fields that dpkg requires", () => {
     for (const wanted of [
       ...["Package: containerd.io", "Version: 2.3.7-1", "Architecture: amd64"],
       ...["Installed-Size: 1234", "Depends: runc"],
@@ -97,17 +97,17 @@ describe("control file", () => {
     assert.equal(lines.at(-1), "", "ends with a newline");
   });
 
-  it("takes the place of Debian's package", () => {
+  it("replaces Debian's package", () => {
     for (const field of ["Provides", "Conflicts", "Replaces"]) {
       assert.ok(lines.includes(`${field}: containerd`), field);
     }
   });
 
-  it("leaves out empty lists", () => {
+  it("omits empty lists", () => {
     assert.doesNotMatch(renderControl(named("kubectl"), "1", 1), /Depends|Provides/);
   });
 
-  it("says that it is not upstream's package", () => {
+  it("states that the package is not upstream's", () => {
     for (const debPackage of nonEmpty(debPackages)) {
       assert.match(renderControl(debPackage, "1", 1), /\n .*not upstream's own package/);
     }
@@ -147,17 +147,17 @@ describe("maintainer scripts", () => {
     }
   });
 
-  it("enable the unit at installation", () => {
+  it("enable the unit on installation", () => {
     const calls = call("postinst", "kubelet", "configure");
     assert.ok(calls.includes("deb-systemd-helper enable kubelet.service"));
   });
 
-  it("forget the unit when the package is purged", () => {
+  it("delete the unit's state when the package is purged", () => {
     const calls = call("postrm", "containerd.io", "purge");
     assert.ok(calls.includes("deb-systemd-helper purge containerd.service"));
   });
 
-  it("do nothing in the other calls of dpkg", () => {
+  it("do nothing for dpkg's other calls", () => {
     assert.deepEqual(call("postinst", "kubelet", "abort-upgrade", "1"), []);
     assert.deepEqual(call("prerm", "kubelet", "upgrade", "2"), []);
     assert.deepEqual(call("postinst", "kubectl", "configure"), []);

@@ -14,10 +14,10 @@ const copiesOf = (name: string, copies: Readonly<Record<string, string>> = {}): 
   Object.keys(copies).map((copy) => `${name}/${copy}`);
 
 for (const extra of optionalAddonNames)
-  describe(`lab/kubernetes extra ${extra}`, () => {
+  describe(`optional add-on ${extra}`, () => {
     const { components, images, manifests } = optionalAddons[extra]();
 
-    it("is no part of what every lab builds", () => {
+    it("is not part of the default builds", () => {
       const always = supportedKubernetesVersions.flatMap((version) =>
         getKubernetesRelease(version).images.map(({ repository }) => repository),
       );
@@ -25,7 +25,7 @@ for (const extra of optionalAddonNames)
         assert.ok(!always.includes(repository), repository);
     });
 
-    it("builds every program and copies every folder that an image holds", () => {
+    it("builds every program and copies every directory that an image contains", () => {
       const programs = components.flatMap(({ name, programs: mains }) =>
         Object.keys(mains).map((program) => `${name}/${program}`),
       );
@@ -37,7 +37,7 @@ for (const extra of optionalAddonNames)
       for (const manifest of Object.values(manifests)) assert.ok(copies.includes(manifest));
     });
 
-    it("names programs as Go names the executables, and none as a copy", () => {
+    it("names programs as Go names the executables, and no program like a copied file", () => {
       for (const { programs, copies = {} } of nonEmpty(components)) {
         const names = Object.keys(programs);
         if (names.length > 1)
@@ -47,17 +47,17 @@ for (const extra of optionalAddonNames)
     });
   });
 
-describe("lab/kubernetes extras", () => {
+describe("optional add-ons", () => {
   const all = optionalAddonNames.map((extra) => optionalAddons[extra]());
 
-  it("describe how a component of another module version differs from upstream's", () => {
+  it("describe the differences of a component of another module version to upstream's", () => {
     const pinned = all
       .flatMap(({ components }) => components)
       .filter(({ source }) => source.kind === "module" && source.moduleVersion !== undefined);
     for (const { name, deviation } of nonEmpty(pinned)) assert.ok(deviation, name);
   });
 
-  it("describe how an image on Debian differs from upstream's", () => {
+  it("describe the differences of an image on Debian to upstream's", () => {
     const onDebian = all.flatMap(({ images }) => images).filter(({ base }) => base === "debian");
     for (const { repository, deviation } of nonEmpty(onDebian)) assert.ok(deviation, repository);
   });

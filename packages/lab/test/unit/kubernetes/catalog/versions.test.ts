@@ -35,13 +35,13 @@ function component(of: KubernetesRelease, name: string): Component {
   return found;
 }
 
-describe("lab/kubernetes versions", () => {
-  it("knows the default version and one more minor", () => {
+describe("Kubernetes releases of the lab", () => {
+  it("include the default version and one more minor", () => {
     assert.equal(supportedKubernetesVersions[0], defaultKubernetesVersion);
     assert.deepEqual(supportedKubernetesVersions, ["1.36.3", "1.35.4"]);
   });
 
-  it("names the versions it knows when asked for another", () => {
+  it("are listed in the error for an unknown version", () => {
     for (const version of ["1.36.2", "1.37.0", "v1.36.3", "", "1.36"]) {
       assert.throws(
         () => getKubernetesRelease(version),
@@ -51,17 +51,17 @@ describe("lab/kubernetes versions", () => {
     }
   });
 
-  it("says in a package's version when it holds another release than its series", () => {
+  it("mark a package's version if it contains another release than its series", () => {
     const crictl = (version: string) => getKubernetesRelease(version).packageVersions["cri-tools"];
     assert.equal(crictl("1.36.3"), "1.36.0-1.1");
     assert.equal(crictl("1.35.4"), "1.35.0+really1.36.0-1.1");
   });
 
-  it("takes the minor from a version", () => {
+  it("have the minor of their version", () => {
     assert.equal(getMinorVersion("1.36.3"), "1.36");
   });
 
-  it("has in the registry what kubeadm 1.36.3 lists, with and without another image repository", () => {
+  it("include the images of kubeadm 1.36.3, with and without another image repository", () => {
     const names = namesOf(getKubernetesRelease("1.36.3"));
     for (const wanted of [
       ...["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"].map(
@@ -73,7 +73,7 @@ describe("lab/kubernetes versions", () => {
     }
   });
 
-  it("has in the registry what kubeadm 1.35.4 lists", () => {
+  it("include the images of kubeadm 1.35.4", () => {
     const names = namesOf(getKubernetesRelease("1.35.4"));
     for (const wanted of [
       ...["kube-apiserver:v1.35.4", "coredns/coredns:v1.13.1", "coredns:v1.13.1"],
@@ -83,7 +83,7 @@ describe("lab/kubernetes versions", () => {
     }
   });
 
-  it("has the cloud controller and the volume driver of the same minor", () => {
+  it("include the cloud controller and the volume driver of the same minor", () => {
     for (const version of nonEmpty(supportedKubernetesVersions)) {
       const names = namesOf(getKubernetesRelease(version));
       const tag = `v${getMinorVersion(version)}.0`;
@@ -92,7 +92,7 @@ describe("lab/kubernetes versions", () => {
     }
   });
 
-  it("has the images that add-ons and samples name", () => {
+  it("include the images in add-ons and samples", () => {
     for (const version of nonEmpty(supportedKubernetesVersions)) {
       const names = namesOf(getKubernetesRelease(version));
       for (const wanted of [
@@ -111,7 +111,7 @@ describe("lab/kubernetes versions", () => {
     }
   });
 
-  it("keeps upstream's path without its registry host", () => {
+  it("keep upstream's path without its registry host", () => {
     assert.equal(parseRepository("registry.k8s.io/coredns/coredns"), "coredns/coredns");
     for (const { upstream, repository, tags } of getKubernetesRelease("1.36.3").images) {
       assert.equal(upstream.split("/").slice(1).join("/"), `${repository}:${tags[0] ?? ""}`);
@@ -122,7 +122,7 @@ describe("lab/kubernetes versions", () => {
     describe(`release ${version}`, () => {
       const of = getKubernetesRelease(version);
 
-      it("builds every program that an image or a package holds, and nothing that none holds", () => {
+      it("builds exactly the programs that an image or a package contains", () => {
         const built = programsOf(of);
         const held = [
           ...of.images.flatMap(({ files }) => Object.values(files)),
@@ -131,7 +131,7 @@ describe("lab/kubernetes versions", () => {
         assert.deepEqual(new Set(held), new Set(built));
       });
 
-      it("gives every package a version and no other package one", () => {
+      it("sets a version for every package and for no other", () => {
         assert.deepEqual(
           Object.keys(of.packageVersions).sort(),
           debPackages.map(({ name }) => name).sort(),
@@ -155,7 +155,7 @@ describe("lab/kubernetes versions", () => {
         assert.equal(new Set(images).size, images.length);
       });
 
-      it("names programs as Go names the executables when it builds several at once", () => {
+      it("names programs as Go names the executables in a joint build", () => {
         for (const { programs } of nonEmpty(
           of.components.filter((c) => Object.keys(c.programs).length > 1),
         )) {
@@ -175,7 +175,7 @@ describe("lab/kubernetes versions", () => {
           assert.match(version, /^v\d+\.\d+\.\d+$/, name);
       });
 
-      it("has the source of every program of its own", () => {
+      it("has the source of every program of the lab", () => {
         const directories = of.components.flatMap(({ source }) =>
           source.kind === "program" ? [source.directory] : [],
         );
@@ -186,7 +186,7 @@ describe("lab/kubernetes versions", () => {
           );
       });
 
-      it("says of everything of its own that it is not upstream's", () => {
+      it("marks its own components as different from upstream's", () => {
         for (const one of nonEmpty(
           of.components.filter(({ source }) => source.kind === "program"),
         )) {
@@ -195,13 +195,13 @@ describe("lab/kubernetes versions", () => {
         }
       });
 
-      it("expects a time for every build", () => {
+      it("has an expected time for every build", () => {
         for (const one of nonEmpty(of.components)) assert.ok(one.expectedSeconds > 0, one.name);
       });
     });
   }
 
-  it("builds again for another minor only what differs", () => {
+  it("rebuilds only the differing components for another minor", () => {
     const [one, other] = [getKubernetesRelease("1.36.3"), getKubernetesRelease("1.35.4")];
     const same = one.components.filter(
       (candidate) => JSON.stringify(candidate) === JSON.stringify(component(other, candidate.name)),
@@ -212,7 +212,7 @@ describe("lab/kubernetes versions", () => {
     );
   });
 
-  it("links its version into Kubernetes, as kubeadm and the API server report it", () => {
+  it("links its version into Kubernetes, as kubeadm and the API server report the version", () => {
     const { link } = component(getKubernetesRelease("1.35.4"), "kubernetes");
     assert.deepEqual(link, {
       "k8s.io/component-base/version.gitVersion": "v1.35.4",
@@ -222,14 +222,14 @@ describe("lab/kubernetes versions", () => {
     });
   });
 
-  it("says from which module and version a component is made", () => {
+  it("describes a component's module and version", () => {
     const of = getKubernetesRelease("1.36.3");
     assert.equal(describeSource(component(of, "coredns")), "github.com/coredns/coredns@v1.14.2");
     assert.equal(describeSource(component(of, "pause")), "k8s.io/kubernetes@v1.36.3");
     assert.equal(describeSource(component(of, "agnhost")), "k8s.io/kubernetes@v1.36.3");
   });
 
-  it("gives images that run iptables, mount or a shell the Debian layer", () => {
+  it("adds the Debian layer to images that run iptables, mount or a shell", () => {
     const debian = getKubernetesRelease("1.36.3")
       .images.filter(({ base }) => base === "debian")
       .map(({ repository }) => repository.split("/").at(-1));

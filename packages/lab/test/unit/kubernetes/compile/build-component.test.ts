@@ -41,8 +41,8 @@ const pause: Component = {
   programs: { pause: "" },
 };
 
-describe("component key", () => {
-  it("changes with whatever decides the executables", () => {
+describe("computeComponentKey", () => {
+  it("changes with every input of the executables", () => {
     const keys = [
       component,
       { ...component, version: "v1.2.4" },
@@ -56,17 +56,17 @@ describe("component key", () => {
     assert.equal(new Set(keys).size, keys.length);
   });
 
-  it("stays when only what is said about them changes", () => {
+  it("does not change with descriptions", () => {
     const said = { ...component, expectedSeconds: 99, deviation: "something" };
     assert.equal(computeComponentKey(said), computeComponentKey(component));
   });
 
-  it("is short enough for a folder's name", () => {
+  it("is short enough for a directory name", () => {
     assert.match(computeComponentKey(component), /^[0-9a-f]{12}$/);
   });
 });
 
-describe("building a component", () => {
+describe("buildComponent", () => {
   let folder: string;
   let cache: string;
   let goCache: string;
@@ -109,13 +109,13 @@ esac
     rmSync(folder, { recursive: true });
   });
 
-  it("puts the executable into a folder of name, version and key", async () => {
+  it("writes the executable into a directory of name, version and key", async () => {
     const built = await buildComponent(component, { cache, goCache, progress: silentProgress });
     assert.equal(built.directory, join(cache, `tool-v1.2.3-${computeComponentKey(component)}`));
     assert.deepEqual(readdirSync(built.directory), ["tool"]);
   });
 
-  it("puts what it copies of the module beside it, executable: modules have no executable files", async () => {
+  it("copies files of the module as executable, because modules store no executable bit", async () => {
     mkdirSync(join(folder, "module", "files", "etc"), { recursive: true });
     writeFileSync(join(folder, "module", "files", "etc", "run"), "#!/bin/sh", { mode: 0o444 });
     const copying = { ...component, copies: { etc: "files/etc" } };
@@ -128,7 +128,7 @@ esac
     assert.notEqual(computeComponentKey(copying), computeComponentKey(component));
   });
 
-  it("does nothing when it is there", async () => {
+  it("does nothing if the result exists", async () => {
     await buildComponent(component, { cache, goCache, progress: silentProgress });
     const before = calls();
     const again = await buildComponent(component, { cache, goCache, progress: silentProgress });
@@ -136,7 +136,7 @@ esac
     assert.equal(again.seconds, 0);
   });
 
-  it("builds without C unless asked, resolving what go.mod leaves open", async () => {
+  it("builds without C by default, and resolves missing versions of go.mod", async () => {
     await buildComponent(component, { cache, goCache, progress: silentProgress });
     assert.match(
       calls(),
@@ -149,7 +149,7 @@ esac
     );
   });
 
-  it("gives an own program its source and a go.mod", async () => {
+  it("writes source and go.mod of a program of the lab", async () => {
     installGo('test -f main.go && touch "$out"');
     await buildComponent(program, { cache, goCache, progress: silentProgress });
     assert.match(
@@ -169,7 +169,7 @@ esac
     assert.ok(said.includes("-static") && said.includes(join(folder, "module", "pause.c")));
   });
 
-  it("looks unbuilt after a failure, says what the compiler said and builds at the next call", async () => {
+  it("leaves no result after a failure, reports the compiler's error and rebuilds at the next call", async () => {
     installGo("echo no such type >&2; exit 1");
     await assert.rejects(
       buildComponent(component, { cache, goCache, progress: silentProgress }),
@@ -184,7 +184,7 @@ esac
     );
   });
 
-  it("ends when told to and looks unbuilt", async () => {
+  it("stops on cancellation and leaves no result", async () => {
     installGo("exec sleep 20");
     const stop = new AbortController();
     const progress = {
@@ -203,7 +203,7 @@ esac
     assert.ok(!existsSync(join(cache, `tool-v1.2.3-${computeComponentKey(component)}`)));
   });
 
-  it("names the module that cannot be had", async () => {
+  it("reports an unavailable module", async () => {
     installGo("exit 1", '{"Error":"not available"}');
     await assert.rejects(
       buildComponent(component, { cache, goCache, progress: silentProgress }),
@@ -214,7 +214,7 @@ esac
     );
   });
 
-  it("counts packages while it compiles", async () => {
+  it("counts packages during compilation", async () => {
     const said: string[] = [];
     const progress = {
       ...silentProgress,
@@ -227,7 +227,7 @@ esac
     assert.ok(said.includes("1 packages compiled, now example.org/tool/internal"));
   });
 
-  it("needs a Go that is new enough, and says so", async () => {
+  it("reports a Go that is too old", async () => {
     await requireGo();
     for (const version of ["go1.25.9", "go1.9"]) {
       process.env["GO_SAYS"] = version;
@@ -239,7 +239,7 @@ esac
     }
   });
 
-  it("needs Go at all, and says so", async () => {
+  it("reports a missing Go", async () => {
     process.env["PATH"] = join(folder, "module");
     await assert.rejects(requireGo(), /there is no Go here/);
   });

@@ -20,7 +20,7 @@ const component: Component = {
 };
 const lines = (text: string) => text.split("\n").filter((line) => line !== "");
 
-describe("go.mod of a component", () => {
+describe("renderModuleGoMod", () => {
   it("requires exactly the module's version", () => {
     assert.deepEqual(lines(renderModuleGoMod(component, source, { Go: "1.26.0" })), [
       "module stackadm.test/tool",
@@ -47,7 +47,7 @@ describe("go.mod of a component", () => {
     assert.ok(text.includes("replace a.org/b v1.0.0 => c.org/d v2.0.0\n"));
   });
 
-  it("takes of what is shared one version, under a number that nobody surpasses, whatever the module replaces", () => {
+  it("pins shared modules to one version by a requirement above all others and a replacement", () => {
     const shared = new Map([
       ["k8s.io/api", "v0.36.3"],
       ["google.golang.org/grpc", "v1.79.3"],
@@ -85,7 +85,7 @@ describe("go.mod of a component", () => {
     ]);
   });
 
-  it("keeps its own replacement of what is shared", () => {
+  it("keeps the component's own replacement of a shared module", () => {
     const own = { ...source, replace: { "k8s.io/api": "k8s.io/api v0.35.0" } };
     const text = renderModuleGoMod(component, own, {}, new Map([["k8s.io/api", "v0.36.3"]]));
     assert.deepEqual(
@@ -94,7 +94,7 @@ describe("go.mod of a component", () => {
     );
   });
 
-  it("leaves out other local replacements: the required version is taken", () => {
+  it("omits other local replacements, so that the required version is used", () => {
     const text = renderModuleGoMod(component, source, {
       Replace: [
         { Old: { Path: "go.etcd.io/etcd/api/v3" }, New: { Path: "../api" } },
@@ -105,7 +105,7 @@ describe("go.mod of a component", () => {
     assert.ok(!text.includes("replace"));
   });
 
-  it("puts its own replacement in the place of the module's", () => {
+  it("prefers the component's own replacement to the module's", () => {
     const own: ModuleSource = {
       ...source,
       replace: { "github.com/vishvananda/netlink": "github.com/vishvananda/netlink v1.3.1" },
@@ -124,17 +124,17 @@ describe("go.mod of a component", () => {
     );
   });
 
-  it("takes another version of the module than the component's when told", () => {
+  it("uses another version of the module if the component sets one", () => {
     const text = renderModuleGoMod(component, { ...source, moduleVersion: "v9.0.0" }, {});
     assert.ok(text.includes("require example.org/tool v9.0.0\n"));
   });
 
-  it("never asks for an older language than replacements of today need", () => {
+  it("requires at least the Go version that current replacements need", () => {
     assert.ok(renderModuleGoMod(component, source, { Go: "1.17" }).includes("\ngo 1.24.0\n"));
     assert.ok(renderModuleGoMod(component, source, {}).includes("\ngo 1.24.0\n"));
   });
 
-  it("of an own program lists what it stands on", () => {
+  it("lists the requirements of a program of the lab", () => {
     assert.deepEqual(lines(renderProgramGoMod("probe", ["a.org/b v1.0.0", "c.org/d v2.0.0"])), [
       "module stackadm.test/probe",
       "go 1.26.0",
@@ -144,8 +144,8 @@ describe("go.mod of a component", () => {
   });
 });
 
-describe("what a Kubernetes stands on", () => {
-  it("is what it requires, its own staging folders as they are published", () => {
+describe("listModuleVersions", () => {
+  it("returns Kubernetes' requirements, and staging directories in their published version", () => {
     const kubernetes = {
       Require: [
         { Path: "google.golang.org/grpc", Version: "v1.79.3" },
@@ -166,15 +166,15 @@ describe("what a Kubernetes stands on", () => {
   });
 });
 
-describe("Go versions", () => {
-  it("are compared number by number", () => {
+describe("getNewerVersion", () => {
+  it("compares number by number", () => {
     assert.equal(getNewerVersion("1.9.0", "1.26.0"), "1.26.0");
     assert.equal(getNewerVersion("1.26.8", "1.26.0"), "1.26.8");
     assert.equal(getNewerVersion("1.26", "1.26.0"), "1.26");
     assert.equal(getNewerVersion("1.26.1", "1.26"), "1.26.1");
   });
 
-  it("have one later version whatever the order", () => {
+  it("returns the same version in any order", () => {
     const version = fc.array(fc.nat(40), { minLength: 3, maxLength: 3 });
     fc.assert(
       fc.property(version, version, (a, b) => {
@@ -185,12 +185,12 @@ describe("Go versions", () => {
   });
 });
 
-describe("go build", () => {
+describe("getGoBuildArguments", () => {
   it("names executables after the last element of the package", () => {
     assert.equal(getExecutableName("k8s.io/kubernetes/cmd/kubeadm"), "kubeadm");
   });
 
-  it("strips, trims paths and uses two processes", () => {
+  it("strips symbols, trims paths and uses two processes", () => {
     const text = getGoBuildArguments(component, "/out").join(" ");
     assert.equal(
       text,
@@ -198,7 +198,7 @@ describe("go build", () => {
     );
   });
 
-  it("links values and passes tags", () => {
+  it("passes linked values and tags", () => {
     const args = getGoBuildArguments(
       { ...component, tags: ["one", "two"], link: { "main.version": "v1" } },
       "/out",
@@ -212,7 +212,7 @@ describe("go build", () => {
     assert.equal(args[args.indexOf("-ldflags") + 1], "-s -w -extldflags=-static");
   });
 
-  it("builds several programs in one run, into the folder", () => {
+  it("builds several programs in one run, into the directory", () => {
     const args = getGoBuildArguments(
       { ...component, programs: { a: "example.org/cmd/a", b: "example.org/cmd/b" } },
       "/out",

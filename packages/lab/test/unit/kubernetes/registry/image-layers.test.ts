@@ -15,14 +15,14 @@ import {
 } from "../../../../kubernetes/registry/image-layers.js";
 import { getKubernetesRelease } from "../../../../kubernetes/catalog/versions.js";
 
-describe("the Debian layer", () => {
-  it("has what pod networks and the volume driver run", () => {
+describe("Debian layer", () => {
+  it("contains the packages that pod networks and the volume driver run", () => {
     for (const name of ["iptables", "ipset", "iproute2", "conntrack", "mount", "e2fsprogs"]) {
       assert.ok(debianLayerPackages.includes(name), name);
     }
   });
 
-  it("leaves out languages and character sets", () => {
+  it("omits translations and character sets", () => {
     for (const path of [
       ...["usr/bin/python3", "usr/bin/python3.11", "usr/lib/python3", "usr/lib/python3.11"],
       ...["usr/share/perl", "usr/share/perl5", "usr/bin/perl", "usr/bin/perl5.36.0"],
@@ -33,7 +33,7 @@ describe("the Debian layer", () => {
     }
   });
 
-  it("keeps what programs load", () => {
+  it("keeps files that programs load", () => {
     for (const path of [
       ...["usr/bin/dash", "usr/bin/mount", "usr/lib/x86_64-linux-gnu/libc.so.6", "var/lib/dpkg"],
       ...["usr/lib/x86_64-linux-gnu/xtables", "usr/lib/x86_64-linux-gnu/libpcre2-8.so.0"],
@@ -43,7 +43,7 @@ describe("the Debian layer", () => {
   });
 });
 
-describe("layers", () => {
+describe("image layers", () => {
   let folder: string;
   let built: Map<string, BuiltComponent>;
   const options = () => ({ cache: join(folder, "layers"), step: silentProgress.step("") });
@@ -72,19 +72,19 @@ describe("layers", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("hold the programs, owned by root and executable by everybody, and links", async () => {
+  it("contain programs, owned by root and executable by all, and links", async () => {
     const lines = list(await createProgramLayer(image, built, options()));
     assert.ok(lines.some((line) => /^-rwxr-xr-x 0\/0 .* \.\/bin\/tool$/.test(line)));
     assert.ok(lines.some((line) => line.endsWith("./bin/tool-2 -> tool")));
   });
 
-  it("do not replace Debian's link /bin by a folder", async () => {
+  it("do not replace Debian's link /bin by a directory", async () => {
     const lines = list(await createProgramLayer({ ...image, base: "debian" }, built, options()));
     assert.ok(lines.some((line) => line.endsWith(" ./usr/bin/tool")));
     assert.ok(!lines.some((line) => / \.\/bin/.test(line)));
   });
 
-  it("hold whole folders of a component, beside its programs", async () => {
+  it("contain a component's directories in addition to its programs", async () => {
     mkdirSync(join(folder, "built", "etc", "service"), { recursive: true });
     writeFileSync(join(folder, "built", "etc", "service", "run"), "#!/bin/sh", { mode: 0o755 });
     const folders = { "/etc": "kubernetes/etc" };
@@ -93,7 +93,7 @@ describe("layers", () => {
     assert.ok(lines.some((line) => line.endsWith(" ./bin/tool")));
   });
 
-  it("have the same bytes whenever they are made", async () => {
+  it("have the same bytes at any time", async () => {
     const first = await computeFileDigest(await createProgramLayer(image, built, options()));
     writeFileSync(join(folder, "built", "tool"), "program");
     assert.equal(await computeFileDigest(await createProgramLayer(image, built, options())), first);
@@ -104,14 +104,14 @@ describe("layers", () => {
     );
   });
 
-  it("name the component that is missing", async () => {
+  it("report a missing component", async () => {
     await assert.rejects(
       createProgramLayer(image, new Map(), options()),
       /kubernetes is not built/,
     );
   });
 
-  it("without a distribution have certificates, users and a writable /tmp", async () => {
+  it("contain certificates, users and a writable /tmp without a distribution", async () => {
     const certificates = join(folder, "tree/etc/ssl/certs");
     mkdirSync(certificates, { recursive: true });
     writeFileSync(join(certificates, "ca-certificates.crt"), "certificate");

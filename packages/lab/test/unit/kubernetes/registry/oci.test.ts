@@ -66,11 +66,11 @@ describe("OCI image", () => {
     assert.equal(rendered.configDigest, sha256(rendered.config));
   });
 
-  it("is named by the digest of its manifest", () => {
+  it("has the digest of its manifest", () => {
     assert.equal(rendered.digest, sha256(rendered.manifest));
   });
 
-  it("has uncompressed layers, whose digests are the diff ids, lowest first", () => {
+  it("has uncompressed layers, whose digests are the diff IDs, lowest first", () => {
     const digests = layers.map((layer) => `sha256:${layer.digest}`);
     assert.deepEqual(
       manifest.layers.map((layer) => layer.digest),
@@ -83,7 +83,7 @@ describe("OCI image", () => {
     assert.equal(config.history.length, layers.length);
   });
 
-  it("starts what upstream's image starts", () => {
+  it("has upstream's entry point", () => {
     assert.deepEqual(config.config.Entrypoint, ["kube-proxy"]);
     assert.equal(config.config.Cmd, undefined);
     const pause = renderImage(imageNamed("pause"), layers, {});
@@ -91,7 +91,7 @@ describe("OCI image", () => {
     assert.deepEqual([run.Entrypoint, run.User], [["/pause"], "65535:65535"]);
   });
 
-  it("is the same whenever it is made", () => {
+  it("is the same at any time", () => {
     assert.deepEqual(renderImage(image, layers, { name: "value" }), rendered);
   });
 
@@ -101,7 +101,7 @@ describe("OCI image", () => {
     assert.notEqual(renderImage(image, layers, { name: "other" }).digest, rendered.digest);
   });
 
-  it("is valid for every image and every kind of label", () => {
+  it("is valid for every image and every label", () => {
     fc.assert(
       fc.property(fc.constantFrom(...of.images), fc.string(), (any, label) => {
         const { manifest: text, config: inner } = renderImage(any, layers, { label });
@@ -113,7 +113,7 @@ describe("OCI image", () => {
 });
 
 describe("image labels", () => {
-  it("say for which image it stands and from which modules it is made", () => {
+  it("name the replaced image and the modules of its programs", () => {
     const labels = getImageLabels(imageNamed("etcd"), built);
     assert.equal(labels["org.opencontainers.image.title"], "registry.k8s.io/etcd:3.6.8-0");
     assert.equal(
@@ -127,18 +127,18 @@ describe("image labels", () => {
     assert.equal(labels["stackadm.lab/differs"], "on the modules of Kubernetes v1.36.3");
   });
 
-  it("say nothing where it is as upstream builds it", () => {
+  it("contain no differences if the image is built like upstream's", () => {
     const labels = getImageLabels(imageNamed("kube-apiserver"), built);
     assert.equal(labels["stackadm.lab/differs"], undefined);
   });
 
-  it("say of the lab's own programs that they are that", () => {
+  it("mark the lab's own programs", () => {
     const labels = getImageLabels(imageNamed("sig-storage/livenessprobe"), built);
     assert.match(labels["stackadm.lab/made-from"] ?? "", /the lab's own program/);
     assert.match(labels["stackadm.lab/differs"] ?? "", /not published as a Go module/);
   });
 
-  it("join what differs in the programs and in the image", () => {
+  it("join the differences of programs and image", () => {
     const labels = getImageLabels(imageNamed("cloudnativelabs/kube-router"), built);
     assert.match(
       labels["stackadm.lab/differs"] ?? "",
@@ -146,7 +146,7 @@ describe("image labels", () => {
     );
   });
 
-  it("never claim to be upstream's image", () => {
+  it("state that the image is not upstream's", () => {
     for (const image of nonEmpty(of.images)) {
       const labels = getImageLabels(image, built);
       assert.equal(labels["org.opencontainers.image.vendor"], "stackadm lab");
@@ -155,14 +155,14 @@ describe("image labels", () => {
   });
 });
 
-describe("paths on Debian", () => {
-  it("go where the links of a merged /usr point", () => {
+describe("resolveDebianPath", () => {
+  it("follows the links of a merged /usr", () => {
     assert.equal(resolveDebianPath("/bin/cinder-csi-plugin"), "/usr/bin/cinder-csi-plugin");
     assert.equal(resolveDebianPath("/sbin/x"), "/usr/sbin/x");
     assert.equal(resolveDebianPath("/lib/x"), "/usr/lib/x");
   });
 
-  it("stay elsewhere", () => {
+  it("keeps other paths", () => {
     for (const path of ["/usr/local/bin/kube-proxy", "/opt/bin/flanneld", "/agnhost", "/binary"]) {
       assert.equal(resolveDebianPath(path), path);
     }

@@ -13,7 +13,7 @@ const pause = getKubernetesRelease("1.36.3").images.find(
 );
 assert.ok(pause);
 
-describe("registry storage", () => {
+describe("RegistryStore", () => {
   let folder: string;
   let store: RegistryStore;
 
@@ -38,7 +38,7 @@ describe("registry storage", () => {
     return { layers, image };
   };
 
-  it("keeps a file under its digest and takes it from where it was", async () => {
+  it("moves a file to its digest's path", async () => {
     const blob = await addLayer("layer");
     assert.deepEqual(blob, { digest: sha256("layer"), size: 5 });
     assert.equal(
@@ -49,7 +49,7 @@ describe("registry storage", () => {
     assert.ok(!existsSync(join(folder, "layer.tar")));
   });
 
-  it("has no blob that was not added", () => {
+  it("contains only added blobs", () => {
     assert.ok(!store.has("0".repeat(64)));
   });
 
@@ -74,7 +74,7 @@ describe("registry storage", () => {
     assert.equal(sha256(read(storePaths.blob(image.digest))), image.digest);
   });
 
-  it("says what a tag points to, and that there is none", async () => {
+  it("returns the digest of a tag, and undefined without the tag", async () => {
     const { image } = await publish("layer");
     assert.equal(store.tagged("a/b", "1"), image.digest);
     assert.equal(store.tagged("a/b", "3"), undefined);
@@ -96,7 +96,7 @@ describe("registry storage", () => {
     assert.deepEqual(list(), before);
   });
 
-  it("leaves no unfinished file behind", async () => {
+  it("leaves no partial file", async () => {
     await publish("layer");
     const files = readdirSync(folder, { recursive: true }).map(String);
     assert.deepEqual(
@@ -105,7 +105,7 @@ describe("registry storage", () => {
     );
   });
 
-  it("removes blobs that are not kept, and says how many bytes that frees", async () => {
+  it("deletes unused blobs and returns the freed bytes", async () => {
     const { layers, image } = await publish("layer");
     const stray = await addLayer("nobody needs this");
     const keep = [image.digest, image.configDigest, ...layers.map(({ digest }) => digest)];
@@ -114,7 +114,7 @@ describe("registry storage", () => {
     assert.ok(keep.every((digest) => store.has(digest)));
   });
 
-  it("has nothing to remove before anything is stored", () => {
+  it("deletes nothing from an empty store", () => {
     assert.equal(store.prune(new Set()), 0);
   });
 });

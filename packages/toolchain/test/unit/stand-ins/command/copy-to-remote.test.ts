@@ -20,7 +20,7 @@ function directory(path: string): JsonObject {
   return { [signatureKey]: signatures.archive, hash: "1", path };
 }
 
-describe("copying to a machine", () => {
+describe("CopyToRemote", () => {
   let bench: Bench;
   let server: SshServer;
   let local: string;
@@ -44,7 +44,7 @@ describe("copying to a machine", () => {
   }
   const remote = (path: string): string => readFileSync(join(server.files, path), "utf8");
 
-  it("writes text, and makes missing parents", async () => {
+  it("writes text and creates missing parent directories", async () => {
     await copy(text("hello"), "/etc/deep/greeting");
     assert.equal(remote("etc/deep/greeting"), "hello");
   });
@@ -55,14 +55,14 @@ describe("copying to a machine", () => {
     assert.equal(remote("f"), "short");
   });
 
-  it("puts a file into an existing directory under its own name, but not text", async () => {
+  it("puts a file, but not text, into an existing directory under the file's own name", async () => {
     mkdirSync(join(server.files, "d"));
     await copy(file(join(local, "tree", "a")), "/d");
     assert.equal(remote("d/a"), "A");
     await assert.rejects(copy(text("x"), "/d"), /is a directory/);
   });
 
-  it("copies a directory into the target, or its content when the source ends in a slash", async () => {
+  it("copies a directory into the target, or its content if the source ends in a slash", async () => {
     await copy(directory(join(local, "tree")), "/whole");
     await copy(directory(join(local, "tree") + "/"), "/content");
     assert.equal(remote("whole/tree/inner/b"), "B");
@@ -76,7 +76,7 @@ describe("copying to a machine", () => {
     assert.deepEqual([remote("many/x/one"), remote("many/two")], ["1", "A"]);
   });
 
-  it("refuses a directory where a file is, and a source that is not there", async () => {
+  it("refuses to replace a file by a directory, and a missing source", async () => {
     writeFileSync(join(server.files, "f"), "");
     await assert.rejects(copy(directory(join(local, "tree")), "/f"), /not a directory/);
     await assert.rejects(copy(file("/nonexistent"), "/x"), {
@@ -84,7 +84,7 @@ describe("copying to a machine", () => {
     });
   });
 
-  it("copies again at update only when source or path changed", async () => {
+  it("copies again on update only if source or path changed", async () => {
     const connection = secret(bench.connection(server));
     const inputs = (content: string, more: JsonObject = {}): JsonObject => ({
       connection,
@@ -100,7 +100,7 @@ describe("copying to a machine", () => {
     assert.equal(remote("f"), "two");
   });
 
-  it("does nothing at preview and at delete", async () => {
+  it("does nothing in a preview and on delete", async () => {
     const connection = secret(bench.connection(server));
     const news = { connection, source: text("x"), remotePath: "/f" };
     await bench.harness.create({ type, news, preview: true });

@@ -10,8 +10,8 @@ const remote = "command:remote:Command";
 const reasons = (type: string, news: JsonObject): string[] =>
   findCheckFailures(type, news).map(({ property, reason }) => `${property}: ${reason}`);
 
-describe("checking inputs", () => {
-  it("fills in the defaults and makes connection, keys and passwords secret", () => {
+describe("completeInputs and findCheckFailures", () => {
+  it("set the defaults, and make connection, keys and passwords secret", () => {
     const inputs = completeInputs({
       connection: { host: "h", password: "p", proxy: { host: "q" } },
     });
@@ -29,12 +29,12 @@ describe("checking inputs", () => {
     assert.ok(isSecret((connection["value"] as JsonObject)["password"]));
   });
 
-  it("is the same when done twice", () => {
+  it("change nothing the second time", () => {
     const once = completeInputs({ connection: { host: "h", privateKey: "k" }, create: "true" });
     assert.deepEqual(completeInputs(once), once);
   });
 
-  it("takes a connection, and parts of it, that are not known yet", () => {
+  it("accept an unknown connection and unknown parts of a connection", () => {
     assert.deepEqual(reasons(remote, { connection: secret(unknownString) }), []);
     assert.deepEqual(
       reasons(remote, { connection: { host: unknownString, port: unknownString } }),
@@ -50,7 +50,7 @@ describe("checking inputs", () => {
     );
   });
 
-  it("names what is missing and what has another type", () => {
+  it("report missing properties and properties of the wrong type", () => {
     assert.match(reasons(remote, {}).join(), /^connection: /);
     assert.match(reasons(remote, { connection: {} }).join(), /^connection\.host: /);
     const wrong = { connection: { host: "h" }, logging: "loud", create: 1 };
@@ -62,7 +62,7 @@ describe("checking inputs", () => {
     );
   });
 
-  it("refuses a property it does not act on, at every level", () => {
+  it("refuse unsupported properties at every level", () => {
     const news = {
       connection: { host: "h", banner: 1, proxy: { host: "p", proxy: {} } },
       dir: "/",
@@ -74,13 +74,13 @@ describe("checking inputs", () => {
     assert.match(reasons("command:local:Command", { assetPaths: [] })[0] ?? "", /does not handle/);
   });
 
-  it("refuses a type it does not have, and a source that is no asset", () => {
+  it("refuse an unknown type and a source that is not an asset", () => {
     assert.match(reasons("command:remote:CopyFile", {})[0] ?? "", /has no command:remote:CopyFile/);
     const news = { connection: { host: "h" }, remotePath: "/f", source: "text" };
     assert.match(reasons("command:remote:CopyToRemote", news)[0] ?? "", /asset or an archive/);
   });
 
-  it("handles every property of the SDK's remote.Command", async () => {
+  it("support every property of the SDK's remote.Command", async () => {
     const { remote: sdk } = await import("@pulumi/command");
     const source = sdk.Command.toString();
     const names = [...source.matchAll(/resourceInputs\["(\w+)"\] = args/g)].map(
@@ -94,7 +94,7 @@ describe("checking inputs", () => {
   });
 });
 
-describe("quoting a command", () => {
+describe("quoteLikeGo", () => {
   it("writes special characters as Go does", () => {
     assert.equal(quoteLikeGo('a"b\\\n\t\u0007\u001b\u007fé'), '"a\\"b\\\\\\n\\t\\a\\x1b\\x7fé"');
   });

@@ -8,7 +8,7 @@ import { Harness, secret } from "./harness.js";
 
 const type = "command:local:Command";
 
-describe("local commands", () => {
+describe("local command", () => {
   let harness: Harness;
   beforeEach(async () => {
     harness = await Harness.start({ PATH: process.env["PATH"], INHERITED: "yes" });
@@ -21,7 +21,7 @@ describe("local commands", () => {
     return decodeStruct((await harness.create({ type, news, timeout })).getProperties());
   }
 
-  it("runs by /bin/sh with the plugin's environment and the resource's", async () => {
+  it("runs by /bin/sh with the environments of plugin and resource", async () => {
     const outputs = await create({
       create: "echo $INHERITED $OWN; echo err >&2",
       environment: { OWN: secret("mine") },
@@ -41,17 +41,17 @@ describe("local commands", () => {
     }
   });
 
-  it("trims one line end and no more", async () => {
+  it("trims exactly one line end", async () => {
     assert.equal((await create({ create: "printf 'a\\n\\n'" }))["stdout"], "a\n");
   });
 
-  it("puts exit code, command and output into the error", async () => {
+  it("reports exit code, command and output in the error", async () => {
     await assert.rejects(create({ create: 'echo "hi"; exit 4' }), {
       message: 'exit status 4: running "echo \\"hi\\"; exit 4":\nhi\n',
     });
   });
 
-  it("names what cannot be started", async () => {
+  it("reports a program that cannot be started", async () => {
     await assert.rejects(create({ create: "x", interpreter: ["/nonexistent"] }), {
       message: 'fork/exec /nonexistent: no such file or directory: running "x":\n',
     });
@@ -63,7 +63,7 @@ describe("local commands", () => {
     });
   });
 
-  it("kills the command at its time limit and at the engine's cancel", async () => {
+  it("is killed at its time limit and on the engine's cancel", async () => {
     const killed = /^Error: signal: killed: running "exec sleep 60":/;
     await assert.rejects(create({ create: "exec sleep 60" }, 0.3), killed);
     const running = assert.rejects(create({ create: "exec sleep 60" }), killed);
@@ -77,7 +77,7 @@ describe("local commands", () => {
     });
   });
 
-  it("offers the outputs before at update and delete", async () => {
+  it("passes the previous outputs on update and delete", async () => {
     const olds = { stdout: "one", stderr: "two", create: "true" };
     const command = "echo $PULUMI_COMMAND_STDOUT $PULUMI_COMMAND_STDERR";
     const updated = await harness.update({ type, olds, news: { create: command } });
@@ -86,7 +86,7 @@ describe("local commands", () => {
     assert.ok(harness.lines.includes("one two at delete"));
   });
 
-  it("has unknown outputs at preview, where nothing runs", async () => {
+  it("has unknown outputs in a preview and runs nothing", async () => {
     const response = await harness.create({ type, news: { create: "exit 1" }, preview: true });
     const { stdout, stderr } = decodeStruct(response.getProperties());
     const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";

@@ -25,8 +25,8 @@ function collect(
 
 const stream = fc.constantFrom<OutputStreamName>("stdout", "stderr");
 
-describe("what a command prints", () => {
-  it("has the same lines however the network cuts it, also inside a character", () => {
+describe("OutputCollector", () => {
+  it("returns the same lines for any chunks, even split within a character", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.array(fc.nat(40)), (text, cuts) => {
         const bytes = Buffer.from(text);
@@ -43,7 +43,7 @@ describe("what a command prints", () => {
     );
   });
 
-  it("is kept whole for each stream and, for errors, in order of arrival", () => {
+  it("keeps each stream complete, and both in order of arrival for errors", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(stream, fc.string())), (chunks) => {
         const { output } = collect("none", chunks);
@@ -56,7 +56,7 @@ describe("what a command prints", () => {
     );
   });
 
-  it("is passed on line by line, the last one also without an end", () => {
+  it("reports output line by line, including an unterminated last line", () => {
     assert.deepEqual(collect("stdoutAndStderr", [["stdout", "a\nb\r\n\nc"]]).lines, [
       ...["a", "b", "", "c"],
     ]);
@@ -70,7 +70,7 @@ describe("what a command prints", () => {
     ["stderr", ["err"]],
     ["stdoutAndStderr", ["out", "err"]],
   ] as const) {
-    it(`is shown as 'logging: ${logging}' says, and kept all the same`, () => {
+    it(`reports output as with 'logging: ${logging}' and keeps all output`, () => {
       const chunks = [
         ["stdout", "out\n"],
         ["stderr", "err\n"],
@@ -82,8 +82,8 @@ describe("what a command prints", () => {
   }
 });
 
-describe("the error of a command", () => {
-  it("has the reason, the command in quotes and everything it printed", () => {
+describe("createCommandError", () => {
+  it("contains the reason, the quoted command and the complete output", () => {
     const { output } = collect("none", [
       ["stdout", "half done\n"],
       ["stderr", "no space left"],
@@ -94,7 +94,7 @@ describe("the error of a command", () => {
     );
   });
 
-  it("quotes so that the text can be read back, whatever is in it", () => {
+  it("quotes any text so that it can be parsed again", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary-ascii" }), (text) => {
         const go = quoteLikeGo(text)

@@ -28,7 +28,7 @@ const json = fc
   .filter((value) => !JSON.stringify(value).includes("__proto__"));
 
 describe("property values", () => {
-  it("survive the wire", () => {
+  it("are unchanged after encoding and decoding", () => {
     fc.assert(
       fc.property(json, (value) => {
         assert.deepEqual(decodeStruct(encodeStruct(value)), value);
@@ -36,7 +36,7 @@ describe("property values", () => {
     );
   });
 
-  it("read output values as plain values, secrets and unknowns", () => {
+  it("convert output values to plain values, secrets and unknowns", () => {
     const output = (more: JsonObject): JsonObject => ({
       [signatureKey]: signatures.output,
       ...more,
@@ -65,7 +65,7 @@ describe("property values", () => {
   });
 });
 
-describe("the diff of properties", () => {
+describe("computeDetailedDiff", () => {
   const diff = (olds: JsonObject, news: JsonObject): Record<string, string> =>
     Object.fromEntries(computeDetailedDiff(olds, news));
 
@@ -78,7 +78,7 @@ describe("the diff of properties", () => {
     );
   });
 
-  it("turns around when the values are exchanged", () => {
+  it("is mirrored if the values are swapped", () => {
     const other: Readonly<Record<string, string>> = {
       ADD: "DELETE",
       DELETE: "ADD",
@@ -107,14 +107,14 @@ describe("the diff of properties", () => {
     assert.deepEqual(names, ["added", "environment", "gone", "triggers"]);
   });
 
-  it("takes a secret as a whole, and its secretness as a change", () => {
+  it("reports a secret as a whole, and changed secretness as a change", () => {
     const connection = (host: string): Json => secret({ host });
     assert.deepEqual(diff({ c: connection("a") }, { c: connection("b") }), { c: "UPDATE" });
     assert.deepEqual(diff({ c: connection("a") }, { c: connection("a") }), {});
     assert.deepEqual(diff({ c: "a" }, { c: secret("a") }), { c: "UPDATE" });
   });
 
-  it("compares assets by their hash", () => {
+  it("compares assets by hash", () => {
     const asset = (hash: string, text?: string): JsonObject => ({
       [signatureKey]: signatures.asset,
       hash,

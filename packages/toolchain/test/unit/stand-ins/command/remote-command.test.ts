@@ -6,7 +6,7 @@ import { until } from "../../../../../../test/engine/support/until.js";
 import { Bench, remoteType } from "./bench.js";
 import { secret } from "./harness.js";
 
-describe("remote commands", () => {
+describe("remote command", () => {
   let bench: Bench;
   beforeEach(async () => {
     bench = await Bench.start();
@@ -14,7 +14,7 @@ describe("remote commands", () => {
   afterEach(() => bench.stop());
 
   describe("running", () => {
-    it("passes standard input and keeps the streams apart", async () => {
+    it("passes standard input and keeps the streams separate", async () => {
       const server = await bench.serve();
       const outputs = await bench.create({
         connection: bench.connection(server),
@@ -24,7 +24,7 @@ describe("remote commands", () => {
       assert.deepEqual([outputs["stdout"], outputs["stderr"]], ["out", "err"]);
     });
 
-    it("puts the command and all it printed into the error", async () => {
+    it("reports command and complete output in the error", async () => {
       const server = await bench.serve();
       const failing = {
         connection: bench.connection(server),
@@ -41,7 +41,7 @@ describe("remote commands", () => {
       assert.deepEqual(bench.harness.lines, []);
     });
 
-    it("names the signal that ended a command", async () => {
+    it("reports the signal that ended a command", async () => {
       const server = await bench.serve();
       await assert.rejects(
         bench.create({ connection: bench.connection(server), create: "kill -TERM $$" }),
@@ -49,7 +49,7 @@ describe("remote commands", () => {
       );
     });
 
-    it("says so when the connection is lost", async () => {
+    it("reports a lost connection", async () => {
       const server = await bench.serve();
       const running = bench.create({
         connection: bench.connection(server),
@@ -61,7 +61,7 @@ describe("remote commands", () => {
       await lost;
     });
 
-    it("passes on lines of 200 KiB", async () => {
+    it("passes lines of 200 KiB", async () => {
       const server = await bench.serve();
       const size = 200 * 1024;
       const outputs = await bench.create({
@@ -84,7 +84,7 @@ describe("remote commands", () => {
       ["stderr", ["e"]],
       ["stdoutAndStderr", ["e", "o"]],
     ] as const) {
-      it(`shows ${logging} while it runs`, async () => {
+      it(`shows output of 'logging: ${logging}' during the run`, async () => {
         const server = await bench.serve();
         await bench.create({
           connection: bench.connection(server),
@@ -98,7 +98,7 @@ describe("remote commands", () => {
   });
 
   describe("environment", () => {
-    it("reaches the command where the server takes it", async () => {
+    it("reaches the command if the server accepts environment variables", async () => {
       const server = await bench.serve({ acceptEnvironment: ["COLOUR"] });
       const outputs = await bench.create({
         connection: bench.connection(server),
@@ -108,7 +108,7 @@ describe("remote commands", () => {
       assert.equal(outputs["stdout"], "green");
     });
 
-    it("is an error before the command runs where the server refuses it", async () => {
+    it("fails before the command runs if the server refuses a variable", async () => {
       const server = await bench.serve();
       const refused = {
         connection: bench.connection(server),
@@ -126,7 +126,7 @@ describe("remote commands", () => {
   describe("update and delete", () => {
     const olds = { stdout: "before", stderr: "" };
 
-    it("runs update, or create when there is none", async () => {
+    it("runs update, or create without an update command", async () => {
       const server = await bench.serve();
       const news = { connection: secret(bench.connection(server)), create: "echo c" };
       const first = await bench.harness.update({ type: remoteType, olds, news });
@@ -139,7 +139,7 @@ describe("remote commands", () => {
       assert.equal(decodeStruct(second.getProperties())["stdout"], "u");
     });
 
-    it("offers the outputs before, and only warns when the server refuses them", async () => {
+    it("passes the previous outputs, and only warns if the server refuses them", async () => {
       const open = await bench.serve({ acceptEnvironment: ["PULUMI_COMMAND_STDOUT"] });
       const strict = await bench.serve();
       const news = { create: "echo was $PULUMI_COMMAND_STDOUT" };
@@ -159,7 +159,7 @@ describe("remote commands", () => {
       assert.match(warning?.text ?? "", /^Unable to set 'PULUMI_COMMAND_STDOUT'/);
     });
 
-    it("runs delete with the state's connection, and nothing without a delete", async () => {
+    it("runs delete with the state's connection, and nothing without a delete command", async () => {
       const server = await bench.serve();
       const state = { ...olds, connection: secret(bench.connection(server)), create: "echo c" };
       await bench.harness.delete({ type: remoteType, olds: state });

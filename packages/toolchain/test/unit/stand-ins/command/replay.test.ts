@@ -67,7 +67,7 @@ function comparable(value: Json): string {
   return accepted.reduce((text, { change }) => change(text), sorted);
 }
 
-describe("the command stand-in answers the recorded requests as the official plugin did", () => {
+describe("command stand-in with the official plugin's recorded requests", () => {
   let harness: Harness;
   let node: SshServer;
   let worker: SshServer;
@@ -157,7 +157,7 @@ describe("the command stand-in answers the recorded requests as the official plu
       const exchange = JSON.parse(line) as Exchange;
       const method = exchange.method.replace("ResourceProvider/", "");
       const name = string(exchange.request["name"]);
-      it(`${run}: ${method} ${name}`, async () => {
+      it(`answers ${run}: ${method} ${name}`, async () => {
         if (exchange.errors) {
           await assert.rejects(send(method, exchange.request), (error: Error) => {
             assert.equal(error.message, expectedError(exchange.errors?.[0] ?? ""));

@@ -17,7 +17,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe("reaching an SSH server", () => {
+describe("SSH connection", () => {
   let bench: Bench;
   beforeEach(async () => {
     bench = await Bench.start();
@@ -34,7 +34,7 @@ describe("reaching an SSH server", () => {
       assert.equal(outputs["stdout"], "ok");
     });
 
-    it("refuses another key before anything is said to the server", async () => {
+    it("refuses another key before sending anything to the server", async () => {
       const server = await bench.serve();
       const wrong = bench.connection(server, { hostKey: keyPair().public, dialErrorLimit: 1 });
       await assert.rejects(bench.create({ connection: wrong, create: "true" }), {
@@ -43,7 +43,7 @@ describe("reaching an SSH server", () => {
       assert.deepEqual([server.logins, server.commands], [0, []]);
     });
 
-    it("asks for the pinned key's type when the server has several", async () => {
+    it("requests the pinned key's type if the server has several", async () => {
       const second = keyPair();
       const ecdsa = utils.generateKeyPairSync("ecdsa", { bits: 256 });
       const server = await bench.serve({ hostKeys: [ecdsa.private, second.private] });
@@ -64,7 +64,7 @@ describe("reaching an SSH server", () => {
       );
     });
 
-    it("refuses a line that is no key", async () => {
+    it("refuses a line that is not a key", async () => {
       const server = await bench.serve();
       const broken = bench.connection(server, { hostKey: "nonsense" });
       await assert.rejects(
@@ -75,7 +75,7 @@ describe("reaching an SSH server", () => {
   });
 
   describe("authentication", () => {
-    it("says which methods were tried when the key is not known", async () => {
+    it("reports the tried methods if the server refuses the key", async () => {
       const server = await bench.serve();
       const stranger = bench.connection(server, { privateKey: keyPair().private });
       await assert.rejects(bench.create({ connection: stranger, create: "true" }), {
@@ -92,7 +92,7 @@ describe("reaching an SSH server", () => {
       assert.equal(outputs["stdout"], "in");
     });
 
-    it("uses the agent of SSH_AUTH_SOCK or of the connection, and a private key before it", async () => {
+    it("uses the agent of SSH_AUTH_SOCK or of the connection, and a private key first", async () => {
       const server = await bench.serve();
       const { hostKey, host, port, user } = bench.connection(server);
       const agent = await KeyAgent.start(clientKey.private);
@@ -109,7 +109,7 @@ describe("reaching an SSH server", () => {
       }
     });
 
-    it("says at once that a private key is none, and that an agent does not answer", async () => {
+    it("reports an invalid private key and an unreachable agent at once", async () => {
       const server = await bench.serve();
       await assert.rejects(
         bench.create({ connection: bench.connection(server, { privateKey: "x" }), create: "true" }),
@@ -124,7 +124,7 @@ describe("reaching an SSH server", () => {
   });
 
   describe("dialling", () => {
-    it("fails after the limit, with the last reason", async () => {
+    it("fails after the limit with the last reason", async () => {
       const port = await freePort();
       const nobody = { host: "127.0.0.1", port, user: "root", dialErrorLimit: 2 };
       await assert.rejects(bench.create({ connection: nobody, create: "true" }), {
@@ -136,7 +136,7 @@ describe("reaching an SSH server", () => {
       ]);
     });
 
-    it("goes on until the server is up", async () => {
+    it("retries until the server is up", async () => {
       const port = await freePort();
       const host = keyPair();
       const patient = {
@@ -155,7 +155,7 @@ describe("reaching an SSH server", () => {
       assert.equal((await running)["stdout"], "up");
     });
 
-    it("tries again when the server ends the connection during the handshake", async () => {
+    it("retries if the server closes the connection during the handshake", async () => {
       const server = await bench.serve({ dropFirst: 2 });
       const outputs = await bench.create({
         connection: bench.connection(server, { dialErrorLimit: 5 }),
@@ -165,7 +165,7 @@ describe("reaching an SSH server", () => {
       assert.equal(server.connections, 3);
     });
 
-    it("bounds the connection, not the handshake with a machine that has much to do", async () => {
+    it("limits the time of the connection, but not of the handshake with a busy machine", async () => {
       const server = await bench.serve();
       const slow = createServer((socket) => {
         setTimeout(() => {
@@ -182,7 +182,7 @@ describe("reaching an SSH server", () => {
       assert.equal(outputs["stdout"], "slow");
     });
 
-    it("is bounded by the resource's time limit", async () => {
+    it("stops at the resource's time limit", async () => {
       const nobody = {
         host: "127.0.0.1",
         port: await freePort(),
@@ -194,7 +194,7 @@ describe("reaching an SSH server", () => {
       });
     });
 
-    it("ends with the engine's cancel", async () => {
+    it("stops on the engine's cancel", async () => {
       const nobody = {
         host: "127.0.0.1",
         port: await freePort(),
@@ -208,7 +208,7 @@ describe("reaching an SSH server", () => {
       await refused;
     });
 
-    it("goes through a proxy, each hop with its own key", async () => {
+    it("connects through a proxy, each hop with its own key", async () => {
       const inner = await bench.serve();
       const bastionKey = keyPair();
       const bastion = await bench.serve({ authorizedKeys: [bastionKey.public] });
@@ -221,7 +221,7 @@ describe("reaching an SSH server", () => {
       assert.deepEqual([bastion.logins, bastion.commands, inner.commands], [1, [], ["echo far"]]);
     });
 
-    it("fails when the connection behind a proxy ends without a word, as that of a killed sshd", async () => {
+    it("fails if the connection through a proxy closes silently, as with a killed sshd", async () => {
       const inner = await bench.serve();
       const sockets: Socket[] = [];
       const relay = createServer((socket) => {
@@ -252,7 +252,7 @@ describe("reaching an SSH server", () => {
       assert.equal(inner.connections, 0);
     });
 
-    it("no longer says behind a proxy that the host key was another one: it tries again on a dead stream", async () => {
+    it("retries on a dead stream after another host key behind a proxy, and does not report the mismatch", async () => {
       const inner = await bench.serve();
       const bastion = await bench.serve();
       const wrong = { hostKey: keyPair().public, dialErrorLimit: 2 };
@@ -263,7 +263,7 @@ describe("reaching an SSH server", () => {
       assert.deepEqual([inner.connections, inner.logins], [1, 0]);
     });
 
-    it("does not say behind a proxy that hung up whether the machine is silent", async () => {
+    it("reports only EOF for a silent machine if the proxy hangs up", async () => {
       const bastion = await bench.serve();
       const silent = { host: "127.0.0.1", port: await freePort(), user: "root", dialErrorLimit: 4 };
       const connection = { ...silent, proxy: bench.connection(bastion) };

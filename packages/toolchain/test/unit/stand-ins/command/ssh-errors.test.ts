@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { createChannelError } from "../../../../stand-ins/command/ssh-errors.js";
 
-describe("a proxy that opens no channel", () => {
+describe("createChannelError", () => {
   for (const [reason, said] of [
     [1, "ssh: rejected: administratively prohibited (no)"],
     [2, "ssh: rejected: connect failed (no)"],
     // The SSH library reports this if the proxy closes the connection before it answers.
     ["", "EOF"],
   ] as const)
-    it(`says why, or nothing: ${said}`, () => {
+    it(`returns the proxy's reason, or none: ${said}`, () => {
       assert.equal(createChannelError(Object.assign(new Error("no"), { reason })).message, said);
     });
 });

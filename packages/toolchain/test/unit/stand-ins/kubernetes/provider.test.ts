@@ -30,13 +30,13 @@ describe("kubernetes stand-in: life of an object", () => {
   const create = (properties: JsonObject, more: JsonObject = {}) =>
     provider.create({ urn, properties, ...more });
 
-  it("says once that it is a stand-in", () => {
+  it("logs once that it is a stand-in", () => {
     assert.deepEqual(provider.messages, [
       "debug: kubernetes: this is stackadm's stand-in, not the official provider",
     ]);
   });
 
-  it("removes on update what the inputs no longer have, and nothing of others", async () => {
+  it("removes fields on update that the inputs no longer contain, but none of other managers", async () => {
     const { properties } = await create(configMap({ a: "1", b: "1" }, { labels: { mine: "yes" } }));
     api.change(api.find("ConfigMap", "x", "default") ?? {}, { data: { other: "kept" } });
     const state = await provider.update({
@@ -51,7 +51,7 @@ describe("kubernetes stand-in: life of an object", () => {
     assert.equal(state["__fieldManager"], properties["__fieldManager"]);
   });
 
-  it("does not take a field from another manager, unless told to", async () => {
+  it("takes no field from another manager without force", async () => {
     const { properties } = await create(configMap({ a: "1" }));
     const taken = structuredClone(api.find("ConfigMap", "x", "default") ?? {});
     setAt(
@@ -74,7 +74,7 @@ describe("kubernetes stand-in: life of an object", () => {
     assert.deepEqual(api.find("ConfigMap", "x", "default")?.["data"], { a: "2" });
   });
 
-  it("leaves ignored fields as they are", async () => {
+  it("keeps ignored fields", async () => {
     const { properties } = await create(configMap({ a: "1", b: "1" }));
     api.change(api.find("ConfigMap", "x", "default") ?? {}, { data: { a: "by hand" } });
     const news = configMap({ a: "1", b: "2" });
@@ -88,7 +88,7 @@ describe("kubernetes stand-in: life of an object", () => {
     assert.deepEqual(api.find("ConfigMap", "x", "default")?.["data"], { a: "by hand", b: "2" });
   });
 
-  it("previews an update on the server and changes nothing", async () => {
+  it("previews an update on the server without changes", async () => {
     const { properties } = await create(configMap({ a: "1" }));
     const before = api.writes();
     const request = {
@@ -104,7 +104,7 @@ describe("kubernetes stand-in: life of an object", () => {
     assert.deepEqual(await provider.update({ ...request, news: later }), later);
   });
 
-  it("creates over an existing object only when told so", async () => {
+  it("creates over an existing object only with upsert", async () => {
     await create(configMap({ a: "1" }));
     await assert.rejects(create(configMap({ a: "2" })), /already exists/);
     await provider.configure({ kubeconfig: api.kubeconfig(), upsertExistingObjects: "true" });
@@ -112,7 +112,7 @@ describe("kubernetes stand-in: life of an object", () => {
     assert.deepEqual(api.find("ConfigMap", "x", "default")?.["data"], { a: "1", b: "2" });
   });
 
-  it("waits for finalizers, and ends at the time limit with what holds the object", async () => {
+  it("waits for finalizers, and reports the remaining ones at the time limit", async () => {
     const { properties } = await create(configMap({}, { finalizers: ["demo.example.org/hold"] }));
     const request = { id: "default/x", urn, properties };
     await assert.rejects(provider.delete({ ...request, timeout: 1 }), /timed out waiting/);
@@ -130,7 +130,7 @@ describe("kubernetes stand-in: life of an object", () => {
     await provider.delete(request);
   });
 
-  it("ends a wait at once when the engine cancels, and keeps the object", async () => {
+  it("ends a wait at once on the engine's cancel, and keeps the object", async () => {
     api.idle.add("Pod");
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "default" } };
     const created = provider.create({ urn: urnOf("core/v1:Pod"), properties: pod });
@@ -156,7 +156,7 @@ describe("kubernetes stand-in: life of an object", () => {
     assert.ok(provider.messages.includes("info: Skipping await logic"));
   });
 
-  it("creates a custom resource as soon as its definition is there", async () => {
+  it("creates a custom resource as soon as its definition exists", async () => {
     const crd: JsonObject = {
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
@@ -186,14 +186,14 @@ describe("kubernetes stand-in: life of an object", () => {
     assert.equal(made.id, "w");
   });
 
-  it("imports an object with everything a program could have written", async () => {
+  it("imports an object with all fields that a program can write", async () => {
     api.put(configMap({ a: "1" }, { labels: { l: "1" } }));
     const found = await provider.read({ id: "default/x", urn });
     assert.deepEqual(found.inputs, configMap({ a: "1" }, { labels: { l: "1" } }));
     assert.equal((await provider.read({ id: "default/none", urn })).id, "");
   });
 
-  it("reports on refresh what is no longer ready", async () => {
+  it("reports on refresh an object that is no longer ready", async () => {
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "default" } };
     const podUrn = urnOf("core/v1:Pod");
     const { properties } = await provider.create({ urn: podUrn, properties: pod });
@@ -208,14 +208,14 @@ describe("kubernetes stand-in: life of an object", () => {
     );
   });
 
-  it("refuses what it does not handle, with a sentence", async () => {
+  it("refuses unsupported input in one sentence", async () => {
     await assert.rejects(
       provider.invoke("kubernetes:helm:template", {}),
       /does not know the function/,
     );
   });
 
-  it("decodes YAML with several documents, giving namespaces where they belong", async () => {
+  it("decodes YAML with several documents and sets namespaces of namespaced kinds", async () => {
     const text = [
       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {on: 'yes', n: '1'}",
       "# nothing",
@@ -237,7 +237,7 @@ describe("kubernetes stand-in: life of an object", () => {
   });
 });
 
-describe("kubernetes stand-in: a cluster that cannot be reached", () => {
+describe("kubernetes stand-in: unreachable cluster", () => {
   let api: FakeApiServer;
   let provider: Harness;
   beforeEach(async () => {
@@ -250,7 +250,7 @@ describe("kubernetes stand-in: a cluster that cannot be reached", () => {
   });
   const request = { urn, id: "default/x", properties: configMap({}), inputs: configMap({}) };
 
-  it("is no error until something needs it", async () => {
+  it("fails only if a request is needed", async () => {
     await provider.configure({ kubeconfig: api.kubeconfig(1) });
     assert.deepEqual(
       (await provider.create({ ...request, preview: true })).properties,
@@ -269,20 +269,20 @@ describe("kubernetes stand-in: a cluster that cannot be reached", () => {
     );
   });
 
-  it("lets resources go only when told so", async () => {
+  it("loses resources from the state only with deleteUnreachable", async () => {
     await provider.configure({ kubeconfig: api.kubeconfig(1), deleteUnreachable: "true" });
     assert.equal((await provider.read(request)).id, "");
     await provider.delete(request);
   });
 
-  it("may be a kubeconfig that is none, or credentials that are refused", async () => {
+  it("includes an invalid kubeconfig and refused credentials", async () => {
     await provider.configure({ kubeconfig: "nonsense" });
     await assert.rejects(provider.create(request), /failed to parse kubeconfig data/);
     await provider.configure({ kubeconfig: api.kubeconfig().replace(api.token, "wrong") });
     await assert.rejects(provider.create(request), /Unauthorized/);
   });
 
-  it("is not trusted with another certificate", async () => {
+  it("includes a server with another certificate", async () => {
     const text = api.kubeconfig();
     const other = text.replace(
       /"certificate-authority-data":"[^"]*"/,

@@ -29,7 +29,7 @@ const runs = [
 const title = ({ request }: Exchange): string =>
   `${getTextAt(request, "name") || getTextAt(request, "tok")} ${getTextAt(request, "type").split(":").at(-1) ?? ""}`;
 
-describe("kubernetes stand-in: what the official plugin answered", () => {
+describe("kubernetes stand-in: recorded answers of the official plugin", () => {
   let api: FakeApiServer;
   let provider: Harness;
   before(async () => {
@@ -83,7 +83,7 @@ function decided(state: JsonObject): Json {
 const isSecretMark = (value: Json): boolean =>
   isObject(value) && "4dabf18193072939515e22adb298388d" in value;
 
-describe("kubernetes stand-in: recorded runs against an API server", () => {
+describe("kubernetes stand-in: recorded runs with an API server", () => {
   let api: FakeApiServer;
   let provider: Harness;
   beforeEach(async () => {
@@ -96,7 +96,7 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
     await api.stop();
   });
 
-  it("creates the recorded program in its order with the same ids, inputs and secrets", async () => {
+  it("creates the recorded program in its order with the same IDs, inputs and secrets", async () => {
     const created = exchanges("create", "Create");
     assert.equal(created.length, 15);
     for (const { request, response } of created) {
@@ -108,7 +108,7 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
     }
   });
 
-  it("updates, deletes and creates again as recorded", async () => {
+  it("updates, deletes and recreates as recorded", async () => {
     for (const { request } of exchanges("create", "Create")) await provider.create(request);
     for (const { request } of exchanges("update", "Delete")) await provider.delete(request);
     for (const { request, response } of exchanges("update", "Create")) {
@@ -123,7 +123,7 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
     }
   });
 
-  it("reads every recorded object back, state and inputs alike", async () => {
+  it("reads every recorded object with equal state and inputs", async () => {
     api.serve({
       prefix: "/apis/demo.example.org/v1",
       kind: "Widget",

@@ -13,9 +13,9 @@ const one = kubeconfig("https://one");
 const two = kubeconfig("https://two");
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-describe("kubernetes stand-in: which cluster a changed provider means", () => {
+describe("kubernetes stand-in: replacement after a change of the provider's cluster", () => {
   const cases: [string, JsonObject, JsonObject, string[] | undefined][] = [
-    ["nothing changed", { kubeconfig: one }, { kubeconfig: one }, undefined],
+    ["the same settings", { kubeconfig: one }, { kubeconfig: one }, undefined],
     ["another cluster", { kubeconfig: one }, { kubeconfig: two }, ["kubeconfig"]],
     [
       "another user of the same cluster",
@@ -23,12 +23,7 @@ describe("kubernetes stand-in: which cluster a changed provider means", () => {
       { kubeconfig: kubeconfig("https://one", "u") },
       [],
     ],
-    [
-      "a kubeconfig that is not known yet",
-      { kubeconfig: one },
-      { kubeconfig: unknown },
-      ["kubeconfig"],
-    ],
+    ["an unknown kubeconfig", { kubeconfig: one }, { kubeconfig: unknown }, ["kubeconfig"]],
     [
       "another cluster under the same identifier",
       { kubeconfig: one, clusterIdentifier: "c" },
@@ -54,7 +49,7 @@ describe("kubernetes stand-in: which cluster a changed provider means", () => {
       [],
     ],
     [
-      "an identifier is taken away",
+      "an identifier is removed",
       { kubeconfig: one, clusterIdentifier: "c" },
       { kubeconfig: one },
       [],
@@ -66,7 +61,7 @@ describe("kubernetes stand-in: which cluster a changed provider means", () => {
       assert.deepEqual(diffConfig(olds, news)?.replaces, replaces);
     });
   }
-  it("names what changed", () => {
+  it("reports the changed settings", () => {
     assert.deepEqual(diffConfig({ a: 1, b: 1 }, { b: 2, c: 1 })?.diffs, ["a", "b", "c"]);
   });
 });
@@ -78,7 +73,7 @@ describe("kubernetes stand-in: settings", () => {
       (name) => environment[name],
     );
 
-  it("has the official defaults", () => {
+  it("have the official defaults", () => {
     assert.deepEqual(read({}), {
       kubeconfig: undefined,
       overrides: { context: undefined, cluster: undefined, namespace: undefined },
@@ -89,7 +84,7 @@ describe("kubernetes stand-in: settings", () => {
       deleteUnreachable: false,
     });
   });
-  it("reads arguments, and the environment where there is none", () => {
+  it("are read from arguments, else from the environment", () => {
     const settings = read(
       { upsertExistingObjects: "true", enablePatchForce: "false", namespace: "x", context: "" },
       { PULUMI_K8S_ENABLE_PATCH_FORCE: "true", PULUMI_K8S_DELETE_UNREACHABLE: "true" },
@@ -103,7 +98,7 @@ describe("kubernetes stand-in: settings", () => {
       namespace: "x",
     });
   });
-  it("refuses modes it does not have", () => {
+  it("refuse unsupported modes", () => {
     assert.throws(() => read({ enableServerSideApply: "false" }), /server-side apply/);
     assert.throws(() => read({ renderYamlToDirectory: "/x" }), /render YAML/);
   });

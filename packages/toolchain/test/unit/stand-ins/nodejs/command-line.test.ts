@@ -11,7 +11,7 @@ import {
   splitWords,
 } from "../../../../stand-ins/nodejs/command-line.js";
 
-describe("the command line of a program", () => {
+describe("getProgramArguments", () => {
   const run = {
     monitor: "127.0.0.1:1",
     engine: "127.0.0.1:2",
@@ -27,7 +27,7 @@ describe("the command line of a program", () => {
     arguments: ["--own", "argument"],
   } as const;
 
-  it("has every setting as a flag, the program and its arguments at the end", () => {
+  it("passes every option as a flag, and program and arguments last", () => {
     assert.equal(
       getProgramArguments(run).join(" "),
       "--monitor 127.0.0.1:1 --engine 127.0.0.1:2 --project project --root-directory /program --stack dev " +
@@ -35,19 +35,19 @@ describe("the command line of a program", () => {
     );
   });
 
-  it("leaves out what is not set", () => {
+  it("omits unset options", () => {
     const few = getProgramArguments({ ...run, dryRun: false, organization: "", parallel: 0 });
     for (const flag of ["--dry-run", "--organization", "--parallel", "--query-mode"])
       assert.ok(!few.includes(flag));
   });
 
-  it("finds the SDK's scripts from the program's directory, or says how to get it", () => {
+  it("finds the SDK's scripts from the program's directory, or explains how to install the SDK", () => {
     assert.match(resolveSdkScript(__dirname, "run"), /@pulumi\/pulumi\/cmd\/run\/index\.js$/);
     assert.match(resolveSdkScript(__dirname, "run-plugin"), /cmd\/run-plugin\/index\.js$/);
     assert.throws(() => resolveSdkScript("/", "run"), /Pulumi SDK has not been installed/);
   });
 
-  it("passes configuration as JSON", () => {
+  it("passes the configuration as JSON", () => {
     assert.deepEqual(getConfigEnvironment([["p:a", '{"x":1}']], ["p:b"]), {
       PULUMI_CONFIG: '{"p:a":"{\\"x\\":1}"}',
       PULUMI_CONFIG_SECRET_KEYS: '["p:b"]',
@@ -56,7 +56,7 @@ describe("the command line of a program", () => {
 });
 
 describe("runtime options", () => {
-  it("are TypeScript by the SDK unless it is turned off", () => {
+  it("enable the SDK's TypeScript by default", () => {
     assert.deepEqual(parseRuntimeOptions({}), {
       typescript: true,
       tsconfig: undefined,
@@ -71,13 +71,13 @@ describe("runtime options", () => {
     });
   });
 
-  it("are refused when they are not known or of another type", () => {
+  it("are refused if unknown or of another type", () => {
     assert.throws(() => parseRuntimeOptions({ typescript: "no" }), /must be a boolean/);
     assert.throws(() => parseRuntimeOptions({ binary: "x" }), /does not handle binary/);
   });
 });
 
-describe("splitting node's arguments", () => {
+describe("splitWords", () => {
   it("keeps quoted words together", () => {
     assert.deepEqual(splitWords(` --import  "a b" --x='c "d"' e\\ f "g\\"h" `), [
       "--import",
@@ -89,7 +89,7 @@ describe("splitting node's arguments", () => {
     assert.deepEqual(splitWords(""), []);
   });
 
-  it("is undone by quoting", () => {
+  it("is the inverse of quoting", () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[^']+$/)), (list) => {
         assert.deepEqual(splitWords(list.map((word) => `'${word}'`).join(" ")), list);
@@ -98,7 +98,7 @@ describe("splitting node's arguments", () => {
   });
 });
 
-describe("printing an error's stack", () => {
+describe("inspectWorkaroundArguments", () => {
   const script = (stack: string): string =>
     `const error = new Error(); error.stack = ${JSON.stringify(stack)};
      process.stdout.write(require("node:util").inspect(error, { colors: true }));`;
@@ -107,13 +107,13 @@ describe("printing an error's stack", () => {
       timeout: 15_000,
     }).stdout.toString();
 
-  it("comes to an end where a path ends in a package's own file", function () {
+  it("let Node print an error whose stack names a file directly in a scope's directory", function () {
     this.timeout(60_000);
     const stack = "Error: x\n    at f (/p/node_modules/@pulumi/resource.ts:4:3)";
     assert.match(print(stack), /resource\.ts:4:3/);
   });
 
-  it("has colours elsewhere", function () {
+  it("keep the colours of other stacks", function () {
     this.timeout(60_000);
     const stack = "Error: x\n    at f (/p/node_modules/@pulumi/pulumi/resource.ts:4:3)";
     assert.ok(print(stack).includes("\u001b["));

@@ -31,7 +31,7 @@ const recorded = readFileSync(
   .split("\n")
   .map((line) => JSON.parse(line) as Exchange);
 
-describe("the Node language host", function () {
+describe("Node language host", function () {
   this.timeout(60_000);
   let host: LanguageHost;
   let server: grpc.Server;
@@ -77,7 +77,7 @@ describe("the Node language host", function () {
       .setOptions(Struct.fromJavaScript(options));
   }
 
-  it("names the same packages as the official host", async () => {
+  it("returns the same packages as the official host", async () => {
     const expected = recorded.find(({ method }) => method.endsWith("GetRequiredPackages"));
     const response = await new Promise<messages.GetRequiredPackagesResponse>((done, failed) => {
       const request = new messages.GetRequiredPackagesRequest().setInfo(info());
@@ -91,7 +91,7 @@ describe("the Node language host", function () {
     assert.deepEqual(packages, expected?.response.packages);
   });
 
-  it("tells about node and TypeScript in the same fields as the official host", async () => {
+  it("returns information about node and TypeScript in the official host's fields", async () => {
     const expected = recorded.find(({ method }) => method.endsWith("About"));
     const response = await new Promise<messages.AboutResponse>((done, failed) => {
       client.about(new messages.AboutRequest().setInfo(info()), settle(done, failed));
@@ -105,7 +105,7 @@ describe("the Node language host", function () {
     assert.equal(metadata["packagemanager"], "npm");
   });
 
-  it("has no version of its own, as recorded, and no prompts", async () => {
+  it("has no version and no prompts, as recorded", async () => {
     const plugin = await new Promise<PluginInfo>((done, failed) => {
       client.getPluginInfo(new Empty(), settle(done, failed));
     });
@@ -158,7 +158,7 @@ describe("the Node language host", function () {
     );
   });
 
-  it("reports the exit code, and says nothing more when the runner has shown the error", async () => {
+  it("reports the exit code, and nothing else if the runner has shown the error", async () => {
     const ended = await run("process.exit(3)");
     assert.equal(ended.getError(), "Program exited with non-zero exit code: 3");
     const bailed = await run("process.exit(32)");
@@ -167,19 +167,19 @@ describe("the Node language host", function () {
     assert.deepEqual([well.getError(), well.getBail()], ["", false]);
   });
 
-  it("reports -1 for a program that was stopped, as recorded", async () => {
+  it("reports -1 for a stopped program, as recorded", async () => {
     const running = run("setTimeout(() => {}, 60000).ref(); process.kill(process.pid, 'SIGTERM')");
     assert.equal((await running).getError(), "Program exited with non-zero exit code: -1");
   });
 
-  it("says once that it is a stand-in", () => {
+  it("logs once that it is a stand-in", () => {
     assert.deepEqual(
       sent.map(({ text }) => text),
       ["The Node language host is stackadm's stand-in for the official one."],
     );
   });
 
-  it("runs a plugin, passing on its output and exit code", async () => {
+  it("runs a plugin and forwards output and exit code", async () => {
     writeFileSync(
       join(directory, "first.cjs"),
       `process.stdout.write("out"); process.stderr.write("err"); process.exitCode = 5; process.exit();`,

@@ -32,7 +32,7 @@ describe("packages of a Node program", () => {
     rmSync(root, { recursive: true });
   });
 
-  it("finds plugins in node_modules, nested ones and those above too", () => {
+  it("include plugins in node_modules, nested ones and those in parent directories", () => {
     install("node_modules/plain/node_modules/b", {
       name: "b",
       version: "2.0.0",
@@ -47,7 +47,7 @@ describe("packages of a Node program", () => {
     assert.deepEqual(listRequiredPlugins(join(root, "programs/one")), expected);
   });
 
-  it("finds a package once, and does not run in circles over links", () => {
+  it("are found once, even with circular links", () => {
     mkdirSync(join(root, "node_modules/plain/node_modules"));
     symlinkSync(
       join(root, "node_modules/plain"),
@@ -60,7 +60,7 @@ describe("packages of a Node program", () => {
     );
   });
 
-  it("takes name and version from the pulumi object, else from the package", () => {
+  it("have name and version of the pulumi object, else of the package", () => {
     assert.equal(getPackagePlugin({ name: "x", version: "1.0.0" }), undefined);
     assert.equal(
       getPackagePlugin({ name: "x", version: "1.0.0", pulumi: { resource: false } }),
@@ -82,7 +82,7 @@ describe("packages of a Node program", () => {
     assert.equal(of({ name: "x", pulumi: { resource: true } }), undefined);
   });
 
-  it("lists the direct dependencies with the versions that are installed", () => {
+  it("list direct dependencies with the installed versions", () => {
     assert.deepEqual(listDependencies(root, false), [
       { name: "@pulumi/a", version: "1.2.3" },
       { name: "plain", version: "2.0.0" },
@@ -92,7 +92,7 @@ describe("packages of a Node program", () => {
     assert.deepEqual(all.sort(), ["@pulumi/a", "plain"]);
   });
 
-  it("takes a directory without a package.json for what it is", () => {
+  it("read an invalid package.json as none, but still return its directory", () => {
     mkdirSync(join(root, "src"));
     writeFileSync(join(root, "src", "package.json"), "not json");
     assert.equal(readPackageJson(join(root, "src")), undefined);

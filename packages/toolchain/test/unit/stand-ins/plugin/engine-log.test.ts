@@ -8,7 +8,7 @@ import {
   unlimitedMessageOptions,
 } from "../../../../stand-ins/plugin/engine-log.js";
 
-describe("messages to the engine", () => {
+describe("RemoteEngineLog", () => {
   let server: grpc.Server;
   let address: string;
   let seen: LogRequest.AsObject[];
@@ -44,7 +44,7 @@ describe("messages to the engine", () => {
     server.forceShutdown();
   });
 
-  it("arrive in the order they were sent, however long the engine takes for one", async () => {
+  it("delivers messages in order, whatever the engine's delay", async () => {
     const log = new RemoteEngineLog(address);
     receive = ({ message }) =>
       new Promise((done) => (message === "0" ? setTimeout(done, 50) : setImmediate(done)));
@@ -56,7 +56,7 @@ describe("messages to the engine", () => {
     );
   });
 
-  it("carry severity, resource and whether they stay", async () => {
+  it("sends severity, resource and whether the message is ephemeral", async () => {
     const log = new RemoteEngineLog(address);
     log.send({ severity: "warning", text: "w", urn: "urn:x" });
     log.send({ severity: "error", text: "e", ephemeral: true });
@@ -70,14 +70,14 @@ describe("messages to the engine", () => {
     );
   });
 
-  it("may be larger than gRPC's usual 4 MB: a command's whole output can be one", async () => {
+  it("sends messages larger than gRPC's default of 4 MB, such as a command's output", async () => {
     const log = new RemoteEngineLog(address);
     log.send({ severity: "info", text: "x".repeat(5 * 2 ** 20) });
     await log.flush();
     assert.equal(seen[0]?.message.length, 5 * 2 ** 20);
   });
 
-  it("are no reason to fail when the engine refuses one: the next ones arrive", async () => {
+  it("continues with the next message if the engine refuses one", async () => {
     const log = new RemoteEngineLog(address);
     receive = ({ message }) =>
       message === "bad" ? Promise.reject(new Error()) : Promise.resolve();
@@ -89,7 +89,7 @@ describe("messages to the engine", () => {
     );
   });
 
-  it("are no reason to wait for ever when the engine is gone", async () => {
+  it("does not wait forever if the engine is gone", async () => {
     const log = new RemoteEngineLog(address);
     server.forceShutdown();
     log.send({ severity: "info", text: "into the void" });

@@ -12,8 +12,8 @@ import {
   createUnimplementedHandler,
 } from "../../../../stand-ins/plugin/serve.js";
 
-describe("the engine's address", () => {
-  it("is found behind every flag that the engine puts before it", () => {
+describe("parseEngineAddress", () => {
+  it("finds the address after all flags of the engine", () => {
     for (const flags of [[], ["--logflow"], ["-v=9", "--logtostderr"], ["--tracing", "file:x"]]) {
       assert.equal(
         parseEngineAddress([...flags, "127.0.0.1:4711"]),
@@ -23,11 +23,11 @@ describe("the engine's address", () => {
     }
   });
 
-  it("is the last one where a flag's value looks like one", () => {
+  it("returns the last argument, even if a flag's value resembles an address", () => {
     assert.equal(parseEngineAddress(["--tracing", "collector:9411", "127.0.0.1:1"]), "127.0.0.1:1");
   });
 
-  it("is none without arguments: the plugin was started by hand", () => {
+  it("returns nothing without arguments, as when the user starts the plugin", () => {
     assert.equal(parseEngineAddress([]), undefined);
     assert.equal(parseEngineAddress(["--help", "-v=9"]), undefined);
   });
@@ -47,7 +47,7 @@ describe("answers of a plugin", () => {
       });
     });
 
-  it("are what the function returns, at once or later", async () => {
+  it("are the function's results, immediate or asynchronous", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.boolean(), async (text, later) => {
         const handler = createUnaryHandler((request: string) =>
@@ -58,7 +58,7 @@ describe("answers of a plugin", () => {
     );
   });
 
-  it("are errors with the thrown words, whether thrown at once or later", async () => {
+  it("are errors with the thrown message, immediate or asynchronous", async () => {
     for (const handler of [
       createUnaryHandler<string, string>(() => {
         throw new Error("no such host");
@@ -70,20 +70,20 @@ describe("answers of a plugin", () => {
     }
   });
 
-  it("keep a status that was made on purpose", () => {
+  it("keep an explicit gRPC status", () => {
     const builder = new grpc.StatusBuilder().withCode(grpc.status.INVALID_ARGUMENT);
     assert.equal(toGrpcError(builder.withDetails("port")).code, grpc.status.INVALID_ARGUMENT);
     assert.equal(toGrpcError("only words").details, "only words");
   });
 
-  it("name a method that the plugin does not have", async () => {
+  it("report a method that the plugin lacks", async () => {
     const handler = createUnimplementedHandler("Invoke") as grpc.handleUnaryCall<string, string>;
     const { error } = await call(handler, "");
     assert.deepEqual(error, { code: 12, details: "Invoke is not implemented" });
   });
 });
 
-describe("the life of a plugin", function () {
+describe("plugin process", function () {
   this.timeout(30_000);
   let plugin: ChildProcess;
   const start = (stdin: "pipe" | "ignore"): ChildProcess => {
@@ -108,7 +108,7 @@ describe("the life of a plugin", function () {
     plugin.kill("SIGKILL");
   });
 
-  it("begins with its port as the first line, and a server that answers there", async () => {
+  it("prints its port as the first line and serves on the port", async () => {
     plugin = start("pipe");
     const port = await firstLine();
     const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
@@ -121,7 +121,7 @@ describe("the life of a plugin", function () {
     client.close();
   });
 
-  it("ends when the engine is gone, after it has cleaned up", async () => {
+  it("cleans up and ends if the engine is gone", async () => {
     plugin = start("pipe");
     await firstLine();
     const ended = once(plugin, "close");
@@ -130,7 +130,7 @@ describe("the life of a plugin", function () {
     assert.equal(lines.at(-1), "gone");
   });
 
-  it("goes on when its standard input never was the engine's", async () => {
+  it("keeps running if its standard input never was the engine's", async () => {
     plugin = start("ignore");
     const port = await firstLine();
     const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());

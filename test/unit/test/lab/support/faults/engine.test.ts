@@ -21,8 +21,8 @@ async function waiting(words: readonly string[], argv0: string = process.execPat
   };
 }
 
-describe("the processes of an operation", () => {
-  it("are workers of whoever began them", async () => {
+describe("processes of an operation", () => {
+  it("are workers of their parent process", async () => {
     const worker = await waiting(["/somewhere/automation/engine/worker.ts"]);
     const other = await waiting(["/somewhere/automation/engine/script-watchdog.ts"]);
     assert.deepEqual(workersOf(), [worker.pid]);

@@ -17,7 +17,7 @@ interface Seen {
   readonly body: string;
 }
 
-describe("the proxy that lets calls to a cloud fail", () => {
+describe("faulty proxy", () => {
   const address = "127.0.0.1";
   const seen: Seen[] = [];
   let upstream: Server;
@@ -59,7 +59,7 @@ describe("the proxy that lets calls to a cloud fail", () => {
   const ask = (method: string, path: string): Promise<HttpAnswer> =>
     sendHttpRequest(`${through}${path}`, { method, ...(method === "POST" && { body: "sent" }) });
 
-  it("passes calls on as they are, for the host that the client asked", async () => {
+  it("forwards requests unchanged, with the client's Host header", async () => {
     const answer = await ask("POST", "/v2.0/ports?limit=1");
     assert.equal(answer.status, 200);
     const host = new URL(through).host;
@@ -69,7 +69,7 @@ describe("the proxy that lets calls to a cloud fail", () => {
     assert.deepEqual(proxy.seen.at(-1), call);
   });
 
-  it("passes those calls on later that are to be late", async () => {
+  it("delays the selected requests", async () => {
     const delay = (method: string): number => (method === "POST" ? 150 : 0);
     const slow = await FaultyProxy.start({ upstreams: [origin], address, delay });
     try {
@@ -84,13 +84,13 @@ describe("the proxy that lets calls to a cloud fail", () => {
     }
   });
 
-  it("rewrites whole addresses only, and answers only where somebody signs in", async () => {
+  it("rewrites complete addresses only, and only in sign-in responses", async () => {
     assert.equal(proxy.rewrite(`${origin}/v3 ${origin}0`), `${through}/v3 ${origin}0`);
     assert.deepEqual(JSON.parse((await ask("GET", "/v2.0/ports")).body), { origin });
     assert.ok(!(await ask("GET", "/v3/auth/tokens")).body.includes(`${origin}"`));
   });
 
-  it("is between a client and every service of the catalogue", async () => {
+  it("is between a client and every service of the catalog", async () => {
     const env = {
       OS_AUTH_URL: `${through}/v3`,
       OS_USERNAME: "user",
@@ -109,7 +109,7 @@ describe("the proxy that lets calls to a cloud fail", () => {
   });
 
   for (const status of [409, 500, 503] as const)
-    it(`answers ${status} in place of the API, which is not asked`, async () => {
+    it(`returns ${status} instead of forwarding to the API`, async () => {
       proxy.fail(({ write }) => (write === 2 ? status : undefined));
       const statuses = [];
       for (const method of ["POST", "GET", "DELETE", "PUT"])
@@ -119,7 +119,7 @@ describe("the proxy that lets calls to a cloud fail", () => {
       assert.deepEqual(proxy.failed, [`DELETE /v2.0/ports: ${status}`]);
     });
 
-  it("has a call carried out whose answer it loses", async () => {
+  it("forwards a request and drops its response", async () => {
     proxy.fail(() => "lost");
     await assert.rejects(ask("POST", "/v2.0/ports"), { code: "ECONNRESET" });
     assert.deepEqual(
@@ -129,7 +129,7 @@ describe("the proxy that lets calls to a cloud fail", () => {
     assert.deepEqual(proxy.failed, ["POST /v2.0/ports: lost"]);
   });
 
-  it("counts all calls from when they are to fail, and takes signing in for no writing one", async () => {
+  it("counts all requests from the start of the fault, and sign-ins not as writes", async () => {
     await ask("POST", "/v2.0/ports");
     const counted: unknown[] = [];
     proxy.fail((call) => {
@@ -146,7 +146,7 @@ describe("the proxy that lets calls to a cloud fail", () => {
     ]);
   });
 
-  it("has no answer where the API behind gives none", async () => {
+  it("returns no response if the API returns none", async () => {
     const nobody = await FaultyProxy.start({ upstreams: [`http://${address}:9`], address });
     const gone = sendHttpRequest(`${nobody.rewrite(`http://${address}:9`)}/`);
     await assert.rejects(gone, { code: "ECONNRESET" });

@@ -22,8 +22,8 @@ const callsOf = (count: number): Call[] =>
     ...(index % 2 === 0 ? { write: index / 2 + 1, method: "POST" } : { method: "GET" }),
   }));
 
-describe("what is drawn from a seed", () => {
-  it("is the same again for the same seed", () => {
+describe("values drawn from a seed", () => {
+  it("are the same for the same seed", () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         assert.deepEqual(drawOf(seed), drawOf(seed));
@@ -31,12 +31,12 @@ describe("what is drawn from a seed", () => {
     );
   });
 
-  it("is another moment for another seed", () => {
+  it("differ for another seed", () => {
     const moments = Array.from({ length: 200 }, (_, seed) => drawOf(seed).at);
     assert.equal(new Set(moments).size, 200);
   });
 
-  it("is spread evenly", () => {
+  it("are evenly distributed", () => {
     const tenths = Array.from({ length: 10 }, () => 0);
     for (let seed = 0; seed < 2000; seed++) {
       const tenth = Math.floor(drawn(seed, "at") * 10);
@@ -46,7 +46,7 @@ describe("what is drawn from a seed", () => {
     for (const count of tenths) assert.ok(Math.abs(count - 200) < 80, tenths.join(" "));
   });
 
-  it("has every fault in seeds that follow each other", () => {
+  it("include every fault for consecutive seeds", () => {
     fc.assert(
       fc.property(seeds, (first) => {
         const found = names.map((_, index) => drawOf(first + index).fault);
@@ -56,8 +56,8 @@ describe("what is drawn from a seed", () => {
   });
 });
 
-describe("the moment of a fault", () => {
-  it("is one of those that come", () => {
+describe("moment of a fault", () => {
+  it("is one of the expected moments", () => {
     fc.assert(
       fc.property(seeds, fc.integer({ min: 1, max: 500 }), (seed, count) => {
         const moment = momentOf(drawOf(seed), count);
@@ -66,12 +66,12 @@ describe("the moment of a fault", () => {
     );
   });
 
-  it("is the first that comes where none is expected", () => {
+  it("is the first moment if none is expected", () => {
     assert.equal(momentOf({ at: 0.9 }, 0), 1);
   });
 });
 
-describe("a resource that the engine begins with", () => {
+describe("resource that the engine begins with", () => {
   const event = (type: string, state: "started" | "finished" = "started"): OperationEvent => ({
     v: 1,
     operation: "id",
@@ -108,7 +108,7 @@ describe("a resource that the engine begins with", () => {
   });
 });
 
-describe("a call to the cloud", () => {
+describe("faulty cloud request", () => {
   const draw = (fault: Draw["fault"]): Draw => ({ seed: 7, fault, at: 0.5, which: 0 });
   const failed = (fault: Draw["fault"], count: number) => {
     const decide = failingCalls(draw(fault), 20);
@@ -124,13 +124,13 @@ describe("a call to the cloud", () => {
     ["503", 503],
     ["lost", "lost"],
   ] as const)
-    it(`fails by ${fault}, one writing call and once`, () => {
+    it(`fails by ${fault}, for one write and once`, () => {
       assert.deepEqual(failed(fault, 100), [
         { call: { number: 21, write: 11, method: "POST" }, way },
       ]);
     });
 
-  it("fails 5 times in 100 where many fail, each time as before, and no question by 409", () => {
+  it("fails in 5 of 100 cases with many faults, repeatably, and reads never with 409", () => {
     const found = failed("many", 4000);
     assert.ok(found.length > 140 && found.length < 260, String(found.length));
     assert.deepEqual(failed("many", 4000), found);
@@ -143,19 +143,19 @@ describe("a call to the cloud", () => {
   });
 });
 
-describe("the seeds of the runs", () => {
-  it("follow the one that is named", () => {
+describe("seeds of the runs", () => {
+  it("follow the named seed", () => {
     const env = { STACKADM_RANDOM_RUNS: "3", STACKADM_RANDOM_SEED: "41" };
     assert.deepEqual(seedsIn(env), [41, 42, 43]);
   });
 
-  it("are one, drawn by lot, where nothing is said", () => {
+  it("are one random seed by default", () => {
     const many = Array.from({ length: 20 }, () => seedsIn({}));
     assert.ok(many.every((found) => found.length === 1));
     assert.ok(new Set(many.flat()).size > 1);
   });
 
-  it("are three in CI, where nothing else is said", () => {
+  it("are three in CI by default", () => {
     assert.equal(seedsIn({ CI: "true" }).length, 3);
     assert.equal(seedsIn({ CI: "true", STACKADM_RANDOM_RUNS: "1" }).length, 1);
   });

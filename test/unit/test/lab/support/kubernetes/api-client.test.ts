@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { useApi } from "../../../../../lab/support/kubernetes/api-client.js";
 
-describe("a client that goes on while a cluster changes", () => {
+describe("API client during cluster changes", () => {
   let server: Server;
   let objects: Map<string, string>;
   /** Called for each request before its answer. */
@@ -55,7 +55,7 @@ describe("a client that goes on while a cluster changes", () => {
     while (!there()) await pause(5);
   };
 
-  it("begins a turn at its time, also while the last ones are not answered", async () => {
+  it("starts a request at its time, even if earlier ones are unanswered", async () => {
     hold = () => pause(100);
     const use = useApi(kubeconfig(), { every: 10 });
     await until(() => most > 5);
@@ -64,7 +64,7 @@ describe("a client that goes on while a cluster changes", () => {
     assert.equal(failed, 0);
   });
 
-  it("counts as failed what it could not begin, once as many as may be wait for an answer", async () => {
+  it("counts requests as failed that it could not start because too many were unanswered", async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     hold = () => held;
@@ -79,7 +79,7 @@ describe("a client that goes on while a cluster changes", () => {
     assert.ok(failed > 0 && longestGap >= 100);
   });
 
-  it("counts as failed what was answered and then lost", async () => {
+  it("counts requests as failed whose written value was lost", async () => {
     let writes = 0;
     hold = () => {
       if (++writes > 30) objects.clear();

@@ -25,8 +25,8 @@ const toolchain = [
   piece("pulumi-resource-command", "stand-in"),
 ];
 
-describe("the setup of a test's cluster", () => {
-  it("tells official plugins from built ones and stand-ins", () => {
+describe("setup of a test's cluster", () => {
+  it("distinguishes official plugins, built ones and stand-ins", () => {
     assert.deepEqual(pluginsOf(toolchain), {
       engine: "official",
       nodejs: "stand-in",
@@ -37,7 +37,7 @@ describe("the setup of a test's cluster", () => {
     assert.throws(() => pluginsOf(toolchain.slice(1)), /has no pulumi$/);
   });
 
-  it("names all that the site sets, and of the cluster what stands in place of the world's", () => {
+  it("lists the site's settings, and the cluster's settings that replace public servers", () => {
     const site = {
       kubernetes: { packages: { url: "u" }, kubelet: { cgroupDriver: "cgroupfs" } },
       loadBalancer: { provider: "lab" },
@@ -71,7 +71,7 @@ describe("the setup of a test's cluster", () => {
     },
   });
 
-  it("reads the site that the cluster is made with, and asks Glance what its machines are", async () => {
+  it("reads the cluster's site, and requests the image's properties from Glance", async () => {
     const directory = mkdtempSync(join(tmpdir(), "stackadm-site-"));
     const file = join(directory, "site.yaml");
     writeFileSync(file, "ssh: {bootMinutes: 3}\n");
@@ -90,7 +90,7 @@ describe("the setup of a test's cluster", () => {
     rmSync(directory, { recursive: true });
   });
 
-  it("knows disks with a kernel by their format, and refuses to guess", async () => {
+  it("recognises kernel disks by their format, and refuses to guess", async () => {
     assert.equal(await machineOf("any", glance("qcow2")), "kernel");
     await assert.rejects(machineOf("none", glance()), /0 images 'none'/);
     await assert.rejects(machineOf("two", glance("raw", "qcow2")), /2 images 'two'/);

@@ -21,13 +21,13 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
   const up = endpoints({ addresses: [{ ip: "1" }] });
   const selector = { app: "x" };
 
-  it("Service: no pod is still unready", async () => {
+  it("requires that no pod of a Service is unready", async () => {
     assert.ok((await look("v1/Service", service({ selector }), up)).ready);
     const pending = endpoints({ addresses: [{ ip: "1" }], notReadyAddresses: [{ ip: "2" }] });
     assert.equal((await look("v1/Service", service({ selector }), pending)).ready, false);
   });
 
-  it("Service: settles before it counts, and again after every change", async () => {
+  it("waits for a Service to settle, and again after every change", async () => {
     const of = readinessChecksByKind["v1/Service"];
     assert.ok(of);
     const readiness = of({ cluster: clusterOf(up), settle: 60_000 });
@@ -35,7 +35,7 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
     assert.equal((await readiness(service({ selector }))).ready, false);
   });
 
-  it("Service: of type LoadBalancer has an address", async () => {
+  it("requires an address of a Service of type LoadBalancer", async () => {
     const type = "LoadBalancer";
     const waiting = await look("v1/Service", service({ type, selector }), up);
     assert.deepEqual(waiting.problems, [
@@ -47,14 +47,14 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
     assert.equal((await look("v1/Service", service({ type }))).ready, false);
   });
 
-  it("Service: without pods of its own is ready at once", async () => {
+  it("accepts a Service without pods at once", async () => {
     const specs: JsonObject[] = [{ clusterIP: "None", selector }, { type: "ExternalName" }, {}];
     for (const spec of specs) {
       assert.ok((await look("v1/Service", service(spec))).ready);
     }
   });
 
-  it("PersistentVolumeClaim: bound, or waiting for its first consumer", async () => {
+  it("requires a PersistentVolumeClaim to be bound or to wait for its first consumer", async () => {
     const claim = (phase: string, storageClassName?: string): JsonObject => ({
       metadata: { name: "c" },
       spec: storageClassName === undefined ? {} : { storageClassName },
@@ -76,7 +76,7 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
     assert.match((await look(kind, claim("Pending"))).problems.join(), /no storage class found/);
   });
 
-  it("PersistentVolume, Namespace, Ingress and CustomResourceDefinition: by their status", async () => {
+  it("checks the status of PersistentVolume, Namespace, Ingress and CustomResourceDefinition", async () => {
     const cases: [string, JsonObject, JsonObject][] = [
       ["v1/PersistentVolume", { phase: "Available" }, { phase: "Pending" }],
       ["v1/Namespace", { phase: "Active" }, {}],
@@ -95,7 +95,7 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
     }
   });
 
-  it("waits as long as customTimeouts, the annotation or the default say", () => {
+  it("uses the timeout of customTimeouts, the annotation or the default", () => {
     const annotated = { metadata: { annotations: { "pulumi.com/timeoutSeconds": "90" } } };
     assert.equal(getTimeoutSeconds(15, annotated), 15);
     assert.equal(getTimeoutSeconds(0, annotated), 90);

@@ -5,7 +5,7 @@ import { Harness } from "../support/harness.js";
 
 const urnOf = (type: string): string => `urn:pulumi:dev::test::kubernetes:${type}::x`;
 
-describe("kubernetes stand-in: what an object asks to be waited for", () => {
+describe("kubernetes stand-in: pulumi.com/waitFor", () => {
   let api: FakeApiServer;
   let provider: Harness;
   beforeEach(async () => {
@@ -18,7 +18,7 @@ describe("kubernetes stand-in: what an object asks to be waited for", () => {
     await api.stop();
   });
 
-  it("waits for the field that pulumi.com/waitFor names instead of what is usual", async () => {
+  it("waits for the named field instead of the default conditions", async () => {
     api.idle.add("Service");
     const annotations = { "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}" };
     const metadata = { name: "s", namespace: "default", annotations };
@@ -38,7 +38,7 @@ describe("kubernetes stand-in: what an object asks to be waited for", () => {
     assert.ok(provider.messages.includes("info: Found {.status.loadBalancer.ingress}"));
   });
 
-  it("refuses a pulumi.com/waitFor that it does not know", async () => {
+  it("refuses an unknown value", async () => {
     const annotations = { "pulumi.com/waitFor": "condition=Ready" };
     const metadata = { name: "p", namespace: "default", annotations };
     const pod = { apiVersion: "v1", kind: "Pod", metadata };

@@ -58,14 +58,14 @@ describe("kubernetes stand-in: readiness of a Deployment", () => {
     ],
   });
 
-  it("is ready with the newest ReplicaSet up and the conditions met", async () => {
+  it("requires the newest ReplicaSet to be available and the conditions to be met", async () => {
     const live = workload("Deployment", {}, conditions("True", "NewReplicaSetAvailable"), revision);
     const verdict = await look("apps/v1/Deployment", live, set(2));
     assert.ok(verdict.ready);
     assert.deepEqual(texts(verdict), ["Deployment initialization complete"]);
   });
 
-  it("waits for the controller to see the newest specification", async () => {
+  it("waits until the controller has observed the newest specification", async () => {
     const live = workload("Deployment", {}, conditions("True", "NewReplicaSetAvailable"), {
       ...revision,
       generation: 2,
@@ -73,7 +73,7 @@ describe("kubernetes stand-in: readiness of a Deployment", () => {
     assert.equal((await look("apps/v1/Deployment", live, set(2))).ready, false);
   });
 
-  it("tells what is wrong in the controller's and the pods' words", async () => {
+  it("reports the messages of controller and pods", async () => {
     const live = workload("Deployment", {}, conditions("False", "ReplicaSetUpdated"), revision);
     const verdict = await look("apps/v1/Deployment", live, set(0), failingPod("2"));
     assert.equal(verdict.ready, false);
@@ -99,7 +99,7 @@ describe("kubernetes stand-in: readiness of a Deployment", () => {
     );
   });
 
-  it("waits for the claims it mounts", async () => {
+  it("waits for the claims that the Deployment mounts", async () => {
     const volumes = [{ persistentVolumeClaim: { claimName: "data" } }];
     const spec = { template: { spec: { volumes } } };
     const live = workload(
@@ -129,7 +129,7 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
     numberAvailable: 2,
     numberReady: 2,
   };
-  it("DaemonSet: as many pods as nodes, of the newest revision", async () => {
+  it("requires as many pods of a DaemonSet as nodes, of the newest revision", async () => {
     const done = await look("apps/v1/DaemonSet", workload("DaemonSet", {}, counts));
     assert.deepEqual(
       [done.ready, texts(done)],
@@ -154,7 +154,7 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
     assert.ok((await look("apps/v1/DaemonSet", byHand)).ready);
   });
 
-  it("StatefulSet: all ready and of one revision", async () => {
+  it("requires all pods of a StatefulSet to be ready and of one revision", async () => {
     const status = {
       replicas: 2,
       readyReplicas: 2,
@@ -183,7 +183,7 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
     );
   });
 
-  it("Job: succeeded, or failed for good", async () => {
+  it("requires a Job to succeed, or fails with the Job", async () => {
     const job = (status: JsonObject): JsonObject => ({ ...workload("Job", {}, {}), status });
     assert.ok(
       (await look("batch/v1/Job", job({ startTime: "t", conditions: [condition("Complete")] })))
@@ -204,7 +204,7 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
     );
   });
 
-  it("Pod: step by step, with the reason it does not go on", async () => {
+  it("checks a Pod step by step and reports why it is not ready", async () => {
     const pod = (...conditions: JsonObject[]): JsonObject => ({
       metadata: { name: "p" },
       status: { conditions },
@@ -229,7 +229,7 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
     );
   });
 
-  it("Pod: tells how containers ended", async () => {
+  it("reports how a Pod's containers ended", async () => {
     const containerStatuses: JsonObject[] = [
       { name: "a", ready: false, state: { terminated: { reason: "Error", exitCode: 3 } } },
       {

@@ -62,7 +62,7 @@ describe("kubernetes stand-in: client", () => {
     await assert.rejects(cluster.get(configMap("a")), isNotFound);
   });
 
-  it("sends what server-side apply needs", async () => {
+  it("sends the requests of server-side apply", async () => {
     await cluster.create(configMap("a"), { fieldManager: "m", dryRun: true });
     await cluster.create(configMap("a"), { fieldManager: "m" });
     await cluster.applyObject(configMap("a"), { fieldManager: "m", force: true });
@@ -75,7 +75,7 @@ describe("kubernetes stand-in: client", () => {
     assert.equal(patch.query.get("force"), "true");
   });
 
-  it("tells the server's answers apart", async () => {
+  it("distinguishes the server's errors", async () => {
     await cluster.create(configMap("a"), { fieldManager: "m" });
     const again = cluster.create(configMap("a"), { fieldManager: "m" });
     await assert.rejects(again, (error) => {
@@ -91,7 +91,7 @@ describe("kubernetes stand-in: client", () => {
     await assert.rejects(cluster.get(configMap("none")), { kind: "configmaps", code: 404 });
   });
 
-  it("says where nobody listens, in the words people search for", async () => {
+  it("reports a refused connection in the usual words", async () => {
     const dead = new KubeClient(getApiServerConnection(loadKubeconfig(api.kubeconfig(1)), {}));
     await assert.rejects(dead.request({ path: "/version" }), (error) => {
       assert.ok(error instanceof UnreachableError);
@@ -122,7 +122,7 @@ describe("kubernetes stand-in: client", () => {
     };
   };
 
-  it("reads again where a connection was cut, as client-go does, and writes nothing twice", async () => {
+  it("retries a read after a broken connection, as client-go does, but no write", async () => {
     const some = await cutting(2);
     await some.behind.request({ path: "/version" });
     assert.equal(some.connections(), 3);
@@ -138,7 +138,7 @@ describe("kubernetes stand-in: client", () => {
     all.close();
   });
 
-  it("ends a request when it is cancelled", async () => {
+  it("ends a request on cancel", async () => {
     const cancelling = new AbortController();
     cancelling.abort();
     await assert.rejects(client.request({ path: "/version", signal: cancelling.signal }), {
@@ -146,7 +146,7 @@ describe("kubernetes stand-in: client", () => {
     });
   });
 
-  it("asks once for a group's kinds, and again for one that is missing", async () => {
+  it("requests a group's kinds once, and again for a missing kind", async () => {
     const widget = { group: "demo.example.org", version: "v1", kind: "Widget" };
     const asked = () => api.requests.filter((seen) => seen.path === "/apis/apps/v1").length;
     const deployment = { group: "apps", version: "v1", kind: "Deployment" };
@@ -170,7 +170,7 @@ describe("kubernetes stand-in: client", () => {
     );
   });
 
-  it("takes kinds that nobody knows to have a namespace, until the program defines them", async () => {
+  it("assumes that unknown kinds have a namespace until the program defines them", async () => {
     const widget = { group: "demo.example.org", version: "v1", kind: "Widget" };
     assert.equal(await discovery.isNamespaced(widget), true);
     const names = { kind: "Widget" };
@@ -180,7 +180,7 @@ describe("kubernetes stand-in: client", () => {
     assert.deepEqual([await core("Pod"), await core("Node")], [true, false]);
   });
 
-  it("takes the namespace from objects that have none", async () => {
+  it("removes the namespace from cluster-scoped objects", async () => {
     const role = {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRole",

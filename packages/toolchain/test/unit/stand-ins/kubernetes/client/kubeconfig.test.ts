@@ -28,7 +28,7 @@ users:
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("kubernetes stand-in: kubeconfig", () => {
-  it("reads what kubeadm writes", () => {
+  it("is read as kubeadm writes it", () => {
     const text = yaml(
       `{server: "https://10.0.0.1:6443/", certificate-authority-data: ${base64("CA")}}`,
       `{client-certificate-data: ${base64("CERT")}, client-key-data: ${base64("KEY")}}`,
@@ -42,7 +42,7 @@ describe("kubernetes stand-in: kubeconfig", () => {
     assert.equal(connection.insecure, false);
   });
 
-  it("takes another context, cluster or namespace when told so", () => {
+  it("uses the context, cluster or namespace that the caller passes", () => {
     const loaded = loadKubeconfig(yaml("{server: https://first}", "{token: t}"));
     assert.equal(
       getApiServerConnection(loaded, { context: "other" }).server,
@@ -57,7 +57,7 @@ describe("kubernetes stand-in: kubeconfig", () => {
     assert.equal(getApiServerConnection(loaded, {}).token, "t");
   });
 
-  it("reads files beside itself", () => {
+  it("may name files relative to itself", () => {
     const directory = mkdtempSync(join(tmpdir(), "stackadm-kubeconfig-"));
     try {
       writeFileSync(join(directory, "ca.crt"), "FILE");
@@ -79,7 +79,7 @@ describe("kubernetes stand-in: kubeconfig", () => {
     }
   });
 
-  it("says what it cannot do", () => {
+  it("is refused with a reason if unsupported", () => {
     const refused: [string, string, RegExp][] = [
       ["{server: https://x}", "{exec: {command: aws}}", /credential plugins/],
       ["{server: https://x, proxy-url: http://p}", "{}", /proxies/],

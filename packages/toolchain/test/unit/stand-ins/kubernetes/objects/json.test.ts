@@ -37,7 +37,7 @@ const key = fc.stringMatching(/^[a-z]{1,4}$/);
 const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
 
 describe("kubernetes stand-in: JSON", () => {
-  it("reads paths, and what is missing or of another type as empty", () => {
+  it("reads paths, and returns empty values for missing or mistyped fields", () => {
     assert.equal(getTextAt(object, "metadata", "name"), "x");
     assert.equal(getTextAt(object, "spec", "replicas"), "");
     assert.equal(getNumberAt(object, "spec", "replicas"), 3);
@@ -51,7 +51,7 @@ describe("kubernetes stand-in: JSON", () => {
     assert.equal(getValueAt(object), object);
   });
 
-  it("sets and removes at any path", () => {
+  it("sets and removes values at any path", () => {
     fc.assert(
       fc.property(fc.array(key, { minLength: 1, maxLength: 5 }), json, (path, value) => {
         const target: JsonObject = {};
@@ -64,7 +64,7 @@ describe("kubernetes stand-in: JSON", () => {
     );
   });
 
-  it("makes way through values that are no maps", () => {
+  it("replaces values that are not objects on the way to a path", () => {
     const target: JsonObject = { a: "text" };
     setAt(target, ["a", "b"], 1);
     assert.deepEqual(target, { a: { b: 1 } });
@@ -92,7 +92,7 @@ describe("kubernetes stand-in: JSON", () => {
     }
   });
 
-  it("rewrites from the inside out, keys too", () => {
+  it("rewrites from the innermost values outwards, including keys", () => {
     const answer = rewrite(
       { a: [1, { b: 2 }] },
       (value) => (typeof value === "number" ? value + 1 : value),
@@ -101,14 +101,14 @@ describe("kubernetes stand-in: JSON", () => {
     assert.deepEqual(answer, { A: [2, { B: 3 }] });
   });
 
-  it("leaves keys out and the original alone", () => {
+  it("omits keys without changing the original", () => {
     assert.deepEqual(omitKeys({ a: 1, b: 2 }, "a", "c"), { b: 2 });
     assert.ok(isObject({}) && !isObject([]) && !isObject(null) && !isObject("x"));
   });
 });
 
 describe("kubernetes stand-in: objects", () => {
-  it("have ids that can be read back", () => {
+  it("have IDs that can be parsed", () => {
     assert.equal(formatId(object), "demo/x");
     assert.deepEqual(parseId("demo/x"), { namespace: "demo", name: "x" });
     assert.equal(formatId({ metadata: { name: "x" } }), "x");
@@ -120,12 +120,12 @@ describe("kubernetes stand-in: objects", () => {
     assert.equal(getDisplayName({ metadata: { name: "x", namespace: "default" } }), "x");
   });
 
-  it("know the core group under both names", () => {
+  it("use the core group under both names", () => {
     assert.equal(getApiVersion({ apiVersion: "core/v1" }), "v1");
     assert.equal(getApiVersion(object), "apps/v1");
   });
 
-  it("carry annotations", () => {
+  it("have annotations", () => {
     const annotated: JsonObject = { metadata: { name: "x" } };
     annotate(annotated, "pulumi.com/skipAwait", "true");
     assert.equal(getAnnotation(annotated, "pulumi.com/skipAwait"), "true");
@@ -133,14 +133,14 @@ describe("kubernetes stand-in: objects", () => {
     assert.ok(!isAnnotationTrue(object, "pulumi.com/skipAwait"));
   });
 
-  it("belong to their owners by uid", () => {
+  it("belong to their owners by UID", () => {
     const owner = { metadata: { uid: "1" } };
     assert.ok(isOwnedBy({ metadata: { ownerReferences: [{ uid: "1" }] } }, owner));
     assert.ok(!isOwnedBy({ metadata: { ownerReferences: [{ uid: "2" }] } }, owner));
     assert.ok(!isOwnedBy(object, owner));
   });
 
-  it("have conditions, and a controller that has seen them or not", () => {
+  it("have conditions, and report whether their controller has observed them", () => {
     const status = { observedGeneration: 2, conditions: [{ type: "Ready", status: "True" }] };
     const live: JsonObject = { metadata: { generation: 2 }, status };
     assert.deepEqual(findCondition(live, "Ready"), { status: "True", reason: "", message: "" });

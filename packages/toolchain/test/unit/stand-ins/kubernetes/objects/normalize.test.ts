@@ -21,8 +21,8 @@ const object = (apiVersion: string, kind: string, rest: JsonObject = {}): JsonOb
   ...rest,
 });
 
-describe("kubernetes stand-in: the normal form of inputs", () => {
-  it("drops what the server writes", () => {
+describe("kubernetes stand-in: normalize", () => {
+  it("drops fields that the server sets", () => {
     const metadata = {
       name: "x",
       uid: "1",
@@ -38,7 +38,7 @@ describe("kubernetes stand-in: the normal form of inputs", () => {
     });
   });
 
-  it("turns a Secret's texts into its data, which they override", () => {
+  it("converts a Secret's stringData to data, which it overrides", () => {
     const secret = object("v1", "Secret", {
       data: { a: "MQ==", b: "MQ==" },
       stringData: { b: "2" },
@@ -47,12 +47,12 @@ describe("kubernetes stand-in: the normal form of inputs", () => {
     assert.ok(!("stringData" in normalize(secret)));
   });
 
-  it("writes base64 as the server does, without line breaks", () => {
+  it("writes base64 without line breaks, as the server does", () => {
     const secret = object("v1", "Secret", { data: { a: "MTIz\nNDU2\n" } });
     assert.deepEqual(normalize(secret)["data"], { a: "MTIzNDU2" });
   });
 
-  it("drops empty maps of texts, empty lists and nulls of built-in kinds", () => {
+  it("drops empty string maps, empty lists and nulls of built-in kinds", () => {
     const pod = {
       nodeSelector: {},
       tolerations: [],
@@ -69,21 +69,21 @@ describe("kubernetes stand-in: the normal form of inputs", () => {
     });
   });
 
-  it("keeps empty values inside maps of texts, and lists that mean something when empty", () => {
+  it("keeps empty values inside string maps, and lists whose emptiness has a meaning", () => {
     const data = { empty: "", value: "" };
     assert.deepEqual(normalize(object("v1", "ConfigMap", { data }))["data"], data);
     const role = object("rbac.authorization.k8s.io/v1", "ClusterRole", { rules: [] });
     assert.deepEqual(normalize(role)["rules"], []);
   });
 
-  it("leaves custom resources as they are, those under k8s.io too", () => {
+  it("keeps custom resources unchanged, including those under k8s.io", () => {
     for (const apiVersion of ["demo.example.org/v1", "snapshot.storage.k8s.io/v1"]) {
       const custom = object(apiVersion, "Thing", { data: {}, list: [], nothing: null });
       assert.deepEqual(normalize(custom), custom);
     }
   });
 
-  it("drops a CustomResourceDefinition's status and its default of preserveUnknownFields", () => {
+  it("drops a CustomResourceDefinition's status and the default of preserveUnknownFields", () => {
     const crd = object("apiextensions.k8s.io/v1", "CustomResourceDefinition", {
       spec: { group: "g", preserveUnknownFields: false },
       status: { conditions: [] },
@@ -92,7 +92,7 @@ describe("kubernetes stand-in: the normal form of inputs", () => {
     assert.ok(!("status" in normalize(crd)));
   });
 
-  it("touches nothing while a value is unknown", () => {
+  it("changes nothing while a value is unknown", () => {
     const data = { later: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" };
     const map = object("v1", "ConfigMap", { data, binaryData: {} });
     assert.deepEqual(normalize(map), map);
@@ -116,7 +116,7 @@ describe("kubernetes stand-in: the normal form of inputs", () => {
   });
 });
 
-describe("kubernetes stand-in: the part of a live object that inputs speak of", () => {
+describe("kubernetes stand-in: pruneToShape", () => {
   it("keeps live values of the keys in the inputs", () => {
     const live = { spec: { replicas: 3, added: 1 }, status: {} };
     assert.deepEqual(pruneToShape(live, { spec: { replicas: 1, gone: 2 } }), {
@@ -124,7 +124,7 @@ describe("kubernetes stand-in: the part of a live object that inputs speak of", 
     });
   });
 
-  it("compares lists place by place and keeps lists of another type whole", () => {
+  it("compares lists by index and keeps lists of another type whole", () => {
     const live: JsonObject = { a: [{ name: "x", more: 1 }, { name: "y" }], b: ["1", "2"] };
     assert.deepEqual(pruneToShape(live, { a: [{ name: "x" }], b: [{ name: "x" }] }), {
       a: [{ name: "x" }],
@@ -132,12 +132,12 @@ describe("kubernetes stand-in: the part of a live object that inputs speak of", 
     });
   });
 
-  it("is the object itself for its own shape", () => {
+  it("returns the object itself for its own shape", () => {
     const value = { a: [{ b: { c: [1, "2", { d: null }] } }], e: "f" };
     assert.deepEqual(pruneToShape(value, value), value);
   });
 
-  it("knows what says nothing", () => {
+  it("recognises empty values", () => {
     const nothing: (Json | undefined)[] = [undefined, null, false, 0, "", [], {}, { a: { b: [] } }];
     for (const value of nothing) {
       assert.ok(isEmpty(value), JSON.stringify(value));
@@ -171,7 +171,7 @@ describe("kubernetes stand-in: quantities", () => {
     ["2E", "2000P"],
   ];
   for (const [a, b] of same) {
-    it(`${a} is ${b}`, () => {
+    it(`treat ${a} and ${b} as equal`, () => {
       assert.ok(isSameQuantity(a, b));
       assert.ok(isSameQuantity(b, a));
     });
@@ -191,12 +191,12 @@ describe("kubernetes stand-in: quantities", () => {
     ["text", "text"],
   ];
   for (const [given, canonical] of written) {
-    it(`${given} is written ${canonical}`, () => {
+    it(`normalise ${given} to ${canonical}`, () => {
       assert.equal(normalizeQuantity(given), canonical);
       assert.equal(normalizeQuantity(canonical), canonical);
     });
   }
-  it("are written in one way, with the same amount, where Kubernetes reads them", () => {
+  it("are normalised in quantity fields only, without changing the amount", () => {
     const resources = { requests: { cpu: 0.5, memory: "1024Mi" }, claims: [{ name: "0.5" }] };
     const pod = object("v1", "Pod", { spec: { containers: [{ resources }] } });
     assert.deepEqual(normalize(pod)["spec"], {
@@ -210,7 +210,7 @@ describe("kubernetes stand-in: quantities", () => {
       }),
     );
   });
-  it("tells amounts and texts apart", () => {
+  it("distinguish amounts from texts", () => {
     assert.ok(!isSameQuantity("1Gi", "1G"));
     assert.ok(!isSameQuantity("x", "y"));
     assert.ok(isSameQuantity("x", "x"));
@@ -218,7 +218,7 @@ describe("kubernetes stand-in: quantities", () => {
     for (const text of ["", "1 Gi", "Gi", "1.2.3", "0x1"])
       assert.equal(parseQuantity(text), undefined);
   });
-  it("scales milli and kibi for any whole number", () => {
+  it("scale milli and kibi for any whole number", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000 }), (n) => {
         assert.ok(isSameQuantity(`${n}000m`, n));

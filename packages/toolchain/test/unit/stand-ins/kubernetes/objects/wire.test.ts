@@ -34,8 +34,8 @@ const json = fc.letrec<{ value: Json; map: JsonObject }>((tie) => ({
   ),
 })).map;
 
-describe("kubernetes stand-in: wire", () => {
-  it("carries any JSON through protobuf unchanged", () => {
+describe("kubernetes stand-in: wire format", () => {
+  it("transports any JSON through protobuf unchanged", () => {
     fc.assert(
       fc.property(json, (value) => {
         assert.deepEqual(decodeStruct(encodeStruct(value)), value);
@@ -47,7 +47,7 @@ describe("kubernetes stand-in: wire", () => {
     assert.deepEqual(decodeStruct(undefined), {});
   });
 
-  it("finds secrets and unknowns at any depth and in none of plain JSON", () => {
+  it("finds secrets and unknowns at any depth, and none in plain JSON", () => {
     fc.assert(
       fc.property(json, (value) => {
         assert.equal(containsSecret(value), false);
@@ -58,7 +58,7 @@ describe("kubernetes stand-in: wire", () => {
     );
   });
 
-  it("takes secret marks off, wherever they are", () => {
+  it("removes secret marks at any depth", () => {
     fc.assert(
       fc.property(json, (value) => {
         assert.deepEqual(toObject({ a: wrapSecret(value), b: [wrapSecret(value)] }), {
@@ -75,14 +75,14 @@ describe("kubernetes stand-in: wire", () => {
     assert.deepEqual(wrapSecret(once), once);
   });
 
-  it("knows the engine's stand-ins for unknown values of every type", () => {
+  it("recognises the engine's placeholders for unknown values of every type", () => {
     assert.ok(isUnknown(unknown));
     assert.ok(isUnknown("6a19a0b0-7e62-4c92-b797-7f8e31da9cc2"));
     assert.ok(!isUnknown("6a19a0b0"));
     assert.ok(!isUnknown(undefined));
   });
 
-  it("writes x-kubernetes-* with dashes for Kubernetes and with underscores for the SDK", () => {
+  it("converts x-kubernetes-* between Kubernetes' dashes and the SDK's underscores", () => {
     const object = { spec: [{ "x-kubernetes-preserve-unknown-fields": true, "x-other": 1 }] };
     const properties = { spec: [{ x_kubernetes_preserve_unknown_fields: true, "x-other": 1 }] };
     assert.deepEqual(toProperties(object), properties);
@@ -96,13 +96,13 @@ describe("kubernetes stand-in: secrets of outputs", () => {
     return outs;
   };
 
-  it("always hides the data of a Secret, even of one written in clear", () => {
+  it("hide the data of a Secret always, even if written in clear", () => {
     const outs = annotated({ kind: "Secret", data: { p: "eA==" }, stringData: { q: "x" } }, {});
     assert.ok(isSecret(outs["data"]));
     assert.ok(isSecret(outs["stringData"]));
   });
 
-  it("hides only the part that is secret", () => {
+  it("hide only the secret part", () => {
     const outs = annotated(
       { kind: "ConfigMap", data: { open: "1", closed: "2" } },
       { data: { open: "1", closed: wrapSecret("2") } },
@@ -110,7 +110,7 @@ describe("kubernetes stand-in: secrets of outputs", () => {
     assert.deepEqual(outs["data"], { open: "1", closed: wrapSecret("2") });
   });
 
-  it("hides a whole list for one secret item, since items may move", () => {
+  it("hide a whole list for one secret item, because items may move", () => {
     const outs = annotated(
       { spec: { args: ["a", "b"] } },
       { spec: { args: ["a", wrapSecret("b")] } },
@@ -118,7 +118,7 @@ describe("kubernetes stand-in: secrets of outputs", () => {
     assert.deepEqual(outs["spec"], { args: wrapSecret(["a", "b"]) });
   });
 
-  it("hides a map whose input is secret as a whole, and adds nothing", () => {
+  it("hide a map whose input is secret as a whole, and add nothing", () => {
     const outs = annotated(
       { spec: { a: 1 } },
       { spec: wrapSecret({ a: 1 }), other: wrapSecret(1) },
@@ -126,7 +126,7 @@ describe("kubernetes stand-in: secrets of outputs", () => {
     assert.deepEqual(outs, { spec: wrapSecret({ a: 1 }) });
   });
 
-  it("leaves values alone that no input marks", () => {
+  it("keep other values visible", () => {
     fc.assert(
       fc.property(json, json, (outs, ins) => {
         const before = structuredClone(outs);

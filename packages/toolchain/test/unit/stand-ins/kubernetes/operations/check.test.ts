@@ -30,20 +30,20 @@ const check = (news: JsonObject, more: Partial<CheckInput> = {}): JsonObject =>
   });
 
 describe("kubernetes stand-in: check", () => {
-  it("names what has no name, the same way each time, and says so", () => {
+  it("names an object without a name, deterministically, and marks the name", () => {
     const first = check({});
     assert.match(getTextAt(first, "metadata", "name"), /^thing-[0-9a-f]{8}$/);
     assert.equal(getTextAt(first, "metadata", "annotations", "pulumi.com/autonamed"), "true");
     assert.deepEqual(check({}), first);
   });
 
-  it("keeps the name it gave before", () => {
+  it("keeps a generated name", () => {
     const old = check({});
     const again = check({}, { olds: old, randomSeed: new Uint8Array([9]) });
     assert.equal(getTextAt(again, "metadata", "name"), getTextAt(old, "metadata", "name"));
   });
 
-  it("does not take over a name that somebody else gave", () => {
+  it("does not keep a name that the user wrote", () => {
     const olds = { metadata: { name: "by-hand" } };
     assert.equal(getTextAt(check({}, { olds }), "metadata", "name"), "");
   });
@@ -57,7 +57,7 @@ describe("kubernetes stand-in: check", () => {
     );
   });
 
-  it("completes the namespace only for kinds that have one", () => {
+  it("sets the namespace only for namespaced kinds", () => {
     const metadata = { name: "x" };
     assert.equal(getTextAt(check({ metadata }), "metadata", "namespace"), "default");
     const none = check({ metadata }, { namespace: undefined });
@@ -66,12 +66,12 @@ describe("kubernetes stand-in: check", () => {
     assert.equal(getTextAt(own, "metadata", "namespace"), "own");
   });
 
-  it("keeps secrets marked in the answer", () => {
+  it("keeps secrets marked in the response", () => {
     const answer = check({ metadata: { name: "x" }, data: { a: wrapSecret("s"), b: "c" } });
     assert.deepEqual(answer["data"], { a: wrapSecret("s"), b: "c" });
   });
 
-  it("refuses what it does not handle, with a sentence", () => {
+  it("refuses unsupported input in one sentence", () => {
     const metadata = { name: "x" };
     assert.throws(
       () => check({ metadata }, { urn: urnOf("kubernetes:core/v1:ConfigMapPatch") }),
@@ -84,7 +84,7 @@ describe("kubernetes stand-in: check", () => {
     assert.throws(() => check({ metadata: { generateName: "x-" } }), /generateName/);
   });
 
-  it("makes eight hexadecimal digits of any seed, and others of another", () => {
+  it("derives eight hexadecimal digits from any seed, and others from another seed", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1 }), fc.uint8Array({ minLength: 1 }), (a, b) => {
         assert.match(createUniqueName("p-", a), /^p-[0-9a-f]{8}$/);
@@ -98,7 +98,7 @@ describe("kubernetes stand-in: check", () => {
 });
 
 describe("kubernetes stand-in: kinds", () => {
-  it("reads them from URNs, with parents too", () => {
+  it("are parsed from URNs, including those with parents", () => {
     const urn = urnOf("stackadm:addons:Addons$kubernetes:apps/v1:Deployment", "a::b");
     assert.deepEqual(parseGvkFromUrn(urn), { group: "apps", version: "v1", kind: "Deployment" });
     assert.equal(parseNameFromUrn(urn), "a::b");
@@ -106,14 +106,14 @@ describe("kubernetes stand-in: kinds", () => {
     assert.throws(() => parseGvkFromUrn(urnOf("kubernetes:oops:Thing")), /group and a version/);
   });
 
-  it("tells patches and lists from kinds whose names end alike", () => {
+  it("distinguish patches and lists from kinds with similar endings", () => {
     assert.ok(isPatchType(urnOf("kubernetes:core/v1:PodPatch"), "Pod"));
     assert.ok(!isPatchType(urnOf("kubernetes:demo.example.org/v1:OatPatch"), "OatPatch"));
     assert.ok(isListType(urnOf("kubernetes:apps/v1:DeploymentList")));
     assert.ok(!isListType(urnOf("kubernetes:demo.example.org/v1:AllowList")));
   });
 
-  it("publishes what it handles", () => {
+  it("have supported inputs only if the stand-in handles them", () => {
     assert.equal(getSupportedInputs("kubernetes:apps/v1:Deployment"), "any");
     assert.equal(
       getSupportedInputs("kubernetes:snapshot.storage.k8s.io/v1:VolumeSnapshotClass"),

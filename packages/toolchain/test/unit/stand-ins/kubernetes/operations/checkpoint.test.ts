@@ -33,13 +33,13 @@ const inputs: JsonObject = {
 describe("kubernetes stand-in: the state of a resource", () => {
   const checkpoint = { inputs, live, initialApiVersion: "v1", fieldManager: "m-1" };
 
-  it("can be read back, without what is only the server's", () => {
+  it("is parsed again without the server's own fields", () => {
     const back = parseCheckpoint(renderCheckpoint(checkpoint, inputs));
     assert.deepEqual(back, { ...checkpoint, live: { ...live, metadata: { name: "x" } } });
     assert.deepEqual(live["metadata"], { name: "x", managedFields: [{ manager: "m" }] });
   });
 
-  it("keeps secret in outputs and inputs what the program said is secret", () => {
+  it("keeps values secret in outputs and inputs that the program marked as secret", () => {
     const marks = { ...inputs, data: { a: wrapSecret("1") } };
     const state = renderCheckpoint(checkpoint, marks);
     assert.deepEqual(state["data"], { a: wrapSecret("1"), b: "2" });
@@ -47,7 +47,7 @@ describe("kubernetes stand-in: the state of a resource", () => {
     assert.ok(!containsSecret(parseCheckpoint(state).live));
   });
 
-  it("keeps a Secret's data secret, also when it was given as text", () => {
+  it("keeps a Secret's data secret, even if given as stringData", () => {
     const secret = { ...live, kind: "Secret", data: { p: "eA==" } };
     const marks = { kind: "Secret", stringData: wrapSecret({ p: "x" }) };
     const state = renderCheckpoint({ ...checkpoint, live: secret, inputs: marks }, marks);
@@ -55,7 +55,7 @@ describe("kubernetes stand-in: the state of a resource", () => {
     assert.ok(isSecret((state["__inputs"] as JsonObject)["stringData"]));
   });
 
-  it("is empty for a resource that is imported", () => {
+  it("is empty for an imported resource", () => {
     assert.deepEqual(parseCheckpoint({}), {
       inputs: {},
       live: {},
@@ -66,12 +66,12 @@ describe("kubernetes stand-in: the state of a resource", () => {
 });
 
 describe("kubernetes stand-in: errors on the wire", () => {
-  it("are what was said", () => {
+  it("contain the original message", () => {
     assert.deepEqual(toServiceError(new Error("why")), { code: status.UNKNOWN, details: "why" });
     assert.equal(toServiceError("text").details, "text");
   });
 
-  it("carry the state of an object that is there but not ready", () => {
+  it("contain the state of an object that exists but is not ready", () => {
     const state = { ...inputs, data: wrapSecret({ a: "1" }) };
     const error = new PartialError("not ready", live, state, { problems: ["one", "two"] });
     assert.deepEqual(initFailureOf(toServiceError(error) as ServiceError), {
@@ -81,7 +81,7 @@ describe("kubernetes stand-in: errors on the wire", () => {
     });
   });
 
-  it("say what ended the wait", () => {
+  it("contain the reason for the end of the wait", () => {
     assert.equal(createTimedOutError(live, []).message, "'x' timed out waiting to be Ready");
     assert.equal(
       createCancelledError(live, []).message,

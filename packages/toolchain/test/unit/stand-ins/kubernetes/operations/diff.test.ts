@@ -10,7 +10,7 @@ import { diffOf, immutable, kindsOf } from "../support/diff-case.js";
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 describe("kubernetes stand-in: diff", () => {
-  it("sees no change in the same inputs, whatever the server added", () => {
+  it("reports no change for equal inputs, whatever the server added", () => {
     const spec = { replicas: 1, template: { spec: { containers: [{ name: "c" }] } } };
     const live = {
       spec: { strategy: {}, template: { spec: { dnsPolicy: "ClusterFirst" } } },
@@ -27,7 +27,7 @@ describe("kubernetes stand-in: diff", () => {
     assert.deepEqual(diff.replaces, []);
   });
 
-  it("shows a change that somebody else made", () => {
+  it("reports a change by another client", () => {
     const spec = { replicas: 1 };
     const live = { spec: { replicas: 5 } };
     const diff = diffOf({
@@ -40,7 +40,7 @@ describe("kubernetes stand-in: diff", () => {
     assert.deepEqual(kindsOf(diff), { "spec.replicas": "UPDATE" });
   });
 
-  it("names additions, deletions and changes by their paths", () => {
+  it("reports additions, deletions and changes by their paths", () => {
     const olds = {
       metadata: { labels: { old: "1" } },
       spec: { ports: [{ port: 1 }, { port: 2 }] },
@@ -58,7 +58,7 @@ describe("kubernetes stand-in: diff", () => {
     });
   });
 
-  it("does not see quantities, flags and texts that the server writes its own way", () => {
+  it("ignores different notations of quantities, flags and texts", () => {
     const container = (cpu: string | number) => ({
       resources: { limits: { cpu, memory: "1024Mi" } },
     });
@@ -87,7 +87,7 @@ describe("kubernetes stand-in: diff", () => {
     assert.deepEqual(kindsOf(diff), {});
   });
 
-  it("sees a nothing that the program adds", () => {
+  it("reports an added zero", () => {
     const diff = diffOf({
       kind: "Deployment",
       apiVersion: "apps/v1",
@@ -106,7 +106,7 @@ describe("kubernetes stand-in: diff", () => {
     assert.deepEqual(kindsOf(diff), { "spec.a": "UPDATE", "spec.b": "ADD" });
   });
 
-  it("leaves ignored changes out, whole trees and single places", () => {
+  it("ignores the paths of ignoreChanges, including whole subtrees", () => {
     const olds = { spec: { a: 1, b: { c: 1, d: 1 }, list: [{ e: 1 }] } };
     const news = { spec: { a: 2, b: { c: 2, d: 2 }, list: [{ e: 2 }] } };
     const ignored = (...ignoreChanges: string[]) =>
@@ -116,7 +116,7 @@ describe("kubernetes stand-in: diff", () => {
     assert.deepEqual(ignored("spec"), []);
   });
 
-  it("is empty exactly when old and new inputs are equal", () => {
+  it("is empty exactly if old and new inputs are equal", () => {
     const data = fc.dictionary(
       fc.stringMatching(/^[a-z."[\]]{1,5}$/),
       fc.string({ minLength: 1 }),
@@ -142,7 +142,7 @@ describe("kubernetes stand-in: diff", () => {
 });
 
 describe("kubernetes stand-in: property paths", () => {
-  it("writes and reads every path", () => {
+  it("are written and parsed for every path", () => {
     const step = fc.oneof(
       fc.nat({ max: 20 }),
       fc.string({ minLength: 1 }).filter((text) => !text.includes("\\")),
@@ -154,7 +154,7 @@ describe("kubernetes stand-in: property paths", () => {
       }),
     );
   });
-  it("reads the star of ignoreChanges", () => {
+  it("accept the wildcard of ignoreChanges", () => {
     assert.deepEqual(parsePath('a[*].b["c.d"][3]'), ["a", "*", "b", "c.d", 3]);
   });
 });

@@ -24,7 +24,7 @@ const live = (...managedFields: JsonObject[]): JsonObject => ({
 });
 
 describe("kubernetes stand-in: field managers", () => {
-  it("hands the fields of the create to the resource's own manager", () => {
+  it("moves the fields of the create to the resource's own manager", () => {
     const patch = createTakeOverPatch(
       live(
         entry("pulumi-kubernetes", "Update", { "f:data": { "f:a": {} } }),
@@ -46,7 +46,7 @@ describe("kubernetes stand-in: field managers", () => {
     ]);
   });
 
-  it("takes over from kubectl, not from others", () => {
+  it("takes fields over from kubectl, but not from other managers", () => {
     const fields = { "f:data": { "f:a": {} } };
     assert.ok(createTakeOverPatch(live(entry("kubectl", "Apply", fields)), "own"));
     assert.ok(createTakeOverPatch(live(entry("before-first-apply", "Update", fields)), "own"));
@@ -66,7 +66,7 @@ describe("kubernetes stand-in: field managers", () => {
     assert.deepEqual(inputs, { data: { b: "new" } });
   });
 
-  it("sends the live value of an ignored field that is its own, shared or nobody's", () => {
+  it("sends the live value of an ignored field that is its own, shared or unowned", () => {
     const fields = { "f:data": { "f:a": {} } };
     for (const owners of [
       [],
@@ -79,7 +79,7 @@ describe("kubernetes stand-in: field managers", () => {
     }
   });
 
-  it("sends an ignored field that the server does not have", () => {
+  it("sends an ignored field that the server lacks", () => {
     const inputs: JsonObject = { data: { c: "new" } };
     keepIgnored(inputs, live(), ["data", "c"], "own");
     assert.deepEqual(inputs, { data: { c: "new" } });

@@ -104,7 +104,7 @@ describe("kubernetes stand-in: replacement", () => {
     ],
   ];
   for (const [apiVersion, kind, olds, news, expected] of cases) {
-    it(`${apiVersion}/${kind}: ${Object.entries(expected).join(" ")}`, () => {
+    it(`classifies changes of ${apiVersion}/${kind}: ${Object.entries(expected).join(" ")}`, () => {
       const diff = diffOf({ apiVersion, kind, olds, news });
       assert.deepEqual(kindsOf(diff), expected);
       const replaces = Object.values(expected).some((change) => change.endsWith("!"));
@@ -113,7 +113,7 @@ describe("kubernetes stand-in: replacement", () => {
     });
   }
 
-  it("changes the data of ConfigMaps and Secrets in place when the provider is told so", () => {
+  it("updates the data of ConfigMaps and Secrets in place if the provider allows it", () => {
     const mutability = { configMaps: true, secrets: true };
     for (const kind of ["ConfigMap", "Secret"]) {
       const change = { kind, olds: { data: { a: "MQ==" } }, news: { data: { a: "Mg==" } } };
@@ -123,7 +123,7 @@ describe("kubernetes stand-in: replacement", () => {
     }
   });
 
-  it("makes a renamed object before the old one goes", () => {
+  it("creates a renamed object before deleting the old one", () => {
     const diff = diffOf({ kind: "ConfigMap", olds: {}, news: { metadata: { name: "y" } } });
     assert.deepEqual(diff.replaces, ["metadata.name"]);
     assert.equal(diff.deleteBeforeReplace, false);
@@ -131,14 +131,14 @@ describe("kubernetes stand-in: replacement", () => {
     assert.deepEqual([moved.replaces, moved.deleteBeforeReplace], [["metadata.namespace"], false]);
   });
 
-  it("makes a new one first when the name is its own choice", () => {
+  it("creates the replacement first if the name is generated", () => {
     const annotations = { "pulumi.com/autonamed": "true" };
     const of = (a: string) => ({ metadata: { annotations }, data: { a } });
     const diff = diffOf({ kind: "ConfigMap", olds: of("1"), news: of("2") });
     assert.deepEqual([diff.replaces, diff.deleteBeforeReplace], [["data.a"], false]);
   });
 
-  it("touches a field from inside, from outside and through every item of a list", () => {
+  it("matches a field from a parent, a child or any item of a list", () => {
     const field = ["spec", "containers", "*", "image"];
     assert.ok(isFieldAffected(field, ["spec", "containers", 1, "image"], "x"));
     assert.ok(isFieldAffected(field, ["spec", "containers", 1, "image", "deep"], "x"));
