@@ -1,10 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { orderLookups, findByReference } from "../../openstack/client/name-or-id.js";
-import type {
-  WantedAdminNetwork,
-  WantedNetwork,
-} from "../../openstack/checks/required-lookups.js";
+import type { WantedAdminNetwork, WantedNetwork } from "../../openstack/checks/required-lookups.js";
 import { rangesOverlap } from "../../base/ip-addresses.js";
 import {
   findFirstMatch,

@@ -6,7 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import ssh2 from "ssh2";
-import { deriveSshKey, getHostKeyPurpose } from "../../../../components/identity/derived-ssh-keys.js";
+import {
+  deriveSshKey,
+  getHostKeyPurpose,
+} from "../../../../components/identity/derived-ssh-keys.js";
 
 const seed = Buffer.alloc(32, 7).toString("base64");
 const seeds = fc
