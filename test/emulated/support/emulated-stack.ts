@@ -6,6 +6,8 @@ import { z } from "zod";
 import { createImageTable } from "../../../base/versions/container-images.js";
 import { silentProgress } from "../../../base/progress.js";
 import { defaultKubernetesVersion } from "../../../base/versions/pinned-versions.js";
+import { takeInventory } from "../../../openstack/inventory/inventory.js";
+import { readConsoleTail } from "../../../openstack/inventory/server-diagnostics.js";
 import { labAdd } from "../../../packages/lab/lab.js";
 import { kubectlOn } from "../../lab/support/kubernetes/kubectl.js";
 import { labCluster, type LabCluster } from "../../lab/support/stack/lab-cluster.js";
@@ -81,8 +83,31 @@ export class EmulatedStack extends Stack {
 
   override async up(changed: Changes = {}, refresh = false): Promise<void> {
     this.#stands = true;
-    await super.up(changed, refresh);
+    try {
+      await super.up(changed, refresh);
+    } catch (error) {
+      process.stderr.write(`${await this.#clockLines()}\n`);
+      throw error;
+    }
     this.reach();
+  }
+
+  /**
+   * Returns the lines of the servers' consoles about clocks. With a wrong clock, the preparation of
+   * a machine fails, and only the kernel's first lines show which source the clock has.
+   */
+  async #clockLines(): Promise<string> {
+    const { cloud } = this.cluster;
+    const servers = (await takeInventory(cloud)).filter(({ kind }) => kind === "server");
+    const consoles = servers.map(async ({ id, name }) =>
+      (await readConsoleTail(cloud, id, 5_000))
+        .split("\n")
+        .filter((line) => /tsc|clocksource|rtc_cmos|system time|finished at/i.test(line))
+        .map((line) => `${name}: ${line}`),
+    );
+    return [`Time here: ${new Date().toISOString()}`, ...(await Promise.all(consoles)).flat()].join(
+      "\n",
+    );
   }
 
   protected override async destroy(): Promise<void> {
