@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { sendHttpRequest } from "../../../../openstack/http/http-exchange.js";
 import { createServerTls } from "../../../../packages/lab/certificates.js";
+import { readLabSettings } from "../../../../packages/lab/settings.js";
 import { Barbican } from "../../support/cloud/barbican.js";
 import { until } from "../../support/cloud/foreign.js";
 import { applied, kubectlOn } from "../../support/kubernetes/kubectl.js";
+import { listLabNetworks } from "../../support/stack/lab-cluster.js";
 import { Stack } from "../../support/stack/stack.js";
 import { askUdp } from "../../support/network/udp.js";
 
@@ -105,7 +107,8 @@ describe("load balancers with UDP and with TLS termination, on the lab", functio
 
   it("allow the cluster's client ranges, nodes and pods", async () => {
     const allowed = (await parts("listeners")).map((one) => one.allowed_cidrs?.toSorted());
-    const ranges = ["10.0.0.0/24", "10.244.0.0/16", "172.29.0.0/16"];
+    const clients = listLabNetworks(readLabSettings());
+    const ranges = ["10.0.0.0/24", "10.244.0.0/16", ...clients].toSorted();
     assert.deepEqual(allowed, [ranges, ranges]);
   });
 

@@ -154,14 +154,14 @@ export async function labCluster(
 }
 
 /** Returns the lab's own networks, from which the host reaches the machines. */
-const networksOf = ({ management, external, services }: LabSettings): string[] =>
+export const listLabNetworks = ({ management, external, services }: LabSettings): string[] =>
   [management, external, services].map(({ cidr }) => cidr);
 
 const devCluster = (name: string): Record<string, unknown> => ({
   name,
   image: "debian-12",
   externalNetwork: "public",
-  allowedCidrs: networksOf(readLabSettings()),
+  allowedCidrs: listLabNetworks(readLabSettings()),
   controlPlane: { flavor: "k8s-control-plane" },
   workers: { general: { flavor: "k8s-worker", count: 2 } },
   zones: ["zone-a", "zone-b"],
