@@ -169,7 +169,7 @@ async function ask(
   const servers = whoseServers(wanted, place, operator);
   const outside = findExternal(externalNetwork, opts);
   const inside = network && findNetwork(network, { outside, opts });
-  const beside = wanted.admin && findAdminNetwork(wanted.admin, { opts });
+  const adminNetwork = wanted.admin && findAdminNetwork(wanted.admin, { opts });
   const services = findExternal(wanted.servicesExternalNetwork, opts);
   const things = await Promise.all([
     ...images.map((image) => findFirstMatch("image", image, imageLookups(image, opts))),
@@ -180,7 +180,7 @@ async function ask(
     ),
     ...floatingIps.map((one) => findFloatingIp(one, opts)),
   ]);
-  const places = [await inside, await beside, await services] as const;
+  const places = [await inside, await adminNetwork, await services] as const;
   const found = requireAll(things, ...places);
   const existing = await servers;
   const external = found[images.length] ?? none;

@@ -184,12 +184,12 @@ function againstMember(
       `the only machine of etcd, and the cluster's data would go with it; write ${made} again`;
   // etcd must work while a control plane is replaced. In addition, SSH may reach the etcd machines
   // through that control plane.
-  const beside = listMachinesToReplace(listPlannedControlPlanes(plan), existing).map(
+  const replaced = listMachinesToReplace(listPlannedControlPlanes(plan), existing).map(
     ({ machine }) => machine.name,
   );
-  if (beside.length > 0)
+  if (replaced.length > 0)
     return (made) =>
-      `while ${named(beside)} would be replaced in the same run; write ${made} again, run \`up\`, and raise it in a run of its own`;
+      `while ${named(replaced)} would be replaced in the same run; write ${made} again, run \`up\`, and raise it in a run of its own`;
   return missingBehind(position, machines, existing);
 }
 

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { probeLogin } from "../../../../base/ssh-client.js";
 import { findSshRoute } from "../../../../automation/verify/cluster-outputs.js";
 import { takeInventory } from "../../../../openstack/inventory/inventory.js";
-import { networkBeside, type NetworkBeside } from "../../support/cloud/beside.js";
+import {
+  createNeighborNetwork,
+  type NeighborNetwork,
+} from "../../support/cloud/neighbor-network.js";
 import { givenObjects, type GivenObjects } from "../../support/cloud/given.js";
 import { changes } from "../../support/stack/lab-cluster.js";
 import { answers } from "../../support/network/reach.js";
@@ -13,7 +16,7 @@ const minutes = 60_000;
 describe("a cluster with a bastion in an existing network, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("bastion");
-  let beside: NetworkBeside;
+  let beside: NeighborNetwork;
   let given: GivenObjects;
   let untouched: unknown;
   const changed = (): Readonly<Record<string, unknown>> => ({
@@ -32,7 +35,7 @@ describe("a cluster with a bastion in an existing network, on the lab", function
   });
   before(async () => {
     await stack.open();
-    beside = await networkBeside(stack.cluster.cloud, "office");
+    beside = await createNeighborNetwork(stack.cluster.cloud, "office");
     given = await givenObjects(stack.cluster.cloud, "bastion-before");
     stack.initially = await takeInventory(stack.cluster.cloud);
     untouched = [await beside.state(), await given.state()];

@@ -6,7 +6,11 @@ import { listAll } from "../../../../openstack/client/paginate.js";
 import { readLabSettings } from "../../../../packages/lab/settings.js";
 import { administrator } from "../../support/cloud/administrator.js";
 import { startBalancer, type OwnBalancer } from "../../support/network/balancer.js";
-import { networkBeside, routeTo, type NetworkBeside } from "../../support/cloud/beside.js";
+import {
+  createNeighborNetwork,
+  routeTo,
+  type NeighborNetwork,
+} from "../../support/cloud/neighbor-network.js";
 import { until } from "../../support/cloud/foreign.js";
 import { kubectlOn } from "../../support/kubernetes/kubectl.js";
 import { inServer } from "../../support/machines/machines.js";
@@ -21,7 +25,7 @@ describe("a cluster in another project's network, without router and floating IP
   this.timeout(10 * minutes);
   const stack = new Stack("provided");
   const { external, management } = readLabSettings();
-  let office: NetworkBeside;
+  let office: NeighborNetwork;
   let balancer: OwnBalancer;
   const undo: (() => Promise<void>)[] = [];
   const changed = ([endpoint, nodePorts]: readonly [object, readonly string[]]): Record<
@@ -57,7 +61,10 @@ describe("a cluster in another project's network, without router and floating IP
 
   before(async () => {
     const cloud = await administrator();
-    office = await networkBeside(cloud, "provider", { range: "10.79.0.0/24", shared: true });
+    office = await createNeighborNetwork(cloud, "provider", {
+      range: "10.79.0.0/24",
+      shared: true,
+    });
     undo.push(() => office.remove(), await routeTo(office));
     await stack.open();
     undo.push(() => stack.cluster.close());

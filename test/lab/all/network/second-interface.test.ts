@@ -3,7 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { listObjects, takeInventory } from "../../../../openstack/inventory/inventory.js";
 import { listAll } from "../../../../openstack/client/paginate.js";
-import { networkBeside, routeTo, type NetworkBeside } from "../../support/cloud/beside.js";
+import {
+  createNeighborNetwork,
+  routeTo,
+  type NeighborNetwork,
+} from "../../support/cloud/neighbor-network.js";
 import { applied, kubectlOn } from "../../support/kubernetes/kubectl.js";
 import { inCloud, inServer } from "../../support/machines/machines.js";
 import { runWebPods } from "../../support/kubernetes/own-pods.js";
@@ -40,7 +44,7 @@ spec: {type: LoadBalancer, selector: {k8s-app: kube-dns}, ports: [{port: 80, tar
 describe("machines without port security and Octavia, reached through an admin network, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("bare");
-  let ops: NetworkBeside;
+  let ops: NeighborNetwork;
   const undo: (() => Promise<void>)[] = [];
   const changed = (): Record<string, unknown> => ({
     network: {
@@ -72,7 +76,7 @@ describe("machines without port security and Octavia, reached through an admin n
   before(async () => {
     await stack.open();
     undo.push(() => stack.cluster.close());
-    ops = await networkBeside(stack.cluster.cloud, "ops");
+    ops = await createNeighborNetwork(stack.cluster.cloud, "ops");
     undo.push(() => ops.remove(), await routeTo(ops));
     stack.initially = await takeInventory(stack.cluster.cloud);
   });

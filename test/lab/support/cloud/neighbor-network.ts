@@ -3,7 +3,7 @@ import type { CloudClient } from "../../../../openstack/client/cloud-client.js";
 import { NeutronObjects } from "./neutron.js";
 
 /** Network with a router, next to a cluster. */
-export interface NetworkBeside {
+export interface NeighborNetwork {
   readonly name: string;
   readonly range: string;
   /** Address of its router in the external network. */
@@ -27,11 +27,11 @@ interface Router {
  * Creates a network, a subnet and a router of the same name; a `shared` network is open to all
  * projects.
  */
-export async function networkBeside(
+export async function createNeighborNetwork(
   cloud: CloudClient,
   name: string,
   { range = "10.77.0.0/24", shared = false } = {},
-): Promise<NetworkBeside> {
+): Promise<NeighborNetwork> {
   const neutron = new NeutronObjects(cloud);
   const network = await neutron.create("/networks", "network", { name, ...(shared && { shared }) });
   const within = { name, network_id: network.id, cidr: range, ip_version: 4 };
@@ -64,7 +64,7 @@ export async function networkBeside(
 export async function routeTo({
   range,
   gateway,
-}: Pick<NetworkBeside, "range" | "gateway">): Promise<() => Promise<void>> {
+}: Pick<NeighborNetwork, "range" | "gateway">): Promise<() => Promise<void>> {
   await run("ip", ["route", "replace", range, "via", gateway]);
   return async () => {
     await run("ip", ["route", "del", range, "via", gateway]);
