@@ -95,9 +95,9 @@ function isAlive({ pid, started }: LockHolder): boolean {
 }
 
 /**
- * Deletes the lock file of a process that no longer exists. Another process may have done the same
- * just before and taken the lock. The file then does not contain `text`, and this function restores
- * it.
+ * Deletes the lock file of a process that no longer exists. In the meantime, another process may
+ * have deleted this file and taken the lock. The file then does not contain `text`, and this
+ * function restores the file.
  */
 function clear(file: string, text: string): void {
   const aside = `${file}.${process.pid.toString()}.gone`;

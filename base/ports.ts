@@ -1,7 +1,7 @@
 /*
  * Ports of the components that kubeadm installs. If you change one of etcd's ports, also change the
- * programs that are installed on machines. They contain etcd's ports as numbers, because they get
- * no variables.
+ * programs that are installed on machines. Those programs contain etcd's ports as numbers, because
+ * the programs get no variables.
  */
 
 /** Port of the Kubernetes API on each control plane and on the API's endpoint. */

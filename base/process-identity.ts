@@ -29,7 +29,7 @@ export function readProcessIdentity(pid: number): ProcessIdentity | undefined {
 /** Scope in which a PID is unique: one boot of one machine, and one PID namespace. */
 export interface PidScope {
   readonly boot: string;
-  /** PID namespace. Each container has a namespace of its own. */
+  /** PID namespace. Each container has a separate PID namespace. */
   readonly namespace: string;
   /**
    * ID of the machine, which is the same after a reboot. Undefined if /etc/machine-id contains no
@@ -38,7 +38,10 @@ export interface PidScope {
   readonly machine?: string;
 }
 
-/** Returns the scope of this process's PID. Returns undefined if the system does not show it. */
+/**
+ * Returns the scope in which this process's PID is unique. Returns undefined if the system does not
+ * provide /proc.
+ */
 export function readPidScope(): PidScope | undefined {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -68,9 +71,9 @@ function machineId(): string | undefined {
 const outside = "pid:[4026531836]";
 
 /**
- * Returns whether `there` is an earlier boot of this machine. If it is, none of the processes of
- * that boot still runs. Returns false in containers, because containers of one image have the same
- * machine ID even on different machines.
+ * Returns whether `there` is an earlier boot of this machine. No process of an earlier boot still
+ * runs. Returns false in containers, because containers of one image have the same machine ID even
+ * on different machines.
  */
 export const isEarlierBoot = (there: PidScope, here: PidScope): boolean =>
   there.machine !== undefined &&

@@ -1,12 +1,12 @@
 /**
- * Receiver for progress reports of long work. Toolchain, lab, cluster operations and tests report
- * their progress to it. Each implementation shows the reports in another way: as live lines on a
- * terminal, as plain lines or as JSON lines.
+ * Receiver for progress reports of long work: toolchain, lab, cluster operations and tests. Each
+ * implementation shows the reports in another way: as live lines on a terminal, as plain lines or
+ * as JSON lines.
  */
 export interface Progress {
   /**
-   * Begins a step. The duration `expectedSeconds` comes from measured runs. It is shown next to the
-   * elapsed time.
+   * Begins a step. The display shows `expectedSeconds` next to the elapsed time. The value of
+   * `expectedSeconds` comes from measured runs.
    */
   step(title: string, expectedSeconds?: number): Step;
   /** Prints a permanent line that belongs to no step. */

@@ -2,8 +2,8 @@
 export type AbortableTask<T> = (signal: AbortSignal) => Promise<T>;
 
 /**
- * Calls `one` and `other` at the same time. If one of them fails, stops the other one. Throws the
- * first error, but only after both have ended, so nothing continues in the background.
+ * Calls `one` and `other` at the same time. If one function fails, stops the other function. Throws
+ * the first error after both functions have ended, so that neither continues in the background.
  *
  * @param signal stops both functions when aborted. Default: none
  */

@@ -78,8 +78,8 @@ export function logIn(
       .once("ready", () => {
         resolve(client);
       })
-      // This listener stays after the login, because further errors may follow, such as a missed
-      // keepalive. Then `reject` has no effect, and the caller gets the event "close".
+      // This listener is kept after the login, because later errors may follow, such as a missed
+      // keepalive. After the login, `reject` has no effect, and the caller gets the event "close".
       .on("error", (error) => {
         reject(refused ? new HostKeyMismatch(target.host) : error);
         client.destroy();

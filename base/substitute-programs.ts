@@ -9,7 +9,7 @@ export interface MissingProgram {
 }
 
 export interface SubstituteOptions {
-  /** Folder for what is built. */
+  /** Folder for the built programs. */
   readonly cache: string;
   readonly env: NodeJS.ProcessEnv;
   readonly progress: Progress;
@@ -31,8 +31,8 @@ export interface SubstituteProgram {
 /** Exports of the package `@stackadm/toolchain`. */
 export interface ToolchainPackageExports {
   /**
-   * Returns a program that replaces a missing program. The first call may build it, which takes
-   * minutes.
+   * Returns a program that replaces a missing program. The first call may build the program, which
+   * takes minutes.
    */
   substitute(program: MissingProgram, options: SubstituteOptions): Promise<SubstituteProgram>;
 }

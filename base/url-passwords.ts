@@ -1,6 +1,6 @@
 /**
- * Pattern of user and password in a URL. The password may contain special characters that are not
- * encoded as a URL requires.
+ * Pattern of user and password in a URL. The pattern also matches passwords with special characters
+ * that are not percent-encoded.
  */
 const login = /(?<=^[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/;
 

@@ -1,10 +1,10 @@
 import { Document, Schema, visit, type ScalarTag } from "yaml";
 
 /**
- * Patterns of plain texts that some YAML readers do not read as strings. They complete the patterns
- * of the YAML 1.1 schema. go-yaml (kubeadm, kubectl) ignores underscores in numbers and accepts
- * prefixes like `0X`. PyYAML (cloud-init) reports an error for a tab and has a type of its own for
- * `=`.
+ * Patterns of unquoted texts that some YAML readers do not read as strings. The YAML 1.1 schema
+ * does not contain these patterns. go-yaml (kubeadm, kubectl) ignores underscores in numbers and
+ * accepts prefixes like `0X`. PyYAML (cloud-init) reports an error for a tab and has a separate
+ * type for `=`.
  */
 const alsoAmbiguous = [
   /^(?:=|y|yes|n|no|on|off|true|false|null|[-+]?\.(?:inf|nan))$/i,
@@ -23,8 +23,8 @@ function resolve(text: string): string {
 const compat = [...new Schema({ schema: "yaml-1.1" }).tags, ...alsoAmbiguous];
 
 /**
- * Characters that are always escaped. YAML 1.1 reads some of them as line breaks, and its readers
- * refuse the others.
+ * Characters that are always escaped. YAML 1.1 treats some of these characters as line breaks.
+ * Readers of YAML 1.1 refuse the others.
  */
 const unprintable = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
 

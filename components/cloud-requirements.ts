@@ -88,19 +88,19 @@ const networksOf = (spec: ClusterSpec): readonly string[] => [
 ];
 
 /**
- * Number of rules that Neutron adds to each new security group. They allow outgoing traffic, one
- * rule for each IP family.
+ * Number of rules that Neutron adds to each new security group. The rules allow outgoing traffic,
+ * one rule for each IP family.
  */
 const ownRules = 2;
 /**
- * Returns whether a security group keeps Neutron's own rules. The program deletes them from the
- * group of second interfaces (network/firewall.ts).
+ * Returns whether a security group keeps the rules that Neutron adds. The program deletes these
+ * rules from the group of second interfaces (network/firewall.ts).
  */
 const keepsOwnRules = ({ group }: ClusterPlan["securityGroups"][number]): boolean =>
   group !== "admin";
 
 /**
- * Returns the number of the cluster's objects of each kind. The program creates most of them.
+ * Returns the number of the cluster's objects of each kind. The program creates most objects.
  * Controllers in the cluster create the others.
  */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {

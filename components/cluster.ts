@@ -88,8 +88,8 @@ export class Cluster extends Component {
   readonly clusterId: pulumi.Output<string>;
   readonly clusterName: string;
   /**
-   * Identity of the cluster in OpenStack: 12 random hexadecimal digits. All cloud objects of the
-   * cluster carry it, because two clusters may have the same name.
+   * Identity of the cluster in OpenStack: 12 random hexadecimal digits. The program marks all cloud
+   * objects of the cluster with this identity, because two clusters may have the same name.
    */
   readonly identity: pulumi.Output<string>;
   readonly nodes: pulumi.Output<outputs.NodeOutput[]>;
@@ -218,8 +218,8 @@ export class Cluster extends Component {
     const { allowedAddresses } = endpoint;
     const controlPlane = this.make(ControlPlane, name, { ...own, allowedAddresses });
     const { first } = controlPlane;
-    // The first control plane joins the endpoint before all others, because scripts that remove
-    // other machines may connect through it.
+    // Scripts that remove other machines may connect through the endpoint. The first control plane
+    // therefore joins the endpoint before all other machines.
     endpoint.admit(first);
     const after = { dependsOn: [...endpoint.reserved] };
     const separate = createSeparateGroups(plan.separate, (type, planned) =>
@@ -320,8 +320,8 @@ export class Cluster extends Component {
     const wanted = { ...network.outside, ...floatingIp, portId: machine.portId };
     // Without an external network there is no floating IP, and SSH connects to the machine's own
     // address. The floating IPs of a bastion and of a control plane have different resource names.
-    // If `access` changes, the old floating IP is therefore deleted last. Until then, SSH reaches
-    // machines that are removed in the same run through it.
+    // If `access` changes, the old floating IP is therefore deleted last. Until then, SSH uses the
+    // old floating IP to reach machines that the same run removes.
     const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
     const { address } = countSshFloatingIps(spec) ? this.make(kind, name, wanted) : machine;
     return bastion ? bastion.at(address, spec) : controlPlane.at(address);

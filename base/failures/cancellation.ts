@@ -1,7 +1,9 @@
 import { Failure } from "./failure.js";
 import type { FailureCode } from "./failure-codes.js";
 
-/** Codes of errors that a stop can cause: aborted requests, ended commands, unexpected errors. */
+/**
+ * Codes of failures that a stop request can cause, because it aborts requests and ends commands.
+ */
 const brokenOff: ReadonlySet<FailureCode> = new Set([
   "FAILED",
   "CLOUD_UNREACHABLE",
@@ -15,8 +17,8 @@ export const convertAbortError = (error: unknown, signal?: AbortSignal): unknown
     : error;
 
 /**
- * Returns the reason why work has to end: the signal's own reason, such as a lost lock, or else the
- * requested stop.
+ * Returns the failure with which aborted work ends. The failure is the signal's reason, for example
+ * a lost lock. If the reason is not a Failure, returns CANCELLED.
  */
 export const getAbortFailure = ({ reason }: AbortSignal): Failure =>
   reason instanceof Failure

@@ -1,11 +1,11 @@
 import { z } from "zod";
 
 /*
- * Conditions under which a caller continues without a value. A caller that catches every error
- * would hide defects of the program.
+ * Checks for expected errors, after which a caller continues without a value. A caller must not
+ * catch all errors, because this would hide defects of the program.
  */
 
-/** Returns whether the operating system refused a call, for example because a file is missing. */
+/** Returns whether a system call failed, for example because a file is missing. */
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && "syscall" in error;
 
@@ -13,6 +13,6 @@ export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
 export const isMissingFileError = (error: unknown): boolean =>
   isSystemError(error) && error.code === "ENOENT";
 
-/** Returns whether a text is not JSON, or its value has another shape. */
+/** Returns whether the error means that a text is not JSON or does not match its schema. */
 export const isInvalidFormatError = (error: unknown): boolean =>
   error instanceof SyntaxError || error instanceof z.ZodError;

@@ -257,8 +257,8 @@ export const failures = {
     exitCode: 1,
     sentence: "the script on the machine failed",
     hint: "Its output is above. Run the same command again: scripts continue where they stopped.",
-    // Text for a script that ended without a reason in its output, for example because it was
-    // killed.
+    // Text of Pulumi's command plugin for a script that printed no reason before it ended, for
+    // example because the script was killed.
     said: [{ of: "command:", text: /Process exited with status \d+|exit status \d+/ }],
   },
   VERIFY_FAILED: {
@@ -289,13 +289,11 @@ export const failures = {
   },
 } as const satisfies Readonly<Record<string, FailureRow>>;
 
-/** Code of a failure, for programs. */
 export type FailureCode = keyof typeof failures;
 
 /** Codes of all failures. Causes come before their consequences. */
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
-/** Returns the row of a code. */
 export const getFailureRow = (code: FailureCode): FailureRow => failures[code];
 
 export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(failures, text);

@@ -21,8 +21,8 @@ export interface FailureRow {
 
 /**
  * Pattern for an error text of another program. The pattern is compared with the line that states
- * the cause. A pattern must contain a space or a capital letter, because the line may contain names
- * that users chose, and these names contain neither.
+ * the cause. The line may contain names that users chose. These names contain no space and no
+ * capital letter. A pattern must therefore contain a space or a capital letter.
  */
 export interface ErrorPattern {
   /**

@@ -39,9 +39,10 @@ export const prependFailureCode = (code: FailureCode, sentence: string): string 
   `[${code}] ${sentence}`;
 
 /**
- * Pattern of the code at the beginning of a text, where texts of other programs cannot be. The
- * first group is a prefix of Pulumi's SDK for repeated errors, which stays in the text. The
- * engine's prefix for errors of hooks is removed, because it does not help the user.
+ * Pattern of a failure code at the beginning of a text. A match later in the text could come from
+ * the text of another program. The first group is a prefix of Pulumi's SDK for repeated errors,
+ * which is kept in the text. The engine's prefix for errors of hooks is removed, because this
+ * prefix does not help the user.
  */
 const mark =
   /^(?:(.*\bOne or more errors occurred: )|(?:Preview failed: )?before hook "[^"\\\n]*" failed: )?\[([A-Z_]+)\] /;
@@ -79,8 +80,8 @@ export function findReasonLine(text: string): string {
 }
 
 /**
- * Pattern of URNs. They contain names that users chose, which could match an error pattern. Names
- * of stacks may contain capital letters.
+ * Pattern of URNs. A URN contains names that users chose, for example the name of the stack. These
+ * names may contain capital letters, so they could match an error pattern.
  */
 const urns = /urn:pulumi:[^\s"']+/g;
 

@@ -1,6 +1,6 @@
 import type { Progress, Step } from "../progress.js";
 
-/** Stream for the output of a screen, and properties of the stream. */
+/** Output stream of a progress screen, with the properties of the terminal. */
 export interface ScreenTarget {
   write(text: string): void;
   readonly isTTY: boolean;

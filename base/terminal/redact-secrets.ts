@@ -48,7 +48,7 @@ export function createRedactor(env: NodeJS.ProcessEnv): Redactor {
   return redactor;
 }
 
-/** Removes secrets from an error for the embedding program, which may log it. */
+/** Removes secrets from an error. The program that embeds stackadm may log the error. */
 export function redactError(error: unknown, env: NodeJS.ProcessEnv): unknown {
   if (!(error instanceof Error)) return error;
   const redactor = createRedactor(env);
@@ -61,10 +61,10 @@ export function redactError(error: unknown, env: NodeJS.ProcessEnv): unknown {
   return Object.assign(error, texts);
 }
 
-/** Matches the secret lines of a kubeconfig. The other lines stay readable. */
+/** Pattern of the lines of a kubeconfig that contain secrets. */
 const secretLines = /^\s*(client-key-data|token|password):\s*(\S+)/gm;
 
-/** Adds the keys and tokens of a kubeconfig, but not its host names and words. */
+/** Adds the private keys, tokens and passwords of a kubeconfig. Host names are not secret. */
 export function addKubeconfigSecrets(redactor: Redactor, kubeconfig: string): void {
   for (const match of kubeconfig.matchAll(secretLines)) redactor.add(match[2]);
 }

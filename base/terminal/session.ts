@@ -13,9 +13,9 @@ export interface CommandSession {
   readonly json: boolean;
   readonly progress: Progress;
   readonly redactor: Redactor;
-  /** Signal for a graceful stop. The first Ctrl-C (or SIGTERM, or SIGHUP) aborts it. */
+  /** Signal for a graceful stop. The first Ctrl-C, SIGTERM or SIGHUP aborts this signal. */
   readonly signal: AbortSignal;
-  /** Signal for an immediate stop. The second Ctrl-C aborts it. */
+  /** Signal for an immediate stop. The second Ctrl-C aborts this signal. */
   readonly killSignal: AbortSignal;
   /** Prints a result for the user. Does nothing with `--json`. */
   print(text: string): void;
@@ -59,7 +59,7 @@ function listen(note: (text: string) => void): Stops {
   };
 }
 
-/** Returns any error as a Failure, which has a code, a sentence and a hint. */
+/** Converts an error to a Failure, which has a code, a sentence and a hint. */
 export function toFailure(error: unknown, signal?: AbortSignal): Failure {
   const known = convertAbortError(error, signal);
   return known instanceof Failure ? known : unforeseen(known);
@@ -89,7 +89,7 @@ export function formatFailure(
   return `error: ${sentence}\n  ${hint}${trace}`;
 }
 
-/** Returns an error as the last JSON line. */
+/** Returns the fields of an error's JSON line, which is the last line of the output. */
 export const createErrorEvent = ({ code, sentence: message, hint, subject }: Failure) => ({
   type: "error",
   code,

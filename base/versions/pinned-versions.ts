@@ -15,8 +15,8 @@ export interface KubernetesMinor {
    */
   readonly cloudProvider: string;
   /**
-   * Tag of the etcd image. For the patch release, `kubeadm config images list` prints the tags of
-   * all images of kubeadm.
+   * Tag of the etcd image. `kubeadm config images list` of the patch release prints this tag and
+   * the tags of CoreDNS and pause.
    */
   readonly etcd: string;
   readonly coredns: string;
@@ -63,8 +63,9 @@ export const kubernetesPackageRepository = {
 
 /**
  * Newest minor version of containerd that machines install. Test with a newer minor version before
- * you change this value. The machines' registry passwords are in containerd's configuration file,
- * which containerd up to 2.4.2 reads. This is deprecated, and version 2.7 is planned to remove it.
+ * you change this value. Containerd up to 2.4.2 reads the machines' registry passwords from its
+ * configuration file. This function of containerd is deprecated, and its removal is planned for
+ * version 2.7.
  */
 const latestContainerd = "2.4";
 

@@ -1,8 +1,8 @@
 import { defaultOpenstackPlugin } from "./openstack-plugin-versions.js";
 
 /**
- * Version of the engine that is built locally, and the oldest accepted version (error hooks,
- * `#initerror`).
+ * Version of the Pulumi engine that the toolchain builds. Older engines are not accepted, because
+ * the program needs error hooks and `#initerror` in `replaceOnChanges`.
  */
 export const engineVersion = "3.246.0";
 
@@ -18,7 +18,7 @@ export const pluginVersions = {
 
 export type PluginName = keyof typeof pluginVersions;
 
-/** Host of the official plugins' downloads. It is checked once. */
+/** Host from which the official plugins are downloaded. */
 export const pluginDownloadHost = "get.pulumi.com";
 
 /**

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sets up the operators' logins (authorized-keys.sh) and turns security updates on or off. Checks
-# that sshd accepts enough connections for all machines at the same time. Keeps addresses and routes
-# during an update of systemd-networkd, because without addresses and routes of the bastion, no
-# machine is reachable. Can run repeatedly.
+# that sshd accepts enough connections for all machines at the same time. Keeps the bastion's
+# addresses and routes during an update of systemd-networkd. Without addresses and routes of the
+# bastion, no machine is reachable. Can run repeatedly.
 # Result: {"startups": NUMBER}.
 
 # Number of connections without a finished login that sshd must accept at the same time.

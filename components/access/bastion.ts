@@ -61,8 +61,9 @@ export class Bastion extends MachineGroup {
 }
 
 /**
- * Floating IP of the bastion. In an earlier release, its resource had the same name as the floating
- * IP of a control plane. A floating IP with that name on the bastion is kept.
+ * Floating IP of the bastion. In an earlier release, this resource had the name that the floating
+ * IP of a control plane has. If the bastion has a floating IP with that earlier name, the floating
+ * IP is kept.
  */
 export class BastionAddress extends EntryAddress {
   constructor(name: string, args: EntryAddressArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -74,9 +75,10 @@ const formerName = (name: string): string => name.replace(/bastion-access$/, "ac
 
 /**
  * Returns the former resource name if the state has a floating IP of this name on the bastion's
- * port, because Neutron would refuse a second floating IP on the port. Also returns it if the state
- * cannot be read. A floating IP of this name on a control plane's port does not belong to the
- * bastion. SSH still reaches machines that are removed through it.
+ * port. A new resource name would create a second floating IP, and Neutron refuses a second
+ * floating IP on a port. Also returns the former name if the state cannot be read. A floating IP of
+ * this name on a control plane's port does not belong to the bastion. That floating IP still serves
+ * for SSH to machines that this run removes.
  */
 const former = (name: string): pulumi.Output<string> =>
   pulumi.output(

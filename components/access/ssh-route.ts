@@ -19,8 +19,7 @@ const admin: MachineConnections = {
 };
 
 /**
- * SSH access that goes through no other machine. A map from the value of `access` in the
- * specification to the connections.
+ * Map from the value of `access` in the specification to SSH connections without a proxy machine.
  */
 export const connectionsWithoutProxy: Readonly<Partial<Record<string, MachineConnections>>> = {
   direct,
@@ -52,8 +51,8 @@ export interface EntryAddressArgs extends ExternalConnection {
 }
 
 /**
- * Floating IP for SSH to the entry machine, unless the API's floating IP is already on that
- * machine.
+ * Floating IP for SSH to the entry machine. Used only if the API's floating IP is not already on
+ * that machine.
  */
 export class EntryAddress extends FloatingIpComponent {
   static readonly type = "stackadm:access:EntryAddress";

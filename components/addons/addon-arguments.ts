@@ -55,10 +55,10 @@ export const getAddonArguments = (
 });
 
 /**
- * Returns the settings with an empty `defaultTlsContainerRef`, if the specification sets this
- * certificate for all load balancers. The load balancer of the Service then does not terminate TLS.
- * Traefik terminates TLS itself, and the samples use HTTP. An annotation of the user takes
- * precedence.
+ * Returns the settings with an empty certificate annotation if `defaultTlsContainerRef` sets a
+ * certificate for all load balancers. With the empty annotation, the load balancer of the Service
+ * does not terminate TLS. Traefik terminates TLS itself, and the samples use HTTP. An annotation of
+ * the user takes precedence.
  */
 const withoutTls = <Of extends Pick<SampleServices, "annotations">>(
   of: Of,

@@ -138,8 +138,9 @@ export interface AddonsArgs {
    */
   readonly teardown?: (resources: TeardownDependencies) => pulumi.Resource;
   /**
-   * Resource whose deletion ends the cluster, such as the server of the first control plane. Pulumi
-   * then does not delete Kubernetes objects one by one if they own no object in OpenStack.
+   * Resource whose deletion deletes the cluster, such as the server of the first control plane. If
+   * this argument is set, Pulumi deletes only those Kubernetes objects one by one that own an
+   * object in OpenStack.
    * @default Pulumi deletes each object
    */
   readonly deletedWith?: pulumi.Resource;
@@ -204,10 +205,10 @@ export class Addons extends Component {
     const storage = this.#storage(args, common, network !== undefined);
     const balanced = [...controller, ...(args.joins ?? [])];
     this.#served(args, images, network !== undefined);
-    // With `deletedWith`, the objects in `staying` exist until the cluster ends. The teardown then
-    // need not depend on them, and its creation need not wait for their pods. The teardown always
-    // depends on the cloud controller, as Services do, so Pulumi deletes Services and teardown in
-    // parallel.
+    // With `deletedWith`, the objects in `staying` exist until the cluster is deleted. The teardown
+    // then need not depend on these objects, and its creation need not wait for their pods. Both
+    // the teardown and the Services depend on the cloud controller. Pulumi therefore deletes the
+    // Services and the teardown in parallel.
     const staying = [...(network ? [network.daemonSet] : []), storage.controller, storage.node];
     const kept = [
       ...[...controller, cloudConfig.secret, ...storage.storageClasses],
@@ -280,8 +281,8 @@ export class Addons extends Component {
         settings: args.cloud.settings,
         storageClasses: args.storageClasses,
         ...args.blockStorage,
-        // If the user deploys the pod network, the program does not know when it is ready, and must
-        // not wait for it.
+        // If the user deploys the pod network, the program does not know when the pod network is
+        // ready. Pulumi must then not wait for pods.
         awaitsPodNetwork,
       },
       { providers: { kubernetes: this.provider } },

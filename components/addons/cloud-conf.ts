@@ -34,7 +34,7 @@ export function getCloudConfSettings(
   spec: Pick<ClusterSpec, "loadBalancer" | "cloudController" | "blockStorage">,
 ): CloudConfSettings {
   const { classes, ...written } = spec.loadBalancer;
-  // cloud.conf has no key `network`: CloudConf contains the IDs of this network.
+  // cloud.conf has no key `network`. The IDs of this network come from {@link CloudConf}.
   const loadBalancer = { ...written, network: undefined };
   const { nodeVolumeAttachLimit, rescanOnResize, ignoreVolumeAz, ignoreVolumeMicroversion } =
     spec.blockStorage;

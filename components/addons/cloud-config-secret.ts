@@ -13,8 +13,8 @@ import { hashLoginPassword, type CloudLogin } from "../identity/cloud-login.js";
 import type { ClientCertificate } from "../lookup/local-context.js";
 
 /**
- * OpenStack cloud as the cluster's controllers use it. A changed value updates the Secret in place,
- * unless the comment of the value says otherwise.
+ * Access to the OpenStack cloud for the cluster's controllers. A changed value updates the Secret
+ * in place, unless the comment of the value says otherwise.
  */
 export interface CloudAccess {
   /** URL of Keystone v3. */

@@ -33,7 +33,7 @@ export interface KeystoneAuthArgs extends AddonArgs {
 
 /**
  * Webhook that authenticates Keystone tokens for the API server. Each control plane runs one pod of
- * it.
+ * the webhook.
  */
 export class KeystoneAuth extends Addon {
   static readonly type = "stackadm:addons:KeystoneAuth";

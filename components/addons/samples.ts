@@ -139,8 +139,8 @@ export class Samples extends Addon {
       customTimeouts: volumeTimeouts,
     });
     this.make(kubernetes.apps.v1.StatefulSet, "writer", buildWriterStatefulSet(args.image), {
-      // The pod mounts claim and scripts, so it is created after them. It would block the deletion
-      // of the claim, so it is deleted before the claim.
+      // The pod mounts the claim and the scripts, so the pod is created after them. The pod would
+      // block the deletion of the claim, so the pod is deleted before the claim.
       dependsOn: [claim, scripts],
       customTimeouts: volumeTimeouts,
     });

@@ -167,8 +167,9 @@ const reservedPools = (value: Checked): z.core.$ZodRawIssue[] => {
 };
 
 /**
- * Refuses an `apiNameSchema` that differs from the DNS name of an `existing` endpoint. With such an
- * endpoint, machines resolve the API's name only by DNS, which does not know another `apiNameSchema`.
+ * Refuses an `apiName` that differs from the DNS name of an `existing` endpoint. With such an
+ * endpoint, machines resolve the API's name only by DNS. The DNS server knows only the endpoint's
+ * name.
  */
 const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$ZodRawIssue[] => {
   const host = getEndpointDnsName(written);

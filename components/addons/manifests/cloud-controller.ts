@@ -124,8 +124,8 @@ export const notReadyNodeTolerations: Toleration[] = [
 export interface CloudControllerSettings {
   readonly image: string;
   /**
-   * Argument `--cluster-name=NAME`. The name is unique in the project. The name of every load
-   * balancer contains it.
+   * Argument `--cluster-name=NAME`. NAME is unique in the project and is part of the name of every
+   * load balancer.
    */
   readonly clusterName: StringInput;
   /**
@@ -178,9 +178,9 @@ export function buildCloudControllerDaemonSet(settings: CloudControllerSettings)
 
 /**
  * Environment variables that make the controller use the API server on its own machine. The
- * certificate of this API server contains the machine's address. In a new cluster, kube-proxy
- * starts after the controller, so the Service `kubernetes` does not work yet. The controller would
- * exit and restart.
+ * certificate of this API server contains the machine's address. By default, the controller uses
+ * the Service `kubernetes`. In a new cluster, this Service does not work yet, because kube-proxy
+ * starts after the controller. The controller would therefore exit and restart.
  */
 const ownApiServer = [
   buildFieldEnvVar("KUBERNETES_SERVICE_HOST", "status.hostIP"),

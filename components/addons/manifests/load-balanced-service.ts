@@ -22,8 +22,8 @@ export interface LoadBalancerServiceSettings {
 type Settings = Pick<SampleServices, "address" | "annotations"> & LoadBalancerServiceSettings;
 
 /**
- * Returns the annotations and fields of a Service. `external`: the load balancer has a floating IP.
- * `internal`: it has only an address in the network of the nodes.
+ * Returns the annotations and fields of a Service. With `external`, the load balancer has a
+ * floating IP. With `internal`, the load balancer has only an address in the network of the nodes.
  */
 export function buildLoadBalancerFields(reach: "external" | "internal", settings: Settings) {
   const { internalClass } = settings;

@@ -144,7 +144,7 @@ export function buildMetricsServerDeployment({
     name,
     awaited,
     // All pods use the same host port. With one control plane, the port is free only after the old
-    // pod has ended, so the update must not add a pod before.
+    // pod has ended. An update must therefore end the old pod before it starts the new pod.
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
     pod: {
       ...systemPodSettings,

@@ -68,7 +68,7 @@ const unprivileged: Pick<PodSpec, "automountServiceAccountToken" | "securityCont
 };
 
 /**
- * Returns a Deployment of two web servers. They answer every request with the name of their pod.
+ * Returns a Deployment of two web servers, which answer every request with the name of their pod.
  */
 export function buildWebDeployment(image: string): Deployment {
   const labels = buildAppLabel("web");
@@ -96,7 +96,7 @@ function webServer(image: string) {
     name: "web",
     image,
     // The server is public. By default, netexec has a path that lets anyone run commands. The
-    // override disables it.
+    // argument `--http-override` disables this path.
     args: [
       "netexec",
       `--http-port=${webPort.toString()}`,
@@ -111,8 +111,8 @@ function webServer(image: string) {
 }
 
 /**
- * Returns a Service for the web servers. `external`: its load balancer has a floating IP.
- * `internal`: it has only an address in the network of the nodes.
+ * Returns a Service for the web servers. With `external`, the load balancer has a floating IP. With
+ * `internal`, the load balancer has only an address in the network of the nodes.
  *
  * @param settings settings of the load balancer. Default: none
  */
@@ -122,7 +122,8 @@ export function buildWebService(
 ): Service {
   const { metadata, spec } = buildLoadBalancerFields(reach, settings);
   // If the user sets an address or annotations, an update may change the address of the Service.
-  // The annotation would then make the Service count as ready while it still has the old address.
+  // With the annotation, Pulumi would then not wait for the new address, because the Service still
+  // has the old address.
   const ready =
     settings.address === undefined && Object.keys(settings.annotations ?? {}).length === 0;
   const annotations = { ...(ready && waitForAddressAnnotation), ...metadata.annotations };

@@ -261,7 +261,7 @@ export function buildSnapshotController(image: string, awaited?: boolean): Deplo
 
 /**
  * Returns the default VolumeSnapshotClass. `force-create` allows snapshots of attached volumes.
- * Such a snapshot is in the state that a power failure would leave.
+ * Such a snapshot contains the data that the volume would contain after a power failure.
  */
 export const buildSnapshotClass = () => ({
   apiVersion: `${group}/v1`,

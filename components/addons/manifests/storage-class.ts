@@ -10,7 +10,7 @@ export const cinderDriverName = "cinder.csi.openstack.org";
 /** Topology key with which the driver reports the availability zone of a machine. */
 const zoneKey = `topology.${cinderDriverName}/zone`;
 
-/** Returns the CSIDriver object. It tells kubelet and the scheduler what the driver supports. */
+/** Returns the CSIDriver object, which tells kubelet and the scheduler what the driver supports. */
 export function buildCinderCsiDriver(): CsiDriver {
   return {
     apiVersion: "storage.k8s.io/v1",
@@ -19,8 +19,8 @@ export function buildCinderCsiDriver(): CsiDriver {
     spec: {
       attachRequired: true,
       podInfoOnMount: true,
-      // kubelet gives the file system to the fsGroup of the pod. The pod can then write without
-      // being root.
+      // kubelet changes the group of the file system to the fsGroup of the pod. A pod that does not
+      // run as root can then write to the volume.
       fsGroupPolicy: "ReadWriteOnceWithFSType",
       volumeLifecycleModes: ["Persistent"],
     },
@@ -40,9 +40,9 @@ export interface StorageClassSettings {
    * @default all zones
    */
   readonly zones?: readonly string[];
-  /** What happens to a volume when its claim is deleted. @default "Delete" */
+  /** Action on a volume when its claim is deleted. @default "Delete" */
   readonly reclaimPolicy?: "Delete" | "Retain";
-  /** When a volume is created. @default "WaitForFirstConsumer" */
+  /** Event that creates a volume: its first pod or its claim. @default "WaitForFirstConsumer" */
   readonly volumeBindingMode?: "WaitForFirstConsumer" | "Immediate";
   /** File system of the volumes. @default "ext4" */
   readonly fsType?: string;

@@ -55,8 +55,8 @@ export function buildTraefikNamespace(): Namespace {
 }
 
 /**
- * Returns the permissions of Traefik's Ingress provider. It reads all Secrets, because the
- * certificate of an Ingress may be in any namespace.
+ * Returns the permissions of Traefik's Ingress provider. The provider reads all Secrets, because
+ * the certificate of an Ingress may be in any namespace.
  */
 export function buildTraefikRbac(): RbacObjects {
   const watching = ["list", "watch"];

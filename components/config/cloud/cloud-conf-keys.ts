@@ -12,8 +12,8 @@ import {
 } from "../../schema/fields.js";
 
 /*
- * All keys of cloud.conf that a user can set, by section. `getCloudConfKey` derives the names in cloud.conf
- * from the names here. Users must not set the keys in `reservedCloudConfKeys`.
+ * All keys of cloud.conf that a user can set, by section. `getCloudConfKey` derives the names in
+ * cloud.conf from the names here. Users must not set the keys in `reservedCloudConfKeys`.
  * Source: the `gcfg` tags of cloud-provider-openstack 1.36
  * (test/fixtures/cloud-conf-keys-1.36.txt).
  */

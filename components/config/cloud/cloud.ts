@@ -25,8 +25,8 @@ import {
 } from "../../schema/fields.js";
 
 /**
- * Version of the OpenStack plugin. The schema has no default, because a provider that the user's
- * program passes has a version of its own.
+ * Version of the OpenStack plugin. The schema has no default, because the user's program may pass a
+ * provider with another version.
  */
 export const openstackPluginSchema = oneOf(openstackPluginVersions)
   .optional()
@@ -59,7 +59,7 @@ const servicesNetworkSchema = strictObject({
 
 /**
  * Options of Services of type LoadBalancer: keys of the section [LoadBalancer] of cloud.conf, and
- * load balancer classes, each a section of its own.
+ * load balancer classes. Each class is a separate section of cloud.conf.
  */
 export const serviceLoadBalancerSchema = strictObject(
   {
@@ -123,7 +123,7 @@ const classesWithoutNetwork = (classes: NonNullable<Ranges["loadBalancer"]["clas
     .map(([name]) => name);
 
 /**
- * Reports settings that contradict `serviceLoadBalancerSchema.network`, the separate network for load balancers.
+ * Reports settings that contradict `loadBalancer.network`, the separate network for load balancers.
  */
 export function findServicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
   const { network: place, provider, ...written } = of.loadBalancer;
