@@ -27,8 +27,8 @@ interface Schema {
  */
 const isVolume = (path: string): boolean => /\.[a-z]+Volume\.size$/.test(path);
 /**
- * Text that is stored instead of a volume's size. It shows only that the volume exists, so a new
- * size is not a change and is not refused. Earlier releases stored the size.
+ * Text that is stored instead of a volume's size. The text records only that the volume exists, so
+ * a new size is not a change and is not refused. Earlier releases stored the size.
  */
 const ofItsOwn = "a volume of its own";
 /**
@@ -60,9 +60,10 @@ function frozenIn(schema: Schema, value: unknown, path: string): [string, string
 const kindsOf = ({ anyOf = [], oneOf = [] }: Schema): readonly Schema[] => [...anyOf, ...oneOf];
 
 /**
- * Returns the frozen part of a value. For an object with a `kind`, this is the `kind` and each
- * frozen option that differs from its default. Without such an option, it is only the `kind`. So if
- * a newer release adds an option with a default, this is not a change for existing clusters.
+ * Returns the frozen part of a value. For an object with a `kind`, the frozen part is the `kind`
+ * and each frozen option that differs from its default. If all options have their defaults, returns
+ * only the `kind`. An option that a newer release adds is therefore not a change for existing
+ * clusters.
  */
 function keptOf(schema: Schema, value: unknown): unknown {
   if (!isPlainObject(value)) return value;
@@ -94,9 +95,9 @@ const canonical = (value: unknown): string =>
 const nothing = "nothing";
 
 /**
- * Fields that are frozen although the rest of their argument may change. Each has the value that is
- * assumed for a cluster that stores none. With another value, running pods would no longer match,
- * or kubelet would not start.
+ * Fields that are frozen although other fields of the same argument may change. The value of each
+ * field is assumed for clusters that do not store the field. After a change of such a field,
+ * running pods would no longer match, or kubelet would not start.
  */
 const keptFields: Readonly<Record<string, FrozenValuesByPath>> = {
   "kubernetes.kubelet": {
@@ -129,8 +130,8 @@ const byField = (values: FrozenValuesByPath): FrozenValuesByPath =>
 
 /**
  * Values that are assumed for paths that a cluster does not store, because its release did not
- * freeze them yet. Values equal to these are not stored, so an additional frozen path changes no
- * script's input.
+ * freeze these paths yet. A value that equals the assumed value is not stored. An additional frozen
+ * path therefore does not change the input of scripts.
  */
 export const assumedFrozenValues: FrozenValuesByPath = {
   externalNetwork: nothing,
@@ -168,7 +169,7 @@ const ofOperator: ReadonlySet<string> = new Set([
 
 /**
  * Error messages for paths that are not arguments. The usual message would ask the user to write
- * them.
+ * the path in the settings.
  */
 const sentences: FrozenValuesByPath = {
   [caCertificateFieldPath]:
@@ -190,8 +191,8 @@ const gained: FrozenValuesByPath = {
 };
 
 /**
- * Path of the login name. Machines do not check the name (see {@link renderFrozenValues}). Without the
- * right login name, no script, and so no check, runs on a machine.
+ * Path of the login name. Machines do not check the name (see {@link renderFrozenValues}). With a
+ * wrong login name, no script runs on a machine, so no check would run either.
  */
 const loginPath = "ssh.user";
 
@@ -222,8 +223,8 @@ let schemaOfClusters: Schema | undefined;
 
 /**
  * Returns the frozen values of a cluster. The caller replaces the names of OpenStack objects in
- * `spec` by their IDs where it knows the IDs. So if the user writes an ID instead of a name, this
- * is not a change.
+ * `spec` by their IDs, if the caller knows the IDs. An ID instead of the name of the same object is
+ * therefore not a change.
  */
 export function collectFrozenValues(spec: ClusterSpec): FrozenValuesByPath {
   schemaOfClusters ??= z.toJSONSchema(clusterFieldsSchema, {
@@ -279,9 +280,9 @@ export const renderFrozenValues = (values: FrozenValuesByPath): string =>
 
 /**
  * Returns an error for each frozen value that differs between the existing cluster (`before`) and
- * this run (`now`). A path that only one of them has causes no error, because releases differ in
- * the values that they freeze. There are two exceptions. A missing path of `assumedFrozenValues`
- * counts with its assumed value. A setting in `gained` must not disappear.
+ * this run (`now`). A path that only `before` or only `now` contains causes no error, because
+ * releases differ in the values that they freeze. There are two exceptions. A missing path of
+ * `assumedFrozenValues` has its assumed value. A setting in `gained` must not disappear.
  */
 export function findFrozenValueChanges(
   before: FrozenValuesByPath,
@@ -303,10 +304,10 @@ export function findFrozenValueChanges(
 }
 
 /**
- * Returns an error for each volume or address of a machine group that only one of `before` and
- * `now` has, because existing machines neither gain nor lose them. A newer release that freezes
- * more paths causes no error, because a cluster stores only the values that the user writes for a
- * group.
+ * Returns an error for each volume or address of a machine group that only `before` or only `now`
+ * contains, because existing machines cannot gain or lose a volume or an address. A newer release
+ * that freezes more paths causes no error, because a cluster stores only the values that the user
+ * writes for a group.
  */
 export const findOneSidedGroupValues = (
   before: FrozenValuesByPath,

@@ -72,8 +72,8 @@ const patchSchema = z.discriminatedUnion(
 export type StaticPodPatch = z.output<typeof patchSchema>;
 
 /**
- * Field that a patch sets or removes. `pointer` is its place in the pod. `path` is its place in the
- * arguments.
+ * Field that a patch sets or removes, with its place in the pod (`pointer`) and in the arguments
+ * (`path`).
  */
 interface Touched {
   readonly pointer: string;
@@ -175,9 +175,9 @@ function fieldsIn(value: unknown, at: Touched, lists: ReturnType<typeof keyed>):
 }
 
 /**
- * Returns the path with 0 instead of each index of a container, volume or mount. 0 stands for all
- * existing entries. A given index may mean any of them, because earlier strategic patches insert
- * new entries before existing entries.
+ * Returns the path with 0 instead of each index of a container, volume or mount. Index 0 stands for
+ * all existing entries. The index in a patch may point to any existing entry, because earlier
+ * strategic patches insert new entries before existing entries.
  */
 const anyOfThem = (path: string): string =>
   path

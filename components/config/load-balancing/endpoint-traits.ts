@@ -26,8 +26,8 @@ export interface EndpointFirewallRules {
 }
 
 /**
- * Needs of an endpoint: quota, firewall rules and packages. They follow from the specification
- * alone.
+ * Quota, firewall rules and packages that an endpoint needs. All values depend only on the
+ * specification.
  */
 export interface EndpointTraits {
   /** Number of floating IPs that the program creates. */

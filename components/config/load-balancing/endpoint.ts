@@ -43,7 +43,7 @@ const open = booleanField()
     ),
   );
 
-/** Option `floatingIpSchema` of the endpoints `floating-ip`, `load-balancer` and `virtual-ip`. */
+/** Option `floatingIp` of the endpoints `floating-ip`, `load-balancer` and `virtual-ip`. */
 const floating = ipv4AddressField
   .optional()
   .meta(
@@ -153,8 +153,8 @@ export type EndpointSpec =
   | (Extract<Written, { kind: "load-balancer" }> & { provider: string });
 
 /**
- * Returns the DNS name of an `existingEndpointSchema` endpoint. Returns undefined if `host` is an address.
- * Machines ask DNS for the name, because the program does not add it to /etc/hosts.
+ * Returns the DNS name of an endpoint of the kind `existing`. Returns undefined if `host` is an
+ * address. Machines ask DNS for the name, because the program does not add the name to /etc/hosts.
  */
 export const getEndpointDnsName = (spec: Written | undefined): string | undefined =>
   spec?.kind === "existing" && isDnsName(spec.host) ? spec.host : undefined;

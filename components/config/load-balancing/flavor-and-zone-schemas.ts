@@ -4,7 +4,7 @@ import { doc, nonEmptyTextField } from "../../schema/fields.js";
  * Returns the schemas of the arguments for a load balancer's flavor and zone.
  *
  * @param kind kind of the endpoint or ingress to which the load balancer belongs
- * @param otherwise sentence for the documentation about what a change interrupts
+ * @param otherwise sentence for the documentation that describes which traffic a change interrupts
  */
 export const flavorAndZoneSchemas = (kind: string, otherwise: string) => ({
   flavorId: nonEmptyTextField("the ID of a flavor of Octavia")

@@ -7,12 +7,12 @@ export interface IngressPort {
   readonly name: "http" | "https";
   readonly port: number;
   /**
-   * Node port to which a load balancer of the program forwards. It is one of the first 86 node
-   * ports. Kubernetes assigns these automatically only when all other node ports are in use. The
-   * firewall allows load balancers to reach all node ports.
+   * Node port to which a load balancer of the program forwards. The port is one of the first 86
+   * node ports. Kubernetes assigns the first 86 node ports automatically only when all other node
+   * ports are in use. The firewall allows load balancers to reach all node ports.
    */
   readonly nodePort: number;
-  /** Port of the pod. It is above 1023, so Traefik needs no privilege to listen on it. */
+  /** Port of the pod. Traefik needs no privilege to listen on a port above 1023. */
   readonly containerPort: number;
 }
 
@@ -28,8 +28,8 @@ export interface IngressTraitsInput {
 }
 
 /**
- * Numbers of OpenStack objects that an ingress controller needs, for the check of quotas. The
- * numbers follow from the specification alone.
+ * Numbers of OpenStack objects that an ingress controller needs, for the check of quotas. All
+ * numbers depend only on the specification.
  */
 export interface IngressTraits {
   readonly loadBalancers: number;

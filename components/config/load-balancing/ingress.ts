@@ -79,7 +79,7 @@ const workersSchema = strictObject({
     ),
 });
 
-/** Ingress controller. The `kind` says how clients reach it. */
+/** Ingress controller. `kind` determines how clients reach the ingress controller. */
 export const ingressSchema = z
   .discriminatedUnion("kind", [serviceSchema, workersSchema], {
     error: unknownKindError("ingress", ["service", "workers"]),

@@ -25,8 +25,8 @@ const refused: Readonly<Record<string, string>> = {
 };
 
 /**
- * Annotations that users must not set on Traefik's Service, each with the error message. They
- * change what Traefik's pods receive.
+ * Annotations that users must not set on Traefik's Service, each with the error message. These
+ * annotations change what Traefik's pods receive.
  */
 export const annotationsRefusedForTraefik: Readonly<Record<string, string>> = {
   // Traefik's configuration does not accept the proxy protocol from any load balancer.

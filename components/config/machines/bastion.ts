@@ -41,7 +41,7 @@ export interface BastionCheckArguments {
   readonly bastion?: object | undefined;
 }
 
-/** Reports `access: bastion` without `bastionGroupDefinition`, and `bastionGroupDefinition` with another `access`. */
+/** Reports `access: bastion` without `bastion`, and `bastion` with another `access`. */
 function accessConflicts({
   access: way,
   bastion: written,

@@ -13,7 +13,8 @@ import { etcdMemberVolumeSchemas } from "./volumes.js";
 
 /**
  * Allowed numbers of etcd members. 1, 3 and 5 members tolerate the loss of 0, 1 and 2 members. An
- * even number is refused, because it tolerates only as many losses as the odd number below it.
+ * even number is refused, because it has no advantage: 4 members tolerate the loss of only 1
+ * member, like 3 members.
  */
 const counts = [1, 3, 5];
 

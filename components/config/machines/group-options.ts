@@ -111,8 +111,8 @@ export const machineFieldSchemas = {
     .max(50, { error: "has more than the 50 tags that Nova takes; leave some out" })
     .default([])
     .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
-  // Pattern of keys in Nova's API schema. It also refuses the prefix `stackadm-`, because the
-  // program stores the cluster's name and identity under keys with this prefix.
+  // Pattern of keys in Nova's API schema. The pattern also refuses the prefix `stackadm-`, because
+  // the program stores the cluster's name and identity under keys with this prefix.
   metadata: texts(
     "metadata",
     /^(?!stackadm-)[-\w:. ]{1,255}$/,
@@ -230,7 +230,7 @@ export const nodesSchema = <Volumes extends z.core.$ZodLooseShape>(volumes: Volu
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Settings of a single machine. They replace the settings of its group. */
+/** Settings of a single machine, which replace the settings of the machine's group. */
 export interface MachineOverride extends VolumeSpecs {
   readonly flavor?: string | undefined;
   readonly image?: string | undefined;

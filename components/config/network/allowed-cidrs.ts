@@ -40,7 +40,7 @@ export const serviceCidrsSchema = list(
   );
 
 /**
- * Reports `allowedCidrsSchema` or `sshCidrsSchema` with IPv6 ranges only. Clients reach the API and SSH by
+ * Reports `allowedCidrs` or `sshCidrs` with IPv6 ranges only. Clients reach the API and SSH by
  * IPv4, so such ranges would allow no client.
  */
 export function findMissingIpv4Conflicts({

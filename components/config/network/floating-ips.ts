@@ -44,7 +44,7 @@ export const getFloatingIpsByPath = ({
 };
 
 /**
- * Returns the number of floating IPs that serve only SSH. It is 0 in three cases: the API's
+ * Returns the number of floating IPs that serve only SSH. The number is 0 in three cases: the API's
  * floating IP is on the first control plane and also serves SSH, SSH uses the machines' own
  * addresses, or there is no external network.
  */
@@ -96,7 +96,7 @@ const unused = (of: Written): Readonly<Record<string, string>> => ({
 
 /**
  * Returns the existing floating IPs that the user wrote for Services, each with its path. The cloud
- * controller attaches them.
+ * controller attaches these floating IPs.
  */
 const ofServices = ({ ingress, sampleServices }: Written): [path: string, address: string][] => {
   const all: Readonly<Record<string, string | undefined>> = {
