@@ -48,8 +48,8 @@ const mark =
   /^(?:(.*\bOne or more errors occurred: )|(?:Preview failed: )?before hook "[^"\\\n]*" failed: )?\[([A-Z_]+)\] /;
 
 /**
- * Returns the code and the sentence of a text from {@link prependFailureCode}. Returns no code for any
- * other text.
+ * Returns the code and the sentence of a text from {@link prependFailureCode}. Returns no code for
+ * any other text.
  */
 export function splitFailureCode(text: string): {
   readonly code?: FailureCode;

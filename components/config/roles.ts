@@ -23,7 +23,7 @@ export type MachineRole = "control-plane" | "worker" | SeparateRole;
 /** Label of worker nodes. Its value is the name of the worker pool. */
 export const poolLabel = "stackadm.io/pool";
 
-/** Step that runs before a machine's server is deleted. It runs on another machine. */
+/** Step that runs on another machine before a machine's server is deleted. */
 export type LeaveStep = "drain" | "remove-etcd-member" | "keep-majority";
 
 /**
@@ -33,8 +33,7 @@ export type LeaveStep = "drain" | "remove-etcd-member" | "keep-majority";
 export type RoleCheck = "etcd-pod" | "etcd-health" | "login";
 
 /**
- * Everything that depends on a machine's role. Other code reads this row instead of comparing
- * roles.
+ * All facts that depend on a machine's role. Other code reads this row instead of comparing roles.
  */
 export interface RoleRow {
   /** Name of the role in the security group's description. */
@@ -85,7 +84,7 @@ export interface RoleRow {
   readonly proofs: readonly RoleCheck[];
   /**
    * Whether a replaced machine keeps its SSH host key. A new key would break connections. Scripts
-   * that run before a machine is deleted know the key from an earlier run, and joining machines get
+   * that run before a machine is deleted have the key from an earlier run, and joining machines get
    * all keys before any machine is replaced. A new key would not increase security, because root on
    * these machines has access to the whole cluster.
    */

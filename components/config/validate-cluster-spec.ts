@@ -4,7 +4,7 @@ import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 
 /**
  * Checks the arguments of a cluster, and the files that the arguments name. The caller must call
- * this before anything is created.
+ * this function before it creates any resource.
  */
 export function validateClusterSpec(args: unknown, files?: PinnedFileDirectories): SpecResult {
   const result = parseClusterSpec(args);

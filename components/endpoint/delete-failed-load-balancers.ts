@@ -17,8 +17,9 @@ const listenersOf = z.looseObject({
 });
 
 /**
- * Returns whether a load balancer has listeners. If its creation failed, it has none. If it has
- * listeners, it may serve the API of a working cluster whose state is outdated.
+ * Returns whether a load balancer has listeners. A load balancer whose creation failed has no
+ * listeners. A load balancer with listeners may serve the API of a working cluster whose state is
+ * outdated.
  */
 async function hasListeners(cloud: CloudClient, { id }: { readonly id: string }): Promise<boolean> {
   const path = `/lbaas/loadbalancers/${id}`;

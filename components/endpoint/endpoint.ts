@@ -42,7 +42,7 @@ export interface EndpointArgs<
   /** CIDR of the machines. */
   readonly nodes: string;
   /**
-   * Access to the cloud. The program uses it to delete a load balancer that Octavia failed to
+   * Access to the cloud, with which the program deletes a load balancer that Octavia failed to
    * create.
    */
   readonly operator: LocalContext | undefined;
@@ -51,8 +51,8 @@ export interface EndpointArgs<
 }
 
 /**
- * Endpoint of the Kubernetes API. It is created before the machines. {@link Endpoint.admit} then
- * adds each control plane.
+ * Endpoint of the Kubernetes API. The endpoint is created before the machines. {@link
+ * Endpoint.admit} then adds each control plane.
  */
 export abstract class Endpoint extends FloatingIpComponent {
   /**
@@ -101,7 +101,7 @@ export abstract class Endpoint extends FloatingIpComponent {
   }
 
   /**
-   * Resources that are created before a control plane gets a floating IP of its own. After a change
+   * Resources that are created before a control plane gets a separate floating IP. After a change
    * of `endpoint.kind`, the API's floating IP may still be attached to that control plane's port.
    */
   get madeBefore(): readonly pulumi.Resource[] {
@@ -109,8 +109,8 @@ export abstract class Endpoint extends FloatingIpComponent {
   }
 
   /**
-   * Returns the addresses of the API for machines that are not control planes. They are written to
-   * /etc/hosts. Empty if DNS resolves the host name of the API.
+   * Returns the addresses of the API that machines write to /etc/hosts if they are not control
+   * planes. Returns an empty list if DNS resolves the host name of the API.
    */
   abstract inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]>;
 
@@ -165,7 +165,8 @@ function former(cluster: string, parent: pulumi.Resource | undefined): pulumi.Ou
 }
 
 /**
- * Throws an error, because the address of the endpoint was read before a control plane was added.
+ * Throws an error. A caller uses this function if the address of the endpoint is read before a
+ * control plane was added.
  */
 export const failWithoutMembers = (): never => {
   throw new RangeError("an endpoint is asked for its host before a control plane is behind it");

@@ -8,7 +8,7 @@ import {
 
 /**
  * Endpoint at a floating IP on the first control plane. Machines of the cluster do not use the
- * floating IP. They try the addresses of all control planes one after another.
+ * floating IP. The machines try the addresses of all control planes one after another.
  */
 export class FloatingIpEndpoint extends Endpoint {
   readonly #args: EndpointArgs<"floating-ip">;

@@ -25,13 +25,13 @@ import { ingressPorts, type IngressPort } from "../config/load-balancing/ingress
 const hostRange = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;
 
 /**
- * Arguments of {@link IngressLoadBalancer}. A changed argument updates the objects in place, unless the
- * comment of the argument says otherwise.
+ * Arguments of {@link IngressLoadBalancer}. A changed argument updates the objects in place, unless
+ * the comment of the argument says otherwise.
  */
 export interface IngressLoadBalancerArgs extends ExternalConnection {
   /**
-   * Name of the load balancer. The names of listeners, pools and monitors begin with it. A change
-   * replaces the load balancer.
+   * Name of the load balancer, and prefix of the names of its listeners, pools and monitors. A
+   * change replaces the load balancer.
    */
   readonly name: string;
   /** Subnet of the machines. A change is refused while the cluster exists. */
@@ -50,16 +50,16 @@ export interface IngressLoadBalancerArgs extends ExternalConnection {
   /** Machines of the worker pool. */
   readonly machines: readonly MachineGroupMember[];
   /**
-   * Access to the cloud. The program uses it to delete a load balancer that Octavia failed to
+   * Access to the cloud, with which the program deletes a load balancer that Octavia failed to
    * create. If undefined, the program does not delete such a load balancer.
    */
   readonly operator: LocalContext | undefined;
 }
 
 /**
- * Octavia load balancer in front of the ingress controller's node ports. Each change locks the load
- * balancer, so its parts are created one after another. A machine without a Traefik pod does not
- * answer the health monitor, so it gets no connections.
+ * Octavia load balancer in front of the ingress controller's node ports. Octavia locks the load
+ * balancer during each change, so the parts are created one after another. A machine without a
+ * Traefik pod does not answer the health monitor and therefore gets no connections.
  */
 export class IngressLoadBalancer extends FloatingIpComponent {
   static readonly type = "stackadm:ingress:IngressBalancer";
@@ -121,8 +121,8 @@ export class IngressLoadBalancer extends FloatingIpComponent {
       protocol,
       protocolPort: port,
       tags: getClusterTagsOutput(mark),
-      // OVN needs no `allowedCidrs`. It keeps the clients' addresses, so the security groups of the
-      // machines filter them.
+      // OVN load balancers keep the clients' addresses, so the security groups of the machines
+      // filter the clients. `allowedCidrs` is therefore not needed.
       ...(!ovn && { allowedCidrs: this.allowed() }),
     });
     const pool = this.part(openstack.loadbalancer.Pool, `pool-${name}`, {

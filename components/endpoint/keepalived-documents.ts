@@ -35,9 +35,9 @@ const routerId = 51;
 
 /**
  * Returns the peers in keepalived.conf. The only control plane of a cluster gets the loopback
- * address as peer. Without a peer, keepalived would use multicast. When the first real peer is
- * added, it would then release the virtual IP for seconds. Adding a further peer does not release
- * the virtual IP.
+ * address as peer. Without a peer, keepalived would use multicast. keepalived would then release
+ * the virtual IP for seconds when the first real peer is added. Adding a further peer does not
+ * release the virtual IP.
  */
 const peersOf = ({ addresses, position }: KeepalivedSettings): readonly string[] =>
   addresses.length === 1 ? ["127.0.0.1"] : addresses.filter((_, other) => other !== position);

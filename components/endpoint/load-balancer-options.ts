@@ -6,14 +6,14 @@ import { createLoadBalancerErrorHook } from "./delete-failed-load-balancers.js";
 
 /**
  * Options of health monitors, with times in seconds. After three failed checks, a member gets no
- * connections. After one successful check, it gets connections again.
+ * connections. After one successful check, the member gets connections again.
  */
 export const healthMonitorOptions = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
 const timeout = formatMinutes(creationTimeoutMinutes.loadBalancer);
 /**
- * Timeouts of a load balancer and its parts. They are long, because Octavia applies only one change
- * of a load balancer at a time. According to Octavia's documentation, amphorae take minutes to
- * boot. The program was never run with amphorae.
+ * Timeouts of a load balancer and its parts. The timeouts are long, because Octavia applies only
+ * one change of a load balancer at a time. According to Octavia's documentation, amphorae take
+ * minutes to boot. The program was never run with amphorae.
  */
 export const loadBalancerTimeouts = { create: timeout, update: timeout, delete: timeout };
 
@@ -38,9 +38,9 @@ export const getLoadBalancerOptions = (
   name: string,
   operator: LocalContext | undefined,
 ): pulumi.CustomResourceOptions => ({
-  // Two load balancers cannot have the same address, so the old load balancer is deleted first.
-  // This also keeps the name unique, because `createLoadBalancerErrorHook` finds a failed load balancer
-  // by its name.
+  // Two load balancers cannot have the same address, so the old load balancer is deleted first. The
+  // name is then also unique. `createLoadBalancerErrorHook` finds a failed load balancer by its
+  // name.
   deleteBeforeReplace: true,
   customTimeouts: loadBalancerTimeouts,
   hooks: { onError: operator ? [createLoadBalancerErrorHook(mark, name, operator)] : [] },

@@ -33,9 +33,9 @@ interface Vip {
  */
 const silence = 3_600_000;
 /**
- * Endpoint at an Octavia load balancer in the machines' subnet. Each change locks the load
- * balancer, so its parts (listener, pool, monitor, members) are created one after another. Only
- * with OVN, `kubeadm init` waits for the load balancer.
+ * Endpoint at an Octavia load balancer in the machines' subnet. Octavia locks the load balancer
+ * during each change, so its parts (listener, pool, monitor, members) are created one after
+ * another. `kubeadm init` waits for the load balancer only with OVN.
  */
 export class LoadBalancerEndpoint extends Endpoint {
   readonly certificateNames: pulumi.Output<string[]>;
@@ -76,8 +76,8 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Adds a control plane to the load balancer's pool. The machine need not exist yet, because the
-   * health monitor keeps connections away from it until its API server is ready.
+   * Adds a control plane to the load balancer's pool. The machine need not exist yet. The health
+   * monitor prevents connections to the machine until its API server is ready.
    */
   admit({ plan, machine }: EndpointMember, leave?: pulumi.Resource): void {
     const member = this.make(
@@ -90,8 +90,8 @@ export class LoadBalancerEndpoint extends Endpoint {
         address: machine.address,
         protocolPort: apiPort,
       },
-      // Octavia accepts only one change at a time, so the member depends on the last part. It also
-      // depends on `leave`, so that Pulumi deletes the member before `leave` runs.
+      // Octavia accepts only one change at a time, so the member depends on the last part. The
+      // member also depends on `leave`, so that Pulumi deletes the member before `leave` runs.
       { dependsOn: [this.#last, ...(leave ? [leave] : [])], customTimeouts: loadBalancerTimeouts },
     );
     this.#last = member;
@@ -99,9 +99,9 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Creates the load balancer on a port that the program creates. The API server's certificate
-   * needs the address of this port. With this port, the address is known before the load balancer
-   * exists, because its amphorae may take minutes to boot.
+   * Creates the load balancer on a port that the program creates. The API server's certificate must
+   * contain the address of this port. The amphorae of the load balancer may take minutes to boot.
+   * With its own port, the program knows the address before the load balancer exists.
    */
   private onPort(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
     const { name, mark, networkId, subnetId, ipv6 } = this.#args;
@@ -110,7 +110,7 @@ export class LoadBalancerEndpoint extends Endpoint {
       description: getClusterDescriptionOutput(mark, "Load balancer of the Kubernetes API"),
       networkId,
       adminStateUp: true,
-      // Octavia sets a security group of its own on the port.
+      // Octavia adds its own security group to the port.
       noSecurityGroups: true,
       fixedIps: [{ subnetId }],
       tags: getClusterTagsOutput(mark),
@@ -125,8 +125,8 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Creates the load balancer on a port that Octavia creates. OVN does not support a port of the
-   * program. OVN load balancers are ready within seconds.
+   * Creates the load balancer on a port that Octavia creates, because OVN does not support a port
+   * that the program creates. OVN load balancers are ready within seconds.
    */
   private withVip(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
     const balancer = this.balancer({ vipSubnetId: this.#args.subnetId });

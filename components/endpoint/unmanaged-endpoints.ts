@@ -26,8 +26,8 @@ export class ExistingEndpoint extends Endpoint {
   }
 
   /**
-   * Returns the host if it is an IP address. Returns an empty list if the host is a DNS name,
-   * because it is then also the host name of the API, and DNS resolves it.
+   * Returns the host if it is an IP address. Returns an empty list if the host is a DNS name. The
+   * DNS name is then also the host name of the API, and machines resolve this name by DNS.
    */
   inside(): pulumi.Output<string[]> {
     return pulumi.output(isDnsName(this.#host) ? [] : [this.#host]);

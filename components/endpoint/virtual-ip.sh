@@ -38,9 +38,9 @@ virtual_ip() {
   fi
 }
 
-# Prints the peers in the present keepalived.conf. virtual_ip keeps these peers: a control plane
-# that will leave must still receive this machine's advertisements. Otherwise the leaving control
-# plane would take the virtual IP.
+# Prints the peers in the present keepalived.conf. virtual_ip keeps these peers, because a control
+# plane that will be removed must still receive this machine's advertisements. Otherwise that
+# control plane would take the virtual IP.
 former_peers() {
   [[ ! -e $keepalived ]] || awk '/unicast_peer/ { inside = 1; next } /}/ { inside = 0 } inside { print $1 }' "$keepalived"
 }

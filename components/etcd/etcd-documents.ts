@@ -12,7 +12,9 @@ export interface EtcdMember {
 }
 
 export interface EtcdSettings {
-  /** Kubernetes version without a leading v. It determines kubeadm's version of etcd. */
+  /**
+   * Kubernetes version without a leading v. The version determines which etcd image kubeadm uses.
+   */
   readonly version: string;
   /**
    * Registry of kubeadm's images. With `registry.k8s.io`, the document contains no registry,
@@ -49,8 +51,8 @@ export function renderEtcdMemberDocuments(member: EtcdMember, settings: EtcdSett
     kind: "ClusterConfiguration",
     kubernetesVersion: `v${settings.version}`,
     ...(!upstream && { imageRepository: settings.imageRepository }),
-    // The period is one day less than the CA's validity. It is as long as possible, because an
-    // upgrade of etcd machines does not renew certificates.
+    // The period is the longest possible one: one day less than the CA's validity. An upgrade of
+    // etcd machines does not renew certificates.
     certificateValidityPeriod: "87576h0m0s",
     etcd: {
       local: {
@@ -84,7 +86,7 @@ export const renderEtcdKubeletDocument = (own: Fields): string =>
   });
 
 /**
- * Directory on control planes for the API server's client certificate, which it needs for etcd
+ * Directory on control planes for the client certificate with which the API server connects to etcd
  * (scripts/client-certificate.sh).
  */
 const home = "/etc/kubernetes/etcd";

@@ -46,14 +46,14 @@ export class Etcd extends MachineGroup {
   }
 
   /**
-   * Name of the last member. Becomes known when all machines are members, because they join one
-   * after another.
+   * Name of the last member. The name becomes known when all machines are members, because the
+   * machines join one after another.
    */
   get complete(): pulumi.Output<string> {
     return this.#complete;
   }
 
-  /** Starts etcd on the first machine, then joins the others one by one. */
+  /** Starts etcd on the first machine, then joins the other machines one by one. */
   form(spec: ClusterSpec, access: MachineConnections): void {
     let before: RemoteScript | undefined;
     const [first, second = first] = this.members;
@@ -61,8 +61,9 @@ export class Etcd extends MachineGroup {
       before = this.member(member, { spec, access }, before);
       this.#complete = before.after(member.plan.name);
       this.#turns.done(member.plan.name, before.id);
-      // order: the first server must have started etcd before its check exists. If the server never
-      // booted, there is no etcd, and the check would prevent its deletion.
+      // order: the check for the first server is created only after etcd has started on this
+      // server. If the server never booted, there is no etcd. A check would then prevent the
+      // deletion of the server.
       if (member === first && second)
         this.leave(member, { survivor: second, access, after: before });
       else if (first) this.leave(member, { survivor: first, access });

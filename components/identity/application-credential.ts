@@ -16,8 +16,8 @@ export interface ApplicationCredentialArgs {
   readonly mark: ClusterMarkInput;
   readonly scope: pulumi.Input<CloudScope>;
   /**
-   * Settings of the credential. Change: if `generation`, `expiresAt` or the set of access rules
-   * differs, the program creates a new credential and deletes the old credential last.
+   * Settings of the credential. If `generation`, `expiresAt` or the set of access rules changes,
+   * the program creates a new credential and deletes the old credential last.
    */
   readonly spec: Pick<ClusterSpec, "credential" | "loadBalancer" | "podNetwork" | "sampleServices">;
 }
@@ -25,10 +25,10 @@ export interface ApplicationCredentialArgs {
 type Wanted = NonNullable<ClusterSpec["credential"]>;
 
 /**
- * Returns the suffix of the credential's resource name. It depends on `generation`, `expiresAt` and
- * the access rules. With a new suffix, the engine creates a new resource and updates the resources
- * that use the credential. It deletes the old resource last, so the old credential still exists if
- * a step fails.
+ * Returns the suffix of the credential's resource name, which depends on `generation`, `expiresAt`
+ * and the access rules. With a new suffix, the engine creates a new credential, then updates the
+ * resources that use the credential, and deletes the old credential last. If a step fails, the old
+ * credential still exists.
  */
 const suffixOf = ({ generation = 0, expiresAt }: Wanted, rules?: readonly AccessRule[]): string =>
   [
@@ -40,7 +40,10 @@ const suffixOf = ({ generation = 0, expiresAt }: Wanted, rules?: readonly Access
 const digestOf = (rules: readonly AccessRule[]): string =>
   createHash("sha256").update(JSON.stringify(rules)).digest("hex").slice(0, 8);
 
-/** Application credential of the cluster's controllers. They never use the operator's own login. */
+/**
+ * Application credential of the cluster's controllers. The controllers never use the operator's own
+ * login.
+ */
 export class ApplicationCredential extends Component {
   static readonly type = "stackadm:identity:ApplicationCredential";
   readonly id: pulumi.Output<string>;

@@ -22,7 +22,8 @@ type Spec = Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
 type Place = Pick<CloudFacts, "scope">;
 
 /**
- * Function that tests the login in the settings. It starts even if the project is not known yet.
+ * Function that tests the login in the settings. `place` is a promise, so that the test can start
+ * before the project is known.
  */
 type Attempt = (place: Promise<Place>) => Promise<Finding[]>;
 

@@ -19,8 +19,8 @@ interface CredentialLogin {
 type UserLogin = UserName & {
   readonly password: string;
   /**
-   * ID of the project. A user needs it, because a user may have several projects. An application
-   * credential has only one.
+   * ID of the project. A user may have several projects, so the login must name the project. An
+   * application credential belongs to only one project.
    */
   readonly tenantId: string;
 };

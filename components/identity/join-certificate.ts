@@ -22,7 +22,7 @@ const forever = 2n ** 64n - 1n;
 
 /** Joining machine for which the certificate is issued. */
 export interface JoinCertificateSubject {
-  /** Kind of credentials that the machine may request: `grant` of its role (plan/roles.ts). */
+  /** Kind of credentials that the machine may request: `grant` of its role (config/roles.ts). */
   readonly grant: string;
   /** Name of the machine and its node. */
   readonly machine: string;

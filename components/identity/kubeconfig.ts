@@ -44,8 +44,8 @@ export interface KubeconfigNames {
 }
 
 /**
- * Returns kubeadm's administrator kubeconfig with the address `endpoint`. All names in it contain
- * the cluster's name, so kubeconfigs of several clusters can be merged.
+ * Returns kubeadm's administrator kubeconfig with the address `endpoint`. All names in the
+ * kubeconfig contain the cluster's name, so that users can merge kubeconfigs of several clusters.
  */
 export function renderKubeconfig(admin: string, { cluster, endpoint }: KubeconfigNames): string {
   const { clusters, users } = adminConf.parse(parse(admin));

@@ -184,8 +184,8 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
 }
 
 /**
- * Returns the blocks of kubeadm's ClusterConfiguration that the settings determine. They do not
- * contain `certSANs`, the names in the API server's certificate.
+ * Returns the blocks of kubeadm's ClusterConfiguration that the settings determine. The result does
+ * not contain `certSANs`, the names in the API server's certificate.
  */
 export function buildClusterConfigurationBlocks(kubernetes: Kubernetes): Fields {
   const { certificates, images } = kubernetes;
@@ -208,7 +208,10 @@ export function buildClusterConfigurationBlocks(kubernetes: Kubernetes): Fields 
 /** Returns a duration such as `8760h` as Go writes it. kubeadm stores durations in this format. */
 const duration = (hours: string): string => `${hours}0m0s`;
 
-/** Returns {@link buildClusterConfigurationBlocks} as YAML for scripts/control-plane-configuration.sh. */
+/**
+ * Returns {@link buildClusterConfigurationBlocks} as YAML. scripts/control-plane-configuration.sh
+ * reads this YAML.
+ */
 export const renderClusterConfiguration = (kubernetes: Kubernetes): string =>
   toYaml(buildClusterConfigurationBlocks(kubernetes));
 
@@ -224,8 +227,8 @@ function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
 }
 
 /**
- * Returns the files of the API server for scripts/control-plane-configuration.sh. Each file is a line
- * `NAME BASE64`.
+ * Returns the files of the API server for scripts/control-plane-configuration.sh. Each file is a
+ * line `NAME BASE64`.
  */
 export const renderApiServerFiles = (kubernetes: Kubernetes): string =>
   ownFiles(kubernetes)
@@ -252,8 +255,8 @@ export const buildKubeletConfiguration = (own: Fields): Fields => ({
 export const buildKubeProxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
 
 /**
- * Returns the document as YAML. Returns "" if the user sets no field. Then the document of kubeadm
- * remains in use.
+ * Returns the document as YAML. Returns "" if the user sets no field, so that the document of
+ * kubeadm is used.
  */
 const ifAny = (own: Fields, document: Fields): string =>
   Object.keys(own).length === 0 ? "" : toYaml(document);

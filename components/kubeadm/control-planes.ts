@@ -74,7 +74,7 @@ export class ControlPlane extends NodeGroup {
   static readonly type = "stackadm:kubeadm:ControlPlane";
   /**
    * Machine on which kubeadm creates the cluster. If the number of control planes decreases, the
-   * last machines are removed and this one is kept.
+   * program removes the last machines and keeps this machine.
    */
   readonly first: MachineGroupMember;
   /** Scripts that make each machine a control plane, in the order of the machines. */
@@ -101,9 +101,9 @@ export class ControlPlane extends NodeGroup {
 
   /**
    * Returns the SSH route to a host through the first machine. The route becomes known after the
-   * scripts have been copied to the first machine, so no other machine is connected before. In a
-   * preview, the route is known at once, because a preview opens no connections and must not show
-   * the route as changed.
+   * scripts have been copied to the first machine, so that the program connects to no other machine
+   * earlier. In a preview, the route is known at once, because a preview opens no connections and
+   * must not show the route as changed.
    */
   at(host: pulumi.Output<string>): MachineConnections {
     const { machine, copied } = this.first;
@@ -113,9 +113,9 @@ export class ControlPlane extends NodeGroup {
   }
 
   /**
-   * Creates the cluster on the first machine, then joins the other machines. They join one after
-   * another, because etcd admits one member at a time. The endpoint must already lead to the first
-   * machine.
+   * Creates the cluster on the first machine, then joins the other machines. The machines join one
+   * after another, because etcd admits one member at a time. The endpoint must already lead to the
+   * first machine.
    */
   form(args: FormClusterArgs): KubeadmInitResult {
     const begun = this.member(this.first, "init", args);
@@ -141,9 +141,9 @@ export class ControlPlane extends NodeGroup {
   }
 
   /**
-   * Returns a script that runs when a destroy deletes its resource. This is before the resources in
-   * `after` are deleted. The script lets the cluster's controllers delete the objects that they
-   * created in the cloud: load balancers, volumes and, with `snapshots`, volume snapshots.
+   * Returns a script that runs during a destroy, before the resources in `after` are deleted. The
+   * script lets the cluster's controllers delete the objects that they created in the cloud: load
+   * balancers, volumes and, with `snapshots`, volume snapshots.
    */
   teardown(
     access: MachineConnections,
@@ -254,8 +254,8 @@ export class ControlPlane extends NodeGroup {
   }
 
   /**
-   * Returns the script that requests a client certificate for a separate etcd, for the first
-   * machine.
+   * Returns the script with which the first machine requests its client certificate for etcd on
+   * separate machines.
    */
   private client({ access, machines }: FormClusterArgs, etcd: Etcd): RemoteScript {
     return this.script(this.first, "client", {

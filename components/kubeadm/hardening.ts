@@ -6,10 +6,7 @@ type Kubernetes = Pick<
   ClusterSpec["kubernetes"],
   "apiServer" | "controllerManager" | "scheduler" | "kubelet" | "hardened"
 > & {
-  /**
-   * Machine on which kubeadm creates the cluster. If the number of control planes decreases, the
-   * last machines are removed and this machine is kept.
-   */
+  /** `timeoutFactor` of the cluster. @default 1 */
   readonly timeoutFactor?: number | undefined;
 };
 type KubeletArgs = Pick<Kubernetes, "kubelet" | "hardened" | "timeoutFactor">;
@@ -76,7 +73,7 @@ export const hasSignedKubeletCertificates = (kubernetes: KubeletArgs): boolean =
 export const getApiServerFlags = (kubernetes: Kubernetes): Flags => ({
   ...unprofiled,
   // With a slow etcd and short limits, the API server reports that it is not ready. Clients then
-  // get no answer from it.
+  // get no answer from this API server.
   ...slowTimes(kubernetes.timeoutFactor ?? 1, {
     "etcd-healthcheck-timeout": 2,
     "etcd-readycheck-timeout": 2,
@@ -252,7 +249,7 @@ const eventRateLimit = {
 };
 
 /**
- * Returns the settings of admission plugins. They include the default levels of Pod Security for
+ * Returns the settings of admission plugins, including the default levels of Pod Security for
  * namespaces. Returns undefined if the user's flags name a file with such settings.
  */
 export const getAdmissionPluginSettings = ({

@@ -8,8 +8,9 @@ const name = "keystone";
 const user = "kube-apiserver";
 
 /**
- * Returns the kubeconfig with which the API server connects to the webhook. It accepts only the
- * webhook's own certificate, because another program on the machine could use the port first.
+ * Returns the kubeconfig with which the API server connects to the webhook. The API server then
+ * accepts only the webhook's own certificate. Another program on the machine could use the
+ * webhook's port first.
  */
 export const buildWebhookKubeconfig = (certificate: string) => ({
   apiVersion: "v1",

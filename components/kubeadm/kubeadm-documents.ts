@@ -53,8 +53,7 @@ export interface InitSettings extends NodeSettings {
    */
   readonly endpoint: string;
   /**
-   * Additional names and addresses for the API server's certificate. kubeadm adds some names and
-   * addresses of its own.
+   * Names and addresses for the API server's certificate, in addition to those that kubeadm adds.
    */
   readonly certificateNames: readonly string[];
   /**
@@ -96,9 +95,10 @@ export const joinDocumentPlaceholders = {
 } as const;
 
 /**
- * Timeouts of kubeadm. Each contains the same placeholder. The machine replaces it with a time that
- * depends on the timeout factor (machine/scripts/request-join-credentials.sh). The documents
- * therefore do not change with the timeout factor.
+ * Timeouts of kubeadm. All timeouts contain the same placeholder. The machine replaces the
+ * placeholder with a time that depends on the timeout factor
+ * (machine/scripts/request-join-credentials.sh). The documents therefore do not change with the
+ * timeout factor.
  */
 const timeouts = Object.fromEntries(
   [
@@ -135,7 +135,7 @@ export function renderInitDocuments(node: NodeFacts, settings: InitSettings): st
   const init = {
     apiVersion: kubeadmApiVersion,
     kind: "InitConfiguration",
-    // This token is not used, because each joining machine gets a token of its own.
+    // This token is not used, because each joining machine gets a separate token.
     bootstrapTokens: [{ ttl: "1m0s", description: "kubeadm init" }],
     localAPIEndpoint: { advertiseAddress: node.address, bindPort: apiPort },
     nodeRegistration: registration(node, settings),
@@ -174,8 +174,8 @@ export function renderInitDocuments(node: NodeFacts, settings: InitSettings): st
 }
 
 /**
- * Returns the document for `kubeadm join`. It contains {@link joinDocumentPlaceholders} in the place of
- * credentials.
+ * Returns the document for `kubeadm join`. The document contains {@link joinDocumentPlaceholders}
+ * in the place of credentials.
  */
 export function renderJoinDocument(node: NodeFacts, settings: JoinSettings): string {
   const { token, caCertHash, certificateKey } = joinDocumentPlaceholders;

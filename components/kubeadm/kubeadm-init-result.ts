@@ -66,8 +66,8 @@ export const deriveWebhookCertificate = (
     : {};
 
 /**
- * Returns a machine's document for `kubeadm join`. The first control plane has such a document,
- * too: it joins the other control planes after its server has been created again.
+ * Returns a machine's document for `kubeadm join`. The first control plane also has such a
+ * document. After its server was recreated, the first control plane joins the other control planes.
  */
 export function renderMachineJoinDocument(
   { plan, machine }: MachineGroupMember,

@@ -20,8 +20,8 @@ import {
 } from "../../schema/fields.js";
 
 /**
- * Existing network of the machines. The program creates only ports in it. It does not change or
- * delete the network, the subnet and the router.
+ * Existing network of the machines. The program creates only ports in this network. The program
+ * does not change or delete the network, its subnet and its router.
  */
 const existingNetworkSchema = strictObject({
   network: nonEmptyTextField("a network").meta(
@@ -141,7 +141,7 @@ export const externalNetworkSchema = nonEmptyTextField("the external network")
   );
 
 /**
- * Returns an error if `externalNetworkSchema` is missing although the program creates the network,
+ * Returns an error if `externalNetwork` is missing although the program creates the network,
  * because the new network's router needs a gateway.
  */
 export function findMissingExternalNetworkError(written: unknown): string | undefined {

@@ -36,8 +36,8 @@ interface Written {
 }
 
 /**
- * Reports settings that contradict the pod network `cloud-routes`. Its routes are on the cluster's
- * router, where the cloud controller sets them.
+ * Reports settings that contradict the pod network `cloud-routes`. With this pod network, the cloud
+ * controller sets routes on the cluster's router.
  */
 export function findCloudRoutesConflicts(of: Written): z.core.$ZodRawIssue[] {
   const { podNetwork: chosen, cloudController, network, endpoint } = of;
@@ -117,7 +117,7 @@ export function findAdvertisedIpConflicts({
 
 /**
  * Reports `samples` if the program deploys no pod network. The samples' pods would wait until the
- * user deploys one.
+ * user deploys a pod network.
  */
 export function findSamplesConflicts({
   podNetwork: chosen,

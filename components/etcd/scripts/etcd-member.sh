@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # Makes this machine an etcd member, or checks that it is a member. etcd is a static pod that
 # kubeadm writes. A kubelet without an API server runs the static pod.
-# Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. Only with
-# `create` may the machine start a new etcd cluster: a recreated machine joins the other members or
-# fails.
+# Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. The
+# machine may start a new etcd cluster only with `create`. A recreated machine joins the other
+# members or fails.
 # Result: {"member": NAME}.
 # States: member -> check that etcd answers; no member, or an interrupted start or join -> start a
 # new etcd cluster or join through another member.
@@ -81,8 +81,8 @@ join_etcd() {
   local cluster='' certificate='' key=''
   [[ -n $PEERS ]] ||
     die "$NODE_NAME was created again, and etcd had no other member, so its data are lost; run restore with a backup, or destroy --abandon and up"
-  # The answering member first removes this machine's former member from etcd. Only then may
-  # forget_data delete the local data.
+  # The member that answers first removes this machine's former member from etcd. forget_data must
+  # not delete the local data before that.
   poll 300 ask_to_join ||
     die "no member of etcd accepts $NODE_NAME as a member; start a majority of the members and run up again"
   forget_data
@@ -118,7 +118,8 @@ containers_of_etcd() { timeout "$((20 * factor))" crictl ps --quiet --state runn
 start_member() {
   local document=${KUBEADM_ETCD//@STATE@/$1} phase
   write "$volatile/etcd.yaml" 0644 "${document//@INITIAL_CLUSTER@/$2}"
-  # kubeadm keeps existing certificates, but the CA from the other member must sign new ones.
+  # Deletes existing certificates, because kubeadm would keep them. The CA from the other member
+  # must sign new certificates.
   rm -f "$pki/server.crt" "$pki/server.key" "$pki/peer.crt" "$pki/peer.key"
   for phase in "certs etcd-ca" "certs etcd-server" "certs etcd-peer" "etcd local"; do
     # shellcheck disable=SC2086 # two words
