@@ -9,7 +9,7 @@ type Kubernetes = Pick<ClusterSpec["kubernetes"], "apiServer"> & {
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
 /**
- * Directory on control planes. It contains only the files with the encryption key
+ * Directory on control planes that contains only the files with the encryption key
  * (scripts/install-encryption.sh).
  */
 export const encryptionDirectory = "/etc/kubernetes/stackadm-encryption";
@@ -51,8 +51,8 @@ export function getEncryptionFlags(kubernetes: Kubernetes): Flags | undefined {
 /**
  * Returns the two encryption files for scripts/install-encryption.sh as `DIGEST ENCRYPTS PLAIN`.
  * ENCRYPTS and PLAIN are the contents in base64. With either file, the API server can read
- * encrypted and plain Secrets. With ENCRYPTS, it writes encrypted Secrets. With PLAIN, it writes
- * plain Secrets. Returns "" without an encryption key.
+ * encrypted and plain Secrets. The API server writes encrypted Secrets with ENCRYPTS, and plain
+ * Secrets with PLAIN. Returns "" without an encryption key.
  */
 export function renderEncryptionFiles(kubernetes: Kubernetes): string {
   const key = keyOf(kubernetes);

@@ -62,7 +62,7 @@ export const addSkipAwaitAnnotation = <
 
 /**
  * Annotation of a Service with a load balancer. Pulumi then counts the Service as ready as soon as
- * it has an address. The annotation is wrong for a Service whose address may change.
+ * the Service has an address. Do not use the annotation for a Service whose address may change.
  *
  * By default, the Kubernetes provider also waits for the Service's pods, and then another 10 s.
  * That wait is not needed, because the resource that creates the pods already waits for them.
@@ -78,11 +78,11 @@ export function buildFieldEnvVar(name: string, fieldPath: string): EnvVar {
 }
 
 /**
- * Returns the variables that make a client use the host name of the API, which the machine's
- * /etc/hosts contains. The client must run in a pod on the host network, because the Service of the
- * API works only after kube-proxy has started. The pod needs the label {@link apiByNameLabel}.
- * Calico cannot use these variables, because it would write the name in brackets, like an IPv6
- * address.
+ * Returns the variables that make a client use the host name of the API instead of the Service of
+ * the API. The Service works only after kube-proxy has started. The client must run in a pod on the
+ * host network, because the machine's /etc/hosts contains the name. The pod needs the label {@link
+ * apiByNameLabel}. Calico cannot use these variables, because it would write the name in brackets,
+ * like an IPv6 address.
  *
  * @param name host name of the API. Default: no variables, so the client uses the Service of the
  *   API

@@ -19,7 +19,7 @@ export interface RbacObjects {
   readonly namespaced?: { readonly role: Role; readonly roleBinding: RoleBinding };
 }
 
-/** Permissions of a service account. They must contain only what the account needs. */
+/** Permissions of a service account: only those that the account needs. */
 export interface RbacRights {
   readonly account: string;
   /** Namespace of the account. @default kube-system */
@@ -79,9 +79,8 @@ export function buildRbacRule(apiGroup: string, resources: string[], verbs: stri
 export const watchVerbs: string[] = ["get", "list", "watch"];
 
 /**
- * Times of leader election, in seconds. With client-go's defaults (lease 15, renew 10), every
- * controller would restart when a slow disk blocks etcd for ten seconds. That happens with shared
- * storage.
+ * Times of leader election, in seconds. On shared storage, a slow disk can block etcd for ten
+ * seconds. With client-go's defaults (lease 15, renew 10), every controller would then restart.
  */
 export const leaderElectionTimes = { lease: 45, renew: 30, retry: 5 };
 

@@ -1,6 +1,6 @@
 /**
  * Time limits in minutes for the creation of objects in the cloud. `timeoutFactor` does not change
- * these limits, because it is for slow machines and not for a slow cloud.
+ * these limits, because `timeoutFactor` is for slow machines and not for a slow cloud.
  */
 export const creationTimeoutMinutes = { server: 30, volume: 20, loadBalancer: 15 } as const;
 

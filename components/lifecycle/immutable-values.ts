@@ -58,9 +58,10 @@ export interface FrozenValuesArgs {
 export const frozenValuesName = "frozen";
 
 /**
- * Frozen values of a cluster, which are in plain text in the state. While the cluster exists, every
- * preview or update refuses to change them, whichever tool runs it. This resource must be created
- * before all others. Otherwise, an update could change other resources before the refusal.
+ * Frozen values of a cluster, stored in plain text in the state. While the cluster exists, every
+ * preview or update refuses a change of these values, in stackadm and in plain Pulumi. This
+ * resource must be created before all other resources. Otherwise, an update could change other
+ * resources before the refusal.
  */
 export class FrozenValues extends GuardedValues {
   /**
@@ -172,8 +173,8 @@ function frozenIds(
 /** Contents of a cluster's state before the run. */
 interface Before {
   /**
-   * Whether the Kubernetes API has ever answered. If it has, the state contains a Kubernetes
-   * provider. If it has not, the first `up` failed, and a corrected value destroys nothing.
+   * Whether the Kubernetes API has ever answered. If so, the state contains a Kubernetes provider.
+   * If the API has never answered, the first `up` failed, and a corrected value destroys nothing.
    */
   readonly lived: boolean;
   /**

@@ -11,7 +11,7 @@ import { awaitOutput } from "../pulumi/await-output.js";
 
 /**
  * Returns whether a server's generation differs from the wanted generation. A server of an early
- * release has no generation in its metadata. It counts as generation 0.
+ * release has no generation in its metadata and counts as generation 0.
  */
 const isOlder = (made: string | undefined, wanted: number): boolean =>
   made !== undefined && (made === "" ? wanted > 0 : made !== String(wanted));
@@ -28,7 +28,7 @@ interface Waiting {
 
 /**
  * Order in which a run replaces or changes machines, one machine at a time. A machine is changed
- * after all machines before it are done. This needs no lock: an input of the machine (generation,
+ * after all machines before it are done. No lock is needed: an input of the machine (generation,
  * version or text) becomes known only when the machine may change, and the engine waits for the
  * input.
  */
@@ -215,8 +215,9 @@ export class Rollout {
 
   /**
    * Returns the machines that come before this machine. Machines that are not replaced come first.
-   * If one of them is missing, it is created again before another machine is drained. The order is
-   * the same for every kind of change, because otherwise two machines could wait for each other.
+   * If such a machine is missing, the run creates it again before another machine is drained. The
+   * order is the same for every kind of change, because otherwise two machines could wait for each
+   * other.
    */
   private before(machine: string, existing: ExistingGenerations | undefined): readonly Waiting[] {
     const order = this.#machines.filter(({ role }) => !needsMajority(role));

@@ -1,6 +1,6 @@
 /**
- * Failures of scripts that are caused by their machine. The classes here decide whether a script
- * starts again. If not, they report the reason.
+ * Handles failures of scripts that their machine caused. {@link ScriptRetries} decides whether a
+ * script starts again, and otherwise reports the reason.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
@@ -26,8 +26,8 @@ export class ScriptRetries {
   ) {}
 
   /**
-   * Returns whether the script starts again after a failure. If the machine prevents this, reports
-   * the machine's failure.
+   * Returns whether the script starts again after a failure. If the machine prevents a new start,
+   * reports the machine's failure.
    */
   async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
     const told = parseSshFailure(failure.errors[0] ?? "");
@@ -73,8 +73,8 @@ export class ScriptRetries {
   }
 
   /**
-   * Returns whether the program tries again to connect to a machine that does not answer. It does
-   * if the machine may still be booting.
+   * Returns whether the program tries again to connect to a machine that does not answer. Returns
+   * true if the machine may still be booting.
    */
   async #afterSilence(
     failure: pulumi.ErrorHookArgs,

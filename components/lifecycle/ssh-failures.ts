@@ -17,10 +17,10 @@ export type SshFailure =
   "silent" | "silent proxy" | "wrong host key" | "cut off" | "unclear" | "other";
 
 /**
- * Errors of the plugin for a connection that ended. It may end while a script runs, while files are
- * copied, before a script begins, or because systemd stops sudo before sshd. Source: pulumi-command
- * 1.2.1, provider/pkg/provider/remote/commandOutputs.go and copyController.go,
- * golang.org/x/crypto/ssh, and github.com/pkg/sftp 1.13.6.
+ * Errors of the plugin for a connection that ended. The connection may end while a script runs,
+ * while files are copied, or before a script begins. The last reason is that systemd stops sudo
+ * before sshd. Source: pulumi-command 1.2.1, provider/pkg/provider/remote/commandOutputs.go and
+ * copyController.go, golang.org/x/crypto/ssh, and github.com/pkg/sftp 1.13.6.
  */
 const endings = [
   /^wait: remote command exited without exit status/,

@@ -48,8 +48,8 @@ export interface UnreachableServer {
 
 /**
  * Machines whose server was created but never answered on SSH. The engine treats such a server as
- * complete. So the program marks the server in its metadata, and the next run of any user of the
- * project replaces it.
+ * complete. The program therefore marks the server in its metadata. The next run of any user of the
+ * project then replaces the server.
  */
 export class UnreachableServers {
   /** IDs of the servers on which a script has finished in this run. */
@@ -59,8 +59,8 @@ export class UnreachableServers {
    * Creates an object for one run.
    *
    * @param operator access to Nova, to find out why a machine fails. Default: no access
-   * @param servers servers in Nova. Default: unknown. Then no server is marked, because the next
-   * run would not see the mark
+   * @param servers servers in Nova. Default: unknown. If the servers are unknown, no server is
+   *   marked, because the next run would not see the mark
    * @param patience time limits for connections
    */
   constructor(
@@ -227,9 +227,9 @@ export class UnreachableServers {
   }
 
   /**
-   * Tests a login on the SSH route of a failed script and returns what to do. The script runs again
-   * if the machine answers. It also runs again if only the proxy answers, because the next error
-   * then shows which of the two machines fails.
+   * Tests a login on the SSH route of a failed script. Returns "again" if the machine answers. Also
+   * returns "again" if only the proxy answers, because the next error of the script then shows
+   * whether the machine or the proxy fails.
    */
   async ask(
     connection: pulumi.Unwrap<SshConnection>,

@@ -139,8 +139,8 @@ const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): re
 
 /**
  * Looks up everything that the cluster needs. Runs before anything is created. Throws one error
- * that lists all missing objects. If the cloud cannot be used at all, throws an error with this
- * reason instead.
+ * that lists all missing objects. If the cloud cannot be used at all, throws an error with the
+ * reason.
  *
  * @param operator access to Nova, to list the cluster's servers. Default: no servers are listed
  */

@@ -12,8 +12,8 @@ import { collectStackOwnedObjects, readStateBeforeRun } from "../pulumi/recorded
 
 /**
  * Finds a floating IP. Returns a problem if the floating IP is not in the project. Also returns a
- * problem if a port outside the cluster uses the floating IP, because Neutron would move it from
- * that port without a warning.
+ * problem if a port outside the cluster uses the floating IP, because Neutron would move the
+ * floating IP from that port without a warning.
  */
 export async function findFloatingIp(
   { address, path }: WantedFloatingIp,

@@ -83,9 +83,9 @@ dwindle() {
   done
 }
 
-# delete_some API-VERSION KIND [FLAG...]: deletes the first hundred objects on standard input whose
-# state is `there`; with flags, whose state is `going`. Later calls delete the other objects and
-# repeat deletions that the API server refused.
+# delete_some API-VERSION KIND [FLAG...]: deletes the first hundred objects on standard input.
+# Without flags, deletes objects whose state is `there`; with flags, objects whose state is `going`.
+# Later calls delete the other objects and repeat deletions that the API server refused.
 delete_some() {
   local version=$1 kind=$2 which=there documents answer
   shift 2

@@ -25,7 +25,7 @@ keep_frozen() {
       wrong+="; cluster.$path: ${kept[$path]} cannot become $value"
     fi
   done <<<"$FROZEN"
-  # Deletes this value, which a release without upgrades recorded.
+  # Deletes the Kubernetes version, which a release without upgrades recorded.
   unset 'kept[kubernetes.version]'
   [[ -z $wrong ]] ||
     die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and create it again"

@@ -18,7 +18,7 @@ RuntimeDirectoryPreserve=yes
 ExecStart=/usr/bin/flock --wait $((600 * factor)) $volatile/lock $program renew
 TimeoutStartSec=$((4200 * factor))
 UNIT
-  # Every hour, because some machines are off at night.
+  # The timer runs every hour, because some machines are off at night.
   write "$units/stackadm-certificates.timer" <<UNIT
 [Timer]
 OnCalendar=*-*-* *:$RENEWAL_MINUTE:00

@@ -35,8 +35,8 @@ encrypted_elsewhere() {
   ask_peers 60 encrypts "$digest"
 }
 
-# Marks this node as able to decrypt, because the manifest of its API server names the file now.
-# Starts to encrypt as soon as all control planes can decrypt.
+# Marks this node as able to decrypt, because the manifest of its API server now contains the path
+# of the encryption file. Starts to encrypt as soon as all control planes can decrypt.
 converge_encryption() {
   local digest encrypts
   if [[ -z $ENCRYPTION ]]; then

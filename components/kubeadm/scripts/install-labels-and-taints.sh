@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Keeps the labels and taints of machine groups on their nodes. A ConfigMap stores the labels and
-# taints, so that all control planes set the same values. set-labels-and-taints.sh sets the labels
-# and taints on each control plane: now, for every joining machine (issue-join-credentials.sh), and
-# every minute. Library of control-plane.sh. Values: NODE_MARKS, MARKS_SCRIPT.
+# taints, so that all control planes set the same values. set-labels-and-taints.sh runs on each
+# control plane: now, for every joining machine (issue-join-credentials.sh), and every minute.
+# Library of control-plane.sh. Values: NODE_MARKS, MARKS_SCRIPT.
 
 keep_marks() {
   local program=/usr/local/sbin/stackadm-marks

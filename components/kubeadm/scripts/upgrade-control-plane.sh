@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
-# Defines the functions of upgrade-node.sh for a control plane. Library of control-plane.sh, after
-# upgrade-node.sh.
+# Defines the functions that upgrade-node.sh calls on a control plane. Library of control-plane.sh,
+# after upgrade-node.sh.
 # Values: KUBEADM_INIT, empty except on the first control plane, which is upgraded first; PATCHES;
 # RETIRE_SCRIPT, the program that drains nodes, also workers (drain-for-upgrade.sh).
 
@@ -89,15 +89,16 @@ restores() {
     die "the API server of $NODE_NAME did not make the node schedulable again"
 }
 
-# Waits until CoreDNS and kube-proxy run with the new version, if they exist. kubeadm upgrades them
-# with the last API server, but does not wait.
+# Waits until CoreDNS and kube-proxy run with the new version, if they exist. kubeadm upgrades
+# CoreDNS and kube-proxy together with the last API server, but does not wait for their pods.
 settles() {
   [[ -z $(in_system deployment/coredns) ]] || poll "$dns_within" dns_rolled || unsettled deployment/coredns
   [[ -z $(in_system daemonset/kube-proxy) ]] || await_proxies "$proxies_within" || unsettled daemonset/kube-proxy
 }
 
-# Upgrades CoreDNS and kube-proxy if kubeadm has not upgraded them. kubeadm upgrades them with the
-# last control plane, unless the last control plane was lost and joined again with the new version.
+# Upgrades CoreDNS and kube-proxy if kubeadm has not upgraded them. kubeadm upgrades CoreDNS and
+# kube-proxy together with the last control plane. If the last control plane was lost and joined
+# again with the new version, kubeadm does not upgrade them.
 catches_up() {
   local proxies servers=''
   poll 60 proxy_version || die "the API server of $NODE_NAME does not return the version of kube-proxy"

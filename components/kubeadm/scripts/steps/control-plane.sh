@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # Makes this machine a control plane of the cluster, or checks that it is a control plane. Prints
 # facts that other machines need.
-# Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. Only with
-# `create` may the machine start a new cluster: a recreated machine joins the other control planes
-# or fails.
+# Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. The
+# machine may start a new cluster only with `create`. A recreated machine joins the other control
+# planes or fails.
 # Result: {"caCertHash", "kubeconfig" (base64), "name", "node", "uid", "kubernetes" (its version)}.
 # States: control plane -> print the facts; kubeadm running -> wait for it; kubeadm init failed, but
 # its API server answers -> run the rest of kubeadm init; failed in another way -> reset the machine
@@ -165,8 +165,8 @@ answers_first() {
   [[ $(timeout "$((20 * factor))" kubectl --kubeconfig "$first_admin" --server "https://$ADDRESS:6443" get --raw /readyz) == ok ]]
 }
 
-# Prints a digest of the settings of kubeadm init. The settings include the encryption key, so the
-# file does not contain them. Ignores times and patches that depend on timeoutFactor, so that
+# Prints a digest of the settings of kubeadm init. Only this digest is stored, because the settings
+# include the encryption key. Ignores times and patches that depend on timeoutFactor, so that
 # kubeadm init on a slow machine can continue with a larger factor.
 settings_of_init() {
   printf '%s\n' "$KUBEADM_INIT" "$CONFIGURATION_FILES" "$PATCHES" "$ENCRYPTION" |
@@ -196,10 +196,11 @@ join_cluster() {
 }
 
 # Starts kubeadm join. The control plane that issues the token first removes the former etcd member
-# of this machine. Only after that may clean_up_after delete the local etcd data.
+# of this machine. clean_up_after must not delete the local etcd data before that.
 start_join() {
-  # Waits 120 s for each control plane. A slow control plane continues its work after a shorter
-  # limit, and a request to a second control plane would upload the certificates with another key.
+  # Waits 120 s for each control plane. With a shorter limit, a slow control plane would continue
+  # its work after the limit. The request to a second control plane would then upload the
+  # certificates with another key.
   poll 300 ask_for_token 120 ||
     die "no other control plane issues join credentials for $NODE_NAME; start enough control planes for a majority of etcd and run up again"
   same_authority

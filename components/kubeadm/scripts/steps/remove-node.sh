@@ -5,9 +5,10 @@
 # States: node Ready -> drained; no node, node of another server, or node not Ready (kubelet would
 # never stop its pods) -> nothing.
 # If a node cannot be drained, the script makes it schedulable again, and the machine keeps its
-# server. The script does not delete the Node object: after an interrupted run the machine may stay
-# in the cluster, and its kubelet would not register again. The cloud controller deletes the Node
-# object after the server, or the join of a new server does (issue-join-credentials.sh).
+# server. The script does not delete the Node object. After an interrupted run, the machine may
+# remain in the cluster, and its kubelet would not create the Node object again. When the server is
+# deleted, the cloud controller deletes the Node object. The join of a new server also deletes it
+# (issue-join-credentials.sh).
 # Values: see leaveVariables in kubeadm/node-scripts.ts.
 
 readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
