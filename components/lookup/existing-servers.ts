@@ -42,9 +42,10 @@ export async function findServers(
 }
 
 /**
- * Decides which servers with the mark "never answered" are replaced. Only the state contains what
- * happened since. A server on which a script has finished is part of the cluster, so it is kept and
- * its mark is removed. A server that is not in this state is not touched.
+ * Decides which servers with the mark "never answered" are replaced. The state shows whether a
+ * script has finished on the server after the mark was set. A server on which a script has finished
+ * is part of the cluster, so the server is kept and its mark is removed. A server that is not in
+ * this state is not changed.
  */
 async function judged(
   client: CloudClient,

@@ -7,9 +7,9 @@ import type { Credential } from "../../openstack/auth/credential.js";
 import type { PinnedFileDirectories } from "./pinned-files.js";
 
 /**
- * Access of the user who runs the program: login to the cloud, ssh-agent and local files. The
- * program uses it to find out why a machine fails, and which machines must be replaced. The context
- * never decides which resources exist.
+ * Access of the user who runs the program: login to the cloud, ssh-agent and local files. With this
+ * access, the program finds out why a machine fails, and which machines must be replaced. The
+ * context never decides which resources exist.
  */
 export interface LocalContext {
   /**

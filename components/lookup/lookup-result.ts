@@ -13,8 +13,8 @@ export interface FoundObject {
   readonly name?: string;
 }
 /**
- * Reason why a lookup failed. `named` is true if a setting is wrong, for example a name. It is
- * false if the cloud could not answer.
+ * Reason why a lookup failed. `named` is true if a setting is wrong, for example a name, and false
+ * if the cloud could not answer.
  */
 export interface LookupProblem {
   readonly problem: string;

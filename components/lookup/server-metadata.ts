@@ -56,7 +56,7 @@ export const listServers = (client: CloudClient, cluster: string) =>
   });
 
 /**
- * Cluster name, and contents of the stack's state. They distinguish the cluster's servers from
+ * Cluster name and contents of the stack's state, which distinguish the cluster's servers from
  * servers of another cluster with the same name.
  */
 export interface OwnCluster {
@@ -96,7 +96,7 @@ function ownOf<Server extends ListedServer>(
   }, sure);
 }
 
-/** Returns what the metadata say about the listed servers that belong to the cluster. */
+/** Returns those listed servers that belong to the cluster, with the facts in their metadata. */
 export function selectClusterServers(
   servers: readonly ListedServer[],
   own: OwnCluster,

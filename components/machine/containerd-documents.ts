@@ -20,7 +20,7 @@ export const pausePlaceholder = "@PAUSE@";
 const ownParts = "/etc/containerd/conf.d/*.toml";
 
 /**
- * Returns config.toml of containerd 2 (format version 3). It contains only values that differ from
+ * Returns config.toml of containerd 2 (format version 3), with only those values that differ from
  * containerd's defaults.
  */
 export function renderContainerdConfig({

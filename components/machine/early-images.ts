@@ -21,8 +21,8 @@ export function getEarlyImages(
   const own = replaced(spec, role).flatMap((name) => kubernetes.images[name] ?? []);
   if (!node) return own;
   const images = createImageTable(kubernetes.version, kubernetes.registry, kubernetes.images);
-  // The images of Cinder CSI come last, because a node becomes Ready without them. It cannot become
-  // Ready without the pod network and the cloud controller.
+  // The images of Cinder CSI come last, because a node becomes Ready without Cinder CSI. A node
+  // does not become Ready without the pod network and the cloud controller.
   const wanted = [
     ...getPodNetworkTraits(podNetwork).images,
     ...addonImages,

@@ -63,8 +63,8 @@ export interface MachineGroupMember {
 /** Arguments of the script that runs before a machine's server is deleted. */
 export interface LeaveScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
   /**
-   * Machine on which the script runs. It must outlive the machine that leaves. The last machine of
-   * a cluster never leaves. Its survivor is the machine itself.
+   * Machine on which the script runs. This machine must exist longer than the machine that leaves.
+   * The last machine of a cluster never leaves, so its survivor is the machine itself.
    */
   readonly survivor: MachineGroupMember;
   /** Steps that the survivor runs. If there are none, no script is created. */
@@ -81,8 +81,8 @@ interface ScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
 }
 
 /**
- * Base class of a group of machines. It creates a server group, and for each machine its ports,
- * volumes, server and scripts.
+ * Base class of a group of machines. The class creates a server group, and for each machine its
+ * ports, volumes, server and scripts.
  */
 export abstract class MachineGroup extends Component {
   readonly members: readonly MachineGroupMember[];

@@ -228,8 +228,8 @@ export class Machine extends Component {
       openstack.compute.Instance,
       "server",
       {
-        // Sets powerState to its default value. If it was left out, the next run would remove this
-        // ignored input from the state. It would then write the whole state once for each server.
+        // Sets powerState to its default value. Without this input, the next run would remove the
+        // ignored input from the state, and would write the whole state once for each server.
         name: machine,
         configDrive: true,
         powerState: "active",
@@ -253,8 +253,9 @@ export class Machine extends Component {
       {
         // The old and the new server have the same name, so the old server is deleted first. A
         // server that Nova put into ERROR leaves an init error in the state, and `#initerror` makes
-        // Pulumi replace it. A failed update would leave the same error and also replace the
-        // server. Therefore changes of the inputs below are ignored.
+        // Pulumi replace this server. A failed update of a working server would leave the same
+        // error, and Pulumi would also replace the working server. Therefore changes of the inputs
+        // below are ignored.
         deleteBeforeReplace: true,
         replaceOnChanges: ["#initerror"],
         replacementTrigger: args.generation,
@@ -279,8 +280,8 @@ interface Parts {
 }
 
 /**
- * Returns the host key. Unless machines of the role keep their host key, it is derived from the
- * generation. The key is then known only when the generation is.
+ * Returns the host key, which depends on the generation unless machines of the role keep their host
+ * key. A key that depends on the generation becomes known together with the generation.
  */
 const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
   pulumi
@@ -332,7 +333,7 @@ const hintsOf = ({
   ];
 };
 
-/** Returns the user data for cloud-init. They contain the machine's SSH host key. */
+/** Returns the user data for cloud-init, including the machine's SSH host key. */
 function userDataOf(
   { plan, login, failed, admin }: MachineArgs,
   { adminPort, key: hostKey }: Parts,

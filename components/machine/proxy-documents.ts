@@ -72,8 +72,8 @@ function withNames(entries: readonly string[], urls: readonly string[]): string[
 const schemes = ["http", "https"] as const;
 
 /**
- * Returns an environment file for systemd and shells. It contains each variable in upper case and
- * in lower case, because some programs read only one of the two.
+ * Returns an environment file for systemd and shells. The file contains each variable in upper case
+ * and in lower case, because some programs read only one of the two.
  */
 function environment(proxies: ProxyUrls, direct: readonly string[]): string {
   const values = {
@@ -116,8 +116,9 @@ function curlConfiguration(proxy: string | undefined, direct: readonly string[])
 export function renderProxyFiles(spec: ProxySpec, proxies: ProxyUrls): string {
   const direct = getProxyExceptions(spec);
   const { source, key } = spec.kubernetes.packages.containerd;
-  // containerd never downloads its own package, so its environment file does not contain these
-  // hosts. Changed variables in the environment file would restart containerd.
+  // containerd never downloads its own package. Its environment file therefore does not contain the
+  // hosts of `source` and `key`. Changed variables in the environment file would restart
+  // containerd.
   const named = withNames(direct, [source, key]);
   const files = {
     apt: aptConfiguration(proxies, named),

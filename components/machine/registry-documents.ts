@@ -7,7 +7,7 @@ type Registry = Pick<
 >;
 
 /**
- * Directory with one subdirectory for each registry host. containerd reads it
+ * Directory that containerd reads, with one subdirectory for each registry host
  * (scripts/prepare/containerd-registries.sh).
  */
 const certificates = "/etc/containerd/certs.d";
@@ -15,9 +15,7 @@ const certificates = "/etc/containerd/certs.d";
 /** Returns the host and port of an image prefix. */
 export const parseImagePrefixHost = (prefix: string): string => prefix.split("/")[0] ?? prefix;
 
-/**
- * Returns the host that serves a registry. It is the name of the registry, except for docker.io.
- */
+/** Returns the host that serves a registry: the name of the registry, except for docker.io. */
 const serverOf = (host: string): string => (host === "docker.io" ? "registry-1.docker.io" : host);
 
 /**

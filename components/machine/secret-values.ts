@@ -49,8 +49,8 @@ const mayHoldSecret = (text: string): boolean =>
   });
 
 /**
- * Returns whether a file of `registryFiles` may contain a secret in a URL (see `mayHoldSecret`).
- * This is never true for a file with a certificate, because it contains no URL.
+ * Returns whether a file of `registryFiles` may contain a secret in a URL (see `mayHoldSecret`). A
+ * file with a certificate contains no URL, so the result is false.
  */
 const fileMayHoldSecret = (files: string): boolean =>
   files

@@ -52,7 +52,7 @@ const boundedWait = {
   content: "[Service]\nTimeoutStartSec=300\n",
 };
 
-/** Returns the user data of a machine. They contain one secret, the host key. */
+/** Returns the user data of a machine, with one secret: the host key. */
 export function renderUserData({
   machine,
   login,

@@ -15,7 +15,7 @@ export type TrafficSource = { readonly group: SecurityGroupKey } | { readonly ra
 export interface FirewallRule {
   /**
    * Name of the Pulumi resource. A rule must keep its name when other rules are added or deleted,
-   * because Pulumi would otherwise replace it.
+   * because Pulumi would otherwise replace the rule.
    */
   readonly key: string;
   /** Security group that contains the rule. */
@@ -45,7 +45,7 @@ export interface FirewallPlan {
   readonly separate: readonly MachineRole[];
   /** Roles of the machines on which etcd runs. */
   readonly etcdOn: readonly MachineRole[];
-  /** Whether the cluster can have load balancers. They connect to node ports. */
+  /** Whether the cluster can have load balancers, which connect to node ports. */
   readonly balanced: boolean;
   /**
    * Octavia provider. OVN keeps the addresses of clients, so the rules must admit the clients to
@@ -65,7 +65,8 @@ export interface FirewallPlan {
 /** Rules that differ only in their source. */
 export type FirewallRow = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
   /**
-   * Part of the names of the rules. A changed name would replace the rules, so it must not change.
+   * Part of the names of the rules. The name must not change, because a changed name would replace
+   * the rules.
    */
   readonly name: string;
   readonly from: readonly TrafficSource[];
@@ -202,9 +203,9 @@ const ssh = { name: "ssh-onward", protocol: "tcp", ports: [22, 22] } as const;
 
 /**
  * Rule that lets control planes connect to each other by SSH in a cluster with a bastion. Without a
- * bastion, control planes are the entry machines. The rule for SSH from entry machines would then
- * be equal, and Neutron refuses a second equal rule. Both rules have the same resource name, so
- * Pulumi deletes the old rule before it creates the new one.
+ * bastion, control planes are the entry machines, so the rule for SSH from entry machines is equal
+ * to this rule. Neutron refuses a second equal rule. Both rules therefore have the same resource
+ * name. Pulumi then deletes the old rule before it creates the new rule.
  */
 const betweenControlPlanes: FirewallRow = {
   ...ssh,
@@ -270,8 +271,8 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
   const ports = { group: "node", from, ports: [30000, 32767] } as const;
   const reason = "Load balancers to node ports";
   const open = { ...ports, from: direct, reason: "Clients to node ports" };
-  // The same CIDR may be in both pairs of rules. Its rules then have the same name, and the last
-  // rule is used: the rule for load balancers.
+  // A CIDR may be in `from` and in `direct`. The two rules for this CIDR then have the same name,
+  // and the last rule is used: the rule for load balancers.
   return [
     { ...open, name: "node-ports-tcp", protocol: "tcp" },
     { ...open, name: "node-ports-udp", protocol: "udp" },
@@ -280,8 +281,8 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
     {
       name: "service-health",
       group: "node",
-      // kube-proxy serves health checks at port 10256. If the cluster has no load balancers of its
-      // own, the user's load balancer may check this port.
+      // kube-proxy serves health checks at port 10256. In a cluster without load balancers, a load
+      // balancer of the user may check this port.
       from: plan.balanced ? inside : direct,
       protocol: "tcp",
       ports: [10256, 10256],

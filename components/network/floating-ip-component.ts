@@ -78,8 +78,8 @@ export abstract class FloatingIpComponent extends Component {
   }
 
   /**
-   * Attaches an existing floating IP of the project. It does not have the cluster's tags, so the
-   * program never deletes it.
+   * Attaches an existing floating IP of the project. The floating IP does not get the cluster's
+   * tags, so the program never deletes it.
    */
   private attachExisting(
     { routerInterface }: ExternalConnection,

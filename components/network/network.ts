@@ -51,8 +51,8 @@ export interface ServicesNetworkSettings {
   readonly range: string;
   /**
    * External network from which Services get floating IPs. The router of the separate network is
-   * connected to it. Otherwise Neutron could not assign these floating IPs to ports in the separate
-   * network.
+   * connected to this external network. Otherwise Neutron could not assign these floating IPs to
+   * ports in the separate network.
    */
   readonly externalNetwork: NonNullable<ExternalConnection["externalNetwork"]>;
 }
@@ -89,9 +89,9 @@ export class Network extends Component {
   readonly mtu: pulumi.Output<number>;
   readonly outside: ExternalConnection;
   /**
-   * ID of the subnet. Its value is known only after the subnet is connected to the router.
-   * Resources that use floating IPs take this ID, so they are created after the connection and
-   * deleted before it.
+   * ID of the subnet. Known only after the subnet is connected to the router. Resources that use
+   * floating IPs take this ID. Pulumi therefore creates these resources after the connection, and
+   * deletes them before the connection is removed.
    */
   readonly routedSubnetId: pulumi.Output<string>;
   /**
@@ -188,8 +188,8 @@ export class Network extends Component {
 
   /**
    * Creates the IPv6 subnet and connects it to the router. The returned subnet ID comes from the
-   * router interface. So machines boot after the connection, because they ask the router for their
-   * addresses.
+   * router interface, so that machines boot only after the connection. Machines ask the router for
+   * their addresses when they boot.
    */
   private createIpv6(
     args: NetworkArgs,

@@ -54,7 +54,10 @@ export interface PlannedMachine {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Group of machines with the same settings. With `policy`, Nova places them on different hosts. */
+/**
+ * Group of machines with the same settings. With `policy`, Nova places the machines on different
+ * hosts.
+ */
 export interface PlannedGroup {
   readonly pool: string;
   readonly role: MachineRole;

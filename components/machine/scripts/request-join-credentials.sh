@@ -41,8 +41,8 @@ ask_peers() {
 }
 
 # ask_for_token [SECONDS]: requests a token. Sets `token` and `authority`, and `certificate_key` if
-# this machine may receive the key. SECONDS is short, so that after a control plane that hangs, time
-# remains for the other control planes.
+# this machine may receive the key. SECONDS is short. If one control plane hangs, time remains to
+# ask the other control planes.
 ask_for_token() {
   ask_peers "${1:-60}" token >"$asking/answer" || return 1
   # shellcheck disable=SC2034 # read by the scripts that come after this one

@@ -3,9 +3,10 @@
 # running during updates. Library of prepare.sh and bastion-logins-and-updates.sh.
 # Value: SECURITY_UPDATES, `yes` or `no`.
 
-# Enables or disables the updates, after the packages of Kubernetes are held. Before, user data
-# (user-data.ts) disable the updates, because an update would hold apt's lock. cloud-init may write
-# the file from user data again, so the name of the file here sorts after that name.
+# Enables or disables the updates, after the packages of Kubernetes are held. Until then, a file
+# from user data (user-data.ts) disables the updates, because an update would hold apt's lock.
+# cloud-init may write the file from user data again. The name of the file here sorts after the name
+# of that file, so that the settings here take precedence.
 security_updates() {
   local enable=0
   if [[ $SECURITY_UPDATES == yes ]]; then

@@ -7,8 +7,8 @@
 # an emulated processor.
 readonly slow_loop=100 slowest_factor=5
 
-# Writes the factor by which the scripts on this machine multiply their time limits. This is the
-# larger of TIMEOUT_FACTOR and the measured factor. Reports a measured factor that is larger than
+# Writes the factor by which the scripts on this machine multiply their time limits: the larger of
+# TIMEOUT_FACTOR and the measured factor. Reports a measured factor that is larger than
 # TIMEOUT_FACTOR. Measures the speed only once, before Kubernetes uses the processor.
 timeouts() {
   local took measured=1
@@ -78,8 +78,9 @@ compare_clock() {
   die "the clock of $(hostname) is ${off#-} s $word, and no time service has set it: every certificate would be refused; let the machine reach a time server (UDP port 123), or have cloudInit name one that it reaches (\`ntp: {servers: [...]}\`) and raise the generation of the machine; then run up again"
 }
 
-# Prints the seconds by which this clock is ahead; negative if it is behind. A cache sends the Date
-# of the origin server, and in Age the seconds since it received the answer.
+# Prints the seconds by which this clock is ahead; negative if this clock is behind. If a cache
+# answers, the header Date contains the time of the origin server, and the header Age contains the
+# seconds since the cache received this answer.
 clock_off() {
   local answer date now age
   answer=$(time_at "$PACKAGES_URL") || return 1

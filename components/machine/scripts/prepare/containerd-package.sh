@@ -4,7 +4,7 @@
 # Values: CONTAINERD_SERIES, CONTAINERD_SOURCE, CONTAINERD_KEY, CONTAINERD_KEY_FINGERPRINT.
 #
 # The machine never lists the other repository as a source. apt reads this repository with separate
-# lists, so that other packages of the repository never replace a package, neither now nor in later
+# lists, so that no other package of this repository is ever installed, neither now nor in later
 # updates. Preferences of apt cannot ensure this: a preference identifies a repository by its host,
 # and a mirror offers the distribution on the same host.
 

@@ -30,8 +30,8 @@ same_server() {
 
 mount_volume() {
   poll 60 find_volume || die "the volume $id for $path is not attached to $(hostname); detach it from elsewhere, or delete the server and run \`npx stackadm up --refresh\`"
-  # Without the volume, containerd and kubelet must not start and use the root disk. The machine
-  # still boots, so that the operator can look at it.
+  # Without the volume, containerd and kubelet must not start, because they would use the root disk.
+  # The machine still boots, so that the operator can examine it.
   write "/etc/systemd/system/$unit.service.d/10-stackadm-$purpose.conf" 0600 <<UNIT
 [Unit]
 RequiresMountsFor=$path

@@ -40,7 +40,7 @@ prepare() {
 wait_for_cloud_init() {
   local code=0
   command -v cloud-init || return 0
-  # The user's parts of cloud-init may first upgrade all packages.
+  # The time limit is long, because the user's parts of cloud-init may upgrade all packages.
   timeout "$((1200 * factor))" cloud-init status --wait || code=$?
   case $code in
     0) ;;
@@ -133,7 +133,7 @@ packages() {
     trust_packages
   fi
   extra_packages "${extra[@]}"
-  # Also necessary for a prebaked image.
+  # A prebaked image also needs this.
   apt_hold "${kubernetes_packages[@]}" containerd.io containerd "${extra[@]}"
 }
 

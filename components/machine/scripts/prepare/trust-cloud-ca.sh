@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Makes all programs on this machine that contact the cloud trust the cloud's private CA: downloads
-# and the user's scripts. Library of prepare.sh.
+# Makes all programs on this machine trust the cloud's private CA, for example downloads and the
+# user's scripts that contact the cloud. Library of prepare.sh.
 # Value: CLOUD_AUTHORITY, PEM.
 
 readonly cloud_authority=/usr/local/share/ca-certificates/stackadm-cloud.crt
