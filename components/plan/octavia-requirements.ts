@@ -1,6 +1,6 @@
 /**
- * Collects the Octavia providers, flavors and zones in a specification. A check asks Octavia
- * whether it offers them.
+ * Collects the Octavia providers, flavors and zones in a specification. A check then asks Octavia
+ * whether these providers, flavors and zones exist.
  */
 import type { OctaviaRequirements } from "../../openstack/checks/cluster-requirements.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";

@@ -46,8 +46,8 @@ export const listMachinesToReplace = (
 
 /**
  * Returns the generations of control planes and of machines that are not nodes, by path. The state
- * records them, so that the next run detects and checks a change. Leaves out groups in which all
- * machines have generation 0.
+ * contains these generations, so that the next run detects and checks a change. Leaves out groups
+ * in which all machines have generation 0.
  */
 export const getGenerationsToRecord = ({
   groups: [leading],

@@ -13,8 +13,8 @@ interface Mount {
 }
 
 /**
- * Mount point of each volume, by the volume's purpose. The root volume has none, because the
- * machine boots from it.
+ * Mount point of each volume, by the volume's purpose. The root volume has no mount point, because
+ * the machine boots from this volume.
  */
 export const mountsByVolumePurpose = {
   root: undefined,
@@ -41,8 +41,9 @@ const placed = ({ zone, ...volume }: VolumeSpec, machines = ""): VolumeSpec => (
 
 /**
  * Returns the volumes of a machine, the root volume first. A volume that the user sets for this
- * machine (`own`) replaces the group's volume with the same purpose. `zone` is the machine's zone.
- * If it is undefined, no volume has a placeholder for it (config/machines/volumes.ts).
+ * machine (`own`) replaces the group's volume with the same purpose. `zone` is the zone of the
+ * machine. If `zone` is undefined, no volume contains the placeholder for the zone
+ * (config/machines/volumes.ts).
  */
 export const planMachineVolumes = (
   { name: machine, zone }: { readonly name: string; readonly zone: string | undefined },
@@ -63,8 +64,8 @@ const slots = 25;
 
 /**
  * Returns how many volumes a node can attach in addition to its own volumes. All nodes report the
- * same number, so the machine with the most volumes of its own determines it. `interfaces` is the
- * number of network interfaces of a machine, because a second interface takes a slot, too.
+ * same number, so the number fits the machine with the most own volumes. `interfaces` is the number
+ * of network interfaces of a machine, because a second interface also takes a slot.
  */
 export function countAttachableVolumes(
   machines: readonly { readonly volumes: readonly PlannedVolume[] }[],

@@ -22,9 +22,10 @@ export interface CniConfigurationHookArgs {
 
 /**
  * Returns a postStart hook that waits until the CNI configuration is complete and then installs it
- * in one step. kubelet reports a node as Ready as soon as a configuration exists. If the node's pod
- * CIDR was still missing, the first pod would fail, and be retried only after 10 s. It would leave
- * a bridge without an address, on which the next pod would fail too.
+ * in one step. kubelet reports a node as Ready as soon as a configuration exists. With a
+ * configuration that lacks the node's pod CIDR, the first pod would fail, and kubelet would retry
+ * only after 10 s. The first pod would also leave a bridge without an address, and the next pod on
+ * this bridge would fail, too.
  */
 export function buildCniInstallHook({ when, from, as }: CniConfigurationHookArgs) {
   const target = `${cniDirectory}/${as}`;

@@ -170,8 +170,8 @@ const mapContainers =
 
 /**
  * Returns a change that replaces the images of all containers with copies in the registry or with
- * images of the user. It also makes Kubernetes report the last log lines of a failed container, and
- * a failed `up` shows them.
+ * images of the user. The change also makes Kubernetes report the last log lines of a failed
+ * container, so that a failed `up` shows these lines.
  */
 export const replaceImages = (registry: ImageRegistry | undefined, own?: OwnImages): Change =>
   mapContainers((container) => ({

@@ -45,8 +45,8 @@ export const suggestedPodNetworks = {
 } as const satisfies Record<string, PodNetworkKind>;
 
 /**
- * Namespaces of all pod networks that have a namespace of their own. The list does not depend on
- * the pod network of the cluster.
+ * Namespaces of all pod networks that have a separate namespace. The list does not depend on the
+ * pod network of the cluster.
  */
 export const podNetworkNamespaces = Object.values<{ readonly namespace?: string }>(
   podNetworkTable,

@@ -1,6 +1,6 @@
 /**
- * Traits of a pod network: what other parts of the program must know before it is deployed (pure
- * functions).
+ * Traits of a pod network: facts that other parts of the program need before the pod network is
+ * deployed (pure functions).
  */
 import type { z } from "zod";
 import type { PodAndServiceRanges, Ipv6AddressMode } from "../../base/ip-addresses.js";
@@ -12,14 +12,14 @@ import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
  */
 export interface PodNetworkTraffic {
   /**
-   * Part of the names of the firewall rules. A changed name would replace the rules, so it must not
-   * change.
+   * Part of the names of the firewall rules. The name must not change, because a changed name would
+   * replace the rules.
    */
   readonly name: string;
   /** Senders of the packets. */
   readonly from: "machines" | "pods" | { readonly range: string };
   /**
-   * Protocol of the packets. `4` is IPIP, because some clouds do not know a name for this protocol.
+   * Protocol of the packets. The number `4` means IPIP. Some clouds do not know a name for IPIP.
    * @default every protocol
    */
   readonly protocol?: "tcp" | "udp" | "4";
@@ -112,8 +112,8 @@ export interface PodNetworkRow<Options extends z.ZodType> {
   /** Schema of the options. */
   readonly options: Options;
   /**
-   * Text after the kind in the documentation. It says how the pod network treats packets of pods
-   * and network policies.
+   * Text after the kind in the documentation: how the pod network treats packets of pods and
+   * network policies.
    */
   readonly summary: string;
   /**

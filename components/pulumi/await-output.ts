@@ -15,8 +15,8 @@ export async function awaitOutput<T extends string | number>(output: pulumi.Outp
 
 /**
  * Returns an output with the value of `input` that becomes known only after `other`. A resource
- * that uses the output is created after the resource of `other`, but does not depend on it, so both
- * are deleted at the same time. A preview does not wait.
+ * that uses the output is created after the resource of `other`, but does not depend on that
+ * resource. Pulumi therefore deletes the two resources at the same time. A preview does not wait.
  */
 export const delayOutputUntil = (
   other: pulumi.Output<string> | undefined,

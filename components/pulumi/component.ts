@@ -3,8 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 type Constructor<Made, Args, Options> = new (name: string, args: Args, opts?: Options) => Made;
 
 /**
- * Base class of all components. A component is the parent of its children, and their names begin
- * with its name. Options that the caller passes for a child are kept.
+ * Base class of all components. A component is the parent of its children. The name of each child
+ * begins with the name of the component. Options that the caller passes for a child are kept.
  */
 export abstract class Component extends pulumi.ComponentResource {
   readonly #name: string;
@@ -47,8 +47,8 @@ export abstract class Component extends pulumi.ComponentResource {
   }
 
   /**
-   * Creates a child like `make`. All children that are created afterwards wait for this child. So
-   * do their descendants, because Pulumi registers a resource after its parent.
+   * Creates a child like `make`. All children that are created afterwards wait for this child. The
+   * descendants of those children also wait, because Pulumi registers a resource after its parent.
    */
   protected makeFirst<Made extends pulumi.Resource, Args, Options extends pulumi.ResourceOptions>(
     constructor: Constructor<Made, Args, Options>,

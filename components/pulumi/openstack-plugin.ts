@@ -18,9 +18,10 @@ const sdk = createRequire(__filename)("@pulumi/openstack/package.json") as { ver
 const sdkVersion = sdk.version.replace(/^v/, "");
 
 /**
- * Returns the `policies` of a server group: a list with one policy. {@link createPluginVersionOptions} converts
- * the list for plugins that take a string. In the SDK, `policies` is a list up to version 3 and a
- * string since version 4. The type `never` fits both.
+ * Returns the `policies` of a server group: a list with one policy. {@link
+ * createPluginVersionOptions} converts the list for plugins that take a string. In the SDK, the
+ * type of `policies` is a list up to version 3 and a string since version 4. The type `never` fits
+ * both versions.
  */
 export const toServerGroupPolicies = (policy: string): never => [policy] as never;
 

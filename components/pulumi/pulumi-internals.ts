@@ -2,11 +2,12 @@ import * as pulumi from "@pulumi/pulumi";
 
 /*
  * This file contains everything in the program that depends on private parts of Pulumi's Node SDK
- * or engine. Each function states the reason for it, and the public way that it replaces.
- * automation/pulumi/pulumi-internals.ts is another file, because the program also runs without
- * `automation/`: by `pulumi up` and in the user's own programs. Tests of the same name in
- * test/graph and test/engine check that Pulumi still works this way. `npm run test:newest` runs
- * them with the newest SDK and engine. See docs/decisions/0038-pulumi-internals.md.
+ * or engine. The comment of each function states why the function is needed, and which public
+ * function cannot be used. automation/pulumi/pulumi-internals.ts is another file, because the
+ * program also runs without `automation/`: by `pulumi up` and in the user's own programs. Tests of
+ * the same name in test/graph and test/engine check that Pulumi still works this way. `npm run
+ * test:newest` runs these tests with the newest SDK and engine. See
+ * docs/decisions/0038-pulumi-internals.md.
  */
 
 /**
@@ -16,8 +17,8 @@ import * as pulumi from "@pulumi/pulumi";
  * Reason: in a rollout, one machine waits for another, but their resources must not depend on each
  * other. The wait must also end if the other machine fails.
  *
- * Public way: `output.apply`. It does not call its function if the value is unknown or the resource
- * failed, so the caller would wait forever.
+ * Public way: `output.apply`. If the value is unknown or the resource failed, `apply` does not call
+ * its function, so the caller would wait forever.
  */
 export async function awaitSettledOutput<T extends string | number>(
   output: pulumi.Output<T>,
@@ -58,8 +59,8 @@ export const getCurrentRunKey = (): object | undefined => pulumi.runtime.getMoni
  * Reason: the program needs to know which objects exist. It replaces servers that never answered,
  * and refuses a change of an immutable value that would replace existing objects.
  *
- * Public way: a `StackReference` to the own stack. It has only the outputs of the program, not the
- * outputs of its resources.
+ * Public way: a `StackReference` to the own stack. A `StackReference` has only the outputs of the
+ * program, not the outputs of the program's resources.
  */
 export async function readOwnResources(): Promise<unknown> {
   // Throws in a program whose mocks name no organization.

@@ -52,14 +52,14 @@ export type Transform = (child: {
 }) => { readonly props: Record<string, unknown>; readonly opts?: pulumi.ResourceOptions };
 
 /**
- * Functions that change a cluster's resources, one for each type of resource. They are for settings
+ * Functions that change a cluster's resources, one for each type of resource. Use them for settings
  * without an argument: an additional tag, a scheduler hint, a volume.
  *
  * Do not change values that the cluster needs to work: names, groups, and the tags and metadata
- * that mark the cluster. Commands cannot be transformed, because the program reads their output and
- * they contain secrets. For your own scripts, write `steps`. The Kubernetes provider cannot be
- * transformed either: it has only the kubeconfig, from which your program can create another
- * provider.
+ * that mark the cluster. Commands cannot be transformed, because the program reads the output of
+ * commands, and commands contain secrets. For your own scripts, write `steps`. The Kubernetes
+ * provider cannot be transformed either. It has only the kubeconfig, from which your program can
+ * create another provider.
  */
 export type Transforms = { readonly [Kind in ChildKind]?: Transform };
 

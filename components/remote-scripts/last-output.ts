@@ -14,9 +14,9 @@ interface Script {
 }
 
 /**
- * Returns the standard output of a script, for a preview. If the script would run again, this is
- * the output in the state. If the script ran on another server or did not finish, the output stays
- * unknown.
+ * Returns the standard output of a script, for a preview. If the script would run again, returns
+ * the output in the state. If the script ran on another server or did not finish, the output
+ * remains unknown.
  */
 export const getLastScriptOutput = (
   script: Script,

@@ -25,7 +25,7 @@ export interface SshEndpoint {
    */
   readonly hostKey: pulumi.Input<string>;
   /**
-   * Name of the machine. If it is a proxy and does not answer, the program looks up its server in
+   * Name of the machine. If a proxy does not answer, the program looks up the proxy's server in
    * Nova under this name.
    */
   readonly machine: string;
@@ -70,8 +70,8 @@ const connectionOf = ({ proxy, ...machine }: SshConnection) => ({
 /**
  * Scripts of a machine in one file, which the plugin copies to the home directory of the login
  * user. The plugin copies the file only if its hash or its remote path changes. The remote path
- * therefore contains the server's ID. The path on this machine is also in the state, but a change
- * of it has no effect.
+ * therefore contains the server's ID. The state also contains the path on this machine, but a
+ * change of the path on this machine has no effect.
  */
 export class CopiedScripts extends command.remote.CopyToRemote {
   constructor(
@@ -95,7 +95,7 @@ export class CopiedScripts extends command.remote.CopyToRemote {
 interface ScriptArgs {
   /**
    * Connection to the machine. The server's ID is passed to the script as SERVER_ID, so the script
-   * runs again on a new server. It does not run again for a new server of the proxy.
+   * runs again on a new server. The script does not run again for a new server of the proxy.
    */
   readonly connection: SshConnection;
   readonly step: ScriptStep;
@@ -108,9 +108,9 @@ interface ScriptArgs {
 
 /**
  * Script that runs on a machine. With `up`, the script runs when the resource is created and
- * whenever an input changes. It uses the copied scripts. With `delete`, it runs once, when the
- * resource is deleted. It then sends its own text, because the machine may have been replaced since
- * the resource was created.
+ * whenever an input changes. The command then uses the copied scripts. With `delete`, the script
+ * runs once, when the resource is deleted. The command then sends the text of the script, because
+ * the machine may have been replaced since the resource was created.
  */
 export type RemoteScriptArgs = ScriptArgs &
   ({ readonly when: "up"; readonly copied: CopiedScripts } | { readonly when: "delete" });
@@ -161,8 +161,8 @@ export class RemoteScript extends command.remote.Command {
   }
 
   /**
-   * Returns one value of the script's result, which is the last line of its output, in JSON. The
-   * value is secret. It becomes known after the script has run.
+   * Returns one value of the script's result, which is the last line of the script's output, in
+   * JSON. The value is secret and becomes known after the script has run.
    */
   result(key: string): pulumi.Output<string> {
     return pulumi.secret(this.stdout).apply((line) => valueOf(line, key) ?? absent(key));
@@ -202,14 +202,14 @@ function valueOf(line: string, key: string): string | undefined {
 }
 
 /**
- * Options of a command whose result must never change. It does not run again, even if another
- * release changes its text.
+ * Options of a command whose result must never change. The command does not run again, even if
+ * another release changes its text.
  */
 const madeOnce = { ignoreChanges: ["create"] };
 
 /**
- * 32 random bytes in base64. They are generated once, on the machine that runs the program, and are
- * a secret in the state.
+ * 32 random bytes in base64, which are a secret in the state. The machine that runs the program
+ * generates the bytes once.
  */
 export class RandomSeed extends command.local.Command {
   constructor(name: string, _args: object, opts?: pulumi.CustomResourceOptions) {
@@ -235,15 +235,15 @@ export class RandomSeed extends command.local.Command {
 export interface ClusterIdentityArgs {
   /**
    * Whether the engine refuses to delete the resource. The resource is never replaced while the
-   * cluster exists, so this only prevents a destroy. @default false
+   * cluster exists, so `protect` only prevents a destroy. @default false
    */
   readonly protect?: boolean;
 }
 
 /**
- * Identity of the cluster: 12 random hexadecimal digits. It is generated once and is not secret. It
- * is in the state before any object with this identity exists, so the command line can find all
- * these objects.
+ * Identity of the cluster: 12 random hexadecimal digits, which are generated once and are not
+ * secret. The identity is in the state before any object with this identity exists, so the command
+ * line can find all these objects.
  */
 export class ClusterIdentity extends command.local.Command {
   constructor(
@@ -282,11 +282,13 @@ export interface ScriptValuesDiff {
 
 export interface GuardedValuesArgs {
   /**
-   * Values to store in the state. They must not be secret, because the state and previews show them
-   * in plain text.
+   * Values to store in the state. The values must not be secret, because the state and previews
+   * show them in plain text.
    */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Called before a change, also in a preview. An error that it throws ends the run. */
+  /**
+   * Function that is called before a change, also in a preview. An error from `check` ends the run.
+   */
   readonly check: (change: ScriptValuesDiff) => Promise<void>;
 }
 

@@ -13,8 +13,9 @@ const longestUnused = 30 * day;
 
 /**
  * Writes a text to a file on this machine and returns its path. The engine and the plugin read the
- * file. It remains in the user's cache, because this process may end before the plugin has read it.
- * The name of the file is a digest of its content, so several runs can use it at the same time.
+ * file. The file remains in the user's cache, because this process may end before the plugin has
+ * read the file. The name of the file is a digest of its content, so several runs can use the file
+ * at the same time.
  */
 export function writeCachedFile({ digest, text }: ScriptBundle): string {
   const file = getCachePath("scripts", `${digest}.sh`);

@@ -84,12 +84,13 @@ export const findPathServerId = (path: unknown): string | undefined =>
 const ofDigest = `/^${mark}/ { if (on) exit; on = \\$0 == d; next } on`;
 
 /**
- * Bash program that runs a step as root. It runs the text only if the text has the expected digest.
- * The digest also excludes a file that was copied only in part. Standard input contains further
- * values and, for some steps, the text. It is one group in braces with `read=yes` at its end. If
- * standard input is incomplete, nothing is evaluated and the program fails. Error messages of bash
- * are suppressed, because they could contain a part of a secret. `--norc` is necessary, because
- * with `-c` bash reads ~/.bashrc if its standard input is a socket, as it is with some SSH servers.
+ * Bash program that runs a step as root. The program runs the step's text only if the text has the
+ * expected digest. A file that was copied only in part does not have the expected digest. Standard
+ * input contains further values and, for some steps, the text. Standard input is one group in
+ * braces with `read=yes` at its end. If standard input is incomplete, the program evaluates nothing
+ * and fails. Error messages of bash are suppressed, because they could contain a part of a secret.
+ * `--norc` is necessary for some SSH servers: with `-c`, bash reads ~/.bashrc if its standard input
+ * is a socket.
  */
 const loader = `
   d=\${0#*@}
@@ -115,7 +116,7 @@ type Texts = Readonly<Record<string, string>>;
  * Returns the command that runs a step.
  *
  * @param occasion argument of the scripts
- * @param values values of the scripts that everyone may read. Each value is in a line of its own
+ * @param values values of the scripts that everyone may read. Each value is on a separate line
  */
 export function renderStepCommand(
   { name, digest }: ScriptStep,
@@ -140,8 +141,8 @@ export const renderStandardInput = (values: Texts, step?: ScriptStep): string =>
 
 /**
  * Returns a line that assigns a text to the loader's variable `t`. The text is compressed, because
- * it is in the state twice. Node's zlib is not used, because its output depends on the release of
- * Node and on the processor. The same text must be the same input on every machine.
+ * the state contains it twice. Equal texts must give equal input on every machine. Node's zlib is
+ * not used, because its output depends on the release of Node and on the processor.
  */
 function packed(text: string): string {
   const bytes = gzipSync(strToU8(text), { level: 9, mtime: 0 });
@@ -168,7 +169,7 @@ export const getShownValue = (
 const serverInCommand = (command: unknown): string | undefined =>
   typeof command === "string" ? /^ {2}SERVER_ID=([\w-]+)/m.exec(command)?.[1] : undefined;
 
-/** Returns the ID of the server in a script's standard input. Early releases wrote it there. */
+/** Returns the ID of the server in a script's standard input, where early releases wrote the ID. */
 const serverInInput = (stdin: unknown): string | undefined =>
   typeof stdin === "string" ? /^SERVER_ID='([^']+)'$/m.exec(stdin)?.[1] : undefined;
 

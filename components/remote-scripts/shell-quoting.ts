@@ -8,8 +8,8 @@ export function quoteForShell(text: string): string {
 }
 
 /**
- * Returns shell assignments, one per line. They are sorted by name, so equal values give equal
- * text.
+ * Returns shell assignments, one per line. The lines are sorted by name, so that equal values give
+ * equal text.
  */
 export function renderShellAssignments(values: Readonly<Record<string, string>>): string {
   return Object.entries(values)

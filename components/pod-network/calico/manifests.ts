@@ -60,7 +60,7 @@ const pools = {
  */
 const ipam = /"type":\s*"calico-ipam"/;
 
-/** Returns the parts that the manifest must contain. With IPv6, the IPAM type is one of them. */
+/** Returns the parts that the manifest must contain, with IPv6 also the IPAM type. */
 export const getCalicoRequiredParts = ({
   ipv6,
 }: {

@@ -3,8 +3,8 @@ import { cloudRoutesOptionsSchema } from "./options.js";
 
 /**
  * Traits of `cloud-routes`. On the cluster's router, the cloud controller maintains one route to
- * the pods of each node. It also allows the pods' addresses on the node's port. kube-router runs
- * without BGP: it connects pods to their machine and enforces network policies.
+ * the pods of each node. The cloud controller also allows the pods' addresses on the node's port.
+ * kube-router runs without BGP: it connects pods to their machine and enforces network policies.
  */
 export const cloudRoutesRow: PodNetworkRow<typeof cloudRoutesOptionsSchema> = {
   options: cloudRoutesOptionsSchema,

@@ -13,7 +13,8 @@ import {
 import type { PodNetworkSettings } from "../pod-network.js";
 
 /**
- * flannel as pod network, with VXLAN or with routes between machines. It has no network policies.
+ * flannel as pod network, with VXLAN or with routes between machines. flannel has no network
+ * policies.
  */
 export class Flannel extends Addon {
   static readonly type = "stackadm:addons:Flannel";

@@ -30,7 +30,8 @@ const cniKey = "cni-conf.json";
 const networkKey = "net-conf.json";
 const pluginDirectory = "/opt/cni/bin";
 /**
- * Directory in which flanneld writes the node's subnet and MTU. flannel's CNI plugin reads them.
+ * Directory in which flanneld writes the node's subnet and MTU. flannel's CNI plugin reads these
+ * files.
  */
 const stateDirectory = "/run/flannel";
 const healthPort = 20245;

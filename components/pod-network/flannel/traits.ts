@@ -15,7 +15,7 @@ export const vxlanIpv6Overhead = vxlanOverhead + 20;
 
 /**
  * Firewall rule for VXLAN. Other rules already allow all UDP between nodes, but a pod network must
- * not depend on them.
+ * not depend on those rules.
  */
 export const vxlanTraffic: PodNetworkTraffic = {
   name: "vxlan",

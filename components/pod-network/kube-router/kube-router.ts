@@ -15,8 +15,8 @@ import { isRoutedByCloud } from "../pod-network-kinds.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
 /**
- * kube-router: connects pods to their machine and enforces network policies. It also exchanges
- * routes by BGP, except with `cloud-routes`, where the cloud controller sets the routes.
+ * kube-router: connects pods to their machine and enforces network policies. With `kube-router`, it
+ * also exchanges routes by BGP. With `cloud-routes`, the cloud controller sets the routes.
  */
 export class KubeRouter extends Addon {
   static readonly type = "stackadm:addons:KubeRouter";
@@ -44,7 +44,7 @@ export class KubeRouter extends Addon {
     this.daemonSet = this.object(
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
-      // The pod CIDR is not passed, because each Node object contains the node's part of it.
+      // The pod CIDR is not passed, because each Node object contains the pod CIDR of its node.
       buildKubeRouterDaemonSet({
         image: args.images.kubeRouter,
         apiName: args.apiName,

@@ -53,7 +53,8 @@ export function buildKubeRouterRbac(): RbacObjects {
 }
 
 /**
- * Returns the CNI configuration list. On each node, kube-router adds the node's pod CIDR to it.
+ * Returns the CNI configuration list. On each node, kube-router adds the node's pod CIDR to this
+ * list.
  *
  * @param mtu MTU of the pods' interfaces, in bytes
  */

@@ -2,9 +2,9 @@ import type { PodNetworkRow } from "../pod-network-traits.js";
 import { noneOptionsSchema } from "./options.js";
 
 /**
- * Traits of a pod network that the user deploys. The program does not know this pod network, so the
- * machines' ports allow packets with pod addresses. Only a pod network without encapsulation needs
- * that.
+ * Traits of a pod network that the user deploys. The program does not know whether this pod network
+ * encapsulates packets. The machines' ports therefore allow packets with pod addresses, which a pod
+ * network without encapsulation needs.
  */
 export const noneRow: PodNetworkRow<typeof noneOptionsSchema> = {
   options: noneOptionsSchema,

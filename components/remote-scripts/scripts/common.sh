@@ -4,8 +4,8 @@
 # `run_step`, which closes standard input for the commands.
 set -Eeuo pipefail
 umask 022
-# Command whose failure ends a script without a message. The text before expansion contains no
-# values, and so no secrets.
+# Stores the failed command, for a script that ends without a message. BASH_COMMAND contains the
+# command before expansion, so it contains no values and no secrets.
 trap 'failing=$BASH_COMMAND' ERR
 
 readonly state=/var/lib/stackadm
@@ -73,7 +73,7 @@ write() {
     [[ ! -e $file ]] || ! cmp -s "$new" "$file" || changed=no
   fi
   umask 022
-  # New files have no executable bits, whatever the umask is.
+  # New files have no executable bits, with any umask.
   [[ $mode != *[1357]* ]] || chmod "$mode" "$new" || die "cannot write $file"
   mv -f "$new" "$file" || die "cannot write $file"
 }
@@ -186,7 +186,7 @@ signs_of_life() {
 }
 
 # run_step NAME FUNCTION [LOCK]: runs the function of a script, with a log that only root can read.
-# Of all scripts on a machine with the same LOCK, one runs at a time.
+# Only one script with the same LOCK runs on a machine at a time.
 run_step() {
   step=$1 log=/var/log/stackadm/$1.log why=$volatile/$1.$$.reason
   umask 077
@@ -195,8 +195,8 @@ run_step() {
   exec 3>&2 4>&1 9>"$volatile/${3:-lock}" >>"$log" 2>&1
   trap failed EXIT
   require SERVER_ID SERVER_PATH
-  # Starts signs_of_life in the background of a subshell that ends at once. So no `wait` in the
-  # script waits for signs_of_life.
+  # Starts signs_of_life in the background of a subshell that ends at once. A `wait` in the script
+  # then does not wait for signs_of_life.
   exec 8> >(signs_of_life <&0 &)
   # Waits for a script of an interrupted run, for example an upgrade, which may run for this time.
   # Meanwhile this script reports signs of life.

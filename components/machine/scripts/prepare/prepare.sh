@@ -133,7 +133,7 @@ packages() {
     trust_packages
   fi
   extra_packages "${extra[@]}"
-  # A prebaked image also needs this.
+  # Holds the packages. A prebaked image also needs held packages.
   apt_hold "${kubernetes_packages[@]}" containerd.io containerd "${extra[@]}"
 }
 
