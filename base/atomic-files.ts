@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path";
 
 export interface WriteOptions {
-  /** Permissions of the file. They replace the permissions of an existing file. Default: 0o644. */
+  /** Permissions of the file, also if the file replaces an existing file. Default: 0o644. */
   readonly mode?: number;
   /** Permissions of new folders. Default: 0o755. */
   readonly folderMode?: number;

@@ -30,7 +30,7 @@ export class Failure extends Error {
 
 /*
  * Failure codes in texts. A failure passes through the engine on its way from the Pulumi program to
- * the service, and the engine passes on only text. So the program writes the code before the
+ * the service, and the engine passes on only text. The program therefore writes the code before the
  * sentence: "[NOT_READY] The machine ...". The service removes the code.
  */
 
@@ -60,8 +60,8 @@ export function splitFailureCode(text: string): {
 }
 
 /**
- * Returns the line that states the reason of a plugin's error. This is the first line, or the first
- * entry of a list that the first line announces. Includes the body of the cloud's response, which
+ * Returns the line that states the reason of a plugin's error: the first line, or the first entry
+ * of a list that the first line announces. Includes the body of the cloud's response, which
  * gophercloud 1 writes on the next line and gophercloud 2 on the same line.
  */
 export function findReasonLine(text: string): string {

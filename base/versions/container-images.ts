@@ -123,8 +123,8 @@ export function getMirroredImage(upstream: string, registry?: ImageRegistry): st
 }
 
 /**
- * Returns the image for a container of a published manifest. This is the user's image or, if there
- * is none, the published image. The published image comes from the mirror, if there is one.
+ * Returns the image for a container of a published manifest: the user's image or, if there is none,
+ * the published image. The published image comes from the mirror, if there is one.
  */
 export function resolveManifestImage(
   published: string,

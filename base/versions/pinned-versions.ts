@@ -10,8 +10,8 @@ export interface KubernetesMinor {
   /** Patch release that the tests use. The lab has packages and images for this release. */
   readonly version: string;
   /**
-   * Release of cloud-provider-openstack. Each of its minor versions belongs to one Kubernetes minor
-   * version.
+   * Release of cloud-provider-openstack. Each minor version of cloud-provider-openstack is for one
+   * Kubernetes minor version.
    */
   readonly cloudProvider: string;
   /**
@@ -33,7 +33,7 @@ const newest = {
 
 /**
  * Supported Kubernetes minor versions, newest first. Documents, scripts and add-ons work with all
- * of them.
+ * these versions.
  */
 export const kubernetesMinors: Readonly<Record<string, KubernetesMinor>> = {
   "1.36": newest,

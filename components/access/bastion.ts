@@ -23,8 +23,7 @@ export const bastionStep = createScriptStep("bastion", {
 });
 
 /**
- * Machine that only forwards SSH to the other machines. It is the only machine that accepts SSH
- * from outside.
+ * Machine that only forwards SSH to the other machines. No other machine accepts SSH from outside.
  */
 export class Bastion extends MachineGroup {
   static readonly type = "stackadm:access:Bastion";

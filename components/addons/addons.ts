@@ -45,7 +45,7 @@ export interface AddonsArgs {
    * the metadata of every volume contain it. A change is refused while the cluster exists.
    */
   readonly nameInCloud: pulumi.Input<string>;
-  /** Kubernetes version such as `1.36.3`. It determines the versions of the add-ons. */
+  /** Kubernetes version such as `1.36.3`, which determines the versions of the add-ons. */
   readonly kubernetesVersion: string;
   /**
    * Registry with copies of the images.
@@ -58,7 +58,7 @@ export interface AddonsArgs {
    * @default none
    */
   readonly ownImages?: OwnImages;
-  /** Kubeconfig of the administrator. Its value is known only after the API server answers. */
+  /** Kubeconfig of the administrator. Becomes known only when the API server answers. */
   readonly kubeconfig: pulumi.Input<string>;
   /**
    * Pod network. A change is refused while the cluster exists.

@@ -36,8 +36,8 @@ export interface BlockStorageArgs extends AddonArgs {
   /** Secret with the cloud.conf that the controller reads. */
   readonly cloudConfig: CloudConfigSecret;
   /**
-   * Settings of the user for cloud.conf. The driver on nodes uses only some of them. A change
-   * restarts the driver's pods.
+   * Settings of the user for cloud.conf. The driver on nodes uses only some of these settings. A
+   * change restarts the driver's pods.
    * @default none
    */
   readonly settings?: CloudConfSettings;

@@ -54,7 +54,7 @@ export interface CloudConf {
   /** URL of Keystone v3. */
   readonly authUrl: string;
   readonly region: string;
-  /** Login of the cluster's controllers. It is never the operator's own login. */
+  /** Login of the cluster's controllers, which is never the operator's own login. */
   readonly login: CloudLogin;
   /** Subnet from which load balancers get their addresses. */
   readonly subnetId: string;
@@ -80,11 +80,11 @@ export interface CloudConf {
   readonly loadBalancerProvider: string;
   /** Path of the cloud's CA certificate in the containers. @default none */
   readonly caFile?: string;
-  /** Path of the TLS client certificate in the containers. It requires `keyFile`. @default none */
+  /** Path of the TLS client certificate in the containers. Requires `keyFile`. @default none */
   readonly certFile?: string;
   /** Path of the client certificate's private key in the containers. @default none */
   readonly keyFile?: string;
-  /** Settings of the user. They override the program's values. @default none */
+  /** Settings of the user, which override the program's values. @default none */
   readonly settings?: CloudConfSettings;
 }
 
@@ -152,8 +152,8 @@ export function renderCloudConf(conf: CloudConf): string {
 }
 
 /**
- * Returns the text of cloud.conf for the driver on nodes. It contains no login. Returns undefined
- * if the driver's defaults suffice.
+ * Returns the text of cloud.conf for the driver on nodes, without a login. Returns undefined if the
+ * driver's defaults suffice.
  *
  * @param attachable maximum number of volumes per node, used if the settings contain none. The
  *   controllers do not need this number, and would restart if their cloud.conf contained it.

@@ -40,7 +40,7 @@ export interface CloudControllerArgs extends AddonArgs {
 export class CloudController extends Addon {
   static readonly type = "stackadm:addons:CloudController";
 
-  /** DaemonSet of the controller. It counts as created when each pod has logged in to OpenStack. */
+  /** DaemonSet of the controller. Pulumi waits until each pod has logged in to OpenStack. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(name: string, args: CloudControllerArgs, opts?: pulumi.ComponentResourceOptions) {

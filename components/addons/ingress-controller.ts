@@ -23,7 +23,7 @@ export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, 
    */
   readonly address?: pulumi.Input<string>;
   /**
-   * Settings for the load balancer of the Service. They are used with `kind: service`.
+   * Settings for the load balancer of the Service, used with `kind: service`.
    * @default none
    */
   readonly balancing?: LoadBalancerServiceSettings;
@@ -72,8 +72,8 @@ export class IngressController extends Addon {
     });
     const { IngressClass } = kubernetes.networking.v1;
     const ofTraefik = this.object(IngressClass, "class", buildIngressClass(spec));
-    // This Service has no `deletedWith`. It may have a load balancer, so a destroy must delete the
-    // Service itself.
+    // This Service has no `deletedWith`, because the Service may have a load balancer. A destroy
+    // must therefore delete the Service itself.
     const service = this.make(
       kubernetes.core.v1.Service,
       "service",

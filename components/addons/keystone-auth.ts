@@ -38,10 +38,7 @@ export interface KeystoneAuthArgs extends AddonArgs {
 export class KeystoneAuth extends Addon {
   static readonly type = "stackadm:addons:KeystoneAuth";
 
-  /**
-   * DaemonSet of the webhook. It counts as created when Keystone has answered on each control
-   * plane.
-   */
+  /** DaemonSet of the webhook. Pulumi waits until Keystone has answered on each control plane. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(name: string, args: KeystoneAuthArgs, opts?: pulumi.ComponentResourceOptions) {

@@ -40,8 +40,8 @@ export interface SamplesArgs extends AddonArgs {
 }
 
 /**
- * Timeouts of objects with volumes. They are longer than the timeout of the Cinder CSI controller,
- * so that a failure of the controller is reported first.
+ * Timeouts of objects with volumes. The timeouts are longer than the timeout of the Cinder CSI
+ * controller, so that a failure of the controller is reported first.
  */
 const volumeTimeouts = { create: "6m", update: "6m", delete: "5m" };
 
@@ -99,8 +99,8 @@ export class Samples extends Addon {
     settings: Parameters<typeof buildWebService>[1],
   ) {
     const manifest = buildWebService(reach, settings);
-    // This Service has no `deletedWith`. It has a load balancer, so a destroy must delete the
-    // Service itself.
+    // This Service has no `deletedWith`, because the Service has a load balancer. A destroy must
+    // therefore delete the Service itself.
     const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, manifest, {
       // The Service does not wait for the pods, because Octavia creates the load balancer while the
       // pods start.
@@ -133,8 +133,8 @@ export class Samples extends Addon {
     // The claim and its pod have no `deletedWith`, because a destroy must delete the claim to
     // release its volume. While the pod uses the claim, the claim cannot be deleted.
     const claim = this.make(kubernetes.core.v1.PersistentVolumeClaim, "claim", buildDataClaim(), {
-      // The claim is created after the Cinder CSI driver. It is deleted before the teardown, which
-      // waits until the cluster has released the volume.
+      // The claim is created after the Cinder CSI driver, and deleted before the teardown. The
+      // teardown waits until the cluster has released the volume.
       dependsOn: [namespace, ...args.stored],
       customTimeouts: volumeTimeouts,
     });

@@ -39,8 +39,8 @@ export class Snapshots extends Addon {
       "controller",
       buildSnapshotController(args.image, args.awaitsPodNetwork),
       {
-        // The pods need their service account, and exit without the CRDs. So account and CRDs are
-        // created first.
+        // The pods need their service account, and exit without the CRDs. The account and the CRDs
+        // are therefore created first.
         dependsOn: [...access, ...this.kinds],
         // The pod starts only when the pod network works and the cloud controller has initialized
         // the pod's node.

@@ -216,8 +216,8 @@ export const hasChangedGeneration = (
 ): boolean => generations.some((path) => before[path] !== now[path]);
 
 /**
- * JSON schema of a cluster's arguments. It is built only once, at first use. Building it each time
- * would double the time of a program with many clusters.
+ * JSON schema of a cluster's arguments, built only once, at first use. Building it each time would
+ * double the time of a program with many clusters.
  */
 let schemaOfClusters: Schema | undefined;
 

@@ -54,7 +54,7 @@ export interface RoleRow {
    */
   readonly peers: readonly MachineRole[];
   /**
-   * Whether machines with the role run etcd members. A majority of members must stay up, so the
+   * Whether machines with the role run etcd members. A majority of members must always run, so the
    * machines are changed one after another.
    */
   readonly runsEtcd: boolean;
@@ -69,8 +69,8 @@ export interface RoleRow {
    */
   readonly addonImages: readonly AddonImageName[];
   /**
-   * Label of nodes with the role. The program sets the label of worker pools, kubeadm sets the
-   * others.
+   * Label of nodes with the role. The program sets the label of worker pools. kubeadm sets the
+   * labels of other roles.
    */
   readonly label?: string;
   /**
@@ -84,8 +84,8 @@ export interface RoleRow {
   readonly proofs: readonly RoleCheck[];
   /**
    * Whether a replaced machine keeps its SSH host key. A new key would break connections. Scripts
-   * that run before a machine is deleted have the key from an earlier run, and joining machines get
-   * all keys before any machine is replaced. A new key would not increase security, because root on
+   * that run before a machine is deleted have the key from an earlier run. Joining machines get all
+   * keys before any machine is replaced. A new key would not increase security, because root on
    * these machines has access to the whole cluster.
    */
   readonly keepsHostKey: boolean;
@@ -165,7 +165,7 @@ export const roleTable: Readonly<Record<MachineRole, RoleRow>> = {
 const roles = (): MachineRole[] => Object.keys(roleTable) as MachineRole[];
 
 /**
- * Returns whether machines with the role can run etcd. A majority of such machines must stay up.
+ * Returns whether machines with the role can run etcd. A majority of such machines must always run.
  */
 export const needsMajority = (role: string): boolean =>
   roles().some((one) => one === role && roleTable[one].runsEtcd);

@@ -61,8 +61,8 @@ export abstract class Endpoint extends FloatingIpComponent {
    */
   static readonly type = "stackadm:endpoint:Endpoint";
   /**
-   * Address or name at which clients outside the cluster reach the API. Its value is known only
-   * after the first control plane was added.
+   * Address or name at which clients outside the cluster reach the API. Becomes known only when the
+   * first control plane has been added.
    */
   abstract readonly outside: pulumi.Output<string>;
   /**

@@ -67,8 +67,8 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Returns the address of the load balancer. Its value is known only after a control plane was
-   * added, because before that the load balancer does not answer.
+   * Returns the address of the load balancer. The address becomes known only when a control plane
+   * has been added, because the load balancer does not answer before.
    */
   inside(): pulumi.Output<string[]> {
     const first = this.#first ?? failWithoutMembers();

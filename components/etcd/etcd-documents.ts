@@ -51,8 +51,8 @@ export function renderEtcdMemberDocuments(member: EtcdMember, settings: EtcdSett
     kind: "ClusterConfiguration",
     kubernetesVersion: `v${settings.version}`,
     ...(!upstream && { imageRepository: settings.imageRepository }),
-    // The period is the longest possible one: one day less than the CA's validity. An upgrade of
-    // etcd machines does not renew certificates.
+    // The period is one day less than the CA's validity. The period must be long, because an
+    // upgrade of etcd machines does not renew certificates.
     certificateValidityPeriod: "87576h0m0s",
     etcd: {
       local: {

@@ -9,7 +9,7 @@ const asking = [
 ] as const;
 
 /**
- * Program on etcd machines that admits new members. It also signs client certificates for control
+ * Program on etcd machines that admits new members and signs client certificates for control
  * planes.
  */
 export const issueEtcdCertificatesProgram = createProgramReader(__dirname)(

@@ -44,8 +44,8 @@ export const deriveSignerPublicKey = (seed: string): string =>
   deriveSshKey(seed, signerPurpose).publicKey;
 
 /**
- * Returns the command that sshd runs at every login with the certificate. Its last argument is the
- * command that the client requested.
+ * Returns the command that sshd runs at every login with the certificate. The last argument
+ * contains the command that the client requested.
  */
 export const renderForcedCommand = ({
   grant,
@@ -62,8 +62,9 @@ const option = (name: string, data: string): Buffer =>
 /**
  * Returns the key with which a machine requests to join, and the key's certificate. The certificate
  * is valid only for this grant, name, server and address (OpenSSH's PROTOCOL.certkeys). Control
- * planes know only the public key of the signer, so a new machine changes nothing on them. The
- * certificate does not expire, because it is useless from another address or for another name.
+ * planes have only the public key of the signer, so a new machine changes nothing on control
+ * planes. The certificate does not expire, because it is useless from another address or for
+ * another name.
  */
 export function deriveJoinKey(seed: string, joiner: JoinCertificateSubject): JoinKey {
   for (const [what, value] of Object.entries<string>({ ...joiner }))

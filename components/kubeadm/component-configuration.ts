@@ -43,8 +43,8 @@ const home = "/etc/kubernetes/stackadm";
 const auditLog = "/var/log/kubernetes/audit";
 
 /**
- * File on control planes for the API server. Its name contains a digest of its content. If the
- * content changes, the flag with the file's path also changes, and this restarts the API server.
+ * File on control planes for the API server. The file's name contains a digest of the content. If
+ * the content changes, the flag with the file's path also changes, and the API server restarts.
  */
 interface OwnFile {
   readonly path: string;

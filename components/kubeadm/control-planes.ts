@@ -55,7 +55,7 @@ import {
 export interface FormClusterArgs {
   readonly spec: ClusterSpec;
   /**
-   * Values that an existing cluster must keep. Its machines also check them
+   * Values that an existing cluster must keep. Its machines also check these values
    * (scripts/immutable-values.sh).
    */
   readonly frozen: { readonly lines: pulumi.Output<string> };

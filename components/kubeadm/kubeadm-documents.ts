@@ -12,8 +12,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Facts about a machine that kubeadm and kubelet need. */
 export interface NodeFacts {
   /**
-   * Name of the node. It equals the server's name, because the cloud controller manager finds the
-   * server by this name.
+   * Name of the node, which equals the server's name. The cloud controller manager finds the server
+   * by this name.
    */
   readonly name: string;
   readonly serverId: string;

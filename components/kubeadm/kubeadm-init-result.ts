@@ -40,7 +40,7 @@ export const getKubeadmInitResult = (
     .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
   caCertHash: pulumi.unsecret(script.fact("caCertHash")),
   uid: pulumi.unsecret(script.fact("uid")),
-  // Scripts of early releases report no name. They used the name in the specification.
+  // Scripts of early releases report no name, and used the name in the specification.
   name: pulumi.unsecret(script.fact("name", earlierName)),
 });
 

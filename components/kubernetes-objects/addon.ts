@@ -14,8 +14,7 @@ export const loadBalancerServiceTimeouts = { create: "15m", update: "15m", delet
 export interface AddonArgs {
   /**
    * Resource whose deletion ends the cluster. Pulumi then does not delete Kubernetes objects that
-   * own no object in OpenStack, because the deletion would need an API server, which may no longer
-   * exist.
+   * own no object in OpenStack. Their deletion would need an API server, which may no longer exist.
    * @default Pulumi deletes each object
    */
   readonly deletedWith?: pulumi.Resource;

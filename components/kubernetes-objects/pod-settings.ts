@@ -47,8 +47,8 @@ export const buildLivenessProbe = (handler: Handler, rhythm: Rhythm = {}): Probe
 
 /**
  * Returns the metadata of an object whose pods need the pod network. If `awaited` is false, an
- * annotation tells Pulumi not to wait for the pods, because the user deploys the pod network at a
- * time that the program does not know.
+ * annotation makes Pulumi not wait for the pods. The user then deploys the pod network at a time
+ * that the program does not know.
  */
 export const addSkipAwaitAnnotation = <
   Metadata extends { name: string; annotations?: Record<string, string> | undefined },

@@ -144,7 +144,7 @@ export function getFrozenValues(
 
 /**
  * Returns the IDs of the networks in the specification. If the user replaces a network's ID in the
- * specification by the network's name, the ID here stays the same.
+ * specification by the network's name, the ID here does not change.
  */
 function frozenIds(
   { externalNetwork, network: { existing, admin }, loadBalancer }: ClusterSpec,

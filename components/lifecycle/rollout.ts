@@ -202,8 +202,8 @@ export class Rollout {
   }
 
   /**
-   * Returns all machines of a role if the run replaces at least one of them. Otherwise returns
-   * none.
+   * Returns all machines of a role if the run replaces at least one of these machines. Otherwise
+   * returns no machines.
    */
   private rolling(
     role: MachineRole,

@@ -2,16 +2,16 @@ import { findReasonLine } from "../../base/failures/failure.js";
 
 /**
  * Cause of a failed script, according to the error of the command plugin.
- * - `silent`: the machine does not answer. Behind a proxy, this is a rejected channel.
- * - `silent proxy`: the proxy does not answer. It may still be booting.
+ * - `silent`: the machine does not answer. Behind a proxy, the error is a rejected channel.
+ * - `silent proxy`: the proxy does not answer. The proxy may still be booting.
  * - `wrong host key`: the machine or the proxy has another host key than expected.
  * - `cut off`: the connection ended before or while the script ran. The machine stopped or
  *   restarted, or the network failed.
  * - `unclear`: the connection through a proxy was broken before the script began. The plugin tries
  *   the same connection again, so its last error does not show the first cause. The cause is a
  *   failed handshake, or a proxy that closed the connection.
- * - `other`: the script failed, or the proxy refused the login. This proves nothing about the
- *   machine.
+ * - `other`: the script failed, or the proxy refused the login. Such a failure proves nothing about
+ *   the machine.
  */
 export type SshFailure =
   "silent" | "silent proxy" | "wrong host key" | "cut off" | "unclear" | "other";

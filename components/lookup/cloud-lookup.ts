@@ -160,8 +160,8 @@ async function ask(
   const { externalNetwork, network, securityGroups = [], floatingIps = [] } = wanted;
   const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
-  // This lookup runs first, because every user may run it. If the credential is wrong, the error is
-  // then reported only once.
+  // The lookup of the scope finishes before other lookups begin, because every user may look up the
+  // scope. If the credential is wrong, the error is then reported only once.
   const place = await scope.then(scopeOf).catch((error: unknown) => {
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", getCloudErrorReason(error));

@@ -61,12 +61,12 @@ interface Router extends FoundObject {
   readonly addresses: readonly RouterAddress[];
 }
 
-/** MTU for a network without a reported MTU. This is Neutron's default. */
+/** MTU for a network without a reported MTU: Neutron's default. */
 const usualMtu = 1500;
 
 /**
- * Finds the network, its subnet and its router. Returns the first problem if one of them is missing
- * or unsuitable.
+ * Finds the network, its subnet and its router. Returns the first problem if the network, the
+ * subnet or the router is missing or unsuitable.
  */
 export async function findNetwork(
   wanted: WantedNetwork,
@@ -182,8 +182,8 @@ function subnetOrOnly(
 }
 
 /**
- * Finds the network of the second interfaces and its subnet. Returns the first problem if one of
- * them is missing or unsuitable.
+ * Finds the network of the second interfaces and its subnet. Returns the first problem if the
+ * network or the subnet is missing or unsuitable.
  */
 export async function findAdminNetwork(
   { network: reference, subnet: wanted, apart }: WantedAdminNetwork,

@@ -46,15 +46,16 @@ export interface LocalContext {
    */
   readonly files?: PinnedFileDirectories;
   /**
-   * Whether the settings contain an encrypted value. Pulumi does not tell which value is encrypted.
-   * The plan therefore hides all Kubernetes settings that may contain one. @default false
+   * Whether the settings contain an encrypted value. Pulumi does not report which value is
+   * encrypted. The plan therefore hides all Kubernetes settings that may contain an encrypted
+   * value. @default false
    */
   readonly encrypted?: boolean;
 }
 
 /**
- * Client certificate and its private key, in PEM. Both fields may contain the same text, if it
- * includes certificate and key.
+ * Client certificate and its private key, in PEM. If one text contains both certificate and key,
+ * both fields may contain this text.
  */
 export interface ClientCertificate {
   readonly certificate: string;

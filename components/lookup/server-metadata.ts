@@ -63,9 +63,9 @@ export interface OwnCluster {
   /** Name of the cluster. */
   readonly cluster: string;
   /**
-   * IDs and identities in the state. Undefined: the state cannot be read. Then all servers with a
-   * matching name are treated as the cluster's servers, so the program may refuse changes because
-   * of a server of another cluster.
+   * IDs and identities in the state. Undefined: the state cannot be read. All servers with a
+   * matching name then count as the cluster's servers. The program may therefore refuse changes
+   * because of a server of another cluster.
    */
   readonly held: Pick<StackOwnedObjects, "owned" | "identities"> | undefined;
 }

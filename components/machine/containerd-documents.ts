@@ -1,5 +1,5 @@
 export interface ContainerdSettings {
-  /** Cgroup driver. It must equal the cgroup driver of kubelet. */
+  /** Cgroup driver, which must equal the cgroup driver of kubelet. */
   readonly cgroupDriver: "systemd" | "cgroupfs";
   /**
    * Pause image. Its container holds the network namespace of a pod.
@@ -9,13 +9,14 @@ export interface ContainerdSettings {
 }
 
 /**
- * Placeholder for the pause image. Each machine replaces it with the image that its kubeadm names.
+ * Placeholder for the pause image. Each machine replaces the placeholder with the image that its
+ * kubeadm names.
  */
 export const pausePlaceholder = "@PAUSE@";
 
 /**
  * Pattern of the paths of configuration files that the user may add. containerd merges these files
- * into config.toml key by key, in the order of their names. Their values take precedence.
+ * into config.toml key by key, in the order of their names. Values in these files take precedence.
  */
 const ownParts = "/etc/containerd/conf.d/*.toml";
 

@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { MachinesIpv6 } from "../network/network.js";
 import { createScriptReader } from "../remote-scripts/script-texts.js";
 
-/** Script that configures IPv6 on a machine. It runs after the preparation, in the same step. */
+/** Script that configures IPv6 on a machine, after the preparation and in the same step. */
 export const ipv6Script = createScriptReader(__dirname)("scripts/ipv6.sh");
 
 /** Returns the variables that {@link ipv6Script} reads. */

@@ -23,7 +23,8 @@ export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
   readonly machines: CommonMachineSettings;
   /**
-   * Whether the settings contain an encrypted value. It is not known which value is encrypted.
+   * Whether the settings contain an encrypted value. The program does not know which value is
+   * encrypted.
    * @default false
    */
   readonly encrypted?: boolean;
@@ -225,8 +226,8 @@ export abstract class MachineGroup extends Component {
         values: { ...values, ...markImplicitSecrets(values, this.#encrypted) },
       },
       {
-        // `after` is the script that undoes this script. It must be in the state before this script
-        // starts, in case this script is interrupted.
+        // `after` is the script that undoes this script. The state must contain `after` before this
+        // script starts, because this script may be interrupted.
         ...(after && { dependsOn: after }),
         hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), name)] },
       },

@@ -47,7 +47,7 @@ export interface CommonMachineSettings {
   /** Whether Neutron filters traffic at the ports. */
   readonly portSecurity: boolean;
   readonly login: { readonly user: string; readonly publicKey: string };
-  /** Seed in base64, from which the host keys of the machines are derived. It is secret. */
+  /** Secret seed in base64, from which the host keys of the machines are derived. */
   readonly seed: pulumi.Input<string>;
   readonly failed: UnreachableServers;
   /**
@@ -84,7 +84,7 @@ export class Machine extends Component {
   readonly machine: string;
   readonly zone: pulumi.Output<string>;
   readonly portId: pulumi.Output<string>;
-  /** Address in the machines' network. Its value is known before the server exists. */
+  /** Address in the machines' network. Known before the server exists. */
   readonly address: pulumi.Output<string>;
   /** IPv6 address. Undefined if machines have no IPv6. */
   readonly ipv6Address?: pulumi.Output<string>;
@@ -123,8 +123,8 @@ export class Machine extends Component {
   }
 
   /**
-   * Returns the SSH hop to this machine, at the address `host`. Its value is known only after the
-   * server was created, so no script connects earlier.
+   * Returns the SSH hop to this machine, at the address `host`. The address becomes known only when
+   * the server has been created, so no script connects earlier.
    */
   ssh(host: pulumi.Input<string>): SshEndpoint {
     const known = pulumi.all([host, this.serverId]).apply(([address]) => address);

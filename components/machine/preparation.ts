@@ -52,8 +52,8 @@ export const preparationVariables = [
 ] as const;
 
 /**
- * Scripts that run on every machine, whether or not it is a node. They set SSH login keys and
- * security updates.
+ * Scripts that set SSH login keys and security updates on every machine, whether or not the machine
+ * is a node.
  */
 export const hostScripts = [
   read("scripts/authorized-keys.sh"),
@@ -66,14 +66,14 @@ export const getHostValues = ({
   securityUpdates,
 }: Pick<ClusterSpec, "ssh" | "securityUpdates">) => ({
   LOGIN_USER: ssh.user,
-  // If keys are revoked, one of them may be the key with which the machines were created. The
-  // current key is then added, because otherwise the program could no longer log in.
+  // If keys are revoked, the key with which the machines were created may be among the revoked
+  // keys. The current key is then added, because otherwise the program could no longer log in.
   LOGIN_KEYS: [...(ssh.revokedKeys.length > 0 ? [ssh.publicKey] : []), ...ssh.loginKeys].join("\n"),
   REVOKED_KEYS: ssh.revokedKeys.map(getPublicKeyBase64).join("\n"),
   SECURITY_UPDATES: securityUpdates ? "yes" : "no",
 });
 
-/** Scripts that prepare a machine for kubeadm. They are joined into one script in this order. */
+/** Scripts that prepare a machine for kubeadm, joined into one script in this order. */
 export const preparationScripts = [
   read("../remote-scripts/scripts/common.sh"),
   ...packageScripts,

@@ -69,8 +69,8 @@ const settingsMayHoldSecret: Test = (text, encrypted) =>
   (encrypted && isWritten(text)) || mayHoldSecret(text);
 
 /**
- * Variables with texts of the user. Each has a function that returns whether the text may contain a
- * password.
+ * Variables with texts of the user, each with a function that returns whether the text may contain
+ * a password.
  */
 const mayHoldPassword: Readonly<Record<string, Test>> = {
   BEFORE_KUBEADM: isWritten,

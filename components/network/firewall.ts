@@ -34,8 +34,8 @@ export class Firewall extends Component {
           name: planned.name,
           description: getClusterDescriptionOutput(args.mark, planned.what),
           tags: getClusterTagsOutput(args.mark),
-          // A second interface has no egress rules, so it cannot open connections. It can still
-          // reply to allowed connections, which needs no egress rule.
+          // A second interface has no egress rules, so the machine cannot open connections there.
+          // Replies to allowed connections need no egress rule.
           ...(planned.group === "admin" && { deleteDefaultRules: true }),
         }),
       ]),

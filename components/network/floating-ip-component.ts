@@ -60,8 +60,8 @@ export abstract class FloatingIpComponent extends Component {
       "floating-ip",
       {
         pool: externalNetwork.name,
-        // The provider takes any network with the name in `pool`. The ID tells Neutron which
-        // network to use.
+        // The provider takes any network with the name in `pool`. The ID determines which network
+        // Neutron uses.
         valueSpecs: { floating_network_id: externalNetwork.id },
         portId,
         description: getClusterDescriptionOutput(mark, what),

@@ -254,10 +254,7 @@ export function planCluster(spec: Planned): ClusterPlan {
   };
 }
 
-/**
- * Returns the name of the separate network for load balancers. Its subnet and router have the same
- * name.
- */
+/** Returns the name of the separate network for load balancers, and of its subnet and router. */
 export const getServicesNetworkName = (cluster: string): string => `${cluster}-services`;
 
 const adminGroup = (cluster: string): PlannedSecurityGroup => ({

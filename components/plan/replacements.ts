@@ -90,9 +90,9 @@ interface Ordered extends Pick<MachineGroupSpec, "nodes"> {
 }
 
 /**
- * Returns the problems of a group. If all its servers have the same generation, and the user sets
- * no generation for a single machine, returns one problem for the generation of the group.
- * Otherwise returns one for each machine.
+ * Returns the problems of a group. Returns one problem for the generation of the group if all its
+ * servers have the same generation and the user sets no generation for a single machine. Otherwise
+ * returns one problem for each machine.
  */
 function ofGroup(
   { path, nodes, machines }: Ordered,

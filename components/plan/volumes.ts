@@ -57,7 +57,7 @@ export const planMachineVolumes = (
 
 /**
  * Number of disks that a KVM machine with virtio-blk can have, where each disk takes a slot of the
- * PCI bus. The bus has 32 slots. About seven of them are for the chipset, display, network, memory
+ * PCI bus. The bus has 32 slots. About seven slots are for the chipset, display, network, memory
  * balloon, random numbers and serial port.
  */
 const slots = 25;

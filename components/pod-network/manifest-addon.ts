@@ -72,7 +72,7 @@ export abstract class ManifestAddon extends Addon {
       object,
       made: this.object(classOf(object), roleOf(object), object, {
         // The API server refuses pods without their service account, and the pods fail without
-        // permissions, CRDs and configuration. So these are created first.
+        // permissions, CRDs and configuration. These objects are therefore created first.
         dependsOn: before,
         customTimeouts: this.daemonSetTimeouts,
       }),

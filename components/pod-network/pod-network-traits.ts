@@ -92,7 +92,7 @@ export type PodNetworkTraits = Path & {
   readonly routesOfCloud?: true;
   /**
    * Whether the pod network assigns a part of the pod CIDR to each node. Otherwise
-   * kube-controller-manager does so.
+   * kube-controller-manager assigns these parts.
    * @default false
    */
   readonly assignsPodRanges?: true;

@@ -100,8 +100,7 @@ export class PodNetwork extends Addon {
   static readonly type = "stackadm:addons:NetworkPlugin";
 
   /**
-   * DaemonSet of the pod network. Its creation ends when pods on all existing nodes reach each
-   * other.
+   * DaemonSet of the pod network. Pulumi waits until pods on all existing nodes reach each other.
    */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 

@@ -43,8 +43,8 @@ export interface SshConnection extends SshEndpoint {
 
 /**
  * Limits for a connection to a machine that does not answer. The wait between two attempts begins
- * at 0.1 s and grows by half each time, up to 5 s. 30 attempts take 111 s if each one is refused at
- * once. They take 111 s + 30 x 4 s = 231 s if packets are dropped.
+ * at 0.1 s and grows by half each time, up to 5 s. 30 attempts take 111 s if each attempt is
+ * refused at once. If packets are dropped, 30 attempts take 231 s (111 s + 30 x 4 s).
  */
 export const dialLimits = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
 /**

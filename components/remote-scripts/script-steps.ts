@@ -38,7 +38,7 @@ const digestOf = (text: string): string =>
 const mark = "#=";
 
 /**
- * Returns a step. Its digest is computed from the text with exactly one newline at the end, because
+ * Returns a step. The digest is computed from the text with exactly one newline at the end, because
  * the shell's `$(...)` removes newlines at the end.
  */
 export function createScriptStep(
@@ -132,7 +132,7 @@ export function renderStepCommand(
 }
 
 /**
- * Returns the standard input of a step. It contains the values that are not in the command.
+ * Returns the standard input of a step: the values that are not in the command.
  *
  * @param step step whose text is sent, too. Default: the machine already has the text
  */

@@ -254,7 +254,9 @@ export const securityGroupsField = (
       ),
     );
 
-/** Returns the schema of an object that another program defines. Its values may be any JSON. */
+/**
+ * Returns the schema of an object that another program defines. The object may contain any JSON.
+ */
 export const jsonObjectField = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> =>
   z.record(z.string(), z.json(), {
     error: ({ input }) => `${shortValue(input)} is not an object; write fields of ${of}`,

@@ -22,7 +22,7 @@ export const restrictedSecurityContext: SecurityContext = {
 };
 
 /**
- * Pod settings of essential add-ons. Their pods run on control planes, with priority over other
+ * Pod settings of essential add-ons, whose pods run on control planes with priority over other
  * pods.
  */
 export const systemPodSettings = {

@@ -122,7 +122,7 @@ function webhook({ image, caCertificate, policy, url }: KeystoneAuthSettings): C
     ],
     env: [{ name: "OS_AUTH_URL", value: url }],
     // The webhook opens its port after Keystone has answered, and exits if Keystone does not
-    // answer. So a startup probe suffices. Other probes do harm, because the webhook has no health
+    // answer. A startup probe therefore suffices. Other probes do harm: the webhook has no health
     // path, and logs an error for each connection without a request.
     startupProbe: { tcpSocket: { host, port }, periodSeconds: 2, failureThreshold: 60 },
     volumeMounts: [{ name: "config", mountPath: directory, readOnly: true }],

@@ -75,8 +75,8 @@ const apiFrom = (from: readonly Caller[]): EndpointFirewallRules => ({
 });
 
 /**
- * Firewall rule for VRRP. With VRRP, control planes decide which of them has the virtual IP. VRRP
- * has no password here, so only the security group blocks messages from other machines.
+ * Firewall rule for VRRP, with which the control planes decide which control plane has the virtual
+ * IP. VRRP has no password here, so only the security group blocks messages from other machines.
  */
 const vrrp: EndpointFirewallRules = {
   name: "vrrp",

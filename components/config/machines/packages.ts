@@ -11,16 +11,16 @@ const fingerprint = textField(
 
 /**
  * Returns a function that tests a text with the placeholders `{distribution}` and `{codename}`. The
- * function replaces the placeholders by a word and matches the result against `pattern`. It refuses
- * placeholders in the host name.
+ * function replaces the placeholders by a word and matches the result against `pattern`. The
+ * function refuses placeholders in the host name.
  */
 const filled = (pattern: RegExp) => (value: string) =>
   !/^https?:\/\/[^/ ]*\{/.test(value) &&
   pattern.test(value.replaceAll(/\{(distribution|codename)\}/g, "x"));
 
 /**
- * Pattern of a URL without user and query. It matches no character with a special meaning in apt's
- * lists of sources, in curl or in a shell.
+ * Pattern of a URL without user and query. The pattern matches no character with a special meaning
+ * in apt's lists of sources, in curl or in a shell.
  */
 const plainAddress = String.raw`https?://[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d+)?(/[\w.~%+:/-]*)?`;
 

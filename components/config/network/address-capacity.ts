@@ -18,7 +18,7 @@ interface Written {
   readonly kubernetes: { readonly controllerManager: { readonly extraArgs: Flags } };
   /** Number of machines that become nodes. */
   readonly nodes: number;
-  /** Number of all machines. Each has an address in the machines' network. */
+  /** Number of all machines. Each machine has an address in the machines' network. */
   readonly machines: number;
   /**
    * Least number of other addresses in the machines' network, for load balancers and the virtual

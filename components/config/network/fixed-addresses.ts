@@ -18,7 +18,7 @@ export function findFixedAddressConflicts({
   endpoint,
 }: Written): z.core.$ZodRawIssue[] {
   const taken = new Map<string, string>();
-  // The gateway's address in an existing subnet is unknown here. Only Neutron knows it.
+  // The address of the gateway in an existing subnet is not known here.
   if (!network.existing) taken.set(getFirstHostAddress(network.nodes), "the router");
   const machines = groups.flatMap(({ path, group }) =>
     Object.entries(group.nodes).flatMap(([position, { address }]) =>

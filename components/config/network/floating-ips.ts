@@ -82,7 +82,9 @@ export function listReplaceableFloatingIps(
 
 const closed = "leads nowhere with `public: false`; leave one of them out";
 
-/** Returns the paths of floating IPs that the cluster would not use. Each has its error message. */
+/**
+ * Returns the paths of floating IPs that the cluster would not use, each with its error message.
+ */
 const unused = (of: Written): Readonly<Record<string, string>> => ({
   ...("public" in of.endpoint && !of.endpoint.public && { "endpoint.floatingIp": closed }),
   ...(of.ingress?.public === false && { "ingress.floatingIp": closed }),

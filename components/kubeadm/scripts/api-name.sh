@@ -21,8 +21,8 @@ hosts_with() {
 }
 
 # Restarts containers on the host network that connect to the API by its name (apiByName in
-# kubernetes-objects/pod-settings.ts), because kubelet copies /etc/hosts into a pod only when a
-# container starts.
+# kubernetes-objects/pod-settings.ts). kubelet copies /etc/hosts into a pod only when a container
+# starts.
 renew_clients() {
   named_clients | xargs -r timeout "$((60 * factor))" crictl stop || say "$(hostname): pods that connect to the API by its name were not restarted"
 }

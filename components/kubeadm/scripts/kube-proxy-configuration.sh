@@ -53,8 +53,8 @@ know_proxy_fields() {
   }
 }
 
-# Sets `proxies` to the version of kube-proxy, or to an empty text if the cluster has no kube-proxy
-# or if the tag of the image is no version.
+# Sets `proxies` to the version of kube-proxy. Sets `proxies` to an empty text if the cluster has no
+# kube-proxy, or if the tag of the image is no version.
 proxy_version() {
   proxies=$(kubectl_admin -n kube-system get daemonset kube-proxy --ignore-not-found -o 'jsonpath={.spec.template.spec.containers[0].image}') || return 1
   proxies=${proxies##*:}

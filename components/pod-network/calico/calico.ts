@@ -9,7 +9,7 @@ import { calicoRequiredParts, getCalicoRequiredParts, buildCalicoObjects } from 
 export class Calico extends ManifestAddon {
   static readonly type = "stackadm:pod-network:Calico";
 
-  /** DaemonSet of Calico. Its creation ends when each existing node has its routes. */
+  /** DaemonSet of Calico. Pulumi waits until each existing node has its routes. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(

@@ -10,7 +10,7 @@ import { canalRequiredParts, buildCanalObjects } from "./manifests.js";
 export class Canal extends ManifestAddon {
   static readonly type = "stackadm:pod-network:Canal";
 
-  /** DaemonSet of Canal. Its creation ends when each existing node has its tunnel. */
+  /** DaemonSet of Canal. Pulumi waits until each existing node has its tunnel. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(

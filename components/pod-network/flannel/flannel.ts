@@ -19,9 +19,7 @@ import type { PodNetworkSettings } from "../pod-network.js";
 export class Flannel extends Addon {
   static readonly type = "stackadm:addons:Flannel";
 
-  /**
-   * DaemonSet of flannel. Its creation ends when each existing node has its tunnel or its routes.
-   */
+  /** DaemonSet of flannel. Pulumi waits until each existing node has its tunnel or its routes. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(
@@ -60,7 +58,7 @@ export class Flannel extends Addon {
       }),
       {
         // The API server refuses pods without their service account, and the pods fail without
-        // permissions and configuration. So these are created first.
+        // permissions and configuration. These objects are therefore created first.
         dependsOn: [...access, configMap],
         customTimeouts: this.daemonSetTimeouts,
       },

@@ -36,7 +36,7 @@ const pluginDirectory = "/opt/cni/bin";
 const stateDirectory = "/run/flannel";
 const healthPort = 20245;
 
-/** Returns the namespace of flannel. Its name is the name in flannel's documentation. */
+/** Returns the namespace of flannel, with the name that flannel's documentation uses. */
 export function buildFlannelNamespace(): Namespace {
   return {
     apiVersion: "v1",

@@ -21,9 +21,7 @@ import type { PodNetworkSettings } from "../pod-network.js";
 export class KubeRouter extends Addon {
   static readonly type = "stackadm:addons:KubeRouter";
 
-  /**
-   * DaemonSet of kube-router. Its creation ends when each existing node routes the packets of pods.
-   */
+  /** DaemonSet of kube-router. Pulumi waits until each existing node routes the packets of pods. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(
@@ -56,7 +54,7 @@ export class KubeRouter extends Addon {
       }),
       {
         // The API server refuses pods without their service account, and the pods fail without
-        // permissions and configuration. So these are created first.
+        // permissions and configuration. These objects are therefore created first.
         dependsOn: [...access, configMap, ...(peers ? [peers] : [])],
         customTimeouts: this.daemonSetTimeouts,
       },

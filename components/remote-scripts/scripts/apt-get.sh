@@ -3,7 +3,8 @@
 # download-errors.sh. Reads no values.
 
 # apt_run SECONDS ARGUMENT...: runs apt-get for at most SECONDS times `factor`, including up to 300
-# s of waiting for the package lock. Its output is in English, because the functions below parse it.
+# s of waiting for the package lock. The output of apt-get is in English, because the functions
+# below parse it.
 apt_run() {
   LC_ALL=C DEBIAN_FRONTEND=noninteractive timeout "$(($1 * factor))" \
     apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "${@:2}"

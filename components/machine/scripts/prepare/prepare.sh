@@ -222,10 +222,10 @@ registration() {
   fi
 }
 
-# Blocks traffic from pods to the instance metadata, which contain the host key of the machine, and
-# to SSH, etcd, kubelets and internal ports of the control plane. Security groups cannot distinguish
-# a pod from its node, so each machine filters the traffic of its pods. Does not filter pods on the
-# host network.
+# Blocks traffic from pods to the instance metadata, which contain the host key of the machine. Also
+# blocks traffic from pods to SSH, etcd, kubelets and internal ports of the control plane. Security
+# groups cannot distinguish a pod from its node, so each machine filters the traffic of its pods.
+# Does not filter pods on the host network.
 guard() {
   write /usr/local/sbin/stackadm-guard 0755 <<'GUARD'
 #!/bin/sh
