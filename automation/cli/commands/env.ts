@@ -53,8 +53,8 @@ export async function runEnvCommand(
     signal,
     agent: false,
     backend: findPulumiProject(options.cwd).backend,
-    // A missing passphrase is no error here. Otherwise the shell would get no variables at all,
-    // even for stacks that need no passphrase.
+    // A missing passphrase is no error here, because some stacks need no passphrase. An error would
+    // leave the shell without any variables.
     passphrase: usesPassphrase(settings) && "optional",
     openstackPlugin: readOpenstackPluginVersion({
       settings,
