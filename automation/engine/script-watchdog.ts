@@ -106,8 +106,8 @@ interface Script {
 }
 
 /**
- * Gives up scripts whose machines have stopped: ends the operation that waits for the script. A
- * script that continues to print lines is never given up.
+ * Gives up scripts whose machines have stopped, and then ends the engine. A script that continues
+ * to print lines is never given up.
  */
 export class ScriptWatch {
   private readonly times: ScriptWatchLimits;
@@ -189,8 +189,8 @@ export class ScriptWatch {
 
   /**
    * Records a failed connection attempt to the script's machine. The attempt is no sign of life,
-   * but shows that the plugin still tries to connect. The watch then gives up the script only if
-   * Nova answers that the machine does not run.
+   * but the machine may start again. So the watch gives up the script only if Nova answers that the
+   * machine does not run.
    */
   private dialled(script: Script | undefined): void {
     if (script) script.dialledAt = this.options.now();

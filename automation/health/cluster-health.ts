@@ -53,8 +53,8 @@ export async function verifyFromOutside(
   patience?: number,
   onDetail?: (text: string) => void,
 ): Promise<Verification> {
-  // Uses defaults if the settings are invalid, or if they do not describe the cluster because a
-  // custom program does. The cluster must be checked in all cases.
+  // The cluster must be checked even if the settings are invalid or do not describe the cluster
+  // (custom program). In these cases, the check uses defaults.
   const spec = await run.spec().catch(() => undefined);
   const { ssh, podNetwork, timeoutFactor = 1 } = spec ?? {};
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";

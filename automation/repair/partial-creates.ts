@@ -27,8 +27,8 @@ export const findPartialCreates = ({ deployment }: StateExport): string[] =>
   );
 
 /**
- * Returns the URNs of the resources to refresh. Leaves out application credentials of other users:
- * Keystone does not show them, so their refresh would fail.
+ * Returns the URNs of the resources to refresh. Leaves out application credentials of other users.
+ * Keystone does not show such credentials, so a refresh would fail.
  */
 async function readable(run: StackOperation, state: StateExport): Promise<string[]> {
   const found = findPartialCreates(state);
@@ -38,8 +38,8 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 }
 
 /**
- * Refreshes the resources of {@link findPartialCreates}. Must run after all checks of the state's age
- * (unrecorded-server-attribution.ts), because it writes the state.
+ * Refreshes the resources that {@link findPartialCreates} returns. Writes the state, so it must run
+ * after all checks of the state's age (unrecorded-server-attribution.ts).
  */
 export const refreshPartialCreates: OperationStep<OperationFacts, never, string[]> = {
   title: "Read resources that an earlier run created but could not read",

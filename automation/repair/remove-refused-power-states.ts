@@ -26,10 +26,10 @@ function withoutRefusedState(one: StateResource): StateResource {
 }
 
 /**
- * Returns the state without power states in the inputs that OpenStack's provider would refuse.
- * Returns the same object if there are no such power states. Also returns the same object if
- * operations are pending, because an import would delete them. The outputs keep their power states,
- * which have no effect. Pure.
+ * Returns the state without inputs of power states that OpenStack's provider would refuse. Returns
+ * the same object if there are no such inputs. Also returns the same object if operations are
+ * pending, because an import would delete the pending operations. Does not change the outputs,
+ * where power states have no effect. Pure.
  */
 export const omitRefusedPowerStates = (state: StateExport): StateExport =>
   mapStateResources(state, withoutRefusedState);

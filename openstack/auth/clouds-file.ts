@@ -31,8 +31,8 @@ export interface CloudSettings {
   /** Path of the clouds.yaml. Undefined: the settings come from OS_* variables. */
   readonly file?: string;
   /**
-   * Environment variables for OpenStack's provider. They contain the settings that this program
-   * reads from clouds.yaml but the provider does not. Some values are secret.
+   * Environment variables for OpenStack's provider. These variables contain settings in clouds.yaml
+   * that this program reads but the provider does not read. Some values are secret.
    */
   readonly unseen: Readonly<Record<string, string>>;
 }
