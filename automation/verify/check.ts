@@ -16,7 +16,7 @@ export interface Check {
 export interface VerifyOptions {
   readonly outputs: ClusterOutputs;
   /**
-   * Whether the user installs the pod network. If true, a node passes the check that is not ready
+   * Whether the user installs the pod network. If true, the check accepts a node that is not ready
    * only because the pod network is missing.
    */
   readonly ownPodNetwork?: boolean | undefined;

@@ -9,7 +9,7 @@ import { Failure } from "../../base/failures/failure.js";
 
 /**
  * Variables of an openrc file for login and project. The provider uses these variables for values
- * that are missing in clouds.yaml. This program ignores them if it uses clouds.yaml.
+ * that are missing in clouds.yaml. This program ignores these variables when it uses clouds.yaml.
  */
 const identity = new RegExp(
   `^OS_(${[
@@ -33,8 +33,8 @@ export function getProviderEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEn
 }
 
 /**
- * Returns the cloud, or undefined if the settings are wrong. The login reports wrong settings
- * later.
+ * Returns the cloud. Returns undefined if the settings are wrong, because the login later reports
+ * wrong settings.
  */
 function foundIn(env: NodeJS.ProcessEnv): ReturnType<typeof findCloud> | undefined {
   try {

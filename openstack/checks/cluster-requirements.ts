@@ -48,8 +48,8 @@ export interface ClusterRequirements {
   /** Flavors of control planes. */
   readonly controlPlaneFlavors: readonly string[];
   /**
-   * Size checks of kubeadm's preflight that are not ignored in the specification. They fail on a
-   * control plane with too few CPUs or too little memory.
+   * Size checks of kubeadm's preflight that the specification does not ignore. These checks fail on
+   * a control plane with too few CPUs or too little memory.
    */
   readonly sizeChecks: readonly ("NumCPU" | "Mem")[];
   readonly volumeTypes: readonly string[];
@@ -59,9 +59,8 @@ export interface ClusterRequirements {
   /** Cinder zones in storage classes and in the volumes of machines. */
   readonly volumeZones: readonly string[];
   /**
-   * Machine volumes for which the specification contains no Cinder zone, although the machine has a
-   * Nova zone. Each element has the path in the specification, the volume's name and the machine's
-   * zone.
+   * Machine volumes without a Cinder zone in the specification whose machine has a Nova zone. Each
+   * element has the path in the specification, the volume's name and the machine's zone.
    */
   readonly unplacedVolumes: readonly {
     readonly path: string;

@@ -102,7 +102,7 @@ const shown = ({ id }: SuppliedCredential): string =>
 
 /**
  * Returns the advice to create a new credential, with the command. The command contains the roles
- * that the program would give to a credential of its own.
+ * that the program would give to its own application credential.
  */
 function remedyFor({ roles, certificate }: SuppliedCredential): string {
   const wanted = selectCredentialRoles(roles, { certificate });

@@ -104,7 +104,7 @@ export function getWakeServerCommand({ name, status }: ServerState): string | un
 
 const lost = new Set(["ERROR", "DELETED", "SOFT_DELETED"]);
 
-/** Returns whether the server does not run, and will not run until someone intervenes. */
+/** Returns whether the server does not run, and will not run until a user or the operator acts. */
 export const isInterventionNeeded = ({ status }: ServerState): boolean =>
   status in wakings || lost.has(status);
 

@@ -22,7 +22,10 @@ export class FakeNova {
     this.answerServers();
   }
 
-  /** Returns the writing requests after request `since`, for example `POST /compute/servers`. */
+  /**
+   * Returns the requests after request `since` that change objects, for example `POST
+   * /compute/servers`.
+   */
   changes(since: number): string[] {
     return this.cloud.seen
       .slice(since)
