@@ -168,10 +168,7 @@ async function measured(path: string): Promise<Pick<BackupFile, "bytes" | "sha25
 }
 
 const digestBytes = 32;
-/**
- * Number of bytes of which the size of etcd's database is a multiple. A snapshot is the database
- * and a digest.
- */
+/** Block size of etcd's database in bytes. A snapshot consists of complete blocks and a digest. */
 const pageBytes = 512;
 
 /**

@@ -152,8 +152,8 @@ async function planNow(
 export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
   backup: (stack, options) =>
     withCluster(service, stack, options, ({ run, ...source }) => {
-      // Closes the SSH connections if the user stops the backup. A backup changes no machine, so it
-      // is safe to stop at any time.
+      // Closes the SSH connections if the user stops the backup. A backup changes no machine, so
+      // the user can stop it at any time.
       options.signal?.addEventListener("abort", () => {
         source.machines.close();
       });

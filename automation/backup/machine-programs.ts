@@ -84,7 +84,7 @@ export class ClusterMachines {
 
   static async of(run: StackOperation, outputs: ClusterOutputs): Promise<ClusterMachines> {
     // The settings may be invalid, or absent because a custom program defines the cluster. A backup
-    // must be possible in these cases, so it uses the default login name.
+    // must be possible in these cases, so the backup uses the default login name.
     const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
     const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
     return new ClusterMachines(outputs, { user: ssh?.user ?? "debian", agentSocket });

@@ -118,7 +118,6 @@ async function withRetries(
   }
 }
 
-/** Plan of a restore, and the cluster to restore. */
 export interface RestoreTarget {
   readonly plan: RestorePlan;
   readonly outputs: ClusterOutputs;
@@ -206,7 +205,7 @@ async function prepareData(
     );
     requireGoingOn();
   } catch (error) {
-    // Deletes the data that were loaded from the snapshot, which need as much disk space as etcd's
+    // Deletes the loaded data of the snapshot, because these data need as much disk space as etcd's
     // data.
     await onAll(plan.members, (one) => machines.ask(one, createRestoreProgram("tidy"))).catch(
       () => undefined,

@@ -254,7 +254,6 @@ export function planRestore(found: RestorePlanInput): RestorePlan {
 
 const minor = (version: string): number => Number(version.split(".")[1]);
 
-/** Present cluster of the stack. */
 export interface PresentCluster {
   readonly cluster: string;
   readonly identities: ReadonlySet<string>;

@@ -32,11 +32,10 @@ export interface DestroyStepDescription {
   readonly others?: DestroyPlan["others"];
 }
 
-/** Facts that the plan of a destroy needs. */
 export interface DestroyPlanFacts extends ProtectionFacts {
   /**
-   * Objects in the project, if their listing was started early. Absent: the objects are listed when
-   * the plan needs them.
+   * Listing of the project's objects that was started early. Absent if the plan must start the
+   * listing.
    */
   inventory?: Promise<VisibleObjects>;
 }

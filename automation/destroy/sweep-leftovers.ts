@@ -100,14 +100,13 @@ export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult
   };
 }
 
-/** Facts of the step `sweepAfterDestroy`. */
 export interface SweepFacts extends OperationFacts {
   swept: SweepResult;
 }
 
 /**
- * Deletes objects that the engine did not delete. Finds them by the identities in the state before
- * the destroy.
+ * Deletes objects that the engine did not delete. Finds these objects by the identities in the
+ * state before the destroy.
  */
 export const sweepAfterDestroy: OperationStep<SweepFacts> = {
   title: "Check that nothing is left in the project",

@@ -12,7 +12,6 @@ import {
 import type { DecodedEngineEvent } from "../pulumi/events.js";
 import { parseUrn, getShortType } from "../pulumi/urn.js";
 
-/** Error message of the engine. */
 export interface ErrorMessage {
   /** URN of the resource. Empty if the message is not about a resource. */
   readonly urn: string;

@@ -77,10 +77,10 @@ export function markScriptsForRerun(state: StateExport, urns: ReadonlySet<string
 }
 
 /**
- * Returns whether a leave script (drain) has finished, but the run that then deleted or recreated
- * the script's server has not. The engine would run the script again before it replaces the new
- * server. This second run can fail, because the SSH route to the machine may lead through the
- * deleted server.
+ * Returns whether a finished leave script (drain) must not run again. After the script had
+ * finished, an interrupted run deleted or recreated the script's server. The engine would run the
+ * script again before it replaces the new server. But the SSH route to the machine may lead through
+ * the deleted server.
  */
 const isFinishedLeave = (one: StateResource, all: ReadonlyMap<string, StateResource>): boolean => {
   if (one.type !== scriptType || one.pendingReplacement !== true) return false;

@@ -296,7 +296,8 @@ export class StackOperation {
   ): Promise<{ readonly changed: boolean; readonly events: readonly DecodedEngineEvent[] }> {
     this.requireNotStopped();
     const { signal, killSignal, refresh } = this.options;
-    // If PULUMI_PARALLEL is set, the engine reads it, so no number is passed.
+    // The engine itself reads PULUMI_PARALLEL, so a default is passed only if this variable is not
+    // set.
     const named = this.service.env["PULUMI_PARALLEL"] ?? "";
     const { parallel = named === "" ? atOnce : undefined } = this.options;
     // Returns the process that was started early. If no operation uses the process, `close` kills

@@ -20,7 +20,6 @@ export type OperationEventBody =
   | {
       readonly type: "step";
       readonly state: "begin" | "progress" | "end";
-      /** Title of the step. */
       readonly title: string;
       /** Measured duration of the step in seconds. Only with `begin`. Absent: not measured. */
       readonly expectedSeconds?: number;

@@ -67,10 +67,10 @@ export interface RunOptions {
 
 export interface PreviewOptions extends RunOptions {
   /**
-   * Whether to check the settings before the engine starts and, for `up`, whether the cluster fits
-   * into the cloud. Default: true. "names": checks the settings, and in the cloud only whether
-   * other objects have the cluster's names. Must be false for a program whose settings do not
-   * describe one cluster.
+   * Whether to run checks before the engine starts. The checks concern the settings and, for `up`,
+   * whether the cluster fits into the cloud. Default: true. With "names", the check in the cloud
+   * only searches for other objects with the cluster's names. Must be false for a program whose
+   * settings do not describe one cluster.
    */
   readonly preflight?: boolean | "names";
 }
@@ -116,7 +116,7 @@ export interface ReadOptions {
 
 /** Options of the check whether the cluster fits into the cloud. */
 export interface PreflightRunOptions extends ReadOptions {
-  /** Receives the quotas that the cluster needs, as far as they can be read. Called once. */
+  /** Receives the quotas that the cluster needs and that the user can read. Called once. */
   readonly onQuotas?: (quotas: readonly QuotaRequirement[]) => void;
 }
 
@@ -137,11 +137,10 @@ export interface UnlockOptions extends Pick<ReadOptions, "settings"> {
   readonly holders?: readonly string[];
 }
 
-/** Options of the destroy plan. */
 export interface DestroyPlanOptions extends ReadOptions, Pick<DestroyOptions, "abandon"> {}
 
 export interface UpResult {
-  /** Outputs of the stack. Each output tells whether it is secret. */
+  /** Outputs of the stack. Each output has a field that marks secret values. */
   readonly outputs: StackOutputs;
   /**
    * Path of the administrator's kubeconfig. Absent if the file was not written, or if the outputs
@@ -199,7 +198,7 @@ export interface DestroyPlan extends WhichCluster {
   readonly others?: readonly ForeignCredential[];
   /** Kinds of objects that the cloud does not let this user list. Absent if there are none. */
   readonly hidden?: readonly CloudObjectKind[];
-  /** Reason why a cluster's API did not answer. Absent if it answered or was not needed. */
+  /** Reason why a cluster's API did not answer. Absent if the API answered or was not needed. */
   readonly problem?: string;
 }
 

@@ -209,7 +209,8 @@ function begin(message: unknown): void {
     void serve(operationRequestSchema.parse(request));
   });
   const { program } = early.data;
-  // Errors are ignored here, because the operation loads the program again and reports them.
+  // Errors are ignored here. The operation loads the program again, and then reports the same
+  // errors.
   if (program !== undefined) void loadProgram(program).catch(() => undefined);
   void pulumiCommand().catch(() => undefined);
 }

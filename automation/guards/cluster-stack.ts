@@ -18,8 +18,8 @@ export const isInClusterComponent = ({ urn }: { readonly urn: string }): boolean
 };
 
 /**
- * Returns whether the state has resources, but none of them belongs to a cluster. Providers do not
- * count, because they are created before the cluster. Pure.
+ * Returns whether the state has resources, but no resource of a cluster. Providers do not count,
+ * because they are created before the cluster. Pure.
  */
 export function hasOnlyForeignResources(state: StateExport | undefined): boolean {
   if (state === undefined || isEmptyStack(state)) return false;

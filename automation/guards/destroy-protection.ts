@@ -43,7 +43,6 @@ export interface ProtectionFacts extends OperationFacts {
    * at the beginning.
    */
   readonly meant?: readonly string[] | undefined;
-  /** Name and protection in the settings. */
   settings: Pick<ClusterSpec, "name" | "protect">;
 }
 

@@ -27,7 +27,7 @@ const nameOf = ({ outputs, id = "" }: StateResource): string => {
 const credentialsIn = (state: StateExport | undefined): StateResource[] =>
   findResourcesInCloud(state).filter(isClusterCredential);
 
-/** Returns the credentials that belong to other users, and reports each of them. */
+/** Returns the credentials that belong to other users, and reports each credential. */
 export async function findForeignCredentials(
   run: StackOperation,
   state: StateExport | undefined,
@@ -143,8 +143,8 @@ export const retainForeignCredentials: OperationStep<ForeignCredentialFacts> = {
 };
 
 /**
- * Does the same as {@link retainForeignCredentials} for a destroy, whose plan lists these
- * credentials.
+ * Prepares a destroy in the same way as {@link retainForeignCredentials}. The plan of the destroy
+ * lists the credentials of other users.
  */
 export const retainForeignCredentialsInDestroy: OperationStep<
   ForeignCredentialFacts,

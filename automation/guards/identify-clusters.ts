@@ -57,7 +57,6 @@ export function startSignIn({ run }: OperationFacts): void {
   run.cloud().catch(() => undefined);
 }
 
-/** Reads the state. */
 export async function readStackState(facts: OperationFacts): Promise<void> {
   facts.state = await readState(facts.run.access);
   facts.initial = facts.state;

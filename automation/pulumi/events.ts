@@ -5,7 +5,6 @@ import type { FailureCode } from "../../base/failures/failure-codes.js";
 import { findResourcePhase, type Phase } from "./phases.js";
 import { pulumiProviderType, parseUrn, getShortType } from "./urn.js";
 
-/** Change of one resource. */
 export interface ResourceChange {
   readonly urn: string;
   readonly name: string;

@@ -124,7 +124,6 @@ function readNote(file: string): EngineNote[] {
   }
 }
 
-/** Returns the notes of a stack's engines. */
 export function readEngineNotes(directory: string): EngineNote[] {
   const folder = folderOf(directory);
   try {

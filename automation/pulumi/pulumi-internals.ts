@@ -40,7 +40,6 @@ export function disableOperationResults(stack: Pick<Stack, "info" | "outputs">):
   stack.outputs = () => Promise.resolve({});
 }
 
-/** Backend, project and name of a stack. */
 export interface StackPlace {
   readonly backend: string;
   readonly project: string;

@@ -59,7 +59,6 @@ export const clockTolerance = 60_000;
  */
 export const longestCreateDelay = longestCreationTimeoutMinutes * 60_000;
 
-/** Returns the time at which the stack was created, from the state. */
 export const getStackCreationTime = ({ deployment }: StateExport): string | undefined =>
   deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack")?.created;
 
@@ -74,7 +73,8 @@ export function getStateWriteTime({ deployment }: StateExport): number | undefin
 }
 
 /**
- * Returns whether the state has pending operations. If so, an engine was killed while it worked.
+ * Returns whether the state has pending operations. Pending operations mean that an engine was
+ * killed during its work.
  */
 export const hasPendingOperations = ({ deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).length > 0;

@@ -36,10 +36,7 @@ import { parseUrn, getShortType } from "../pulumi/urn.js";
  */
 
 const balancerType = "openstack:loadbalancer/loadBalancer:LoadBalancer";
-/**
- * Properties of a part that contain the ID of the part's owner: a load balancer, listener, pool or
- * policy.
- */
+/** Properties of a load balancer's part that contain the ID of the part's owner. */
 const owners = ["loadbalancerId", "listenerId", "poolId", "l7policyId"] as const;
 
 /** Returns the resources of the load balancers with these IDs, and of all their parts. Pure. */
@@ -67,13 +64,11 @@ export function findBalancersWithParts(
 }
 
 /**
- * Condition of a load balancer. `failed`: it is in ERROR and is deleted. `undeletable`: it is in
- * ERROR, but must not be deleted. `gone`: it does not exist. `deleting`: Octavia is deleting it.
- * `busy`: Octavia is creating or changing it.
+ * Condition of a load balancer. `failed`: in ERROR, and is deleted. `undeletable`: in ERROR, but
+ * must not be deleted. `gone`: does not exist. `deleting`, `busy`: Octavia deletes or changes it.
  */
 type BalancerCondition = "well" | "failed" | "undeletable" | "gone" | "deleting" | "busy";
 
-/** Returns the condition of a load balancer. Pure. */
 export function getBalancerCondition(
   { protect, retainOnDelete }: Pick<StateResource, "protect" | "retainOnDelete">,
   found: CloudObject | undefined,
@@ -87,7 +82,6 @@ export function getBalancerCondition(
   return isOurs && protect !== true && retainOnDelete !== true ? "failed" : "undeletable";
 }
 
-/** Load balancer that the state contains. */
 interface BalancerInState {
   readonly id: string;
   /** Resource of the load balancer in the state. */
@@ -207,8 +201,7 @@ export async function reportBrokenBalancers({
 }
 
 /**
- * Reports broken load balancers in a refresh. The engine's refresh does not notice broken load
- * balancers.
+ * Reports broken load balancers in a refresh, because the engine's refresh does not notice them.
  */
 export const reportBrokenBalancersInRefresh: OperationStep<
   OperationFacts & { broken: readonly PlanRow[] }
@@ -241,10 +234,7 @@ export async function waitForOctavia(
   }
 }
 
-/**
- * Command that deletes the broken load balancers. After the deletion, the engine of an `up` creates
- * the load balancers again.
- */
+/** Command that deletes the broken load balancers. In an `up`, the engine then recreates them. */
 type Purpose = "up" | "destroy";
 
 const sayings = {
@@ -328,9 +318,8 @@ const isBroken = ({ condition }: BalancerInState): boolean =>
   condition === "failed" || condition === "gone";
 
 /**
- * Reports load balancers in ERROR that are not deleted. For a destroy, throws if such a load
- * balancer blocks the destroy. Returns the load balancers if any of them is broken. Otherwise
- * returns undefined.
+ * Reports load balancers in ERROR that are not deleted. For a destroy, throws if one of them blocks
+ * the destroy. Returns the load balancers if any is broken. Otherwise returns undefined.
  */
 function judge(
   { run, state }: OperationFacts,

@@ -50,7 +50,6 @@ async function undo(facts: OperationFacts, refuseOutdated: boolean): Promise<voi
 
 const title = "Delete what an interrupted run left";
 
-/** Undoes the pending operations before a destroy. */
 export const undoPendingBeforeDestroy: OperationStep<OperationFacts, never, StateExport> = {
   title,
   detect: interruptedState,

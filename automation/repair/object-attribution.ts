@@ -143,9 +143,9 @@ export function attributeNamedObject(object: CloudObject, known: AttributionEvid
 
 /**
  * Returns whether the program created the object for one of the stack's clusters, but the state
- * does not contain it. This happens because the engine does not record a create that failed. The
- * object's identity proves its cluster. False for volumes and snapshots. Also false for objects of
- * the cluster's controllers, which are never in a state.
+ * does not contain the object. The engine does not record a create that failed. The object's
+ * identity proves its cluster. Returns false for volumes and snapshots, and for objects of the
+ * cluster's controllers, which are never in a state.
  */
 export function isUnrecorded(
   object: CloudObject,

@@ -6,12 +6,13 @@ import { readState, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Refreshes resources that OpenStack's provider created but could not read. Such a resource has an
- * error in the state (`initErrors`), so the next run would update it. The provider cannot update
- * many kinds of resources, so every run would fail. A refresh removes the error.
+ * error in the state (`initErrors`), so the next run would update the resource. The provider cannot
+ * update many kinds of resources, so every run would fail. A refresh removes the error.
  *
- * Kubernetes objects that did not become ready have such an error, too. They are not refreshed,
- * because the next update waits for them again. Servers are not refreshed either: the engine
- * recreates a server with such an error (machine.ts), but would keep it after a refresh.
+ * Kubernetes objects that did not become ready also have such an error. The refresh leaves them
+ * out, because the next update waits for them again. The refresh also leaves out servers. The
+ * engine recreates a server with such an error (machine.ts), but would keep the server after a
+ * refresh.
  */
 
 /** Returns whether resources of this type are refreshed if they have `initErrors`. Pure. */

@@ -12,9 +12,9 @@ import {
 
 /*
  * Removes power states that OpenStack's provider refuses from the inputs in the state. A refresh
- * copies each power state that it reads into the inputs, even a refused one. The program ignores
- * changes of this input (machine.ts), so the engine would pass the refused power state to the
- * provider, and every later run would fail.
+ * copies each power state that it reads into the inputs, including refused power states. The
+ * program ignores changes of this input (machine.ts). The engine would therefore pass the refused
+ * power state to the provider, and every later run would fail.
  */
 
 /** Returns the resource without a power state that OpenStack's provider would refuse. Pure. */

@@ -7,9 +7,9 @@ import { readClustersInState } from "../engine/kubernetes-providers.js";
 
 /*
  * Finds load balancers whose Services no longer exist. Normally the cloud controller deletes the
- * load balancer together with its Service. But if a finalizer was removed, or etcd was restored
- * from an older snapshot, the Service disappears alone. No controller then deletes the load
- * balancer, which blocks the deletion of its network.
+ * load balancer together with its Service. After the removal of a finalizer, or a restore of etcd
+ * from an older snapshot, the load balancer remains without its Service. No controller then deletes
+ * the load balancer, and the load balancer blocks the deletion of its network.
  */
 
 /**

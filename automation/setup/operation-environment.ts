@@ -129,7 +129,6 @@ function requireVariables(env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Environment of an operation. */
 export interface OperationEnvironment {
   /** All environment variables for the engine, the plugins and the program. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -175,7 +174,7 @@ export const getLoginKeyPath = (): string => getStatePath("ssh", "id_ed25519");
 
 /**
  * Prepares the environment of an operation: toolchain, cloud, backend, passphrase and login key.
- * Creates what is missing.
+ * Creates missing parts.
  */
 export async function prepareEnvironment(
   options: EnvironmentOptions = {},
@@ -191,8 +190,7 @@ export async function prepareEnvironment(
     progress.note(text);
   };
   const passphrase = preparePassphraseEnvironment(env, { backend, needed, note });
-  // Loads the toolchain's code only here, because commands that need no engine start faster without
-  // it.
+  // The toolchain's code is loaded only here, so that commands without an engine start faster.
   const { ensureToolchain } = await import("../toolchain/toolchain.js");
   const toolchain = await ensureToolchain({
     progress,

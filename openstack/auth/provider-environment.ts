@@ -3,8 +3,9 @@ import { Failure } from "../../base/failures/failure.js";
 
 /*
  * Environment variables for OpenStack's provider. The provider runs in another directory, and reads
- * clouds.yaml and the variables by other rules than this program. Both must use the same project of
- * the same cloud, because this program looks in that project for conflicting and orphaned objects.
+ * clouds.yaml and the variables by other rules than this program. The provider and this program
+ * must use the same project of the same cloud, because this program searches this project for
+ * conflicting and orphaned objects.
  */
 
 /**

@@ -45,7 +45,6 @@ export interface ClusterRequirements {
   readonly flavors: Readonly<Record<string, number>>;
   /** Flavors of machines that become Kubernetes nodes. kubeadm requires a minimum size. */
   readonly nodeFlavors: readonly string[];
-  /** Flavors of control planes. */
   readonly controlPlaneFlavors: readonly string[];
   /**
    * Size checks of kubeadm's preflight that the specification does not ignore. These checks fail on
@@ -79,8 +78,8 @@ export interface ClusterRequirements {
   /** Name of the pod network, if it needs routes on the OpenStack router. Undefined: no routes. */
   readonly routes?: string | undefined;
   /**
-   * Pod networks that messages recommend instead: `usual` is the default. `wrapped` encapsulates
-   * packets, so it needs no special permissions on ports.
+   * Pod networks that messages recommend as alternatives. `usual` is the default. `wrapped`
+   * encapsulates packets, so it needs no special permissions on ports.
    */
   readonly suggestedPodNetworks: { readonly usual: string; readonly wrapped: string };
   /** Whether the program creates an application credential for the cluster. */

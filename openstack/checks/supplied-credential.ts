@@ -84,7 +84,6 @@ export interface SuppliedCredential {
   readonly id: string;
   /** Expiry in the settings. */
   readonly expiresAt?: string | undefined;
-  /** ID of the cluster's project. */
   readonly projectId: string;
   /** Roles of the operator, who runs this program, in the project. */
   readonly roles: readonly string[];

@@ -25,9 +25,9 @@ import { removeRoutesAndInterfaces } from "./router-interfaces.js";
 export interface OwnedObject extends CloudObject, Ownership {}
 
 /**
- * Lists the objects in the project that belong to any cluster. These are objects with a cluster's
- * mark and objects that a cluster's controllers created. `hidden` contains the kinds that the user
- * cannot list.
+ * Lists the objects in the project that belong to any cluster: objects with a cluster's mark, and
+ * objects that a cluster's controllers created. `hidden` contains the kinds that the user cannot
+ * list.
  */
 export async function findMarkedObjects(
   client: CloudClient,

@@ -93,8 +93,8 @@ const described = ({ description }: CloudObject): string | undefined =>
   /^(?:.+\. )?Part of cluster (\S+)$/.exec(description)?.[1];
 
 /**
- * Functions that find the cluster in an object's description or name. Objects need these functions
- * if they can have no tags, or if the tags are not added yet.
+ * Functions that find the cluster in an object's description or name. Used for objects that cannot
+ * have tags, and for objects whose tags are not added yet.
  */
 const inFirstMoment: Readonly<
   Partial<Record<CloudObject["kind"], (object: CloudObject) => string | undefined>>

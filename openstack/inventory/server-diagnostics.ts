@@ -48,7 +48,6 @@ export async function readConsoleTail(
   }
 }
 
-/** State of a server in Nova. */
 export interface ServerState {
   /** Name of the server. Undefined: no server has the requested ID. */
   readonly name?: string;

@@ -39,7 +39,6 @@ export const deletionTimeouts = {
   other: 3 * minute,
 } as const;
 
-/** Wait with a time limit. */
 export class TimedWait {
   readonly #end: number;
   #next: number;

@@ -17,7 +17,6 @@ import type { CommandSession } from "../../../base/terminal/session.js";
 export const quoteShellWord = (value: string): string =>
   /^[A-Za-z0-9_./:=@%+,-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 
-/** Returns shell lines that export the variables. */
 export const renderExportLines = (variables: Readonly<Record<string, string>>): string =>
   Object.entries(variables)
     .map(([name, value]) => `export ${name}=${quoteShellWord(value)}`)

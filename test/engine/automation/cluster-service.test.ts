@@ -233,7 +233,7 @@ describe("the cluster service on a real engine", function () {
     assert.ok(engines.length > 0, "no engine found");
     for (const pid of engines) process.kill(pid, "SIGKILL");
     await expectCode(running, "ENGINE_KILLED");
-    // An engine that is killed while it writes leaves an unreadable checkpoint with empty
+    // An engine that is killed during a write leaves an unreadable checkpoint with empty
     // attributes.
     writeFileSync(`${checkpointFile()}.attrs`, "");
     behave(0);

@@ -45,7 +45,7 @@ describe("secrets of commands", function () {
   let project: Project;
   let server: SshServer;
   const key = keyPair();
-  /** Lines of the private key; any of them in clear text is a leak. */
+  /** Lines of the private key. A line in clear text is a leak. */
   const keyLines = key.private
     .split("\n")
     .filter((line) => line.length > 20 && !line.startsWith("-"));

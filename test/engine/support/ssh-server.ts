@@ -37,7 +37,6 @@ export interface KeyPair {
   readonly public: string;
 }
 
-/** Returns a new ed25519 key pair. */
 export function keyPair(): KeyPair {
   // ssh2 cannot read about one in some hundred keys that it generates, because it drops a leading
   // zero byte. Such keys are generated again.
@@ -51,7 +50,6 @@ export function keyPair(): KeyPair {
 export class SshServer {
   /** Commands that clients ran, in order. */
   readonly commands: string[] = [];
-  /** Number of successful logins. */
   logins = 0;
   /** Number of accepted connections, including dropped connections. */
   connections = 0;
