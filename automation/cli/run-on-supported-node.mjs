@@ -3,7 +3,7 @@
 
 const oldestNode = [20, 19];
 
-/** Error with one sentence for the user. `start` prints the sentence and ends the process. */
+/** Error with one sentence for the user. `start` prints the sentence and sets exit code 1. */
 export class Refusal extends Error {}
 
 export const say = (text) => process.stderr.write(`${text}\n`);
