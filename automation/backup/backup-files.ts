@@ -20,8 +20,9 @@ import { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
 
 /*
- * A backup is a directory. Its description is written last, and only then the directory gets its
- * final name. So an interrupted backup cannot be mistaken for a complete backup.
+ * A backup is a directory. `NewBackup` writes all files and the description under a temporary
+ * directory name, and renames the directory last. An interrupted backup therefore never has the
+ * final name of a complete backup.
  */
 
 const descriptionFile = "backup.json";
@@ -46,16 +47,17 @@ const descriptionSchema = z.object({
   /** Version of Kubernetes. Absent if an early release created the cluster. */
   kubernetesVersion: z.string().optional(),
   /**
-   * Snapshot of etcd: the file, the machine whose member provided the snapshot, and whether this
-   * member reached a majority of members. Without a majority, other members may have newer data.
+   * File with etcd's snapshot. `machine` is the machine of the etcd member that provided the
+   * snapshot. `majority` is whether this member reached a majority of members. Without a majority,
+   * other members may have newer data.
    */
   snapshot: keptFile.extend({ machine: z.string(), majority: z.boolean() }),
   /**
-   * Archives with files of machines: one with the files of a control plane. If etcd runs on
-   * separate machines, also one with the files of an etcd machine.
+   * Archives with files of machines: one archive of a control plane and, if etcd runs on separate
+   * machines, one archive of an etcd machine.
    */
   archives: z.array(keptFile.extend({ machine: z.string() })),
-  /** State of the stack. Its secrets stay encrypted. */
+  /** State of the stack, with encrypted secrets. */
   state: keptFile,
 });
 export type BackupDescription = z.infer<typeof descriptionSchema>;
@@ -70,8 +72,8 @@ const growing = /\.[0-9a-f]{8}\.part$/;
 const day = 24 * 60 * 60_000;
 
 /**
- * Returns the unfinished backups in the parent directory of `to` that are more than a day old. A
- * younger directory may belong to a running backup.
+ * Returns the unfinished backups in the parent directory of `to` that are more than a day old. An
+ * unfinished backup of the last 24 hours may still be running.
  *
  * @param now milliseconds since 1970
  */
@@ -130,8 +132,8 @@ export class NewBackup {
   }
 
   /**
-   * Completes the backup. The directory gets its final name after all files are on disk. So a
-   * directory with a final name is complete, even after a power failure.
+   * Completes the backup. Writes all files to the disk before the directory gets its final name. A
+   * directory with its final name is therefore complete, even after a power failure.
    */
   async end(description: Omit<BackupDescription, "format">): Promise<Backup> {
     const whole = { format: 1, ...description } as const;
@@ -166,7 +168,7 @@ async function measured(path: string): Promise<Pick<BackupFile, "bytes" | "sha25
 }
 
 const digestBytes = 32;
-/** Page size of etcd's database in bytes. A snapshot consists of complete pages and a digest. */
+/** Block size of etcd's database in bytes. A snapshot consists of complete blocks and a digest. */
 const pageBytes = 512;
 
 /**

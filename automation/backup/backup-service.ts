@@ -61,8 +61,8 @@ export interface BackupService {
   /**
    * Copies etcd's data, the files of a control plane and the stack's state into a directory. The
    * directory then contains the cluster's keys. Changes nothing in the cluster, and works even if
-   * etcd has no majority. Throws COMMAND_FAILED if no machine returns its files. The directory then
-   * still has etcd's data and the state.
+   * etcd has no majority. Throws COMMAND_FAILED if no machine returns its files, but keeps the
+   * directory with etcd's data and the state.
    */
   backup(stack: string, options: BackupOptions): Promise<Backup>;
   /**
@@ -85,7 +85,7 @@ interface Cluster {
   readonly machines: ClusterMachines;
 }
 
-/** Returns the receiver of the events, which calls the callbacks of the options. */
+/** Returns a listener that passes an operation's events to the callbacks of the options. */
 const emitTo =
   ({ onCluster, onNote }: BackupRunOptions): OperationEventListener =>
   (event) => {
@@ -152,8 +152,8 @@ async function planNow(
 export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
   backup: (stack, options) =>
     withCluster(service, stack, options, ({ run, ...source }) => {
-      // Closes the connections if the user stops the backup. A backup changes no machine, so it may
-      // end at any time.
+      // Closes the SSH connections if the user stops the backup. A backup changes no machine, so
+      // the user can stop it at any time.
       options.signal?.addEventListener("abort", () => {
         source.machines.close();
       });

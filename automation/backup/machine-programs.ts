@@ -27,7 +27,7 @@ export interface MachineProgram {
   readonly words: readonly string[];
 }
 
-/** Returns the message of anything that was thrown. */
+/** Returns the message of a thrown value. */
 export const getErrorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
@@ -54,8 +54,9 @@ const commandOf = ({ script, words }: MachineProgram): string =>
   ["sudo -n bash -c", quoteForShell(script), "stackadm", ...words.map(quoteForShell)].join(" ");
 
 /**
- * Returns why a script failed: the text of the last line `reason: ...`, and the last other line
- * before it, which may be a tool's message. Returns the last line if the script printed no reason.
+ * Returns why a script failed, as sentences from the script's output. The script prints the reason
+ * in its last line `reason: ...`. The line before the reason is added, because it may be a tool's
+ * message. Without a line `reason: ...`, the last line is the reason.
  */
 function reasonIn(said: string): string {
   const lines = said
@@ -82,8 +83,8 @@ export class ClusterMachines {
   ) {}
 
   static async of(run: StackOperation, outputs: ClusterOutputs): Promise<ClusterMachines> {
-    // A backup must be possible even if the settings are invalid, or do not describe the cluster
-    // because the user has a custom program. The login name is then the default.
+    // The settings may be invalid, or absent because a custom program defines the cluster. A backup
+    // must be possible in these cases, so the backup uses the default login name.
     const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
     const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
     return new ClusterMachines(outputs, { user: ssh?.user ?? "debian", agentSocket });

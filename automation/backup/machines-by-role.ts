@@ -35,9 +35,9 @@ export const getEtcdPeerUrl = ({ address }: MachineOutput): string =>
   `https://${address}:${etcdPorts.peers}`;
 
 /**
- * Returns the servers without the servers of other clusters, which may have the same names. Keeps a
- * server without an identity, because it may belong to this cluster. If the restore regarded such a
- * server as deleted, etcd would continue to run on it.
+ * Removes the servers of other clusters from the list, because clusters may have servers with equal
+ * names. Keeps a server without an identity, because it may belong to this cluster. If the restore
+ * regarded such a server as deleted, etcd would continue to run on it.
  */
 export const omitForeignServers = (
   servers: readonly CloudObject[],

@@ -14,9 +14,9 @@ type Machines = Pick<ClusterMachines, "ask">;
 type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
 
 /**
- * Returns the server of a machine: the server with the ID in the outputs, or else the server with
- * the machine's name. If a failed run has created the machine again, the outputs still have the ID
- * of the former server.
+ * Returns the server of a machine. Searches for the server ID in the outputs first, and then for
+ * the machine's name. After a failed run that recreated the machine, the outputs still have the ID
+ * of the deleted server.
  */
 const serverOf = (
   servers: Servers,
@@ -80,8 +80,8 @@ export interface RestoreListener {
   /** Called with a sentence about each failure that does not end the restore. */
   readonly onNote?: ((text: string) => void) | undefined;
   /**
-   * Throws if the user requested a stop. Called only before etcd is stopped. After that, the
-   * restore runs to its end.
+   * Throws if the user requested a stop. Called only before etcd is stopped. After etcd is stopped,
+   * only `killSignal` ends the restore early.
    */
   readonly requireGoingOn: () => void;
   /** Signal that ends the restore at once. */
@@ -101,8 +101,8 @@ const isLost = (error: unknown): boolean =>
 
 /**
  * Calls `work`, and calls it again if the connection failed. The script of the first call may still
- * run on the machine. The script of the second call then waits there until the first script has
- * ended.
+ * run on the machine. In this case, the script of the second call waits on the machine until the
+ * first script has ended.
  */
 async function withRetries(
   work: () => Promise<string>,
@@ -118,7 +118,6 @@ async function withRetries(
   }
 }
 
-/** Plan of a restore, and the cluster to restore. */
 export interface RestoreTarget {
   readonly plan: RestorePlan;
   readonly outputs: ClusterOutputs;
@@ -206,7 +205,7 @@ async function prepareData(
     );
     requireGoingOn();
   } catch (error) {
-    // Deletes the data that were loaded from the snapshot, which need as much disk space as etcd's
+    // Deletes the loaded data of the snapshot, because these data need as much disk space as etcd's
     // data.
     await onAll(plan.members, (one) => machines.ask(one, createRestoreProgram("tidy"))).catch(
       () => undefined,
@@ -297,8 +296,9 @@ export async function restoreCluster(
       return text;
     });
   } catch (error) {
-    // Records the end of the restore on the other etcd machines, if clients may already use the
-    // restored data. `start-api` has recorded the end on the machines with an API server.
+    // If an API server already runs, clients may use the restored data. The restore of etcd is then
+    // complete, so the machines that only run etcd record its end. `start-api` has recorded the end
+    // on the machines with an API server.
     const others = answering.size > 0 ? members.filter((one) => !apiServers.includes(one)) : [];
     await step("finishing", others, "settle").catch(() => undefined);
     throw stoppedCluster(error);

@@ -92,8 +92,8 @@ const adviceFor = ({ behind }: NoReply): string =>
     : `Its SSH route leads through ${behind}: run \`npx stackadm up --refresh\`, which recreates that machine and then ends with an error.`;
 
 /**
- * Returns a problem for each machine that did not answer, because the machine might return later
- * and continue with old data.
+ * Returns a problem for each machine that did not answer, because the machine might start again
+ * later and continue with old data.
  */
 function silentProblems({ outputs, seen }: RestorePlanInput): string[] {
   const all = new Set([...getEtcdMemberMachines(outputs), ...getControlPlanes(outputs)]);
@@ -254,7 +254,6 @@ export function planRestore(found: RestorePlanInput): RestorePlan {
 
 const minor = (version: string): number => Number(version.split(".")[1]);
 
-/** Present cluster of the stack. */
 export interface PresentCluster {
   readonly cluster: string;
   readonly identities: ReadonlySet<string>;

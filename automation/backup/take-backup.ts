@@ -155,8 +155,8 @@ export const getRecordedKubernetesVersion = ({ deployment }: StateExport): strin
 };
 
 /**
- * Returns the failure for missing archives. A backup without archives is still useful: it restores
- * etcd's data if machines still have their keys.
+ * Returns the failure for missing archives. A backup without archives is still useful: etcd's data
+ * can be restored as long as the machines have their keys.
  */
 const withoutArchives = (directory: string, failures: readonly Failure[]): Failure =>
   new Failure(

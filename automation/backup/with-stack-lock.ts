@@ -9,8 +9,8 @@ interface Holder {
 }
 
 /**
- * Calls `work` while the engine holds the stack's lock. Throws the error of `work`. If the engine
- * fails after `work` has ended, only reports the engine's failure.
+ * Calls `work` while the engine holds the stack's lock. Throws the error of `work`. If `work`
+ * succeeds and the engine then fails, only shows a warning.
  */
 export async function withStackLock(
   { run }: Holder,
@@ -37,10 +37,10 @@ export async function withStackLock(
 }
 
 /**
- * Marks the control planes' scripts in the state, to make the next `up` run them again. Without the
- * marks, the engine would see no change, because the scripts' inputs in the state are newer than
- * the restored cluster. A failure is only reported. The cluster is restored, and an error would
- * make the user restore it again.
+ * Marks the control planes' scripts in the stack's state so that the next `up` runs these scripts
+ * again. The state describes the cluster before the restore, so the engine would otherwise skip the
+ * scripts. Shows only a warning after a failure, because the cluster is restored already. An error
+ * would make the user restore the cluster again.
  */
 export async function markControlPlaneScripts({
   run,

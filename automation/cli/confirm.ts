@@ -41,9 +41,9 @@ interface Wanted {
   readonly question: string;
   /** Words that the user must type, in any order. */
   readonly words: readonly string[];
-  /** Noun phrase for the words, for the error message. */
+  /** Noun phrase that describes the words in the error message. */
   readonly what: string;
-  /** Clause about the user's intention, for the hint of the error. */
+  /** Clause that describes the user's intention in the hint of the error. */
   readonly purpose: string;
 }
 

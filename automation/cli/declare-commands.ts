@@ -34,8 +34,8 @@ const command = <Options extends OptionValues>(
     });
 
 /**
- * Returns a `load` that also starts the engine's process early, while the command loads its
- * modules.
+ * Returns a `load` that also starts the engine's process. The process starts while the command
+ * loads its modules.
  */
 const withEngine =
   <Options>(load: () => Promise<Work<Options>>): (() => Promise<Work<Options>>) =>
@@ -53,7 +53,10 @@ const withEngine =
 /** Option that refreshes the state before the command. */
 const refresh = ["--refresh", "read the real state of the cloud first", false] as const;
 
-/** Returns the option for scripts that check whether the cluster matches its settings. */
+/**
+ * Returns the option `--expect-no-changes`, with which a script checks whether the cluster matches
+ * its settings.
+ */
 const expectNoChanges = (otherwise: string) =>
   ["--expect-no-changes", `end with exit code 6 ${otherwise}`, false] as const;
 

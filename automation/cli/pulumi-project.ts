@@ -66,8 +66,8 @@ const fileOf = (path: string): string | undefined =>
 const indexOf = (directory: string): string | undefined => fileOf(join(directory, "index"));
 
 /**
- * Returns the path of the program in a directory, by the rules of Node. A file that `main` names
- * may be missing, because it is not compiled yet.
+ * Returns the path of the program in a directory, by the rules of Node. The file that `main` names
+ * may not exist yet, because it must first be compiled.
  */
 function programIn(directory: string): string | undefined {
   const main = packageMain(directory);
@@ -105,8 +105,8 @@ const backendOf = ({
 };
 
 /**
- * Returns the name and the path of the project's own program. Returns neither if the project
- * contains only settings, or if `main` is the program of this package.
+ * Returns the name and the path of the project's own program. Returns an empty object if the
+ * project contains only settings, or if `main` is the program of this package.
  */
 function ownProgram(
   directory: string,
@@ -135,14 +135,15 @@ const ofPackage = (): PulumiProject => ({
 });
 
 /**
- * Returns the project of a directory. Without `cwd` and without a project in the current directory,
- * returns this package itself. This is the case in a checkout.
+ * Returns the project of a directory. Returns this package itself if `cwd` is absent and the
+ * current directory has no project. This happens in a checkout of the repository.
  *
  * @param cwd value of `--cwd`. Default: the current directory
  */
 export function findPulumiProject(cwd?: string): PulumiProject {
   const from = resolve(cwd ?? ".");
-  // In a script, an empty variable after `--cwd` must not select the current directory.
+  // If the user passes an empty shell variable after `--cwd`, the command must not select the
+  // current directory.
   const directory = cwd === "" ? undefined : nearest(from);
   if (directory === undefined) {
     if (cwd === undefined) return ofPackage();
@@ -160,8 +161,8 @@ export function findPulumiProject(cwd?: string): PulumiProject {
 }
 
 /**
- * Throws if the project has its own program. This command would not run that program, but `pulumi`
- * runs it.
+ * Throws if the project has its own program. This command runs only the program of this package.
+ * The user can run the project's program with `pulumi`.
  */
 export function requirePackageProgram(
   command: string,

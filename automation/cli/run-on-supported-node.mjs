@@ -1,9 +1,9 @@
-// Starts a process before packages are installed and sources are compiled. This file uses only Node
-// and must also run with old versions of Node.
+// Checks the version of Node, then runs a program. This file must run in old versions of Node and
+// before packages are installed, so it imports only modules of Node.
 
 const oldestNode = [20, 19];
 
-/** Error with one sentence for the user, which ends the start. */
+/** Error with one sentence for the user. `start` prints the sentence and sets exit code 1. */
 export class Refusal extends Error {}
 
 export const say = (text) => process.stderr.write(`${text}\n`);

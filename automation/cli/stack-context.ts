@@ -35,8 +35,8 @@ export interface StackContext {
 }
 
 /**
- * Returns the version of the OpenStack plugin that the stack's settings or the site select.
- * Undefined: they select none.
+ * Returns the version of the OpenStack plugin that the stack's settings or the site select. Returns
+ * undefined if neither selects a version.
  */
 export const readStackPluginVersion = (settings: string): OpenstackPluginVersion | undefined =>
   readOpenstackPluginVersion({ settings, siteFile: process.env["STACKADM_SITE"] });

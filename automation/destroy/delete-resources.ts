@@ -11,7 +11,7 @@ export const hadNoResources = (facts: OperationFacts): boolean => !hadResources(
 
 /**
  * Starts the engine's process and the sign-in to the cloud early, to save time while the state is
- * read. A destroy runs no program, so the process loads none.
+ * read. A destroy runs no program, so the process loads no program.
  */
 export function prestartEngineWithoutProgram({ run }: OperationFacts): void {
   run.getReady({ program: false });

@@ -27,15 +27,15 @@ import { getCloudPlace } from "../guards/identify-clusters.js";
 
 /** Part of the plan that a step of the destroy adds. */
 export interface DestroyStepDescription {
-  /** Answers of the clusters' APIs. Absent: the APIs are not asked. */
+  /** Answers of the clusters' APIs. Absent if the APIs are not asked. */
   readonly policies?: RetentionPolicies;
   readonly others?: DestroyPlan["others"];
 }
 
-/** Facts that the plan of a destroy needs. */
 export interface DestroyPlanFacts extends ProtectionFacts {
   /**
-   * Objects in the project, listed early. Absent: the objects are listed when the plan needs them.
+   * Listing of the project's objects that was started early. Absent if the plan must start the
+   * listing.
    */
   inventory?: Promise<VisibleObjects>;
 }
@@ -47,8 +47,8 @@ export function startInventory(facts: DestroyPlanFacts): void {
 }
 
 /**
- * Returns the names of the clusters. The tags or metadata of a cluster's objects contain its name.
- * If there are no such objects, the name of the Pulumi component is used.
+ * Returns the names of the clusters from the tags and metadata of the clusters' objects. Returns
+ * the name of the Pulumi component for a cluster without such objects.
  */
 const namesOf = (
   components: ReadonlyMap<string, string>,
@@ -61,9 +61,9 @@ const namesOf = (
 type Sorted = Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots" | "stays">;
 
 /**
- * Divides the stack's objects into the objects that a destroy deletes (`goes`) and the objects that
- * a destroy keeps (`stays`). Volumes, floating IPs and snapshots of the clusters' controllers have
- * separate lists, each object with its fate.
+ * Divides the stack's objects into objects that a destroy deletes (`goes`) and objects that a
+ * destroy keeps (`stays`). Volumes, floating IPs and snapshots of the clusters' controllers are in
+ * separate lists, where each object has a `fate`.
  */
 function sorted(
   inventory: readonly CloudObject[],
@@ -103,7 +103,7 @@ function sorted(
 }
 
 /**
- * Returns the plan of a destroy, from the facts and from the descriptions of the destroy's steps.
+ * Returns the plan of a destroy from the facts and from the descriptions of the destroy's steps.
  */
 export async function createDestroyPlan(
   { run, settings, state, inventory }: DestroyPlanFacts,

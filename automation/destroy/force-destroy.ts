@@ -24,8 +24,8 @@ import {
  */
 
 /**
- * Returns the cluster names that the clusters' cloud controllers use (`--cluster-name`) and that
- * contain no identity. Earlier releases created such names, and a cluster keeps its first name.
+ * Returns the values of the cloud controllers' argument `--cluster-name` that contain no identity.
+ * Earlier releases created such values, and a cluster keeps its first value.
  *
  * @param isInside returns whether a resource is in one of the clusters
  */

@@ -95,15 +95,15 @@ interface Known {
 
 /** Answers of all clusters of a stack. */
 export interface RetentionPolicies extends Known {
-  /** Fate of objects about which no cluster has answered. */
+  /** Fate of objects that the answer of no cluster contains. */
   readonly otherwise: "stays" | "unknown";
   /** Reason why a cluster did not answer. Absent: all clusters answered. */
   readonly problem?: string;
 }
 
 /**
- * Returns the PersistentVolumes that are volumes in Cinder, by their ID in Cinder. A destroy
- * deletes a volume only if its reclaim policy is `Delete`
+ * Returns the claims of PersistentVolumes that are volumes in Cinder, by the volume's ID in Cinder.
+ * A destroy deletes a volume only if the reclaim policy is `Delete`
  * (components/kubeadm/scripts/steps/release-cluster-objects.sh).
  */
 function claimsIn(answer: unknown): Known["claims"] {
@@ -140,8 +140,8 @@ function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
 }
 
 /**
- * Returns whether the state contains a script that deletes snapshots, for the cluster of this
- * component.
+ * Returns whether the state contains the script that deletes the snapshots of this component's
+ * cluster.
  */
 const releasesSnapshots = ({ deployment }: StateExport, component: string): boolean =>
   (deployment.resources ?? []).some(({ urn }) => {
@@ -159,8 +159,8 @@ const scriptsOf = (component: string): string[] =>
   );
 
 /**
- * Annotation of a Service. If it is "true", the cloud controller keeps the floating IP when the
- * Service is deleted.
+ * Annotation of a Service. With the value "true", the cloud controller keeps the floating IP when
+ * the Service is deleted.
  */
 const keepAnnotation = "loadbalancer.openstack.org/keep-floatingip";
 
@@ -190,8 +190,8 @@ async function askCluster(kubeconfig: string, released: boolean): Promise<Known>
 
 /**
  * Returns the Service of a floating IP that a cloud controller created, and what a destroy does
- * with the floating IP. If the Service is unknown, the fate is `otherwise`. If several Services
- * share the address, the floating IP is deleted as soon as one of the Services does not keep it.
+ * with the floating IP. The fate is `otherwise` if the Service is unknown. If several Services
+ * share the address, the floating IP is deleted unless all of these Services keep it.
  */
 export function findFloatingIpService(
   { id, name: address, description }: CloudObject,
@@ -223,8 +223,8 @@ async function askAll(run: StackOperation, state: StateExport): Promise<(Known |
 }
 
 /**
- * Policies of a destroy that does not use the clusters' APIs. All objects are kept, because no
- * controller deletes them.
+ * Policies of a destroy that does not use the clusters' APIs. Such a destroy keeps all volumes,
+ * floating IPs and snapshots of the controllers, because no controller deletes these objects.
  */
 export const policiesWithoutApi: RetentionPolicies = {
   claims: new Map(),

@@ -35,13 +35,13 @@ export interface SweepOptions {
 export interface SweepResult {
   readonly deleted: readonly OwnedObject[];
   /**
-   * Retained objects. Also volumes, snapshots and floating IPs that the cluster's controllers did
+   * Retained objects, and volumes, snapshots and floating IPs that the cluster's controllers did
    * not delete.
    */
   readonly kept: readonly KeptObject[];
   /**
-   * Kinds of objects that the cloud does not let this user list, so they were not searched. Absent
-   * if there are none.
+   * Kinds of objects that the search did not include, because the cloud does not let this user list
+   * such objects. Absent if there are no such kinds.
    */
   readonly hidden?: readonly CloudObjectKind[];
 }
@@ -50,8 +50,8 @@ const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
 
 /**
- * Returns advice for the remaining objects: a command for objects with an identity, and the IDs of
- * all others.
+ * Returns advice for the remaining objects: a command that deletes the objects with an identity,
+ * and the IDs of all other objects.
  */
 function deletionAdvice(marked: readonly OwnedObject[], others: readonly CloudObject[]): string {
   const identities = new Set(marked.map(({ mark }) => mark.identity));
@@ -100,14 +100,13 @@ export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult
   };
 }
 
-/** Facts of the step `sweepAfterDestroy`. */
 export interface SweepFacts extends OperationFacts {
   swept: SweepResult;
 }
 
 /**
- * Deletes objects that the engine did not delete. Finds them by the identities in the state before
- * the destroy.
+ * Deletes objects that the engine did not delete. Finds these objects by the identities in the
+ * state before the destroy.
  */
 export const sweepAfterDestroy: OperationStep<SweepFacts> = {
   title: "Check that nothing is left in the project",

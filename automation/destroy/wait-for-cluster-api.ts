@@ -22,8 +22,8 @@ import { findApiProblem } from "../verify/find-api-problem.js";
 
 /*
  * A destroy needs the cluster's API. A script on the first control plane uses the API to delete the
- * cluster's load balancers and volumes. The script cannot move to another machine, because its
- * machine is fixed when the script is added to the state.
+ * cluster's load balancers and volumes. The state fixes the script's machine, so the script cannot
+ * run on another machine.
  */
 
 const abandonment =
@@ -78,8 +78,8 @@ async function requireApi(whose: string, kubeconfig: string, signal?: AbortSigna
  */
 function teardownServers({ deployment }: StateExport): ReadonlyMap<string, string> {
   const all = deployment.resources ?? [];
-  // A machine's leave script (drain) is left out. In a full destroy, the script is deleted together
-  // with its server and does not run.
+  // The leave script (drain) of a machine is left out, because it does not run in a full destroy.
+  // The engine deletes the script together with the script's server.
   const runs = ({ type, inputs, deletedWith }: StateResource): boolean =>
     type === scriptType && inputs?.["delete"] !== undefined && !deletedWith;
   const urns = new Set(

@@ -12,19 +12,18 @@ import {
 import type { DecodedEngineEvent } from "../pulumi/events.js";
 import { parseUrn, getShortType } from "../pulumi/urn.js";
 
-/** Error message of the engine. */
 export interface ErrorMessage {
   /** URN of the resource. Empty if the message is not about a resource. */
   readonly urn: string;
   readonly text: string;
   /**
-   * Failure code that our program or script put in front of the text. Absent: the text has no code.
+   * Failure code that our program or script put before the text. Absent if the text has no code.
    */
   readonly code?: FailureCode;
 }
 
 /**
- * Meaning of a message. `own`: whether our program or script stated the meaning. If false, the
+ * Meaning of a message. `own` is whether our program or script stated the meaning. Otherwise, the
  * meaning was derived from the text of another program.
  */
 interface Meaning {
@@ -37,8 +36,8 @@ interface Meaning {
 const longest = 600;
 
 /**
- * Matches lines that do not tell what went wrong: exit statuses, results of successful commands,
- * and the like.
+ * Matches lines that do not contain the cause of an error: exit statuses, results of successful
+ * commands, and similar lines.
  */
 const noise = /Process exited|exit status|^\s*(ok|\{.*\})?\s*$|To see the stack trace|^--- \d/i;
 
@@ -68,14 +67,14 @@ const who = (urn: string): string => `${getShortType(typeOf(urn))} '${parseUrn(u
 const about = (urn: string, sentence: string): string =>
   typeOf(urn) === "" ? capital(sentence) : `${who(urn)}: ${sentence}`;
 
-/** Returns the failure table's sentence for this code, with the details in parentheses. */
+/** Returns the failure table's sentence for this code, followed by `words` in parentheses. */
 const filled = (urn: string, code: FailureCode, words: string): string =>
   `${about(urn, getFailureRow(code).sentence)} (${withoutStop(words)}).`;
 
 /**
  * Returns the meaning of a script's error. Returns undefined for other errors. The last line of a
- * failed script is `reason: ...` (components/remote-scripts/scripts/common.sh). Other lines are
- * ignored, because they may contain any text, even a machine's log.
+ * failed script is `reason: ...` (components/remote-scripts/scripts/common.sh). Ignores other
+ * lines, because these lines may contain any text, such as a machine's log.
  */
 function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
   if (!typeOf(urn).startsWith("command:remote:")) return undefined;
@@ -126,9 +125,10 @@ const isEcho = ({ text }: ErrorMessage): boolean =>
   echoes.test(text.trim().split("\n", 1)[0] ?? "");
 
 /**
- * Returns the sort key of a failure. First come failures that our program or scripts stated, then
- * failures of other programs, then our program's general FAILED. Within a group, the order is that
- * of the failure table: causes before consequences.
+ * Returns the sort key of a failure. The first group are failures that our program or scripts
+ * stated, the second group are failures of other programs, and the third group is our program's
+ * general FAILED. Within a group, the failure table determines the order: causes before
+ * consequences.
  */
 function rank({ own, code }: Meaning): number {
   const group = own ? (code === "FAILED" ? 2 : 0) : 1;
@@ -137,7 +137,7 @@ function rank({ own, code }: Meaning): number {
 
 /**
  * Returns the engine's error messages as failures, the most important failure first. Leaves out
- * messages that only report other errors, unless all messages do.
+ * messages that only report other errors, unless there are no other messages.
  */
 export function explainMessages(events: readonly DecodedEngineEvent[]): Failure[] {
   const errors = events.flatMap((event) =>

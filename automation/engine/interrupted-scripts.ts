@@ -23,8 +23,8 @@ import {
 
 /**
  * Returns the inputs and outputs that make the engine run a script again, or copy a machine's
- * scripts again. The path of a copy still contains the server's ID. A failed copy uses this ID to
- * find out whether its server is new.
+ * scripts again. The changed path of a copy still contains the server's ID. From this ID, the next
+ * run finds out whether the server is new.
  */
 const markOf = ({ type, inputs }: StateResource): Readonly<Record<string, string>> =>
   type === copiedScriptsType
@@ -32,15 +32,15 @@ const markOf = ({ type, inputs }: StateResource): Readonly<Record<string, string
     : { update: unfinishedCommandMarker };
 
 /**
- * Matches the URN of a script that runs before a cluster, or its snapshots, are deleted (teardown).
- * Earlier releases used the name `farewell`.
+ * Matches the URN of a teardown script. A teardown script runs before a cluster, or the cluster's
+ * snapshots, are deleted. Earlier releases used the name `farewell`.
  */
 const teardown =
   /(\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*?)(?:-snapshots)?-(?:teardown|farewell)$/;
 
 /**
- * Returns the URN of the script that undoes a teardown if the cluster is kept after all. Returns
- * undefined for scripts that are no teardown.
+ * Returns the URN of the script that undoes a teardown if the cluster is not deleted in the end.
+ * Returns undefined if `urn` is not the URN of a teardown script.
  *
  * @param urn URN of the script that finished
  */
@@ -65,7 +65,7 @@ export const isScript = ({ type }: StateResource): boolean => type === scriptTyp
 
 /**
  * Returns a state that makes the engine run these scripts again, and copy these machines' scripts
- * again, whatever their inputs. Other resources are unchanged.
+ * again, even if the inputs did not change. Other resources are unchanged.
  */
 export function markScriptsForRerun(state: StateExport, urns: ReadonlySet<string>): StateExport {
   const resources = (state.deployment.resources ?? []).map((one) => {
@@ -77,9 +77,10 @@ export function markScriptsForRerun(state: StateExport, urns: ReadonlySet<string
 }
 
 /**
- * Returns whether a leave script (drain) has already run, and its server was then deleted or
- * recreated in a run that did not finish. The engine would run the script again before it replaces
- * the new server. But the SSH route to the machine may lead through the deleted server.
+ * Returns whether a finished leave script (drain) must not run again. After the script had
+ * finished, an interrupted run deleted or recreated the script's server. The engine would run the
+ * script again before it replaces the new server. But the SSH route to the machine may lead through
+ * the deleted server.
  */
 const isFinishedLeave = (one: StateResource, all: ReadonlyMap<string, StateResource>): boolean => {
   if (one.type !== scriptType || one.pendingReplacement !== true) return false;
@@ -94,8 +95,8 @@ const isFinishedLeave = (one: StateResource, all: ReadonlyMap<string, StateResou
 };
 
 /**
- * Returns the state in which finished leave scripts do not run again. `left` contains the URNs of
- * these scripts.
+ * Returns a state with which the engine does not run finished leave scripts again. `left` contains
+ * the URNs of these scripts.
  */
 export function skipFinishedLeaveScripts(state: StateExport): {
   state: StateExport;
@@ -114,8 +115,8 @@ export function skipFinishedLeaveScripts(state: StateExport): {
 
 /**
  * Collects the URNs of scripts that the next `up` must run again, because an operation did not
- * finish. Also collects the URNs of copies that the next `up` must make again, because a machine
- * has lost its scripts.
+ * finish. Also collects the URNs of copies of scripts that the next `up` must repeat, because a
+ * machine has lost its scripts.
  */
 export class InterruptedScripts {
   readonly urns = new Set<string>();
@@ -130,7 +131,7 @@ export class InterruptedScripts {
       if (this.operation === "up" && operation === "update") this.urns.add(urn);
       return;
     }
-    // A script that failed before may succeed when it is retried in the same run.
+    // The script may have failed first, and then succeeded in a retry of the same run.
     this.urns.delete(urn);
     const undo = this.operation === "destroy" ? findTeardownUndoUrn(urn) : undefined;
     if (undo !== undefined) this.urns.add(undo);
@@ -144,8 +145,8 @@ export class InterruptedScripts {
 
 /**
  * Marks unfinished scripts in the state after the engine has ended. If operations are pending,
- * marks nothing and returns false: an import of the state would delete the pending operations,
- * which the next run has to repair first.
+ * marks nothing and returns false. An import of the state would delete the pending operations, and
+ * the next run must repair these operations first.
  */
 export async function markInterruptedScripts(
   access: StateAccess,

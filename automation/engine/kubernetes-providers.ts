@@ -7,7 +7,7 @@ import {
   type StateExport,
 } from "../pulumi/stack-state.js";
 
-/** Cluster of the stack whose component has created a Kubernetes provider. */
+/** Cluster of the stack, if the component `Cluster` has created its Kubernetes provider. */
 export interface ClusterInState {
   /** Name of the Pulumi component `Cluster`. */
   readonly name: string;
@@ -65,8 +65,7 @@ export async function readClustersInState(access: StateAccess): Promise<ClusterI
  * Returns the URNs of all Kubernetes providers that connect to the stack's clusters, including
  * providers of the user's program.
  *
- * @param ones URNs of providers that clusters created: only the clusters of these providers count.
- * Default: all clusters
+ * @param ones URNs of the providers that the selected clusters created. Default: all clusters
  */
 export async function readConnectedProviderUrns(
   access: StateAccess,

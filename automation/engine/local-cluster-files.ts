@@ -47,8 +47,8 @@ export const getTimelinePath = ({ directory }: Pick<Whose, "directory">): string
 
 /**
  * Moves an earlier release's kubeconfig file to the present path. The old path contained only the
- * name of the stack, so the file may belong to another backend or project. Therefore moves the file
- * only if it connects to one of `clusters`.
+ * name of the stack, so the file may belong to another backend or project. Moves the file only if
+ * the kubeconfig connects to one of `clusters`.
  */
 export async function moveEarlierKubeconfig(
   whose: Whose,

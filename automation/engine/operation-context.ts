@@ -43,11 +43,7 @@ export type EngineRunFlags = Pick<
   "expectNoChanges" | "exclude" | "refresh" | "target"
 >;
 
-/**
- * Marks unfinished scripts in the state after the engine has ended. If operations are pending,
- * marks nothing and returns false. An import of the state would delete the pending operations,
- * which the next run has to repair first.
- */
+/** Collects events of the engine, and determines whether the engine changed anything. */
 class EngineWork {
   /** Events `started` and `finished` of all resources. */
   readonly events: DecodedEngineEvent[] = [];
@@ -63,15 +59,15 @@ class EngineWork {
   }
 
   /**
-   * Whether anything differed from the settings. True if a resource had work, or if the engine has
-   * not reported equal outputs.
+   * Whether anything differed from the settings. True if the engine changed a resource, or if the
+   * engine did not report equal outputs.
    */
   get changed(): boolean {
     return this.touched || !this.#hasEqualOutputs;
   }
 }
 
-/** Request about one stack. Owns the stack's settings, the cloud client and the processes. */
+/** Request about one stack. Contains the stack's settings, the cloud client and the processes. */
 export class StackOperation {
   readonly access: StateAccess;
   /** Directory of the stack's settings. The program runs in this directory. */
@@ -105,7 +101,7 @@ export class StackOperation {
     this.access = { env, workspace: prepareWorkspace(this.place()) };
   }
 
-  /** Returns the settings, and the options that determine the private directory. */
+  /** Returns the settings, and the options that determine the stack's private directory. */
   private place(): StackWorkspaceOptions {
     const { backend, projectDirectory } = this.service;
     return { stack: this.stack, projectDirectory, settings: this.#settings, backend };
@@ -195,8 +191,8 @@ export class StackOperation {
   }
 
   /**
-   * Returns the specification from the settings. Throws one error that lists all problems. `files`:
-   * also checks the files that the specification names.
+   * Returns the specification from the settings. Throws one error that lists all problems. With
+   * `files`, also checks the files that the specification names.
    */
   async spec({ files = false }: { readonly files?: boolean } = {}): Promise<ClusterSpec> {
     const { env } = this.service;
@@ -231,8 +227,8 @@ export class StackOperation {
       worked = work(signal).finally(() => {
         done.abort();
       });
-      // This only prevents an unhandled rejection. The last line returns the same promise after the
-      // lock is released.
+      // Prevents an unhandled rejection. The last line of this method returns the same promise
+      // after the lock is released.
       worked.catch(() => undefined);
     };
     const request = this.request("hold");
@@ -274,8 +270,8 @@ export class StackOperation {
     let operation: Promise<void> | undefined;
     await withStackSettings(this.place(), stop, async () => {
       await new Promise<void>((begun) => {
-        // The engine's first report shows that it has read the settings, so the lock on them can be
-        // released.
+        // The first report shows that the engine has read the settings. The lock on the settings
+        // can then be released.
         const after =
           <A extends unknown[]>(tell?: (...told: A) => void) =>
           (...told: A): void => {
@@ -300,10 +296,12 @@ export class StackOperation {
   ): Promise<{ readonly changed: boolean; readonly events: readonly DecodedEngineEvent[] }> {
     this.requireNotStopped();
     const { signal, killSignal, refresh } = this.options;
-    // If PULUMI_PARALLEL is set, the engine reads it, so no number is passed.
+    // The engine itself reads PULUMI_PARALLEL, so a default is passed only if this variable is not
+    // set.
     const named = this.service.env["PULUMI_PARALLEL"] ?? "";
     const { parallel = named === "" ? atOnce : undefined } = this.options;
-    // Uses the process that was started early. If it is not used here, `close` kills it.
+    // Returns the process that was started early. If no operation uses the process, `close` kills
+    // it.
     const worker = (): ChildProcess | undefined => {
       const prepared = this.#worker;
       this.#worker = undefined;
@@ -331,8 +329,8 @@ export class StackOperation {
         { onEvent, onOutput, signal, killSignal },
         { stop: signal, worker },
       );
-      // A destroy of only some resources may keep the cluster. The next `up` then has to undo the
-      // teardown.
+      // A destroy of only some resources may keep the cluster. The next `up` must then run the
+      // scripts that undo the teardown.
       await this.remember(unfinished);
       const { events, changed } = work;
       if (changed) noted?.end();
@@ -353,9 +351,9 @@ export class StackOperation {
   }
 
   /**
-   * Records the end of a failed `up`. Restores the previous record if no resource was touched.
-   * Records nothing if the engine was killed or if operations are pending, because objects may then
-   * be missing in the state.
+   * Records the end of a failed `up`. Restores the previous record if the engine touched no
+   * resource. Records nothing if the engine was killed or if operations are pending, because the
+   * state may then lack existing objects.
    */
   private async noteFailure(
     noted: UpRecording,

@@ -20,7 +20,6 @@ export type OperationEventBody =
   | {
       readonly type: "step";
       readonly state: "begin" | "progress" | "end";
-      /** Title of the step. */
       readonly title: string;
       /** Measured duration of the step in seconds. Only with `begin`. Absent: not measured. */
       readonly expectedSeconds?: number;
@@ -31,7 +30,7 @@ export type OperationEventBody =
       /** Duration of the step in seconds. Only with `end`. */
       readonly seconds?: number;
     }
-  /** Sign of life of a machine. The script has run on the machine for `seconds`. */
+  /** Progress of a script: the script has run on the machine for `seconds`. */
   | {
       readonly type: "machine";
       readonly machine: string;
@@ -49,8 +48,8 @@ export type OperationEventBody =
       readonly change: string;
     }
   /**
-   * Line of output. With `urn`, a script or a provider printed the line. Without `urn`, the program
-   * did.
+   * Line of output. With `urn`, a script or a provider printed the line. Without `urn`, the Pulumi
+   * program printed the line.
    */
   | { readonly type: "log"; readonly text: string; readonly urn?: string }
   /** Message for the user. */
@@ -96,8 +95,8 @@ export interface StartedOperation<Result> {
    */
   events(after?: number): AsyncIterable<OperationEvent>;
   /**
-   * Stops the operation. Running steps finish, and finished changes are kept. `now`: kills the
-   * engine at once. The next `up` then repairs unfinished changes.
+   * Stops the operation. Running steps finish, and finished changes are kept. With `now`, kills the
+   * engine at once, and the next `up` repairs unfinished changes.
    */
   cancel(how?: { readonly now?: boolean }): void;
   /** Result of the operation. Rejects with the error that the event `done` reports. */
@@ -120,7 +119,7 @@ function messageEvent(
 
 /**
  * Converts an event of the engine to an event of the operation. Returns undefined for outputs and
- * summaries, because the step of the engine reports these.
+ * summaries, because the engine's step reports outputs and summaries.
  */
 export function convertEngineEvent(event: DecodedEngineEvent): OperationEventBody | undefined {
   switch (event.type) {
@@ -146,8 +145,8 @@ export function convertEngineEvent(event: DecodedEngineEvent): OperationEventBod
 }
 
 /**
- * Events of one operation. The events stay in memory as long as this object. Any number of readers
- * may follow the stream, each from any event.
+ * Events of one operation. The events stay in memory as long as this object exists. Any number of
+ * readers may read the stream, each from any event.
  */
 export class EventStream {
   readonly #events: OperationEvent[] = [];

@@ -37,8 +37,8 @@ export interface WhichCluster {
   /** Names of the clusters in the state. If there are none, the name in the settings. */
   readonly clusters: readonly string[];
   /**
-   * Identities of the clusters, 12 hexadecimal digits each. Empty if the clusters do not exist yet,
-   * or if an early release created them.
+   * Identities of the clusters, with 12 hexadecimal digits each. Empty if the clusters do not exist
+   * yet, or if an early release created the clusters.
    */
   readonly identities: readonly string[];
   /** Whether the state contains any resource. */
@@ -67,18 +67,18 @@ export interface RunOptions {
 
 export interface PreviewOptions extends RunOptions {
   /**
-   * Whether the settings are checked before the engine starts, and before `up` also whether the
-   * cluster fits into the cloud. Default: true. "names": in the cloud, checks only whether other
-   * objects have the cluster's names. Must be false for a program whose settings do not describe
-   * one cluster.
+   * Whether to run checks before the engine starts. The checks concern the settings and, for `up`,
+   * whether the cluster fits into the cloud. Default: true. With "names", the check in the cloud
+   * only searches for other objects with the cluster's names. Must be false for a program whose
+   * settings do not describe one cluster.
    */
   readonly preflight?: boolean | "names";
 }
 
 export interface UpOptions extends PreviewOptions {
   /**
-   * Whether `up` fails, before it changes anything, if it would change anything. Needs an extra
-   * preview. Default: false.
+   * Whether `up` first runs a preview, and fails without a change if the preview contains changes.
+   * Default: false.
    */
   readonly expectNoChanges?: boolean;
   /**
@@ -96,8 +96,8 @@ export interface DestroyOptions extends RunOptions {
   /**
    * Whether to destroy without the cluster's API, because the API will never answer again. The
    * destroy then finds load balancers by the cluster's identity, and keeps volumes of
-   * PersistentVolumes and floating IPs of Services. Default: false: the destroy fails if the API
-   * does not answer.
+   * PersistentVolumes and floating IPs of Services. Default: false. The destroy then fails if the
+   * API does not answer.
    */
   readonly abandon?: boolean;
   /**
@@ -116,7 +116,7 @@ export interface ReadOptions {
 
 /** Options of the check whether the cluster fits into the cloud. */
 export interface PreflightRunOptions extends ReadOptions {
-  /** Receives the quotas that the cluster needs, as far as they can be read. Called once. */
+  /** Receives the quotas that the cluster needs and that the user can read. Called once. */
   readonly onQuotas?: (quotas: readonly QuotaRequirement[]) => void;
 }
 
@@ -131,16 +131,16 @@ export interface OutputsOptions extends ReadOptions {
 /** Options for the removal of locks. */
 export interface UnlockOptions extends Pick<ReadOptions, "settings"> {
   /**
-   * Holders of which the caller knows that they are dead, as `locks` returns them. Default: none.
+   * Texts from `locks` about lock holders that no longer run. The caller must know that these
+   * holders are dead. Default: none.
    */
   readonly holders?: readonly string[];
 }
 
-/** Options of the destroy plan. */
 export interface DestroyPlanOptions extends ReadOptions, Pick<DestroyOptions, "abandon"> {}
 
 export interface UpResult {
-  /** Outputs of the stack. Each output tells whether it is secret. */
+  /** Outputs of the stack. Each output has a field that marks secret values. */
   readonly outputs: StackOutputs;
   /**
    * Path of the administrator's kubeconfig. Absent if the file was not written, or if the outputs
@@ -176,7 +176,7 @@ export interface DestroyPlan extends WhichCluster {
   /** URL of the state backend. */
   readonly backend: string;
   /**
-   * Error that a destroy would throw, because the cluster is protected. Absent: a destroy is
+   * Error that a destroy would throw, because the cluster is protected. Absent if a destroy is
    * allowed.
    */
   readonly protection?: Failure;
@@ -198,7 +198,7 @@ export interface DestroyPlan extends WhichCluster {
   readonly others?: readonly ForeignCredential[];
   /** Kinds of objects that the cloud does not let this user list. Absent if there are none. */
   readonly hidden?: readonly CloudObjectKind[];
-  /** Reason why a cluster's API did not answer. Absent if it answered or was not needed. */
+  /** Reason why a cluster's API did not answer. Absent if the API answered or was not needed. */
   readonly problem?: string;
 }
 
@@ -270,8 +270,8 @@ export interface VolumeSnapshot {
 /** Object that a destroy keeps. */
 export interface KeptObject extends CloudObject, Partial<Ownership> {
   /**
-   * Whether the object is kept because of `retainOnDelete`. Absent: it is kept because it cannot be
-   * recreated.
+   * Whether the object is kept because of `retainOnDelete`. Absent if the object is kept because it
+   * cannot be recreated.
    */
   readonly retained?: true;
 }
@@ -282,7 +282,8 @@ export interface DestroyResult {
   /** Whether the state contained any resource. False: there was nothing to destroy. */
   readonly held: boolean;
   /**
-   * Objects that the engine did not delete, and that the search after the engine's destroy deleted.
+   * Objects that the engine did not delete. The search after the engine's destroy found and deleted
+   * these objects.
    */
   readonly deleted: readonly OwnedObject[];
   /**

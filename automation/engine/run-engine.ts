@@ -30,8 +30,8 @@ export interface WorkerRunOptions extends WorkerEnvironment {
   /** Signal that kills the engine at once. The next operation undoes the pending operations. */
   readonly killSignal?: AbortSignal;
   /**
-   * Time limits for scripts that send no sign of life. Default: `scriptWatchLimits`. Tests use shorter
-   * times.
+   * Time limits for scripts that send no sign of life. Default: `scriptWatchLimits`. Tests use
+   * shorter times.
    */
   readonly silence?: Partial<ScriptWatchLimits>;
 }
@@ -40,8 +40,8 @@ export interface WorkerRunOptions extends WorkerEnvironment {
 const graceMilliseconds = 10_000;
 
 /**
- * Starts the process of an operation early, before it is known whether an operation follows. The
- * process loads Pulumi's modules, and also the program if `program` is given.
+ * Starts the process of an operation early, when the caller does not know yet whether an operation
+ * follows. The process loads Pulumi's modules, and also the program if `program` is given.
  */
 export function prepareWorker(
   { program }: Omit<z.input<typeof loadProgramMessageSchema>, "type">,
@@ -76,8 +76,8 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
 }
 
 /**
- * Stops the engine of a worker that ended without a reply. Otherwise the engine would continue,
- * although nothing reads its events, and would keep the lock.
+ * Stops the engine of a worker that ended without a reply. Otherwise, the engine would continue
+ * without a reader of its events, and would keep the lock.
  */
 async function endEngine(child: ChildProcess): Promise<void> {
   const end = Date.now() + graceMilliseconds;
@@ -197,7 +197,8 @@ function failureOf(
 }
 
 /**
- * Returns the last words of a process that died: the last line with "error", or else the last line.
+ * Returns the error message of a process that died: the last line with "error", or the last line if
+ * no line contains "error".
  */
 function lastWords(printed: readonly string[]): string {
   const said = printed.filter((line) => line.trim() !== "");

@@ -26,22 +26,25 @@ import { parseUrn } from "../pulumi/urn.js";
 
 /** Time limits of the watch, in milliseconds. */
 export interface ScriptWatchLimits {
-  /** Silence of a script after which the watch asks Nova: three signs of life. */
+  /**
+   * Time without output of a script, after which the watch asks Nova. Three signs of life are
+   * missing then.
+   */
   readonly silence: number;
-  /** Time between two questions to Nova about one silent script. */
+  /** Time between two requests to Nova about the same silent script. */
   readonly again: number;
-  /** Silence after which the watch gives up a script, whatever Nova answers. */
+  /** Time without output after which the watch gives up a script, even if Nova answers ACTIVE. */
   readonly longest: number;
   /** Time that other resources get to finish after a script was given up. */
   readonly others: number;
   /**
-   * Time between the cancel signal and the kill signal. Two signals that are sent together could
-   * arrive as one.
+   * Time between the cancel signal and the kill signal. The receiver could get two signals as one
+   * signal if they are sent together.
    */
   readonly apart: number;
   /**
    * Longest normal time between two checks. A longer time means that this process was suspended.
-   * The silence of every script then counts from zero again.
+   * The watch then measures the silence of every script from the end of the suspension.
    */
   readonly gap: number;
 }
@@ -103,8 +106,8 @@ interface Script {
 }
 
 /**
- * Gives up scripts whose machines have stopped. A script that keeps printing lines is never given
- * up.
+ * Gives up scripts whose machines have stopped, and then ends the engine. A script that continues
+ * to print lines is never given up.
  */
 export class ScriptWatch {
   private readonly times: ScriptWatchLimits;
@@ -185,9 +188,9 @@ export class ScriptWatch {
   }
 
   /**
-   * Records a failed connection attempt. The attempt is no sign of life, but the machine may come
-   * back. So the script is given up only if Nova answers that the machine does not run, and not
-   * because of its silence.
+   * Records a failed connection attempt to the script's machine. The attempt is no sign of life,
+   * but the machine may start again. So the watch gives up the script only if Nova answers that the
+   * machine does not run.
    */
   private dialled(script: Script | undefined): void {
     if (script) script.dialledAt = this.options.now();
@@ -202,8 +205,8 @@ export class ScriptWatch {
   }
 
   /**
-   * Asks Nova about the script's servers. Ignores an answer if the script has printed a line since
-   * the question.
+   * Asks Nova about the script's servers. Ignores the answer if the script has printed a line after
+   * the request.
    */
   private async question(script: Script): Promise<void> {
     const { heardAt, serverId } = script;

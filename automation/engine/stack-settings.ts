@@ -67,7 +67,7 @@ export function readNameAndProtection(
 
 /**
  * Returns the version of the OpenStack plugin that the settings or the site select. Returns
- * undefined if they select no version or an unsupported one.
+ * undefined if they select no version, or a version that is not supported.
  */
 export function readOpenstackPluginVersion({
   settings,

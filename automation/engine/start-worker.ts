@@ -18,8 +18,8 @@ export interface WorkerEnvironment {
 function workerModule(): { readonly file: string; readonly execArgv: string[] } {
   const compiled = join(__dirname, "worker.js");
   if (existsSync(compiled)) return { file: compiled, execArgv: [] };
-  // Uses an absolute path, because the worker's directory is the project, which may not contain the
-  // loader.
+  // The worker's current directory is the project, which may not contain the loader. So the path of
+  // the loader is absolute.
   const loader = pathToFileURL(require.resolve("tsx")).href;
   return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
 }
@@ -41,12 +41,12 @@ let early: ChildProcess | undefined;
 
 /**
  * Starts the process of the next operation early. The process loads Pulumi's SDK while the command
- * loads its own modules. In an `up` with nothing to do, this saves 0.6 s of 3.4 s
+ * loads its own modules. In an `up` with nothing to do, the early start saves 0.6 s of 3.4 s
  * (packages/bench/README.md). Returns a function that kills the process if no operation used it.
  */
 export function startWorkerEarly(): () => void {
   const child = forkWorker({ env: process.env, cwd: process.cwd() });
-  // After such an error, the operation starts a new process.
+  // If this process cannot start, the operation starts a new process and reports the error.
   child.on("error", () => undefined);
   early?.kill("SIGKILL");
   early = child;
@@ -58,8 +58,8 @@ export function startWorkerEarly(): () => void {
 }
 
 /**
- * Returns the process of an operation. If a process was started early, it gets the environment and
- * the directory. Otherwise starts a new process.
+ * Returns the process of an operation. Sends the environment and the directory to a process that
+ * was started early. Starts a new process if no process was started early.
  */
 export function startWorker(place: WorkerEnvironment): ChildProcess {
   const begun = early;

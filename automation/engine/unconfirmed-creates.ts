@@ -36,14 +36,14 @@ export interface UnconfirmedCreate {
 /** Collects the creates of cloud objects whose result is unknown. */
 export class UnconfirmedCreates {
   private readonly failed = new Map<string, UnconfirmedCreate>();
-  /** URNs of creates of which the cloud refused at least one attempt. */
+  /** URNs of creates with at least one attempt that the cloud refused. */
   private readonly refused = new Set<string>();
-  /** URNs of creates of which at least one attempt may have created an object. */
+  /** URNs of creates with at least one attempt that may have created an object. */
   private readonly unanswered = new Set<string>();
 
   take(event: DecodedEngineEvent): void {
     if (event.type === "message") this.takeError(event.urn, event.text);
-    // A create that failed before may succeed when it is retried in the same run.
+    // The create may have failed first, and then succeeded in a retry of the same run.
     if (event.type === "finished") this.failed.delete(event.change.urn);
     if (event.type !== "failed" || !event.change.operation.startsWith("create")) return;
     const { urn } = event.change;

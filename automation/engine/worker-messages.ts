@@ -5,8 +5,8 @@ import type { DecodedEngineEvent } from "../pulumi/events.js";
 export type EngineOperationName = "up" | "preview" | "refresh" | "destroy";
 
 /**
- * Message from the parent with the environment and the directory, for a child that was started
- * before these were known.
+ * Message from the parent with the environment and the directory of an operation. The child was
+ * started before the parent knew these values.
  */
 export const environmentMessageSchema = z.object({
   type: z.literal("place"),
@@ -16,8 +16,8 @@ export const environmentMessageSchema = z.object({
 export type EnvironmentMessage = z.infer<typeof environmentMessageSchema>;
 
 /**
- * Message from the parent that lets the child load its modules before it is known whether an
- * operation follows.
+ * Message from the parent that makes the child load its modules. The parent sends this message
+ * early, when it does not know yet whether an operation follows.
  */
 export const loadProgramMessageSchema = z.object({
   type: z.literal("load"),
@@ -26,8 +26,8 @@ export const loadProgramMessageSchema = z.object({
 });
 
 /**
- * Message from the parent that starts an operation. `hold`: the engine holds the lock until the
- * operation is cancelled, and changes nothing.
+ * Message from the parent that starts an operation. With `hold`, the engine changes nothing, and
+ * holds the lock until the operation is cancelled.
  */
 export const operationRequestSchema = z.object({
   type: z.literal("start"),

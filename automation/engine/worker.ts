@@ -104,7 +104,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   // Loads the program first, so that its errors are reported without starting an engine.
   const program = runs ? await loadProgram(request.program) : noProgram;
   const stack = await openStack(request, program);
-  // The SDK reacts only to an abort during its run, so an earlier abort is checked here.
+  // The SDK reacts only to an abort during its run. An abort before the run is checked here.
   signal.throwIfAborted();
   const options = {
     signal,
@@ -161,15 +161,16 @@ async function serve(request: OperationRequest): Promise<void> {
   process.on("message", abort);
   // If the parent ends, the operation stops gracefully.
   process.on("disconnect", abort);
-  // Ignores SIGINT. run-engine.ts sends SIGINT to the process group, so it also reaches the engine.
-  // If the worker stopped the engine too, a second SIGINT would kill the engine.
+  // Ignores SIGINT. run-engine.ts sends SIGINT to the process group, so the engine gets the signal,
+  // too. If the worker also stopped the engine, the engine would get a second SIGINT and would be
+  // killed.
   process.on("SIGINT", () => undefined);
   // A preview takes no lock, so its engine is not recorded.
   const forget =
     request.operation === "preview" ? undefined : recordStartedEngines(request.workDirectory);
   const reply = await perform(request, cancel.signal).catch(failure);
-  // After a failure, the engine may still hold its lock, so the record is kept. An engine that was
-  // refused the lock holds none.
+  // Keeps the record after a failure, because the engine may still hold its lock. Deletes the
+  // record if the engine did not get the lock, because the engine then holds no lock.
   if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();
   send(workerReplySchema.parse(reply));
   process.removeAllListeners("disconnect");
@@ -177,7 +178,7 @@ async function serve(request: OperationRequest): Promise<void> {
 }
 
 /**
- * Sets the environment and the directory of the operation. Both were unknown when the process
+ * Sets the environment and the directory of the operation, which were unknown when the process
  * started.
  */
 function applyPlace({ env, cwd }: EnvironmentMessage): void {
@@ -208,7 +209,8 @@ function begin(message: unknown): void {
     void serve(operationRequestSchema.parse(request));
   });
   const { program } = early.data;
-  // Errors are ignored here, because the operation loads the program again and reports them.
+  // Errors are ignored here. The operation loads the program again, and then reports the same
+  // errors.
   if (program !== undefined) void loadProgram(program).catch(() => undefined);
   void pulumiCommand().catch(() => undefined);
 }

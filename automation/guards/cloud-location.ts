@@ -18,7 +18,7 @@ export interface ResourceLocations {
   readonly regions: ReadonlySet<string>;
 }
 
-/** Inputs of a provider, each of which may select another cloud than the environment. */
+/** Inputs with which a provider may select another cloud than the environment selects. */
 const leads = [
   ...["cloud", "authUrl", "region", "tenantId", "tenantName", "token", "userId", "userName"],
   ...["applicationCredentialId", "applicationCredentialName"],
@@ -46,7 +46,8 @@ export function findResourcesInCloud(state: StateExport | undefined): StateResou
 }
 
 /**
- * Returns the OpenStack projects and regions of the resources of {@link findResourcesInCloud}. Pure.
+ * Returns the OpenStack projects and regions of the resources that {@link findResourcesInCloud}
+ * returns. Pure.
  */
 export function findResourceLocations(state: StateExport | undefined): ResourceLocations {
   const made = findResourcesInCloud(state).map(({ outputs }) => answered.parse(outputs ?? {}));

@@ -18,8 +18,8 @@ export const isInClusterComponent = ({ urn }: { readonly urn: string }): boolean
 };
 
 /**
- * Returns whether the state has resources, but none of them belongs to a cluster. Providers do not
- * count, because they are created before the cluster. Pure.
+ * Returns whether the state has resources, but no resource of a cluster. Providers do not count,
+ * because they are created before the cluster. Pure.
  */
 export function hasOnlyForeignResources(state: StateExport | undefined): boolean {
   if (state === undefined || isEmptyStack(state)) return false;
@@ -40,8 +40,8 @@ export function requireClusterStack({ run, state }: OperationFacts): void {
 
 /**
  * Throws like {@link requireClusterStack} if the package's own program runs, because this program
- * would delete resources that it does not describe. A user's own program may add a cluster to its
- * stack.
+ * would delete resources that it does not describe. Does not throw if a user's program runs,
+ * because that program may add a cluster to its stack.
  */
 export function requirePackageProgramStack(facts: OperationFacts): void {
   if (facts.run.service.program === undefined) requireClusterStack(facts);

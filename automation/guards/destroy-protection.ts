@@ -7,10 +7,10 @@ import { findClusterIdentities, type StateExport } from "../pulumi/stack-state.j
 import { parseUrn, getShortType } from "../pulumi/urn.js";
 
 /**
- * Returns the error for a stack that must not be destroyed. Undefined for any other stack. A stack
- * is protected by its present settings, or by resources in the state that the last `up` protected.
- * The check is needed before the destroy, because the engine would refuse a protected resource only
- * after it has deleted all others.
+ * Returns the error for a protected stack, which must not be destroyed. Returns undefined for other
+ * stacks. A stack is protected by its present settings, or by resources in the state that the last
+ * `up` protected. The check runs before the destroy, because the engine would delete all other
+ * resources before it refuses a protected resource.
  */
 export function findProtectionError(
   { stack }: StackOperation,
@@ -39,11 +39,10 @@ export function findProtectionError(
 /** Facts of an operation that deletes clusters. */
 export interface ProtectionFacts extends OperationFacts {
   /**
-   * Identities of the clusters that the user was shown. Absent: all clusters that the state had at
-   * the beginning.
+   * Identities of the clusters that were shown to the user. Absent: all clusters that the state had
+   * at the beginning.
    */
   readonly meant?: readonly string[] | undefined;
-  /** Name and protection in the settings. */
   settings: Pick<ClusterSpec, "name" | "protect">;
 }
 
@@ -53,8 +52,8 @@ export async function readProtection(facts: ProtectionFacts): Promise<void> {
 }
 
 /**
- * Throws if the clusters in the state are not the clusters that the user was shown, or if one of
- * them is protected. Steps repeat this guard once they hold the stack's lock.
+ * Throws if the clusters in the state differ from the clusters that were shown to the user, or if a
+ * cluster is protected. Steps call this guard again when they hold the stack's lock.
  */
 export function requireAgreedClusters(facts: ProtectionFacts): void {
   const { run, initial, state, settings, meant = [...findClusterIdentities(initial)] } = facts;
@@ -63,7 +62,7 @@ export function requireAgreedClusters(facts: ProtectionFacts): void {
   if (refusal) throw refusal;
 }
 
-/** Throws if the clusters in the state are not the clusters that the user was shown. */
+/** Throws if the clusters in the state differ from the clusters that were shown to the user. */
 function requireConfirmedClusters(state: StateExport | undefined, meant: readonly string[]): void {
   const held = findClusterIdentities(state);
   const same = held.size === meant.length && meant.every((identity) => held.has(identity));

@@ -27,7 +27,7 @@ const nameOf = ({ outputs, id = "" }: StateResource): string => {
 const credentialsIn = (state: StateExport | undefined): StateResource[] =>
   findResourcesInCloud(state).filter(isClusterCredential);
 
-/** Returns the credentials that belong to other users, and reports each of them. */
+/** Returns the credentials that belong to other users, and reports each credential. */
 export async function findForeignCredentials(
   run: StackOperation,
   state: StateExport | undefined,
@@ -47,7 +47,10 @@ export async function findForeignCredentials(
   return others;
 }
 
-/** Returns the URNs of resources that a refresh cannot read, or would read in a wrong form. */
+/**
+ * Returns the URNs of resources that a refresh cannot read, or that a refresh would convert to an
+ * old form.
+ */
 const unread = async (run: StackOperation, state: StateExport | undefined): Promise<string[]> => [
   ...(await findUnreachableKubernetesObjects(run, state)),
   ...findConvertedServerGroups(state),
@@ -66,7 +69,7 @@ const excluding = (
  * credentials of other users. If the operation reads real objects, the flags also exclude the
  * resources of {@link unread}.
  *
- * @param reads whether the operation reads real objects. Default: with `--refresh`
+ * @param reads whether the operation reads real objects. Default: true with `--refresh`
  */
 export async function createExclusionFlags(
   run: StackOperation,
@@ -82,8 +85,8 @@ export async function createExclusionFlags(
 
 /**
  * Returns the state with `retainOnDelete` for exactly the credentials of other users. The engine
- * then only removes these credentials from the state. This user's credentials lose the flag, which
- * a run of another user may have set.
+ * then only removes these credentials from the state. Removes the flag from this user's
+ * credentials, because a run of another user may have set it.
  */
 function withRetention(state: StateExport, others: ReadonlySet<string>): StateExport {
   const wrong = new Set(
@@ -119,9 +122,10 @@ export interface ForeignCredentialFacts extends OperationFacts {
 
 /**
  * Prepares an operation that may delete resources. Sets `retainOnDelete` for credentials of other
- * users, which the engine then only removes from the state. Also stores the IDs of retained
- * objects. With `--refresh`, runs the refresh here, and excludes resources that cannot be read. The
- * operation itself must not exclude these resources, because they would then stay in the state.
+ * users, so the engine only removes these credentials from the state. Also stores the IDs of
+ * retained objects. With `--refresh`, runs the refresh here, and excludes resources that cannot be
+ * read. The operation itself must not exclude these resources, because they would then stay in the
+ * state.
  */
 export const retainForeignCredentials: OperationStep<ForeignCredentialFacts> = {
   title: "Keep application credentials of other users",
@@ -139,8 +143,8 @@ export const retainForeignCredentials: OperationStep<ForeignCredentialFacts> = {
 };
 
 /**
- * Does the same as {@link retainForeignCredentials} for a destroy, whose plan lists these
- * credentials.
+ * Prepares a destroy in the same way as {@link retainForeignCredentials}. The plan of the destroy
+ * lists the credentials of other users.
  */
 export const retainForeignCredentialsInDestroy: OperationStep<
   ForeignCredentialFacts,

@@ -27,9 +27,9 @@ export const getCloudPlace = ({
 });
 
 /**
- * Returns the clusters that the stack holds or will create, from state, settings and cloud.
+ * Returns the clusters that the stack has or will create, from state, settings and cloud.
  *
- * @param cloud client that knows the location. Undefined: the result has no location
+ * @param cloud client that knows the location. If undefined, the result has no location
  */
 export async function identifyClusters(
   run: StackOperation,
@@ -49,12 +49,14 @@ export async function identifyClusters(
   };
 }
 
-/** Starts the sign-in to the cloud while the state is read. Later uses report errors. */
+/**
+ * Starts the sign-in to the cloud while the state is read. The first use of the cloud client
+ * reports a failed sign-in.
+ */
 export function startSignIn({ run }: OperationFacts): void {
   run.cloud().catch(() => undefined);
 }
 
-/** Reads the state. */
 export async function readStackState(facts: OperationFacts): Promise<void> {
   facts.state = await readState(facts.run.access);
   facts.initial = facts.state;

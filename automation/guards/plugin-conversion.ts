@@ -35,9 +35,9 @@ function withPolicy(values: Values | undefined, isList: boolean): Values | undef
 }
 
 /**
- * Returns the plugin version of a server group's default provider, which is part of the provider's
- * name. Empty if the name contains no version. Undefined for other resources, and for server groups
- * with another provider.
+ * Returns the plugin version of a server group, from the name of the server group's default
+ * provider. Returns "" if the name contains no version. Returns undefined for other resources, and
+ * for server groups with another provider.
  */
 function defaultVersion(one: StateResource): string | undefined {
   if (one.type !== serverGroupType || !isInClusterComponent(one)) return undefined;
@@ -104,9 +104,8 @@ export function findUnconvertedServerGroups(
 }
 
 /**
- * Returns the URNs of server groups that {@link rewriteServerGroups} has converted, but whose
- * provider in the state still has the old version. A refresh uses this provider, and so would undo
- * the conversion.
+ * Returns the URNs of converted server groups (see {@link rewriteServerGroups}) whose provider in
+ * the state still has the old version. A refresh uses this provider, and would undo the conversion.
  */
 export const findConvertedServerGroups = (state: StateExport | undefined): string[] =>
   (state?.deployment.resources ?? []).flatMap((one) => {

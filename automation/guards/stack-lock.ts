@@ -37,10 +37,10 @@ const locksOf = (run: StackOperation): Promise<StackLock[]> =>
     : locksByEngine(run.access);
 
 /**
- * Returns the locks that the engine reports. The engine names the holder of a lock only if it needs
- * the lock and cannot get it. So the engine is told to rename the stack to its present name. If the
- * stack is not locked, this changes nothing: the engine takes the lock, finds that the name is in
- * use, and releases the lock.
+ * Returns the locks that the engine reports. The engine names the holder of a lock only when the
+ * engine cannot get the lock. So this function tells the engine to rename the stack to the stack's
+ * present name. If the stack is not locked, the rename changes nothing: the engine takes the lock,
+ * finds that the name is in use, and releases the lock.
  */
 async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   const { stack } = access.workspace;
@@ -67,8 +67,9 @@ const isDead = ({ access }: StackOperation, { holder }: StackLock): boolean =>
   holder !== undefined && isHolderDead(readEngineNotes(access.workspace.directory), holder);
 
 /**
- * Removes all locks of the stack, and the notes about the engines that held them. In a backend that
- * is not a directory, only the engine can remove locks, and it removes all of them together.
+ * Removes all locks of the stack, and the notes about the engines that held the locks. In a backend
+ * that is not a directory, only the engine can remove locks, and the engine removes all locks
+ * together.
  */
 async function removeLocks(run: StackOperation, locks: readonly StackLock[]): Promise<void> {
   if (isDirectory(run)) locks.forEach(removeLock);
@@ -82,8 +83,8 @@ async function removeLocks(run: StackOperation, locks: readonly StackLock[]): Pr
 const endingMilliseconds = 15 * 60_000;
 
 /**
- * Returns the recorded holders of the locks, if every stackadm command that started one of these
- * engines has ended. Otherwise returns undefined.
+ * Returns the recorded holders of the locks if the stackadm commands that started these engines
+ * have all ended. Otherwise returns undefined.
  */
 function endingHolders(
   { access }: StackOperation,
@@ -97,8 +98,8 @@ function endingHolders(
 }
 
 /**
- * Throws if another operation holds the stack's lock. If the command of the lock's engine has
- * ended, waits for this engine. Removes the lock of a dead engine.
+ * Throws if another operation holds the stack's lock. Waits for the lock's engine if the command
+ * that started the engine has ended. Removes the lock of a dead engine.
  */
 export async function requireUnlocked({ run }: OperationFacts): Promise<void> {
   const until = Date.now() + endingMilliseconds;
@@ -118,16 +119,16 @@ export async function requireUnlocked({ run }: OperationFacts): Promise<void> {
 }
 
 /**
- * Removes the locks if all holders are dead. Returns the engines to wait for. Returns no engines if
- * the stack is not locked any more. Throws if another operation holds the lock.
+ * Removes the locks if all holders are dead. Returns the engines for which the caller must wait.
+ * Returns no engines if the stack has no lock any more. Throws if another operation holds the lock.
  */
 async function removeDeadLocks(
   run: StackOperation,
   { mayWait }: { mayWait: boolean },
 ): Promise<EngineNote[]> {
   const { directory } = run.access.workspace;
-  // The question to the engine takes a second, so it is skipped unless an engine of this program
-  // may have left a lock.
+  // A request to the engine takes a second. So the engine is asked only if an engine of this
+  // program may have left a lock.
   const mayHold = (note: EngineNote) => hasEngineEnded(note) || isOrphanedEngine(note);
   if (!isDirectory(run) && !readEngineNotes(directory).some(mayHold)) return [];
   // Only one command at a time removes locks. Otherwise two commands could find the same dead

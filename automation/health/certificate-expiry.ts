@@ -11,8 +11,8 @@ import type { NodeReport } from "../verify/read-nodes.js";
 
 /**
  * Returns whether less than 30 % of the certificate's lifetime is left. A control plane renews its
- * certificates earlier, when less than a third is left. So by then a control plane has a newer
- * kubeconfig, or creates a newer kubeconfig when its script runs.
+ * certificates earlier, when less than a third is left. Below 30 %, a control plane therefore has a
+ * newer kubeconfig, or creates one when its script runs.
  */
 export const isDueForRenewal = ({ from, to }: CertificateValidity, now: number): boolean =>
   now > Date.parse(to) - 0.3 * (Date.parse(to) - Date.parse(from));
@@ -28,7 +28,10 @@ interface CertificateWarningOptions {
 const moment = (end: string, now: number): string =>
   `${Date.parse(end) <= now ? "ended" : "ends"} at ${end}`;
 
-/** Returns warnings about certificates that were not renewed in time. Empty if all were renewed. */
+/**
+ * Returns warnings about certificates that were not renewed in time. Returns none if all
+ * certificates were renewed.
+ */
 export function findCertificateWarnings(
   { nodes, kubeconfig }: { readonly nodes: Nodes; readonly kubeconfig: string },
   { stack, now = Date.now() }: CertificateWarningOptions,

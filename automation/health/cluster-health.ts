@@ -26,8 +26,8 @@ import {
 } from "../pulumi/stack-state.js";
 
 /**
- * Error for a cluster that was created, but in which a check failed. `result` is the result of
- * `up`.
+ * Error for a cluster that was created, but whose checks did not all succeed. `result` is the
+ * result of `up`.
  */
 export class VerificationFailed extends Failure {
   constructor(
@@ -53,8 +53,8 @@ export async function verifyFromOutside(
   patience?: number,
   onDetail?: (text: string) => void,
 ): Promise<Verification> {
-  // Uses defaults if the settings are invalid, because the cluster must be checked anyway. The
-  // settings of a custom program may not describe the cluster.
+  // The cluster must be checked even if the settings are invalid or do not describe the cluster
+  // (custom program). In these cases, the check uses defaults.
   const spec = await run.spec().catch(() => undefined);
   const { ssh, podNetwork, timeoutFactor = 1 } = spec ?? {};
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
@@ -73,16 +73,16 @@ export async function verifyFromOutside(
 export type EarlyVerificationResult = Pick<UpResult, "outputs" | "verification">;
 
 /**
- * Returns whether outputs may have changed although the engine reports equal outputs: the engine
- * does not compare secret values. False for the package's own program. Its outputs come from
- * resources, and the engine reports changes of resources.
+ * Returns whether outputs may have changed although the engine reports equal outputs. The engine
+ * does not compare secret values. Returns false for the package's own program, because all its
+ * outputs come from resources, and the engine reports changes of resources.
  */
 const mayDiffer = ({ service: { program } }: StackOperation, outputs: StackOutputs): boolean =>
   program !== undefined && Object.values(outputs).some(({ secret }) => secret);
 
 /**
- * Checks the existing cluster once, while the engine runs. The result is used only if the engine
- * changes nothing. Undefined if the cluster cannot be checked, or if a check failed.
+ * Checks the existing cluster once, while the engine runs. The caller uses the result only if the
+ * engine changes nothing. Returns undefined if the cluster cannot be checked, or if a check failed.
  */
 export async function verifyEarly(
   run: StackOperation,

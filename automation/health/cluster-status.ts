@@ -33,8 +33,9 @@ async function serversOf(
 }
 
 /**
- * Returns warnings about the credential's expiry. Invalid settings must not prevent the status, so
- * they count as empty. The settings of a custom program may not describe the cluster.
+ * Returns warnings about the credential's expiry. Treats invalid settings as empty settings,
+ * because the status command must work in any case. The settings of a custom program may not
+ * describe the cluster.
  */
 async function warningsOf(run: StackOperation, state: StateExport): Promise<string[]> {
   const { credential } = (await run.spec().catch(() => undefined)) ?? {};

@@ -6,9 +6,9 @@ import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/ste
 import { markInterruptedScripts } from "../engine/interrupted-scripts.js";
 
 /*
- * Control planes renew their certificates without `up`, also the certificate in the administrator's
- * kubeconfig. The kubeconfig in the state then has the old certificate. `up` fetches the new
- * kubeconfig before the old certificate expires.
+ * Control planes renew their certificates without `up`, including the certificate in the
+ * administrator's kubeconfig. The kubeconfig in the state then has the old certificate. `up`
+ * fetches the new kubeconfig before the old certificate expires.
  */
 
 const readiness = /\$stackadm:kubeadm:Readiness::/;
@@ -19,8 +19,8 @@ const published = z.object({
 });
 
 /**
- * Returns the URNs of the scripts that must run again to output a new kubeconfig. Empty if the
- * kubeconfig in the state is valid long enough.
+ * Returns the URNs of the scripts that must run again to output a new kubeconfig. Returns an empty
+ * set if the kubeconfig in the state is not close to its expiry.
  */
 export function findKubeconfigRenewalScripts(
   { deployment }: StateExport,
@@ -41,8 +41,8 @@ const reportOldKubeconfig = (run: StackOperation): void => {
 };
 
 /**
- * Marks the scripts of {@link findKubeconfigRenewalScripts} in the state, so that the next run of the engine
- * runs these scripts again.
+ * Marks the scripts of {@link findKubeconfigRenewalScripts} in the state, so that the next run of
+ * the engine runs these scripts again.
  */
 export const markScriptsForKubeconfig: OperationStep<
   OperationFacts,

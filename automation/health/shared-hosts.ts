@@ -4,8 +4,8 @@ import type { ClusterOutputs } from "../verify/cluster-outputs.js";
 import type { StackOperation } from "../engine/operation-context.js";
 
 /**
- * Groups of machines that should not fail together, with their path in the settings. `voting`:
- * whether the machines run etcd. A majority of such machines must run.
+ * Groups of machines that should not fail together, with the path of each group in the settings.
+ * `voting` is whether the group's machines run etcd, which needs a majority of its members.
  */
 const groups = ({ nodes, etcd }: ClusterOutputs) =>
   [
@@ -18,8 +18,8 @@ const groups = ({ nodes, etcd }: ClusterOutputs) =>
   ] as const;
 
 /**
- * Returns warnings about control planes, or etcd machines, that are on the same host and so fail
- * together. Nova may place two machines on one host with the setting `spread: soft`, or in a
+ * Returns warnings about control planes, or etcd machines, that run on the same host and therefore
+ * fail together. Nova may place two machines on one host if the setting is `spread: soft`, or in a
  * migration.
  */
 export function findSharedHostWarnings(
@@ -47,8 +47,8 @@ export function findSharedHostWarnings(
 }
 
 /**
- * Reports the warnings of {@link findSharedHostWarnings} after an `up`. If the cloud does not answer,
- * reports nothing, because the `up` must not fail for this reason.
+ * Reports the warnings of {@link findSharedHostWarnings} after an `up`. Reports nothing if the
+ * cloud does not answer, because the `up` must not fail for this reason.
  */
 export async function reportSharedHosts(
   run: StackOperation,

@@ -44,8 +44,8 @@ export class OperationQueue {
   ) {}
 
   /**
-   * Runs one request at once, without the queue. Throws CANCELLED in place of an error that a stop
-   * caused.
+   * Runs one request at once, without the queue. If a stop request caused an error, throws
+   * CANCELLED instead of this error.
    */
   async request<T>(
     stack: string,

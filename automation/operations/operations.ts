@@ -29,8 +29,8 @@ export interface Operations {
    */
   readonly destroy: { readonly options: DestroyOptions; readonly result: DestroyResult };
   /**
-   * Removes the stack's locks, and returns their holders. Throws unless every holder is proven
-   * dead, or the caller names the holder as dead.
+   * Removes the stack's locks, and returns their holders. Throws if a holder may be alive, unless
+   * the caller names this holder as dead.
    */
   readonly unlock: { readonly options: UnlockOptions; readonly result: string[] };
 }

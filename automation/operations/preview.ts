@@ -23,8 +23,8 @@ const guards: readonly Guard<UpFacts>[] = [
 const planning = { title: "Plan the changes", expectedSeconds: 15 };
 
 /**
- * Returns the changes that `up` would make. Changes nothing. The facts contain no specification, so
- * the steps do not ask the cloud for quotas and names.
+ * Returns the changes that `up` would make. Changes nothing. The steps do not ask the cloud for
+ * quotas and names, because the facts contain no specification.
  */
 export async function preview(
   run: StackOperation,

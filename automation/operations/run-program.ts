@@ -21,8 +21,8 @@ export interface UpFacts extends PreflightFacts, ForeignCredentialFacts {
   /** Time limit in milliseconds for Octavia's answer about each load balancer. Absent: no limit. */
   readonly octaviaPatience?: number | undefined;
   /**
-   * Result of the cluster check that runs while the engine works. The result counts only if the
-   * engine changes nothing.
+   * Result of the cluster check that runs at the same time as the engine. The result is used only
+   * if the engine changes nothing.
    */
   verifying?: Promise<EarlyVerificationResult | undefined> | undefined;
   /** Whether the engine changed anything. */
@@ -45,7 +45,7 @@ async function planProgram(run: StackOperation, { state }: UpFacts): Promise<Pla
 }
 
 /**
- * Runs a preview without events, because the user asked for `up` and not for a preview. Returns the
+ * Runs a preview without events for the user, who asked for `up` and not for a preview. Returns the
  * rows of the plan.
  */
 async function planSilently(facts: UpFacts): Promise<PlanRow[]> {
@@ -65,7 +65,7 @@ async function planSilently(facts: UpFacts): Promise<PlanRow[]> {
   }
 }
 
-/** Creates or changes the resources. Meanwhile, checks the cluster as it was before. */
+/** Creates or changes the resources. At the same time, checks the cluster that existed before. */
 export const runProgram: OperationStep<UpFacts, PlannedChanges> = {
   title: "Bring up the cluster",
   expectedSeconds: 150,

@@ -17,7 +17,7 @@ import { createAmbiguousClusterError } from "./orphan-summary.js";
 import { convertAbortError } from "../../base/failures/cancellation.js";
 
 /**
- * Clusters whose objects are searched: all clusters with this name, or the cluster with this
+ * Clusters whose objects `find` returns: all clusters with this name, or the cluster with this
  * identity.
  */
 export type OrphanSelector = { readonly cluster: string } | { readonly identity: string };
@@ -39,8 +39,8 @@ export interface FoundOrphans {
 /** Kinds of objects that cannot be recreated. Each kind is deleted only on request. */
 export interface OrphansWithData {
   /**
-   * Whether to delete, with their data, volumes of machines and of PersistentVolumes, and copies
-   * and snapshots of these volumes. Default: false.
+   * Whether to delete volumes of machines and of PersistentVolumes, and copies and snapshots of
+   * these volumes, with their data. Default: false.
    */
   readonly volumes?: boolean;
   /** Whether to delete the floating IPs of the cluster's Services. Default: false. */
@@ -67,8 +67,8 @@ export interface OrphanCleaner {
   find(of: OrphanSelector): Promise<FoundOrphans>;
   /**
    * Deletes the objects of one cluster, except objects that the options keep. Does not ask for
-   * confirmation, and deletes even a running cluster, so the caller must make sure that the cluster
-   * is not used. Deletes nothing and throws if the objects do not all have the same identity, or if
+   * confirmation. Deletes even a running cluster, so the caller must make sure that the cluster is
+   * not used. Throws without a deletion if the objects do not all have the same identity, or if
    * ports of other owners block the deletion of a network.
    */
   delete(

@@ -19,8 +19,8 @@ import type { PlannedChanges, OperationStep } from "../steps/step.js";
 import { findStackOwnership, type StateExport } from "../pulumi/stack-state.js";
 
 /**
- * Answer of the cloud: the objects in the project, and a function that returns the problems and
- * warnings for a given state.
+ * Answer of the cloud: the objects in the project, and a function. The function returns the
+ * problems and warnings for a given state.
  */
 interface CloudSurveyResult {
   readonly objects: readonly CloudObject[];
@@ -80,9 +80,9 @@ export interface PreflightFacts extends UnrecordedObjectFacts {
   readonly options: PreviewOptions;
   /** Specification from the settings. Absent: the cloud is not checked. */
   spec?: ClusterSpec | undefined;
-  /** Answer of the cloud that was asked for before the state was known. */
+  /** Answer of the cloud to requests that started before the state was known. */
   early?: Promise<CloudSurveyResult> | undefined;
-  /** Answer of the cloud that counts. */
+  /** Answer of the cloud that the checks use. */
   look?: CloudSurveyResult | undefined;
 }
 
@@ -92,7 +92,9 @@ export async function readSettings(facts: PreflightFacts): Promise<void> {
   facts.spec = await facts.run.spec({ files: true });
 }
 
-/** Checks the settings, and the files that they name, for a run that does not ask the cloud. */
+/**
+ * Checks the settings, and the files that the settings name. For a run that does not ask the cloud.
+ */
 export async function checkSettings({ run, options }: PreflightFacts): Promise<void> {
   if (options.preflight !== false) await run.spec({ files: true });
 }
@@ -111,8 +113,8 @@ export function startSurvey(facts: PreflightFacts): void {
 /** Asks the cloud for the project's objects, quotas and names. */
 async function ask(facts: PreflightFacts, spec: ClusterSpec): Promise<void> {
   const { run, options, repaired, early } = facts;
-  // The early answer contains names and quotas of objects that a repair has deleted. In this case,
-  // asks again.
+  // If a repair has deleted objects, the early answer still contains their names and quotas. The
+  // cloud is then asked again.
   facts.look ??= await ((repaired === true ? undefined : early) ??
     askCloud(run, spec, { namesOnly: options.preflight === "names" }));
   facts.surveyed = facts.look.objects;

@@ -32,7 +32,7 @@ function refuse({ backend, by }: Named, why: string, what = `Correct it: ${examp
 
 /**
  * Returns the directory that the engine uses for `~`: the user's home directory according to the
- * system, whatever HOME contains.
+ * system. HOME may have another value.
  */
 function home(): string {
   try {
@@ -57,8 +57,8 @@ export function parseBackendDirectory(backend: string, by = backendVariable): st
 }
 
 /**
- * URL parameters that are refused. With these parameters, the engine would use other files than the
- * files that these commands read.
+ * URL parameters that are refused. With these parameters, the engine would use other files than
+ * these commands read.
  */
 const leading = ["prefix", "key"];
 
@@ -93,8 +93,8 @@ function requireDirectory(named: Named, directory: string): void {
 }
 
 /**
- * Returns whether the URL names a host or a bucket. For a database, the directory of a Unix socket
- * (`host`) also counts.
+ * Returns whether the URL contains a host or a bucket. The URL of a database may have the directory
+ * of a Unix socket (`host`) instead.
  */
 const namesPlace = (backend: string): boolean => {
   if (!URL.canParse(backend)) return false;
@@ -114,10 +114,10 @@ export function requireBackendUrl(backend: string, by = backendVariable): string
 }
 
 /**
- * Returns the environment for an engine that changes a state. By default, the engine writes a
- * second file with attributes for each file in a directory backend, hundreds of times in a run. No
- * program reads these attributes files, and an incomplete attributes file makes the state
- * unreadable. So `metadata=skip` in the backend's URL disables attributes files.
+ * Returns the environment for an engine that changes a state. In a directory backend, the engine
+ * writes a second file with attributes for each file, hundreds of times in a run. No program reads
+ * these attributes files, and an incomplete attributes file makes the state unreadable. So
+ * `metadata=skip` in the backend's URL disables attributes files.
  */
 export function disableStateAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [backendVariable]: backend = "" } = env;

@@ -36,10 +36,7 @@ export const readStackLocks = (backend: string, project: string, stack: string):
     return { file, ...(holder && { holder }) };
   });
 
-/**
- * Returns the locks that the engine's message about a locked stack mentions. The message describes
- * the holder of each lock.
- */
+/** Returns the locks that the engine's error message about a locked stack describes. */
 export function parseLocksFromMessage(text: string): StackLock[] {
   const said = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
   const locks = [...said].map(([, username, hostname, pid, timestamp]): StackLock => {
@@ -56,8 +53,8 @@ export function parseLocksFromMessage(text: string): StackLock[] {
 }
 
 /**
- * Returns whether a Pulumi process with the holder's PID runs on this host. If so, the lock must
- * not be removed.
+ * Returns whether a Pulumi process with the holder's PID runs on this host. The lock of such a
+ * process must not be removed.
  */
 export function isHolderRunning({ holder }: StackLock): boolean {
   if (holder?.host !== hostname()) return false;

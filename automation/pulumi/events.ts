@@ -5,7 +5,6 @@ import type { FailureCode } from "../../base/failures/failure-codes.js";
 import { findResourcePhase, type Phase } from "./phases.js";
 import { pulumiProviderType, parseUrn, getShortType } from "./urn.js";
 
-/** Change of one resource. */
 export interface ResourceChange {
   readonly urn: string;
   readonly name: string;
@@ -17,7 +16,7 @@ export interface ResourceChange {
 
 /**
  * Event of a running operation, decoded from an event of the engine. Engine events that no listener
- * needs have no counterpart.
+ * needs are dropped.
  */
 export type DecodedEngineEvent =
   | { readonly type: "started"; readonly at: number; readonly change: ResourceChange }
@@ -55,15 +54,15 @@ export type DecodedEngineEvent =
       readonly severity: "info" | "warning" | "error";
       readonly text: string;
       /**
-       * Failure code that our program or script put in front of the text. Absent: the text has no
+       * Failure code that our program or script put before the text. Absent if the text has no
        * code.
        */
       readonly code?: FailureCode;
     }
   | {
       /**
-       * Event about the program's outputs. `same`: all outputs are unchanged. Changes of secret
-       * outputs are not noticed.
+       * Event about the program's outputs. `same` is whether all outputs are unchanged. The engine
+       * does not detect changes of secret outputs.
        */
       readonly type: "outputs";
       readonly at: number;
@@ -143,8 +142,8 @@ function severityOf(severity: string): "info" | "warning" | "error" | undefined 
 type Raw = z.infer<typeof eventSchema>;
 
 /**
- * Returns whether a step is ignored, because there is nothing to do in the cloud: a step of a
- * component, or of the engine's own provider.
+ * Returns whether a step has nothing to do in the cloud, because the step is about a component or
+ * the engine's own provider. Such steps are ignored.
  */
 const isNoWork = ({ urn, old, new: next }: z.infer<typeof metadataSchema>): boolean =>
   (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === pulumiProviderType;
@@ -209,14 +208,14 @@ const signsOfLife = new RegExp(`${signOfLife.source}\n?`, "gm");
 
 /**
  * Returns the name of the machine on which a script runs: the name of the script's resource without
- * the step. Example: `dev-general-0` for `dev-general-0-join`.
+ * the name of the step. Example: `dev-general-0` for `dev-general-0-join`.
  */
 export function getScriptMachineName(urn: string, step: string): string {
   const { name } = parseUrn(urn);
   return name.endsWith(`-${step}`) ? name.slice(0, -step.length - 1) : name;
 }
 
-/** Matches a remark in a script's output. A remark is no failure, but is shown permanently. */
+/** Matches a warning in a script's output. The warning is no failure, but is shown permanently. */
 const remark = /^note: (.+)$/m;
 
 function decodeLine(at: number, urn: string, text: string): DecodedEngineEvent {

@@ -5,10 +5,10 @@ import { isSystemError } from "../../base/failures/expected-errors.js";
 import type { StackWorkspace } from "./workspace.js";
 
 /*
- * Records in the stack's private directory when the last `up` began and ended. The engine's history
- * does not contain killed runs. If the backend was restored from a backup, its history does not
- * contain newer runs. The record tells the repair in which period a killed run created objects.
- * Without the record, the repair keeps more objects.
+ * Records in the stack's private directory when the last `up` began and ended. From this record,
+ * the repair knows in which period a killed run created objects. The engine's history is not
+ * sufficient: it does not contain killed runs and, after a restore of the backend from a backup,
+ * newer runs. Without the record, the repair keeps more objects.
  */
 
 type Place = Pick<StackWorkspace, "directory">;
@@ -20,7 +20,7 @@ type Place = Pick<StackWorkspace, "directory">;
 export interface LastUp {
   readonly from: number;
   /**
-   * End of the run, whether it succeeded or failed. Absent: the run is active, was killed, or may
+   * End of the run, whether it succeeded or failed. Absent if the run is active, was killed, or may
    * have left pending operations.
    */
   readonly to?: number;
@@ -46,7 +46,7 @@ function writeNote(place: Place, begun: LastUp | undefined): void {
     if (begun) replacePrivateFile(getLastUpPath(place), Object.values(begun).join(" "));
     else rmSync(getLastUpPath(place), { force: true });
   } catch (error) {
-    // Without a note, the repair keeps more objects.
+    // A missing record is no error: the repair only keeps more objects.
     if (!isSystemError(error)) throw error;
   }
 }
@@ -56,8 +56,8 @@ export interface UpRecording {
   /** Records that the run has ended now. */
   readonly end: () => void;
   /**
-   * Restores the previous record. For a run that changed nothing: the previous record still
-   * describes the state.
+   * Restores the previous record. Called after a run that changed nothing, because the previous
+   * record then still describes the state.
    */
   readonly undo: () => void;
 }

@@ -63,8 +63,8 @@ export function recordEngine(directory: string, pid: number, client = process.pi
     readProcessIdentity(pid),
     readProcessIdentity(client),
   ];
-  // Writes no note. If the engine is killed, nothing proves that it is dead, and the user has to
-  // confirm it.
+  // Writes no note. If this engine is killed, no note proves that the engine is dead, and the user
+  // must confirm this.
   if (!place || !facts) return () => undefined;
   const note: EngineNote = {
     pid,
@@ -88,12 +88,12 @@ export function recordEngine(directory: string, pid: number, client = process.pi
 
 /**
  * Writes a note about each engine that this process or the SDK starts from now on. The recorded
- * client is the parent of this process. Returns a function that stops writing notes, and deletes
- * the notes, except notes about killed engines. The function must be called after the engines have
- * released their locks.
+ * client is the parent of this process. Returns a function that stops this recording, and deletes
+ * the notes except notes about killed engines. The caller must call this function after the engines
+ * have released their locks.
  */
 export function recordStartedEngines(directory: string): () => void {
-  // The value is read early: after the parent has exited, `process.ppid` is the PID of another
+  // Reads the value early. After the parent has exited, `process.ppid` is the PID of another
   // process.
   const client = process.ppid;
   const forgets: (() => void)[] = [];
@@ -124,7 +124,6 @@ function readNote(file: string): EngineNote[] {
   }
 }
 
-/** Returns the notes of a stack's engines. */
 export function readEngineNotes(directory: string): EngineNote[] {
   const folder = folderOf(directory);
   try {
@@ -159,15 +158,15 @@ export function hasEngineEnded(note: EngineNote, here: ObservationPlace = curren
   if (!here.place) return false;
   if (isSamePlace(note.place, here.place))
     return readProcessIdentity(note.pid)?.started !== note.started;
-  // Copies of a virtual machine may have the same machine ID, but not both the same name and the
-  // same boot time.
+  // Copies of a virtual machine may have the same machine ID. But two copies do not have both the
+  // same name and the same boot time.
   return isEarlierBoot(note.place, here.place) && note.host === here.host && note.at < here.booted;
 }
 
 /**
- * Time limits in milliseconds for matching a note with a lock. The engine in a note may hold the
- * lock if the lock was taken at most `before` milliseconds before the note's time, or at most
- * `after` milliseconds after it. The lock's time may be rounded to seconds.
+ * Time limits in milliseconds for matching a note with a lock. The engine in a note may hold a lock
+ * that was taken at most `before` milliseconds before the note's time. The limit after the note's
+ * time is `after`. The lock's time may be rounded to seconds.
  */
 const [before, after] = [5_000, 300_000];
 
@@ -186,7 +185,7 @@ export const isHolderDead = (
 
 /**
  * Returns whether an engine still runs on this machine although its client has ended. The worker
- * has told such an engine to stop, so the engine exits when its running operations are done.
+ * has told such an engine to stop, so the engine exits after its running operations have finished.
  */
 export const isOrphanedEngine = (
   { client, ...note }: EngineNote,

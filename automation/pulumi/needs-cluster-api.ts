@@ -7,10 +7,10 @@ import type { StateResource } from "./stack-state.js";
 const clusterScript = /\bstackadm:[^$]*\$command:remote:Command::/;
 
 /**
- * Returns a predicate: whether the deletion of a resource needs the API of one of the stack's
- * clusters. True for Kubernetes objects in these clusters, and for scripts of stackadm that run at
- * deletion (input `delete`). False for Kubernetes objects in other clusters, for which the user's
- * program may have providers.
+ * Returns a function that checks whether the deletion of a resource needs the API of one of the
+ * stack's clusters. The function returns true for Kubernetes objects in these clusters, and for
+ * scripts of stackadm that run at deletion (input `delete`). The function returns false for
+ * Kubernetes objects in other clusters, for which the user's program may have providers.
  *
  * @param providers URNs of the providers that connect to the stack's clusters
  */

@@ -6,7 +6,7 @@ import { parseUrn, getShortType } from "./urn.js";
 /* Decides how to undo each pending operation of an interrupted run. Performs no input or output. */
 
 /**
- * Kind of object for each type of OpenStack resource that a search by name can find. Floating IPs
+ * Kind of cloud object for each type of OpenStack resource that can be found by name. Floating IPs
  * have no names and are found by description.
  */
 export const inventoryKindOfType: Readonly<Partial<Record<string, CloudObjectKind>>> = {
@@ -25,9 +25,9 @@ export const inventoryKindOfType: Readonly<Partial<Record<string, CloudObjectKin
 };
 
 /**
- * Type and parent of each part of a load balancer. `of` is the input that refers to the parent. A
- * part of an interrupted run must be deleted, because Octavia refuses a second part for the same
- * port, listener or address.
+ * Type and parent of each part of a load balancer. `of` is the input that refers to the parent. The
+ * undo must delete a part that an interrupted run created, because Octavia refuses a second part
+ * for the same port, listener or address.
  */
 const partOfType: Readonly<
   Record<string, { readonly part: LoadBalancerPartKind; readonly of: string }>
@@ -92,8 +92,8 @@ export const getPlainTextInput = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
 /**
- * Returns whether the interrupted create may have created this object. Compares the names, or for
- * floating IPs the descriptions.
+ * Returns whether the interrupted create may have created this object. Compares the names of
+ * objects, and the descriptions of floating IPs.
  */
 export function mayBeCreatedBy(object: CloudObject, resource: StateResource): boolean {
   const inputs = resource.inputs ?? {};
@@ -105,8 +105,8 @@ export function mayBeCreatedBy(object: CloudObject, resource: StateResource): bo
 }
 
 /**
- * Order of the undo steps. Objects that were created last are deleted first, because they use the
- * others.
+ * Order of the undo steps. Objects that were created last are deleted first, because they use
+ * objects that were created earlier.
  */
 const order: Readonly<Record<UndoStep["act"], number>> = {
   "delete rule": 1,

@@ -46,7 +46,9 @@ export const phaseFacts: Readonly<
   samples: { stage: 3, title: "Sample services", up: 30, destroy: 30 },
 };
 
-/** Prefixes of type tokens, each with a phase. The first prefix that matches counts. */
+/**
+ * Prefixes of type tokens, each with a phase. The first prefix that matches determines the phase.
+ */
 type Rows = readonly (readonly [prefix: string, phase: Phase])[];
 
 /** Resources whose phase depends only on their own type. */
@@ -58,8 +60,8 @@ const ofResource: Rows = [
 ];
 
 /**
- * Phases of components. All other resources get the phase of the innermost component with a row
- * here.
+ * Phases of components. A resource without its own row gets the phase of the innermost component
+ * with a row in this table.
  */
 const ofComponent: Rows = [
   ["stackadm:addons:Samples", "samples"],
@@ -80,7 +82,7 @@ const ofComponent: Rows = [
 ];
 
 /**
- * Phases of the remaining resources: they are children of the cluster itself, or of a component
+ * Phases of the remaining resources, which are children of the cluster itself or of a component
  * without a row.
  */
 const ofProvider: Rows = [
@@ -92,9 +94,9 @@ const ofProvider: Rows = [
 ];
 
 /**
- * Phases of script steps that belong to another phase than the component of their machine. The step
- * is the last word of the resource's name. Names from the settings come before the step, so they
- * cannot change it.
+ * Phases of script steps that differ from the phase of the machine's component. The step is the
+ * last word of the resource's name. Names from the settings come before the step, so they cannot
+ * change the last word.
  */
 const ofStep: Readonly<Record<string, Phase>> = {
   scripts: "boot",
@@ -106,8 +108,8 @@ const lookUp = (rows: Rows, type: string): Phase | undefined =>
   rows.find(([prefix]) => type.startsWith(prefix))?.[1];
 
 /**
- * Returns the phase of a script. Scripts run on booted machines. So a script of a component with an
- * earlier phase gets a phase after the boot.
+ * Returns the phase of a script. Scripts run only on booted machines. If the script's component
+ * belongs to an earlier phase, returns a phase after the boot.
  */
 function ofScript(name: string, component: Phase | undefined): Phase {
   const step = ofStep[name.split("-").at(-1) ?? ""];

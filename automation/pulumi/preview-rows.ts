@@ -19,7 +19,7 @@ const isSame = (one: Omit<PlanRow, "operation">, other: Omit<PlanRow, "operation
  * Returns the number of resources that differed from the state, according to the events of a
  * refresh.
  *
- * @param besides differences that a refresh does not report, because the state may match already
+ * @param besides additional differing resources, which the refresh may not report
  */
 export function countDifferingResources(
   events: readonly DecodedEngineEvent[],
@@ -33,7 +33,7 @@ export function countDifferingResources(
  * Returns the rows of the engine's plan, in the engine's order. Leaves out providers.
  *
  * @param settled URNs of resources whose planned changes will not happen. See
- * `rewrittenServerGroups` in plugin-conversion.ts
+ * `findUnconvertedServerGroups` in plugin-conversion.ts
  */
 export function createPlanRows(
   events: readonly DecodedEngineEvent[],
@@ -51,9 +51,8 @@ export function createPlanRows(
 const isRepair = ({ operation }: PlanRow): boolean => operation === "repair";
 
 /**
- * Merges the rows of all steps. If several steps have rows for one resource, the rows of the first
- * of these steps are used. Exception: a row `repair` is dropped if a later step has a row for the
- * resource.
+ * Merges the rows of all steps. If several steps have rows for one resource, uses the rows of the
+ * first of these steps. But drops a row `repair` if a later step has a row for the same resource.
  *
  * @param plans rows of each step, in the order of the steps
  */

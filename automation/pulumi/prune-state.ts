@@ -1,7 +1,7 @@
 import type { PendingOperation, StateExport, StateResource } from "./stack-state.js";
 
 /*
- * Removes resources from an exported state, if their objects are deleted without the engine.
+ * Removes resources from an exported state when their objects are deleted without the engine.
  * Performs no input or output.
  */
 

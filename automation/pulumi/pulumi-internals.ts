@@ -28,9 +28,9 @@ export function enablePreviewBeforeUpdate({ workspace }: Pick<Stack, "workspace"
 /**
  * Makes the stack's operations return neither outputs nor the history entry.
  *
- * Reason: callers read outputs and history themselves, and only where they are needed. After each
- * `up`, the SDK would read them with three processes, one after another. After `refresh` and
- * `destroy`, it would use one process. With a state of 120 resources, this took 0.4 s and 0.13 s of
+ * Reason: callers read outputs and history themselves when they need them. The SDK would start
+ * three processes for this purpose after each `up`, one after another, and one process after
+ * `refresh` and `destroy`. With a state of 120 resources, these processes took 0.4 s and 0.13 s of
  * CPU time.
  *
  * Public way: discard the result.
@@ -40,7 +40,6 @@ export function disableOperationResults(stack: Pick<Stack, "info" | "outputs">):
   stack.outputs = () => Promise.resolve({});
 }
 
-/** Backend, project and name of a stack. */
 export interface StackPlace {
   readonly backend: string;
   readonly project: string;

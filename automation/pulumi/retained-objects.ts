@@ -3,14 +3,14 @@ import type { StateExport, StateResource } from "./stack-state.js";
 
 /*
  * Stores the IDs of retained objects in the state, in the resource that creates the cluster's
- * identity. A destroy deletes all objects with this identity, and would also find the retained
- * objects. The engine removes resources with `retainOnDelete` from the state, so their IDs are
- * stored before (docs/decisions/0004-identity.md). Performs no input or output.
+ * identity. A destroy deletes all objects with this identity, and must recognise retained objects.
+ * The engine removes resources with `retainOnDelete` from the state, so the IDs are stored before
+ * the destroy (docs/decisions/0004-identity.md). Performs no input or output.
  */
 
 /**
- * Type of resource whose ID is the ID of an existing floating IP. The stack does not own this
- * floating IP.
+ * Resource type whose IDs are IDs of existing floating IPs. The stack does not own these floating
+ * IPs.
  */
 const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
 
@@ -50,8 +50,8 @@ export function findIdentityAndComponent({
 }
 
 /**
- * Returns the IDs of retained resources. Leaves out the clusters' credentials: Keystone knows who
- * owns a credential, and the flag in the state may come from an earlier run.
+ * Returns the IDs of retained resources. Leaves out the clusters' credentials, because the flag in
+ * the state may come from an earlier run. Keystone knows the owner of a credential.
  */
 const retainedIn = (resources: readonly StateResource[]): Set<string> =>
   findCreatedIds(
@@ -59,10 +59,10 @@ const retainedIn = (resources: readonly StateResource[]): Set<string> =>
   );
 
 /**
- * Name of the output that stores the IDs, one per line, in the resource that creates the identity.
- * It is the standard error of the resource's command, which is otherwise empty, because the command
- * plugin accepts no additional outputs. The engine neither compares nor changes this output until
- * it deletes the resource, as the last one.
+ * Name of the output that stores the IDs, one per line. The command plugin accepts no additional
+ * outputs, so the IDs are in the standard error of the command that creates the identity. This
+ * command prints no errors. The engine neither compares nor changes this output until it deletes
+ * the resource, after all other resources.
  */
 const place = "stderr";
 const word = "stays: ";

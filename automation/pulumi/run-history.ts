@@ -59,7 +59,6 @@ export const clockTolerance = 60_000;
  */
 export const longestCreateDelay = longestCreationTimeoutMinutes * 60_000;
 
-/** Returns the time at which the stack was created, from the state. */
 export const getStackCreationTime = ({ deployment }: StateExport): string | undefined =>
   deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack")?.created;
 
@@ -74,14 +73,15 @@ export function getStateWriteTime({ deployment }: StateExport): number | undefin
 }
 
 /**
- * Returns whether the state has pending operations. If so, an engine was killed while it worked.
+ * Returns whether the state has pending operations. Pending operations mean that an engine was
+ * killed during its work.
  */
 export const hasPendingOperations = ({ deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).length > 0;
 
 /**
  * Returns whether the last `up` ended at or after the last write of the state, according to the
- * local record. The state may then be a copy that was made during this `up`.
+ * local record. If so, the state may be a copy that was made during this `up`.
  */
 const isCopy = (written: number, begun: LastUp | undefined): boolean =>
   begun?.to !== undefined && begun.to + clockTolerance >= written;
@@ -97,9 +97,10 @@ function oursSince({ history, begun }: StackRuns): number | undefined {
 
 /**
  * Returns the periods in which the killed run may have been active. The first possible start is the
- * end of the last successful run: later failed runs keep pending operations, so the killed run may
- * be older than they are. If the recorded last `up` has no end, adds its period, which is certain:
- * from its start to the last write of the state.
+ * end of the last successful run. A later failed run is no limit, because failed runs keep the
+ * pending operations of an older killed run. If the recorded last `up` has no end, also returns the
+ * period from its start to the last write of the state. The killed run was active in this whole
+ * period.
  */
 function killed(state: StateExport, runs: StackRuns): RunPeriod[] {
   const { history } = runs;

@@ -17,8 +17,8 @@ const resourceSchema = z.looseObject({
   id: z.string().optional(),
   protect: z.boolean().optional(),
   /**
-   * Whether the object is kept when the resource is deleted. The engine then only removes the
-   * resource from the state.
+   * Whether the engine keeps the object when the resource is deleted. The engine then only removes
+   * the resource from the state.
    */
   retainOnDelete: z.boolean().optional(),
   /**
@@ -71,8 +71,8 @@ interface CommandOptions {
   readonly accept?: readonly number[];
   readonly input?: string;
   /**
-   * Whether the command takes the stack's lock. If so, a note about its process is written (see
-   * lock-holders.ts).
+   * Whether the command takes the stack's lock. If true, a note about the command's process is
+   * written (see lock-holders.ts).
    */
   readonly locks?: boolean;
 }
@@ -149,9 +149,9 @@ export const createStateChangedError = (): Failure =>
 
 /**
  * Passes the present state to `change`, and writes the state that `change` returns. Writes nothing
- * if `change` returns undefined. The engine takes the lock only for the write, so another run could
- * change the state between the read and the write. Such a run would have to begin and end within
- * half a second.
+ * if `change` returns undefined. The engine takes the lock only for the write. Another run could
+ * change the state between the read and the write, but only if this run begins and ends within half
+ * a second.
  */
 export async function changeState(
   access: StateAccess,
@@ -233,8 +233,8 @@ export const findClusterIdentities = (state: StateExport | undefined): Set<strin
   new Set(findClusterComponents(state).keys());
 
 /**
- * Returns the holdings of the stack: IDs of objects that the stack created, IDs of retained objects
- * (even if they are no longer in the state), and identities of the stack's clusters.
+ * Returns what the stack owns: IDs of objects that the stack created, IDs of retained objects (even
+ * if they are no longer in the state), and identities of the stack's clusters.
  */
 export const findStackOwnership = (state: StateExport | undefined) => ({
   owned: findOwnedIds(state),
@@ -269,8 +269,8 @@ export function findClusterNames(state: StateExport | undefined, otherwise: stri
 const outputsSchema = z.record(z.string(), z.unknown());
 
 /**
- * Form of secret outputs. "in clear": plain text, for use in this process only. "hidden":
- * "[secret]".
+ * Form of secret outputs. "in clear" is plain text, for use in this process only. "hidden" is the
+ * text "[secret]".
  */
 export type SecretOutputForm = "in clear" | "hidden";
 

@@ -24,7 +24,7 @@ export function parseUrn(urn: string): UrnParts {
 /** Returns the last part of a type token: `openstack:networking/network:Network` -> `Network`. */
 export const getShortType = (type: string): string => type.split(":").at(-1) ?? type;
 
-/** Type of the engine's own provider. The state contains it only after a run that used it. */
+/** Type of the engine's own provider. Only a run that uses this provider adds it to the state. */
 export const pulumiProviderType = "pulumi:providers:pulumi";
 
 export const serverGroupType = "openstack:compute/serverGroup:ServerGroup";

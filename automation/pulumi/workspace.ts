@@ -152,8 +152,8 @@ function copyOf(
 /**
  * Prepares the private directory in which the engine works. Pulumi writes the salt of a stack's
  * secrets into the settings file. So the engine gets a copy of this file, and the user's file is
- * not changed. Does not change an existing copy, because the engine of another command may be about
- * to read it.
+ * not changed. Keeps an existing copy unchanged, because the engine of another command may be about
+ * to read this copy.
  */
 export function prepareWorkspace(options: StackWorkspaceOptions): StackWorkspace {
   const { workspace, project, ...copied } = copyOf(options);
@@ -170,8 +170,8 @@ export function prepareWorkspace(options: StackWorkspaceOptions): StackWorkspace
 }
 
 /**
- * Writes the file atomically. An interrupted write would lose the salt, and all secrets of the
- * stack with it.
+ * Writes the settings file atomically. An interrupted write would lose the salt, without which the
+ * stack's secrets cannot be decrypted.
  */
 function writeSettings({ settings, file, earlier }: Copied): void {
   const kept = earlier === undefined ? undefined : readFileSync(earlier, "utf8");
@@ -186,8 +186,8 @@ const readingMilliseconds = 120_000;
 
 /**
  * Starts an engine with the stack's settings. Commands in several checkouts may run at the same
- * time with different settings. So each command locks the copy of the settings until its engine has
- * read it.
+ * time with different settings. So each command locks the copy of the settings until the command's
+ * engine has read this copy.
  *
  * @param begin starts the engine. Resolves when the engine has read its settings or has ended
  */
@@ -207,15 +207,16 @@ export async function withStackSettings(
 
 /**
  * Matches settings of OpenStack's provider that select a cloud, project, region or user. In a
- * stack's settings, they would override the environment, from which the commands take the cloud.
+ * stack's settings, such settings would override the environment. The commands use the cloud of the
+ * environment.
  */
 const leading =
   /^openstack:(cloud|authUrl|region|tenantId|tenantName|token|userId|userName|applicationCredential(Id|Name)|(user|project)?[dD]omain(Id|Name)|defaultDomain)$/;
 
 /**
  * Throws if the settings select the cloud for OpenStack's provider. The commands use the cloud from
- * the environment. With another cloud in the settings, they would search for the cluster's objects,
- * and delete them, in the wrong project.
+ * the environment. With another cloud in the settings, the commands would search for the cluster's
+ * objects, and delete objects, in the wrong project.
  */
 function requireSameCloud(settings: ReturnType<typeof parseDocument>, file: string): void {
   const found: unknown = settings.get("config");

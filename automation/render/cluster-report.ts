@@ -75,7 +75,10 @@ export function renderPhaseTimesTable(phases: readonly TimedPhase[], total: numb
   );
 }
 
-/** Returns three commands that the user may run next, and advice about kubectl if there is any. */
+/**
+ * Returns three commands that the user may run next. Also returns advice about kubectl if there is
+ * a problem.
+ */
 export function renderNextCommands(
   stack: string,
   kubeconfig: string,

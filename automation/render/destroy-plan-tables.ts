@@ -119,7 +119,7 @@ export function renderDestroyPlanTables(plan: DestroyPlan): string {
 const counted = (count: number, what: string): string =>
   `${String(count)} ${what}${count === 1 ? "" : "s"}`;
 
-/** Returns in words how many volumes, snapshots and floating IPs have this fate. */
+/** Returns the numbers of volumes, snapshots and floating IPs with this fate, in words. */
 function ofFate(plan: DestroyPlan, fate: ClaimedVolume["fate"]): string[] {
   const count = (of: readonly { readonly fate: string }[], one: string, many: string): string[] => {
     const { length } = of.filter((some) => some.fate === fate);

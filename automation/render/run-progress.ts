@@ -10,15 +10,15 @@ export interface RunViewOptions {
   readonly progress: Progress;
   readonly redactor: Redactor;
   /**
-   * Whether the operation creates or deletes resources, which are then shown by phase. Absent: a
-   * resource is shown as a detail of the step.
+   * Direction of an operation that creates or deletes resources. The resources are shown by phase.
+   * Absent: a resource is shown as a detail of the step.
    */
   readonly direction?: "up" | "destroy";
   /** Whether the stack's clusters are shown. Default: true. */
   readonly showsCluster?: boolean;
 }
 
-/** Step that has begun, with its begin in milliseconds. */
+/** Step that has begun, with its start time in milliseconds. */
 interface Open {
   readonly title: string;
   readonly since: number;
@@ -32,8 +32,8 @@ type Of<Type extends OperationEventBody["type"]> = Extract<OperationEvent, { typ
 const signs = { info: "", warning: "! ", error: "x " } as const;
 
 /**
- * Pattern of engine warnings about which the user can do nothing: the path of a plugin, and
- * arguments that the SDK sets.
+ * Pattern of engine warnings that need no action of the user: the path of a plugin, and arguments
+ * that the SDK sets.
  */
 const noise = /^using pulumi-\S+ from \$PATH|property "useOctavia" is deprecated/;
 
@@ -41,7 +41,10 @@ const noise = /^using pulumi-\S+ from \$PATH|property "useOctavia" is deprecated
 export class RunView {
   private readonly phases: PhaseView | undefined;
   private open: Open | undefined;
-  /** Times of the steps without phases, before and after the first step with phases. */
+  /**
+   * Times of the steps without phases. `before` and `after` are relative to the first step with
+   * phases.
+   */
   private readonly took: { readonly before: TimedPhase[]; readonly after: TimedPhase[] } = {
     before: [],
     after: [],

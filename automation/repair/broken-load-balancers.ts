@@ -28,15 +28,15 @@ import {
 import { parseUrn, getShortType } from "../pulumi/urn.js";
 
 /*
- * Deletes load balancers in ERROR and removes them from the state, before the engine runs. Octavia
- * refuses every request for a load balancer in ERROR, except the request that deletes it with all
- * its parts. OpenStack's provider cannot repair such a load balancer, because it changes single
- * parts. The provider also fails if the load balancer is gone. A refresh shows neither problem
+ * Deletes load balancers in ERROR and removes them from the state, before the engine runs. For such
+ * a load balancer, Octavia accepts only the request that deletes it with all its parts. OpenStack's
+ * provider changes single parts, so it cannot repair the load balancer. The provider also fails if
+ * the load balancer does not exist. A refresh does not show these problems
  * (docs/decisions/0019-repair.md).
  */
 
 const balancerType = "openstack:loadbalancer/loadBalancer:LoadBalancer";
-/** Properties in which a part has the ID of the object that contains the part. */
+/** Properties of a load balancer's part that contain the ID of the part's owner. */
 const owners = ["loadbalancerId", "listenerId", "poolId", "l7policyId"] as const;
 
 /** Returns the resources of the load balancers with these IDs, and of all their parts. Pure. */
@@ -64,13 +64,11 @@ export function findBalancersWithParts(
 }
 
 /**
- * Condition of a load balancer. `failed`: it is in ERROR and is deleted. `undeletableBalancerMessage`: it is in ERROR,
- * but must not be deleted. `deleting`: Octavia is deleting it. `busy`: Octavia is creating or changing
- * it.
+ * Condition of a load balancer. `failed`: in ERROR, and is deleted. `undeletable`: in ERROR, but
+ * must not be deleted. `gone`: does not exist. `deleting`, `busy`: Octavia deletes or changes it.
  */
 type BalancerCondition = "well" | "failed" | "undeletable" | "gone" | "deleting" | "busy";
 
-/** Returns the condition of a load balancer. Pure. */
 export function getBalancerCondition(
   { protect, retainOnDelete }: Pick<StateResource, "protect" | "retainOnDelete">,
   found: CloudObject | undefined,
@@ -84,7 +82,6 @@ export function getBalancerCondition(
   return isOurs && protect !== true && retainOnDelete !== true ? "failed" : "undeletable";
 }
 
-/** Load balancer that the state contains. */
 interface BalancerInState {
   readonly id: string;
   /** Resource of the load balancer in the state. */
@@ -124,8 +121,8 @@ async function readBalancerConditions(
 }
 
 /**
- * Returns the result of `readBalancerConditions`, or no load balancers if Octavia does not answer. Later steps then
- * report the error.
+ * Returns the result of `readBalancerConditions`. Returns no load balancers if Octavia does not
+ * answer, because later steps report the error.
  */
 const tryReadBalancerConditions = (
   run: StackOperation,
@@ -203,7 +200,9 @@ export async function reportBrokenBalancers({
   return planOfBrokenBalancers(run, seen);
 }
 
-/** Reports broken load balancers in a refresh, which does not notice them. */
+/**
+ * Reports broken load balancers in a refresh, because the engine's refresh does not notice them.
+ */
 export const reportBrokenBalancersInRefresh: OperationStep<
   OperationFacts & { broken: readonly PlanRow[] }
 > = {
@@ -235,9 +234,7 @@ export async function waitForOctavia(
   }
 }
 
-/**
- * Command that deletes the broken load balancers. In an `up`, the engine then creates them again.
- */
+/** Command that deletes the broken load balancers. In an `up`, the engine then recreates them. */
 type Purpose = "up" | "destroy";
 
 const sayings = {
@@ -252,8 +249,8 @@ const sayings = {
 } as const satisfies Readonly<Record<Purpose, Readonly<Record<"failed" | "gone", string>>>>;
 
 /**
- * Returns a sentence about the address of a load balancer that is created again. Empty if the
- * address stays the same, and for a destroy. Pure.
+ * Returns a sentence about the new address of a load balancer that `up` recreates. Returns "" if
+ * the address is kept, and for a destroy. Pure.
  */
 function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): string {
   const isKept = ["vipPortId", "vipAddress"].some(
@@ -300,8 +297,8 @@ async function clear(
 
 /**
  * Destroys the resources that need the clusters' APIs, while the load balancers still forward to
- * these APIs. Skips resources with `deletedWith`, which disappear with their server. This destroy
- * does not include the server, so the engine would delete each of them separately.
+ * these APIs. Skips resources with `deletedWith`, which disappear together with their server. This
+ * destroy does not delete the server, so the engine would delete these resources one by one.
  */
 async function settleFirst(run: StackOperation, state: StateExport): Promise<void> {
   const isOfApi = createApiDependencyPredicate(
@@ -313,7 +310,7 @@ async function settleFirst(run: StackOperation, state: StateExport): Promise<voi
   if (target.length > 0) await run.engine("destroy", { target });
 }
 
-/** Octavia has to finish its work on these load balancers before anything is decided. */
+/** Returns whether the step must wait until Octavia has finished its work on the load balancer. */
 const isWaitedFor = ({ condition }: BalancerInState, purpose: Purpose): boolean =>
   condition === "deleting" || (condition === "busy" && purpose === "destroy");
 
@@ -321,8 +318,8 @@ const isBroken = ({ condition }: BalancerInState): boolean =>
   condition === "failed" || condition === "gone";
 
 /**
- * Reports load balancers in ERROR that are not deleted. A destroy refuses load balancers that block
- * it. Returns the load balancers if one of them is broken.
+ * Reports load balancers in ERROR that are not deleted. For a destroy, throws if one of them blocks
+ * the destroy. Returns the load balancers if any is broken. Otherwise returns undefined.
  */
 function judge(
   { run, state }: OperationFacts,
@@ -346,11 +343,11 @@ async function settled(
 }
 
 /**
- * Deletes load balancers in ERROR while it holds the stack's lock, and removes these and missing
- * load balancers from the state. First waits for load balancers in deletion. A destroy also waits
- * for busy load balancers.
+ * Deletes load balancers in ERROR under the stack's lock. Removes these load balancers, and missing
+ * load balancers, from the state. First waits for load balancers that Octavia is deleting. A
+ * destroy also waits for busy load balancers.
  *
- * @param requireAgreedClusters guard that is repeated under the lock. Default: none
+ * @param requireAgreed guard that runs again under the lock. Default: none
  */
 const deleteBroken = <F extends OperationFacts & { readonly octaviaPatience?: number | undefined }>(
   purpose: Purpose,

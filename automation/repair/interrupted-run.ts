@@ -15,7 +15,7 @@ import { readState, type PendingOperation, type StateExport } from "../pulumi/st
 import { isScript } from "../engine/interrupted-scripts.js";
 import { parseUrn, getShortType } from "../pulumi/urn.js";
 
-/** Returns the state if a run was interrupted that has to be repaired. */
+/** Returns the state if it must be repaired after an interrupted run. */
 const interruptedState = ({ state }: OperationFacts): StateExport | undefined =>
   state && hasInterruptedRun(state) ? state : undefined;
 
@@ -32,7 +32,8 @@ async function undo(facts: OperationFacts, refuseOutdated: boolean): Promise<voi
     // Another command may have repaired the state before this command got the lock.
     if (!now || !hasInterruptedRun(now)) return now;
     if (refuseOutdated && needsCloudForUndo(now)) {
-      // Hidden objects cannot prove that the state is outdated.
+      // Only visible objects can prove that the state is outdated, so kinds that this user cannot
+      // list are skipped.
       const { objects } = await listVisibleObjects(await run.cloud());
       await requireCurrentState(run.access, now, objects);
     }
@@ -49,7 +50,6 @@ async function undo(facts: OperationFacts, refuseOutdated: boolean): Promise<voi
 
 const title = "Delete what an interrupted run left";
 
-/** Undoes the pending operations before a destroy. */
 export const undoPendingBeforeDestroy: OperationStep<OperationFacts, never, StateExport> = {
   title,
   detect: interruptedState,
@@ -76,9 +76,9 @@ export const undoPendingBeforeUp: OperationStep<OperationFacts, PlannedChanges, 
 };
 
 /**
- * Deletes objects whose create request got no answer, if the cloud has created the objects
- * nevertheless. Runs after a failed `up`. The state does not record such creates, so the next run
- * could not find these objects. An error of the deletion is only reported.
+ * Deletes objects whose create request got no answer, if the cloud has created the objects. Runs
+ * after a failed `up`. The state does not record such creates, so the next run could not find these
+ * objects. Shows only a note if the deletion fails.
  */
 export async function deleteUnconfirmedCreates(run: StackOperation): Promise<void> {
   const creates = run.unconfirmedCreates.creates();
@@ -104,8 +104,8 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
       if (state)
         await undoPendingCreates(run.access, state, () => createUndoTools(run, signal), during);
     };
-    // Only a second stop (`killSignal`) ends this work, because a first stop may be the reason why
-    // the run failed.
+    // Only a second stop (`killSignal`) ends this work. A first stop may be the reason why the run
+    // failed, and must not prevent this work.
     await run.hold(work, { stop: run.options.killSignal });
   } catch (error) {
     const names = creates.map(({ operation }) => describeUrn(operation.resource.urn)).join(", ");
@@ -135,8 +135,8 @@ const pendingOperationsText = (pending: readonly PendingOperation[]): string =>
 /**
  * Reports the pending operations that the next `up` repairs. Changes nothing. Throws if a refresh
  * would delete information that the repair needs. A refresh keeps pending creates, but deletes
- * pending updates. It also overwrites the time of the interruption, which the repair needs to
- * recognize an outdated state.
+ * pending updates. A refresh also overwrites the time of the interruption. From this time, the
+ * repair recognizes an outdated state.
  */
 export function requireSafeRefresh({ run, state }: OperationFacts): void {
   const pending = state?.deployment.pending_operations ?? [];

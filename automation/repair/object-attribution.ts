@@ -9,8 +9,8 @@ import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
 
 /*
  * Determines the owner of an object that a run of this stack may have created but not recorded in
- * the state. For servers without a pending operation, unrecorded-server-attribution.ts does this
- * (docs/decisions/0019-repair.md). Pure.
+ * the state. unrecorded-server-attribution.ts determines the owner of servers without a pending
+ * operation (docs/decisions/0019-repair.md). Pure.
  */
 
 /** Facts about the stack, from which the owner of an object is derived. */
@@ -36,8 +36,8 @@ export type Attribution =
   | { readonly is: "unproven"; readonly because: string };
 
 /**
- * Parents and creation time of an object that has no identity of a cluster. The IDs of the parents
- * are absent if parents do not show who owns an object of this kind.
+ * Parents and creation time of an object that has no identity of a cluster. `parents` is absent for
+ * kinds of objects whose parents do not show the owner.
  */
 export interface UnmarkedObject {
   readonly parents?: readonly string[];
@@ -68,8 +68,9 @@ export function attributeByTime(
 }
 
 /**
- * Determines the owner of an object without an identity. Returns `left behind` if all its parents
- * are in the state, and it was created during a run whose results may be missing in the state.
+ * Determines the owner of an object without an identity. Returns `left behind` if two conditions
+ * hold. All parents of the object are in the state. The object was created during a run whose
+ * results may be missing in the state.
  */
 export function attributeUnmarkedObject(
   { parents, created }: UnmarkedObject,
@@ -83,7 +84,7 @@ export function attributeUnmarkedObject(
 
 /**
  * Functions that return the parents of an object, by kind. Objects of these kinds may have no
- * identity: earlier releases added the identity by a second request, which an interrupted run did
+ * identity. Earlier releases added the identity in a second request, which an interrupted run did
  * not send.
  */
 const parentsOf: Readonly<
@@ -110,17 +111,18 @@ const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
 
 /**
  * Returns the periods in which a run may have created the object. For volumes and snapshots,
- * returns only periods in which a run was active all the time (without `atMost`), because a user
- * may have copied such an object shortly before or after a run.
+ * returns only exact periods (without `atMost`), because a user may have copied such an object
+ * shortly before or after a run.
  */
 const whenOf = (object: CloudObject, { unsettled }: AttributionEvidence): readonly RunPeriod[] =>
   hasData(object) ? unsettled.filter(({ atMost }) => atMost !== true) : unsettled;
 
 /**
  * Determines the owner of an object with the name of an object that an interrupted run was
- * creating. For most kinds, an identity from the state is enough for `left behind`. Servers, ports
- * of servers, volumes and snapshots must also have been created in one of the periods. For volumes
- * and snapshots, no difference of clocks is tolerated, because a user's copy has the same identity.
+ * creating. For most kinds, an object with an identity from the state is `left behind`. Servers,
+ * ports of servers, volumes and snapshots must also have been created in one of the periods. For
+ * volumes and snapshots, no difference of clocks is tolerated, because a user's copy has the same
+ * identity.
  */
 export function attributeNamedObject(object: CloudObject, known: AttributionEvidence): Attribution {
   const { created, kind } = object;
@@ -141,9 +143,9 @@ export function attributeNamedObject(object: CloudObject, known: AttributionEvid
 
 /**
  * Returns whether the program created the object for one of the stack's clusters, but the state
- * does not contain it. This happens because the engine does not record a create that failed. The
- * object's identity proves its cluster. False for volumes and snapshots. Also false for objects of
- * the cluster's controllers, which are never in a state.
+ * does not contain the object. The engine does not record a create that failed. The object's
+ * identity proves its cluster. Returns false for volumes and snapshots, and for objects of the
+ * cluster's controllers, which are never in a state.
  */
 export function isUnrecorded(
   object: CloudObject,
@@ -184,9 +186,10 @@ export function attributeUnrecordedObject(
 }
 
 /**
- * What a destroy does with an object. `delete`: the engine or the sweep deletes it. `keep`: it is
- * retained, or it has data and is not in the state. `released`: the cluster's controllers delete or
- * keep it, by a policy that OpenStack does not show, and the sweep keeps it.
+ * Action of a destroy on an object. `delete`: the engine or the sweep deletes the object. `keep`:
+ * the object is retained, or it has data and is not in the state. `released`: the cluster's
+ * controllers delete or keep the object, by a policy that OpenStack does not show. The sweep keeps
+ * such an object.
  */
 export type Disposal = "delete" | "keep" | "released";
 
@@ -214,8 +217,8 @@ function disposalOf(
 }
 
 /**
- * Returns the objects of the stack's clusters, and what a destroy does with each. Both the plan of
- * a destroy and the sweep use only this answer.
+ * Returns the objects of the stack's clusters, and the action of a destroy on each object. Both the
+ * plan of a destroy and the sweep use this function.
  */
 export function findClusterObjects(
   inventory: readonly CloudObject[],

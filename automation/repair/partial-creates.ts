@@ -6,12 +6,13 @@ import { readState, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Refreshes resources that OpenStack's provider created but could not read. Such a resource has an
- * error in the state (`initErrors`), so the next run would update it. The provider cannot update
- * many kinds of resources, so every run would fail. A refresh removes the error.
+ * error in the state (`initErrors`), so the next run would update the resource. The provider cannot
+ * update many kinds of resources, so every run would fail. A refresh removes the error.
  *
- * Kubernetes objects that did not become ready have such an error, too. They are not refreshed,
- * because the next update waits for them again. Servers are not refreshed either: the engine
- * recreates a server with such an error (machine.ts), but would keep it after a refresh.
+ * Kubernetes objects that did not become ready also have such an error. The refresh leaves them
+ * out, because the next update waits for them again. The refresh also leaves out servers. The
+ * engine recreates a server with such an error (machine.ts), but would keep the server after a
+ * refresh.
  */
 
 /** Returns whether resources of this type are refreshed if they have `initErrors`. Pure. */
@@ -27,8 +28,8 @@ export const findPartialCreates = ({ deployment }: StateExport): string[] =>
   );
 
 /**
- * Returns the URNs of the resources to refresh. Leaves out application credentials of other users:
- * Keystone does not show them, so their refresh would fail.
+ * Returns the URNs of the resources to refresh. Leaves out application credentials of other users.
+ * Keystone does not show such credentials, so a refresh would fail.
  */
 async function readable(run: StackOperation, state: StateExport): Promise<string[]> {
   const found = findPartialCreates(state);
@@ -38,8 +39,8 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 }
 
 /**
- * Refreshes the resources of {@link findPartialCreates}. Must run after all checks of the state's age
- * (unrecorded-server-attribution.ts), because it writes the state.
+ * Refreshes the resources that {@link findPartialCreates} returns. Writes the state, so it must run
+ * after all checks of the state's age (unrecorded-server-attribution.ts).
  */
 export const refreshPartialCreates: OperationStep<OperationFacts, never, string[]> = {
   title: "Read resources that an earlier run created but could not read",

@@ -30,8 +30,8 @@ const isPending = (object: CloudObject, { deployment }: StateExport): boolean =>
   );
 
 /**
- * Returns whether the killed run had not created any object in Kubernetes. Then no controller of
- * the cluster could be active.
+ * Returns whether the killed run had not created any object in Kubernetes. In this case, no
+ * controller of the cluster could be active.
  */
 function wasBeforeControllers({ deployment }: StateExport): boolean {
   const pending = deployment.pending_operations ?? [];
@@ -56,9 +56,9 @@ const isOfControllers = (
 };
 
 /**
- * Returns the time at which the state was written, or the newest time of a resource in the state if
- * that is later. Both times are in milliseconds since 1970. A resource may have a later time
- * because another computer, with another clock, created it.
+ * Returns the newest time in the state, in milliseconds since 1970: the write time of the state, or
+ * a later time of a resource. A resource may have a later time if another computer with another
+ * clock created it.
  */
 function newestIn(state: StateExport): number | undefined {
   const written = getStateWriteTime(state);
@@ -79,9 +79,9 @@ const hasChanged = ({ kind, resourceChanges }: StackHistory[number]): boolean =>
   );
 
 /**
- * Returns an object that controllers created after the last run in the history, although the killed
- * run, according to the state, had not started any controller. Ignores older objects, which may
- * come from an earlier cluster.
+ * Returns an object that a controller created after the last run in the history. Returns an object
+ * only if the killed run had not started any controller, according to the state. Ignores older
+ * objects, which may come from an earlier cluster.
  */
 function madeByControllers(
   state: StateExport,

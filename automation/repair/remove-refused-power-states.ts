@@ -12,9 +12,9 @@ import {
 
 /*
  * Removes power states that OpenStack's provider refuses from the inputs in the state. A refresh
- * copies each power state that it reads into the inputs, even a refused one. The program ignores
- * changes of this input (machine.ts), so the engine would pass the refused power state to the
- * provider, and every later run would fail.
+ * copies each power state that it reads into the inputs, including refused power states. The
+ * program ignores changes of this input (machine.ts). The engine would therefore pass the refused
+ * power state to the provider, and every later run would fail.
  */
 
 /** Returns the resource without a power state that OpenStack's provider would refuse. Pure. */
@@ -26,10 +26,10 @@ function withoutRefusedState(one: StateResource): StateResource {
 }
 
 /**
- * Returns the state without power states in the inputs that OpenStack's provider would refuse.
- * Returns the same object if there are no such power states. Also returns the same object if
- * operations are pending, because an import would delete them. The outputs keep their power states,
- * which have no effect. Pure.
+ * Returns the state without inputs of power states that OpenStack's provider would refuse. Returns
+ * the same object if there are no such inputs. Also returns the same object if operations are
+ * pending, because an import would delete the pending operations. Does not change the outputs,
+ * where power states have no effect. Pure.
  */
 export const omitRefusedPowerStates = (state: StateExport): StateExport =>
   mapStateResources(state, withoutRefusedState);

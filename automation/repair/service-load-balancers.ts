@@ -7,9 +7,9 @@ import { readClustersInState } from "../engine/kubernetes-providers.js";
 
 /*
  * Finds load balancers whose Services no longer exist. Normally the cloud controller deletes the
- * load balancer together with its Service. But if a finalizer was removed, or etcd was restored
- * from an older snapshot, the Service disappears alone. No controller then deletes the load
- * balancer, which blocks the deletion of its network.
+ * load balancer together with its Service. After the removal of a finalizer, or a restore of etcd
+ * from an older snapshot, the load balancer remains without its Service. No controller then deletes
+ * the load balancer, and the load balancer blocks the deletion of its network.
  */
 
 /**
@@ -52,14 +52,14 @@ const ofServices = (
 
 /**
  * Returns whether the load balancer of a Service has a name without an identity, as in earlier
- * releases. Only the controller of its cluster then knows to which cluster it belongs.
+ * releases. Only the cloud controller that created such a load balancer knows its cluster.
  */
 const isNamedOnly = (one: CloudObject): boolean =>
   one.name.startsWith("kube_service_") && getOwnership(one) === undefined;
 
 /**
  * Returns the load balancers in these networks that certainly do not belong to the stack's
- * clusters. They block the deletion of the networks. Pure.
+ * clusters. Such load balancers block the deletion of the networks. Pure.
  */
 export const findForeignBalancers = (
   objects: readonly CloudObject[],

@@ -26,9 +26,10 @@ import { findStackOwnership, type StateAccess, type StateExport } from "../pulum
 import { skipFinishedLeaveScripts, markScriptsForRerun } from "../engine/interrupted-scripts.js";
 
 /*
- * Undoes the pending operations of a killed engine. A pending create may have created its object in
- * the cloud, or not. If the object exists, the next `up` would create it a second time. So the
- * repair searches for each object, and deletes it if it certainly belongs to the stack.
+ * Undoes the pending operations of a killed engine. It is unknown whether a pending create has
+ * created its object in the cloud. If the object exists, the next `up` would create a second
+ * object. So the repair searches for each object, and deletes it if it certainly belongs to the
+ * stack.
  */
 
 export interface UndoTools {

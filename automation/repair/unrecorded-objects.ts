@@ -130,7 +130,10 @@ async function deleteUnderLock(
 export interface UnrecordedObjectFacts extends OperationFacts {
   /** Objects of the project. Absent: the cloud was not asked. */
   surveyed?: readonly CloudObject[] | undefined;
-  /** IDs of the objects that an earlier run left without a record, and that are deleted now. */
+  /**
+   * IDs of objects that an earlier run created without a record in the state. The current run
+   * deletes these objects.
+   */
   unrecorded: ReadonlySet<string>;
 }
 
@@ -173,7 +176,10 @@ async function listBlocking(run: StackOperation): Promise<CloudObject[]> {
   return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
 }
 
-/** Kinds of objects that block the deletion of a network or of its router. */
+/**
+ * Returns unrecorded objects of the stack's clusters, and load balancers whose Services no longer
+ * exist.
+ */
 async function lostIn(
   run: StackOperation,
   state: StateExport | undefined,

@@ -54,8 +54,8 @@ export interface UnrecordedServerFacts {
 
 /**
  * Returns the periods of failed runs that had finished before the state was written, and from which
- * the state has resources. If the state is a restored older state, newer runs fulfil neither
- * condition.
+ * the state has resources. If the state is a restored older state, newer runs fulfil none of these
+ * conditions.
  */
 export function findFailedRunPeriods(
   state: StateExport,

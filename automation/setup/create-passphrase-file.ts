@@ -8,7 +8,7 @@ import { createPrivateFile } from "../../base/atomic-files.js";
  * passphrase.
  */
 export function ensurePassphraseFile(path: string): string {
-  // Two commands may create the file at the same time. `createPrivateFile` then keeps the first file.
+  // If two commands create the file at the same time, `createPrivateFile` keeps the first file.
   if (!existsSync(path)) createPrivateFile(path, `${randomBytes(32).toString("base64url")}\n`);
   chmodSync(path, 0o600);
   return path;

@@ -36,8 +36,9 @@ export const namesCloud = (env: NodeJS.ProcessEnv): boolean =>
   isSet(env["OS_CLOUD"]) || isSet(env["OS_AUTH_URL"]);
 
 /**
- * Returns whether commands use the lab's cloud. True if OS_CLOUD names the lab's cloud, or if the
- * lab runs and the environment names no cloud.
+ * Returns true if the toolchain may use stand-ins in place of plugins: with the lab's cloud, or if
+ * the environment names no cloud. Returns undefined for other clouds, which need the official
+ * plugins.
  */
 export function usesLab(env: NodeJS.ProcessEnv): boolean {
   const { cloud, tlsCloud } = getLabSettings();
@@ -75,8 +76,8 @@ export function selectCloudEnvironment(env: NodeJS.ProcessEnv): Record<string, s
 
 /**
  * Returns the URL of the state backend: from the environment, or else from the project's
- * Pulumi.yaml. Pulumi uses the same order. The default is a directory in the user's state
- * directory. On the lab, the default is a directory that is deleted with the lab.
+ * Pulumi.yaml. Pulumi uses the same order. If neither has a URL, returns a directory in the user's
+ * state directory. On the lab, this directory is deleted with the lab.
  *
  * @param ofProject `backend.url` in Pulumi.yaml
  */
@@ -84,8 +85,8 @@ export function resolveBackendUrl(env: NodeJS.ProcessEnv, ofProject?: string): s
   const named = env[backendVariable];
   if (isSet(named)) return requireBackendUrl(named);
   if (isSet(ofProject)) return requireBackendUrl(ofProject, "Pulumi.yaml: backend.url");
-  // The stacks of a lab describe machines that are deleted with the lab, so the stacks are deleted,
-  // too.
+  // Variables that the engine or OpenStack's provider reads, but without a useful error for invalid
+  // values. Each variable has a pattern of valid values, and advice.
   const directory = getStatePath(...(usesLab(env) ? [getLabFolderName()] : []), "pulumi");
   makeDirectory(directory);
   return pathToFileURL(directory).href;
@@ -128,7 +129,6 @@ function requireVariables(env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Environment of an operation. */
 export interface OperationEnvironment {
   /** All environment variables for the engine, the plugins and the program. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -146,7 +146,10 @@ export interface EnvironmentOptions {
   /** Progress of long work is reported to this object. Default: not reported. */
   readonly progress?: Progress;
   readonly signal?: AbortSignal;
-  /** Environment variables of the user. Default: the process environment. */
+  /**
+   * The toolchain may take minutes. The backend is checked first, so that the user sees an error
+   * early.
+   */
   readonly env?: NodeJS.ProcessEnv;
   /**
    * URL of the backend in the project's Pulumi.yaml (`backend.url`). PULUMI_BACKEND_URL overrides
@@ -171,7 +174,7 @@ export const getLoginKeyPath = (): string => getStatePath("ssh", "id_ed25519");
 
 /**
  * Prepares the environment of an operation: toolchain, cloud, backend, passphrase and login key.
- * Creates what is missing.
+ * Creates missing parts.
  */
 export async function prepareEnvironment(
   options: EnvironmentOptions = {},
@@ -187,8 +190,7 @@ export async function prepareEnvironment(
     progress.note(text);
   };
   const passphrase = preparePassphraseEnvironment(env, { backend, needed, note });
-  // Loads the toolchain's code only here, because commands that need no engine start faster without
-  // it.
+  // The toolchain's code is loaded only here, so that commands without an engine start faster.
   const { ensureToolchain } = await import("../toolchain/toolchain.js");
   const toolchain = await ensureToolchain({
     progress,

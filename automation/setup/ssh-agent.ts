@@ -105,9 +105,10 @@ async function waitForAgent(socket: string, child: ChildProcess): Promise<void> 
 }
 
 /**
- * Shell program that ssh-agent runs. It waits until its standard input closes, which happens
- * whenever this process ends. Then it ends the agent and deletes the agent's directory ($0). If the
- * shell program is killed, the agent exits within 10 s.
+ * Shell program that ssh-agent runs. The program waits until its standard input closes. The input
+ * closes when this process ends, even if this process is killed. The program then ends the agent
+ * and deletes the agent's directory ($0). If the program itself is killed, the agent exits within
+ * 10 s.
  */
 const keeper = `read -r _
 kill "$SSH_AGENT_PID"
@@ -118,8 +119,8 @@ rm -rf "$0"`;
 async function startAgent(keyFile: string): Promise<SshAgent> {
   const directory = mkdtempSync(join(tmpdir(), "stackadm-agent-"));
   const socket = join(directory, "socket");
-  // Detaches the agent. Ctrl-C at the terminal must not end it, because this process needs the
-  // agent for a graceful stop.
+  // Detaches the agent. Ctrl-C at the terminal must not end the agent, because this process needs
+  // the agent for a graceful stop.
   const child = spawn("ssh-agent", ["-a", socket, "sh", "-c", keeper, directory], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,

@@ -9,9 +9,9 @@ import {
 
 /**
  * Lets `work` change the cloud while an engine holds the stack's lock. `work` gets the state and
- * returns the new state, which is then written. Nothing is written if `work` returns undefined or
- * the same object. Throws if another operation changed the state between the release of the lock
- * and the write. Returns the state before and after.
+ * returns the new state. Writes the new state after the lock is released. Writes nothing if `work`
+ * returns undefined or the same object. Throws if another operation changed the state between the
+ * release of the lock and the write. Returns the state before and after.
  *
  * @param options signal that ends the wait for the lock and the work. Default: the signal of the
  * run

@@ -25,8 +25,8 @@ async function detected<F extends OperationFacts>(
 /**
  * Runs the guards, then the steps. Skips steps without work, and does not report them.
  *
- * @param refuse called with a step's description before the step applies what `detect` found; may
- * throw. Default: steps are not refused
+ * @param refuse called with a step's description after `detect` has found work, and before the step
+ * runs. May throw to prevent the step. Default: all steps run
  */
 export async function runSteps<F extends OperationFacts, Description>(
   { guards, steps }: Operation<F, Description>,

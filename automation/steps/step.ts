@@ -15,9 +15,11 @@ export interface OperationFacts {
    * state yet.
    */
   initial?: StateExport | undefined;
-  /** Newest state. Each guard or step that reads or writes the state updates it. */
+  /** Newest state. Each guard or step that reads or writes the state updates this field. */
   state?: StateExport | undefined;
-  /** State that had pending operations, before a step undid them. Absent: no step undid any. */
+  /**
+   * State before a step undid its pending operations. Absent if no step undid pending operations.
+   */
   interrupted?: StateExport;
   /** Whether a step has deleted objects in the cloud, or removed resources from the state. */
   repaired?: boolean;
@@ -30,7 +32,6 @@ export type Guard<F extends OperationFacts = OperationFacts> = (facts: F) => Pro
 
 /** Changes that a step of `up` would make. */
 export interface PlannedChanges {
-  /** Rows of the plan. */
   readonly rows?: readonly PlanRow[];
   /**
    * Phrase that completes "`up` would". Present if the rest of the plan is unknown after these
@@ -70,7 +71,7 @@ export interface OperationStep<
 }
 
 export interface Operation<F extends OperationFacts = OperationFacts, Description = never> {
-  /** Guards. All of them run before the first step. */
+  /** Guards, which all run before the first step. */
   readonly guards: readonly Guard<F>[];
   readonly steps: readonly OperationStep<F, Description>[];
 }

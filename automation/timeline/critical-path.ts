@@ -2,9 +2,9 @@ import type { DecodedEngineEvent, ResourceChange } from "../pulumi/events.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 
 /*
- * Computes the critical path of an `up`: a chain of resources, each of which started after the
- * resource before it had finished. The run becomes faster only if a resource on this path becomes
- * faster.
+ * Computes the critical path of an `up`. The path is a chain of resources. Each resource in the
+ * chain started after the previous resource had finished. The run becomes faster only if a resource
+ * on this path becomes faster.
  */
 
 /** Time in which the engine worked on a resource. Start and end are in milliseconds since 1970. */
@@ -53,13 +53,14 @@ const waitsFor = (resource: StateResource | undefined): string[] => {
 };
 
 /**
- * Tolerance in milliseconds: the times of two consecutive events may be out of order by this much.
+ * Tolerance in milliseconds. The times of two consecutive events may differ from the real order by
+ * this time.
  */
 const slack = 50;
 
 /**
- * Returns the dependency that finished last before the span started. If a dependency did not
- * change, its own dependencies are considered instead.
+ * Returns the dependency that finished last before the span started. For a dependency that did not
+ * change, considers the dependencies of this dependency.
  */
 function before(
   { urn, startedAt }: Span,

@@ -22,7 +22,7 @@ const titleOf = ({ phase }: TimelineRow): string => (phase ? phaseFacts[phase].t
 
 /**
  * Returns the rows of the critical path's table. Each row has the start of a resource, the wait
- * after the resource before it, and its duration, in seconds.
+ * since the end of the previous resource, and the duration of the resource, in seconds.
  */
 function pathRows(rows: readonly TimelineRow[], beginning: number): string {
   const path = rows.filter(({ critical }) => critical);

@@ -25,7 +25,7 @@ export interface SearchPlaces {
 /**
  * Returns the search places from the environment.
  *
- * @param own cache of the toolchain. Its programs are the toolchain's own and do not count as found
+ * @param own cache of the toolchain. The programs in this directory are ignored
  */
 export function getSearchPlaces(env: NodeJS.ProcessEnv, own: string): SearchPlaces {
   return {
@@ -68,15 +68,15 @@ export function findLanguageHost(engine: string, where: SearchPlaces): string | 
 }
 
 /**
- * Minimum size in bytes of a file that counts as a program. A smaller file may be a script that
- * does not always start the same program, so its version is not cached.
+ * Minimum size in bytes of a program whose version is cached. A smaller file may be a script that
+ * does not always start the same program.
  */
 const program = 2 ** 20;
 
 const answered = z.object({ file: z.string(), version: z.string() });
 
 /**
- * Returns the version of an engine. The command for this takes 0.2 s, so the answer is cached until
+ * Returns the version of an engine. `pulumi version` takes 0.2 s, so the version is cached until
  * the file changes.
  *
  * @param kept path of the file that caches the version
@@ -121,9 +121,9 @@ export async function findEngine(
 }
 
 /**
- * Returns a resource plugin: an executable in PATH, which the engine prefers, or a plugin in
- * Pulumi's home directory. There, the engine accepts only the version that the SDK requires, and
- * only if its installation is complete.
+ * Returns a resource plugin: an executable in PATH, or else a plugin in Pulumi's home directory.
+ * The engine prefers PATH. In Pulumi's home directory, the engine accepts only the version that the
+ * SDK requires, and only a complete installation.
  */
 export function findPlugin(
   name: string,

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 
 /**
- * Creates a directory for PATH that contains exactly the given scripts, which start built
+ * Creates a directory for PATH that contains exactly the given scripts. The scripts start built
  * executables or stand-ins. The name of the directory is a digest of the scripts, so checkouts with
  * different scripts have different directories.
  */

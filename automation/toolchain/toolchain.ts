@@ -68,8 +68,8 @@ export interface ToolchainOptions {
 }
 
 /**
- * Name of the environment variable that allows stand-ins with the value 1, also for other clouds
- * than the lab.
+ * Name of the environment variable that allows stand-ins if its value is 1. The variable applies to
+ * all clouds, not only to the lab.
  */
 export const allowStandInsVariable = "STACKADM_STAND_INS";
 
@@ -86,9 +86,9 @@ interface Context {
     readonly openstack: OpenstackPluginVersion;
   };
   /**
-   * Scripts that start the programs that replace missing programs. A map from the name of a missing
-   * program to the text of the script. `variables` contains the environment variables that Pulumi
-   * needs with these programs.
+   * Scripts that start substitutes for missing programs: a map from the name of a program to the
+   * text of the script. `variables` contains the environment variables that Pulumi needs with these
+   * substitutes.
    */
   readonly scripts: Map<string, string>;
   readonly variables: Record<string, string>;

@@ -16,8 +16,8 @@ export interface Check {
 export interface VerifyOptions {
   readonly outputs: ClusterOutputs;
   /**
-   * Whether the user installs the pod network. A node that is not ready then passes, if it lacks
-   * only the pod network.
+   * Whether the user installs the pod network. If true, the check accepts a node that is not ready
+   * only because the pod network is missing.
    */
   readonly ownPodNetwork?: boolean | undefined;
   /**

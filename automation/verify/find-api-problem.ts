@@ -8,15 +8,16 @@ import type { KubernetesApi } from "./kubernetes-client.js";
 export interface ApiProblem {
   readonly text: string;
   /**
-   * Whether waiting is useless: the API refuses the credentials, or etcd lost the cluster's data.
+   * Whether the problem is permanent: the API refuses the credentials, or etcd lost the cluster's
+   * data.
    */
   readonly final: boolean;
 }
 
 /**
- * Path of a ConfigMap that kubeadm creates in each cluster. The request for it shows whether etcd
- * lost its data. An API server without data reports that it is ready, but has neither this object
- * nor the client's permissions.
+ * Path of a ConfigMap that kubeadm creates in each cluster. A request for this ConfigMap shows
+ * whether etcd lost its data. An API server without data reports that it is ready. But it has no
+ * such ConfigMap, and the client has no permissions.
  */
 const memory = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 

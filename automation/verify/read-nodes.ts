@@ -8,8 +8,8 @@ import {
 import type { KubernetesApi } from "./kubernetes-client.js";
 
 /**
- * Certificate of kubeadm that a control plane must renew next. The machine's renew-certificates.sh
- * (components/kubeadm/scripts/programs) writes it into an annotation of the node.
+ * Next kubeadm certificate that a control plane must renew. The machine's renew-certificates.sh
+ * (components/kubeadm/scripts/programs) writes this information into an annotation of the node.
  */
 export interface CertificateToRenew {
   /** Path of the file below /etc/kubernetes on the machine. */
@@ -22,7 +22,7 @@ export interface CertificateToRenew {
   readonly end: string;
 }
 
-/** Node as the Kubernetes API shows it. */
+/** Node in the answer of the Kubernetes API. */
 export interface NodeReport {
   readonly name: string;
   readonly role: string;

@@ -67,7 +67,6 @@ const get = (
 /** Time limit in milliseconds for one request, including the login. */
 const patience = 15_000;
 
-/** Options of a request. */
 export interface FetchOptions {
   /** Port of the server. @default 80 */
   readonly port?: number;

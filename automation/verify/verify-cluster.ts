@@ -105,8 +105,8 @@ async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<
 }
 
 /**
- * Returns the nodes as soon as all of them are ready. After the time limit, returns the nodes as
- * they are.
+ * Returns the nodes as soon as all nodes are ready. After the time limit, returns the nodes even if
+ * some nodes are not ready.
  */
 function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeReport[]> {
   const wanted = new Set(options.outputs.nodes.map(({ name }) => name));
@@ -126,9 +126,9 @@ function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeRep
 
 /**
  * Checks the finished cluster: nodes, etcd, sample services, and the data on the sample claim.
- * Changes nothing. The outputs state which machines and samples must exist. Does not use the
- * settings, because they may have changed after the last `up`, and do not describe the cluster of a
- * custom program.
+ * Changes nothing. Reads from the outputs which machines and samples must exist. Does not use the
+ * settings, because they may have changed after the last `up`. The settings also do not describe
+ * the cluster of a custom program.
  */
 export async function verifyCluster(options: VerifyOptions): Promise<Verification> {
   const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));

@@ -42,8 +42,8 @@ export function mergeCloudsEntries(plain: CloudsEntry, over: CloudsEntry | undef
 }
 
 /**
- * Keys whose values are always strings, even if they are written as digits without quotes. A number
- * would lose leading zeros, and the last digits if it is long.
+ * Keys whose values are always strings, even if they are written as digits without quotes. As
+ * numbers, such values would lose leading zeros, and long values would lose their last digits.
  */
 const texts = new Set(["auth", "region_name"]);
 
@@ -135,8 +135,9 @@ function profileOf(entry: CloudsEntry, folders: readonly string[], where: string
 }
 
 /**
- * Returns the entry with the values of one region. OS_REGION_NAME selects the region. Without this
- * variable, `region_name` selects it. Without `region_name`, it is the first region in the list.
+ * Returns the entry with the values of one region. The region is OS_REGION_NAME. Without this
+ * variable, it is `region_name` in the entry. Without `region_name`, it is the first region in the
+ * list.
  */
 function inRegion(entry: CloudsEntry, wanted: string | undefined, where: string): CloudsEntry {
   const regions = entry.regions ?? [];
@@ -176,8 +177,8 @@ export interface FoundCloudsEntry {
 }
 
 /**
- * Returns the entry of a cloud, and the file that contains the entry. If several sources set a
- * value, the last source wins. The order is: profile, entry, secure.yaml, region.
+ * Returns the entry of a cloud, and the file that contains the entry. Merges the values in this
+ * order: profile, entry, secure.yaml, region. A later source overrides earlier sources.
  */
 export function findCloudsEntry(
   name: string,

@@ -31,8 +31,8 @@ export interface CloudSettings {
   /** Path of the clouds.yaml. Undefined: the settings come from OS_* variables. */
   readonly file?: string;
   /**
-   * Environment variables for OpenStack's provider. They contain the settings that this program
-   * reads from clouds.yaml but the provider does not. Some values are secret.
+   * Environment variables for OpenStack's provider. These variables contain settings in clouds.yaml
+   * that this program reads but the provider does not read. Some values are secret.
    */
   readonly unseen: Readonly<Record<string, string>>;
 }
@@ -65,8 +65,8 @@ const valueOf = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
   env[name] === "" ? undefined : env[name];
 
 /**
- * Returns the variables that override a cloud's entry in clouds.yaml. The same variables override
- * it in the `openstack` command and in OpenStack's provider.
+ * Returns the variables that override a cloud's entry in clouds.yaml. The `openstack` command and
+ * OpenStack's provider use the same variables.
  */
 function above(env: NodeJS.ProcessEnv): CloudsEntry {
   const insecure = valueOf(env, "OS_INSECURE");
@@ -194,8 +194,8 @@ interface Read {
 }
 
 /**
- * Returns whether the provider finds the same file under this path. The provider runs in another
- * directory and does not replace variables in paths.
+ * Returns whether OpenStack's provider finds the same file under this path. The provider runs in
+ * another directory and does not replace variables in paths.
  */
 const isPlain = (path: string): boolean =>
   !path.includes("$") && (isAbsolute(path) || path.startsWith("~"));
@@ -216,8 +216,8 @@ function refuseOther(key: string, where: string): never {
 /**
  * Returns environment variables for settings that OpenStack's provider does not read from
  * clouds.yaml: `interface`, `insecure`, a region from a list, paths with variables, relative paths,
- * and a secure.yaml next to the file in OS_CLIENT_CONFIG_FILE. A variable has no effect if the
- * provider finds a value in the entry.
+ * and a secure.yaml next to the file in OS_CLIENT_CONFIG_FILE. The provider ignores a variable if
+ * the entry has a value for the same setting.
  */
 function unseenIn(
   { entry, file, seen: theirs, where, env }: Read,

@@ -3,13 +3,14 @@ import { Failure } from "../../base/failures/failure.js";
 
 /*
  * Environment variables for OpenStack's provider. The provider runs in another directory, and reads
- * clouds.yaml and the variables by other rules than this program. Both must use the same project of
- * the same cloud, because this program looks in that project for conflicting and orphaned objects.
+ * clouds.yaml and the variables by other rules than this program. The provider and this program
+ * must use the same project of the same cloud, because this program searches this project for
+ * conflicting and orphaned objects.
  */
 
 /**
  * Variables of an openrc file for login and project. The provider uses these variables for values
- * that are missing in clouds.yaml. This program ignores them if it uses clouds.yaml.
+ * that are missing in clouds.yaml. This program ignores these variables when it uses clouds.yaml.
  */
 const identity = new RegExp(
   `^OS_(${[
@@ -33,8 +34,8 @@ export function getProviderEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEn
 }
 
 /**
- * Returns the cloud, or undefined if the settings are wrong. The login reports wrong settings
- * later.
+ * Returns the cloud. Returns undefined if the settings are wrong, because the login later reports
+ * wrong settings.
  */
 function foundIn(env: NodeJS.ProcessEnv): ReturnType<typeof findCloud> | undefined {
   try {

@@ -58,8 +58,8 @@ const several = (kind: string, name: string, found: readonly { readonly id: stri
   `${found.length} ${kind} are called '${name}' (${found.map(({ id }) => id).join(", ")}); write the ID of one`;
 
 /**
- * Returns the image with this ID. Returns an empty list if it does not exist. The lists of Glance
- * leave out hidden and community images, so this function requests the image by its ID.
+ * Returns the image with this ID, or an empty list if no such image exists. Glance's lists leave
+ * out hidden and community images, so this function requests the image by its ID.
  */
 async function imageById(client: CloudClient, id: string): Promise<Image[]> {
   try {

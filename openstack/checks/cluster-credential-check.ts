@@ -19,8 +19,8 @@ type RoleNeeds = Pick<ClusterRequirements, "credentialRoles" | "certificate">;
 
 /**
  * Returns the roles of the cluster's application credential. If the settings contain no roles,
- * returns those roles of the user that the controllers need. Returns an empty list if the user has
- * none of them.
+ * returns the user's roles that the controllers need. Returns an empty list if the user has no such
+ * role.
  */
 export function selectCredentialRoles(
   held: readonly string[],
@@ -32,8 +32,8 @@ export function selectCredentialRoles(
 }
 
 /**
- * Returns the text for a user without a role that the controllers need. The program then creates no
- * credential, because Keystone would give a credential without roles all roles of the user.
+ * Returns the text for a user without a role that the controllers need. The program creates no
+ * credential in this case. Keystone would give a credential without roles all roles of the user.
  */
 const rolesUnknown = (held: readonly string[]): string =>
   `none of your roles in the project (${held.join(", ")}) is known to be enough for the cluster's controllers, and they do not get all of them; write the roles that the controllers need`;
@@ -59,8 +59,8 @@ export function getExpiryWarning(
 }
 
 /**
- * Reports the sentence of `getExpiryWarning` with a remedy. The finding is a problem after the expiry,
- * and a warning before.
+ * Reports the sentence of `getExpiryWarning` with a remedy. The finding is a problem after the
+ * expiry, and a warning before the expiry.
  */
 export function checkExpiry(
   path: string,
@@ -96,10 +96,10 @@ export interface CredentialFacts {
 }
 
 /**
- * Reports what prevents the creation of the cluster's credential. Also reports a configured expiry
- * that is over or near.
+ * Reports what prevents the creation of the cluster's credential. Also reports an expiry in the
+ * settings that has passed or is near.
  *
- * @param lives whether the cluster already has a credential. Then only the expiry is checked
+ * @param lives whether the cluster already has a credential. If true, checks only the expiry
  */
 export function checkClusterCredential(
   { restricted, roles: held }: CredentialFacts,

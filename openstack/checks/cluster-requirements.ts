@@ -45,11 +45,10 @@ export interface ClusterRequirements {
   readonly flavors: Readonly<Record<string, number>>;
   /** Flavors of machines that become Kubernetes nodes. kubeadm requires a minimum size. */
   readonly nodeFlavors: readonly string[];
-  /** Flavors of control planes. */
   readonly controlPlaneFlavors: readonly string[];
   /**
-   * Size checks of kubeadm's preflight that are not ignored in the specification. They fail on a
-   * control plane with too few CPUs or too little memory.
+   * Size checks of kubeadm's preflight that the specification does not ignore. These checks fail on
+   * a control plane with too few CPUs or too little memory.
    */
   readonly sizeChecks: readonly ("NumCPU" | "Mem")[];
   readonly volumeTypes: readonly string[];
@@ -59,9 +58,8 @@ export interface ClusterRequirements {
   /** Cinder zones in storage classes and in the volumes of machines. */
   readonly volumeZones: readonly string[];
   /**
-   * Machine volumes for which the specification contains no Cinder zone, although the machine has a
-   * Nova zone. Each element has the path in the specification, the volume's name and the machine's
-   * zone.
+   * Machine volumes without a Cinder zone in the specification whose machine has a Nova zone. Each
+   * element has the path in the specification, the volume's name and the machine's zone.
    */
   readonly unplacedVolumes: readonly {
     readonly path: string;
@@ -80,8 +78,8 @@ export interface ClusterRequirements {
   /** Name of the pod network, if it needs routes on the OpenStack router. Undefined: no routes. */
   readonly routes?: string | undefined;
   /**
-   * Pod networks that messages recommend instead: `usual` is the default. `wrapped` encapsulates
-   * packets, so it needs no special permissions on ports.
+   * Pod networks that messages recommend as alternatives. `usual` is the default. `wrapped`
+   * encapsulates packets, so it needs no special permissions on ports.
    */
   readonly suggestedPodNetworks: { readonly usual: string; readonly wrapped: string };
   /** Whether the program creates an application credential for the cluster. */

@@ -7,8 +7,8 @@ type Way = Pick<CloudClient, "authUrl" | "connection">;
 type Needs = Pick<ClusterRequirements, "controllersVerify" | "asksKeystone">;
 
 /**
- * Reports the consequences of a client certificate of the user. The cluster's controllers use it,
- * too, and it may expire soon.
+ * Reports the consequences of the user's client certificate. The cluster's controllers use the same
+ * certificate, and the certificate may expire soon.
  */
 function certificateFindings(
   { connection: { certified, certificateEnd } }: Way,

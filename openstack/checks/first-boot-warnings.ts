@@ -7,14 +7,14 @@ import type { Image, CloudOffer } from "./cloud-offer.js";
 import { findByReference } from "../client/name-or-id.js";
 
 /*
- * Warnings about settings that OpenStack accepts, although the first boot of a machine may fail
- * with them.
+ * Warnings about settings that OpenStack accepts, but with which the first boot of a machine may
+ * fail.
  */
 
 /**
- * Number of nodes that may pull images through one public address. Docker Hub allows 100 pulls in 6
- * hours for each address without a login. The limit here is lower, because other clients behind the
- * same router also pull images.
+ * Number of nodes that may pull images through one public address. Without a login, Docker Hub
+ * allows 100 pulls in 6 hours from each address. The limit here is lower, because other clients
+ * behind the same router also pull images.
  */
 const pullsOfOneAddress = 80;
 

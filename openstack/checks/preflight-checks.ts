@@ -55,8 +55,8 @@ export interface PreflightOptions extends Partial<StackOwnedObjects> {
 }
 
 /**
- * Returns a text about an object that already has the name of an object to create: who owns it, and
- * what the user can do.
+ * Returns a text about an object that already has the name of an object to create. The text
+ * contains the owner of the existing object and advice for the user.
  */
 function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
   const mark = getOwnership(object)?.mark;
@@ -159,10 +159,9 @@ export interface CloudSurvey extends CloudOffer, VisibleObjects {
 }
 
 /**
- * Returns a function that tells whether the cluster needs objects of a kind. The survey throws an
- * error if the user cannot list such a kind, because a user who cannot list objects cannot create
- * them. Application credentials are not included, because the preflight reports an alternative to
- * them.
+ * Returns a function that returns whether the cluster needs objects of a kind. The survey throws an
+ * error if the user cannot list such a kind, because the user then cannot create objects of this
+ * kind. Leaves out application credentials, because the preflight reports an alternative to them.
  */
 const makes =
   ({ counts }: ClusterRequirements) =>
@@ -213,9 +212,9 @@ export function getClusterQuotas(
 }
 
 /**
- * Reports everything that would make `up` fail later and that can be checked before the first
- * change: image, flavors, external network, zones, volume types, load balancer provider, quotas and
- * names.
+ * Reports all problems that the preflight can find before the first change and that would make `up`
+ * fail later: image, flavors, external network, zones, volume types, load balancer provider, quotas
+ * and names.
  */
 export async function runPreflightChecks(
   client: CloudClient,

@@ -89,8 +89,8 @@ export interface QuotaReport {
 }
 
 /**
- * Reads limits and use of the quotas of all services. Lists services that the user cannot read in
- * `unreadable`.
+ * Reads limits and use of the quotas of all services. `unreadable` contains the services whose
+ * quotas the user cannot read.
  */
 export async function readQuotas(client: CloudClient): Promise<QuotaReport> {
   const readers = {

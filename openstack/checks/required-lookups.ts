@@ -15,8 +15,8 @@ export interface RequiredLookups {
   /** Network of the machines' second interfaces. Undefined: machines have one interface. */
   readonly admin?: WantedAdminNetwork;
   /**
-   * Names or IDs of existing security groups. The machines get them in addition to the security
-   * groups that the program creates.
+   * Names or IDs of existing security groups for the machines, in addition to the security groups
+   * that the program creates.
    * @default none
    */
   readonly securityGroups?: readonly string[];

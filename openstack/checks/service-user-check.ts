@@ -80,7 +80,7 @@ const onlyReads = (role: string): boolean => role.toLowerCase() === "reader";
 
 /**
  * Reports missing roles of the controllers' login. The expected roles are the roles that the
- * program would give to a credential of its own. Reports nothing for administrators.
+ * program would give to its own application credential. Reports nothing for administrators.
  */
 export function checkControllerRoles(
   held: readonly string[],

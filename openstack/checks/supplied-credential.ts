@@ -84,7 +84,6 @@ export interface SuppliedCredential {
   readonly id: string;
   /** Expiry in the settings. */
   readonly expiresAt?: string | undefined;
-  /** ID of the cluster's project. */
   readonly projectId: string;
   /** Roles of the operator, who runs this program, in the project. */
   readonly roles: readonly string[];
@@ -102,7 +101,7 @@ const shown = ({ id }: SuppliedCredential): string =>
 
 /**
  * Returns the advice to create a new credential, with the command. The command contains the roles
- * that the program would give to a credential of its own.
+ * that the program would give to its own application credential.
  */
 function remedyFor({ roles, certificate }: SuppliedCredential): string {
   const wanted = selectCredentialRoles(roles, { certificate });

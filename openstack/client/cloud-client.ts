@@ -24,8 +24,8 @@ export interface CloudClient {
    */
   request(service: ServiceType, method: string, path: string, body?: unknown): Promise<unknown>;
   /**
-   * Sends one GET request without retries. For optional information. `within` is the time limit in
-   * milliseconds.
+   * Sends one GET request without retries, to read optional information. `within` is the time limit
+   * in milliseconds.
    */
   glance(service: ServiceType, path: string, within: number): Promise<unknown>;
   /** Returns whether the catalog contains an endpoint of the service in this region. */
@@ -49,8 +49,8 @@ export interface CloudClient {
    */
   readonly passwordEnd: string | undefined;
   /**
-   * Scope of the credential, as OpenStack's provider determines it. Undefined if the catalog has no
-   * public identity endpoint.
+   * Scope of the credential, determined in the same way as in OpenStack's provider. Undefined if
+   * the catalog has no public identity endpoint.
    */
   readonly scope: CloudScope | undefined;
   /** Name of the cloud, for messages. */
@@ -70,7 +70,10 @@ export interface ConnectOptions {
   readonly patience?: Partial<RetryClock>;
 }
 
-/** Names for the service's type in the catalog, and the API version at the end of its endpoint. */
+/**
+ * Names of the service's type in the catalog, and the API version at the end of the service's
+ * endpoint.
+ */
 type Listed = Readonly<{ types: readonly string[]; version?: string }>;
 
 const services = {
@@ -200,8 +203,8 @@ function endpoint(settings: CloudSettings, token: Token, service: ServiceType): 
 }
 
 /**
- * Microversion of Nova's API (Queens). Includes server tags, and the format of server group
- * policies that this client reads.
+ * Microversion of Nova's API (Queens). This version includes server tags, and the format of server
+ * group policies that this client reads.
  */
 const computeMicroversion = { "x-openstack-nova-api-version": "2.60" };
 
@@ -275,8 +278,8 @@ class Client implements CloudClient {
       this.session = await authenticate(this.settings, this.patience);
       answer = await this.send(service, { method, path, body });
     }
-    // The object no longer exists, because an earlier try deleted it and only the response was
-    // lost.
+    // After a retry, status 404 means that an earlier try deleted the object, and only the response
+    // of this try was lost.
     if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
     return parseResponseBody(answer, `${method} ${service} ${path}`);
   }

@@ -40,10 +40,10 @@ export async function listAll<T>(
 }
 
 /**
- * Returns the path of the next page: the collection's path with the query of the link. Does not use
- * the rest of the link, because its host or path prefix may differ from the endpoint's. Adds
- * parameters of the first query that are missing in the link, because Octavia leaves out the
- * project.
+ * Returns the path of the next page: the collection's path with the query of the link. Ignores the
+ * host and the path of the link, because they may differ from the host and the path of the
+ * endpoint. Adds parameters of the first query that are missing in the link, because Octavia leaves
+ * out the project.
  */
 function sameCollection(href: string | undefined, path: string): string | undefined {
   if (href === undefined) return undefined;

@@ -33,8 +33,8 @@ export async function sendRequest(
   patience: RetryClock,
 ): Promise<CloudAnswer> {
   const { ca, cert, key, verify } = settings;
-  // The server may close an idle connection just before it is used again. A request that must not
-  // be sent twice therefore uses a new connection.
+  // The server may close an idle connection just before this program sends a request on it. A
+  // request that must not be sent twice therefore uses a new connection.
   const all = { ...options, ca, cert, key, verify, alone: !repeatable };
   const { outcome, times } = await retryRequest(
     () => sendHttpRequest(url, all),

@@ -41,7 +41,7 @@ export class CloudError extends Failure {
 
 /**
  * Returns whether the user is not allowed to send the request, or the cloud does not know the path.
- * In both cases, the requested objects may exist or not.
+ * In both cases, it is unknown whether the requested objects exist.
  */
 export const isHiddenFromUser = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "forbidden" || error.kind === "not-found");
@@ -91,8 +91,8 @@ export function createStatusError(
   times = 1,
 ): CloudError {
   const reason = parseErrorMessage(body);
-  // Status 429 (too many requests) does not concern quotas. A message with status 5xx may contain a
-  // word like `exceed` for other reasons.
+  // Status 429 (too many requests) does not concern quotas. Messages with status 5xx may contain
+  // words such as `exceed` for other reasons.
   const mayBeQuota = status < 500 && status !== 404 && status !== 429;
   const quota = mayBeQuota && /quota|OverLimit|exceed/i.test(reason);
   const tried = times === 1 ? "" : ` at the last of ${times} tries`;

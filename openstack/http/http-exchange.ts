@@ -5,7 +5,10 @@ export interface HttpOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Certificates of the only trusted CAs, in PEM. Default: the CAs that Node trusts. */
+  /**
+   * Certificates in PEM of the CAs that the client trusts. Other CAs are not trusted. Default: the
+   * CAs that Node trusts.
+   */
   readonly ca?: string;
   /** Client certificate in PEM. Set only together with `key`. */
   readonly cert?: string;

@@ -3,24 +3,24 @@ import type { HttpAnswer } from "./http-exchange.js";
 
 /*
  * Failed requests that are sent again:
- *   429, 503              all requests: the cloud states that it did not accept the request;
- *   500, 502, 504, reset  only repeatable requests. The cloud may have executed the request, but
- *                         the response failed or was lost, and a second POST would create a second
- *                         object.
- * All other failures are final. A wrong certificate or name stays wrong. A timeout already takes a
- * minute. A wrong auth_url looks like a refused connection, so a refused connection is final, too.
+ *   429, 503              all requests, because the cloud states that it did not accept them.
+ *   500, 502, 504, reset  only repeatable requests. The cloud may have executed the request,
+ *                         although the response failed or was lost. A second POST would create a
+ *                         second object.
+ * All other failures are final. A retry does not correct a wrong certificate or name. A timeout
+ * already takes a minute. A refused connection may be the result of a wrong auth_url.
  *
  * No library meets these needs: node:http does not retry, and undici's RetryAgent has neither
  * jitter nor a way to report the reason for a wait.
  */
 
-/** Functions for time, waiting and randomness. Tests replace them. */
+/** Functions for time, waiting and randomness. Tests replace these functions. */
 export interface RetryClock {
   /** Waits for the given milliseconds. */
   readonly pause: (milliseconds: number) => Promise<unknown>;
   /**
-   * Returns a random number from 0 to 1. The number varies the wait, so clients do not retry all at
-   * the same time.
+   * Returns a random number from 0 to 1. The number varies the wait, so that not all clients retry
+   * at the same time.
    */
   readonly random: () => number;
   /** Returns the milliseconds since 1970. */
@@ -37,8 +37,8 @@ export const defaultRetryClock: RetryClock = {
 };
 
 /**
- * Largest number of tries. The waits between them are at most 1, 2, 4 and 8 s. A wait is longer if
- * the cloud requests this.
+ * Largest number of tries. The waits between two tries are at most 1, 2, 4 and 8 s. The program
+ * waits longer if the cloud requests a longer wait.
  */
 export const maximumTries = 5;
 const firstWait = 1000;

@@ -233,8 +233,8 @@ export async function listVisibleObjects(
 }
 
 /**
- * Lists all objects of the project. Throws if the user cannot list a kind, because a comparison of
- * two incomplete lists (before `up`, after `destroy`) proves nothing.
+ * Lists all objects of the project. Throws if the user cannot list a kind. Callers compare the
+ * lists before `up` and after `destroy`, and a comparison of incomplete lists proves nothing.
  */
 export const takeInventory = async (client: CloudClient): Promise<CloudObject[]> => [
   ...(await listVisibleObjects(client, () => true)).objects,

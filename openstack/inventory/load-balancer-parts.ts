@@ -37,7 +37,8 @@ interface Collection {
   readonly path: (part: LoadBalancerPart) => string;
   readonly key: string;
   /**
-   * Field of a part that lists its parents. Undefined: the path of the request contains the parent.
+   * Field of a part that lists the part's parents. Undefined if the path of the request contains
+   * the parent.
    */
   readonly owners?: string;
 }

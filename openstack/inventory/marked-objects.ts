@@ -25,9 +25,9 @@ import { removeRoutesAndInterfaces } from "./router-interfaces.js";
 export interface OwnedObject extends CloudObject, Ownership {}
 
 /**
- * Lists the objects in the project that belong to any cluster. These are objects with a cluster's
- * mark and objects that a cluster's controllers created. `hidden` contains the kinds that the user
- * cannot list.
+ * Lists the objects in the project that belong to any cluster: objects with a cluster's mark, and
+ * objects that a cluster's controllers created. `hidden` contains the kinds that the user cannot
+ * list.
  */
 export async function findMarkedObjects(
   client: CloudClient,
@@ -78,10 +78,11 @@ const kept: ReadonlySet<OwnershipEvidence> = new Set([
 ]);
 
 /**
- * Returns whether an object is deleted only if the user requests this. These objects are volumes of
- * PersistentVolumes and their snapshots, because they contain data. They are also floating IPs of
- * Services, because DNS records and allow lists may contain them. A reclaim policy or an annotation
- * in the cluster may have kept such an object, but OpenStack does not show this.
+ * Returns whether an object is deleted only if the user requests its deletion. These objects are
+ * volumes of PersistentVolumes and their snapshots, because they contain data. Floating IPs of
+ * Services are included, because DNS records and allow lists may contain them. A reclaim policy or
+ * an annotation in the cluster may have kept such an object, but OpenStack does not show the policy
+ * or the annotation.
  */
 export const isKeptUnlessRequested = ({ claim }: OwnedObject): boolean => kept.has(claim);
 
@@ -153,8 +154,8 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
 }
 
 /**
- * Deletes the access rules of a deleted credential. No later run could find these rules, because
- * nothing refers to them any more. Skips a rule that Keystone refuses to delete because another
+ * Deletes the access rules of a deleted credential. No object refers to these rules any more, so no
+ * later run could find them. Skips a rule that Keystone refuses to delete because another
  * credential uses it. If rules remain for another reason, throws an error with their IDs.
  */
 async function deleteAccessRules(client: CloudClient, paths: readonly string[]): Promise<void> {
@@ -238,9 +239,9 @@ export async function deleteObject(
 }
 
 /**
- * Number of deletions at the same time. The cloud does not get hundreds of requests at once. The
- * time limit of a volume begins only with its own deletion, so it does not include the wait for
- * hundreds of other volumes.
+ * Number of deletions at the same time. The limit protects the cloud from hundreds of requests at
+ * once. The time limit of a deletion begins with its own request, so it does not include the wait
+ * for earlier deletions.
  */
 const atOnce = 20;
 
@@ -262,10 +263,10 @@ async function someAtOnce<Item>(
 }
 
 /**
- * Deletes objects kind by kind. The order of {@link inventoryKinds} ensures that no remaining object uses a
+ * Deletes objects kind by kind. In the order of {@link inventoryKinds}, no remaining object uses a
  * deleted object. Calls `onDelete` before each deletion. On an error, first waits for the other
- * deletions of the same kind, so no deletion continues in the background. Then throws the first
- * error.
+ * deletions of the same kind, so that no deletion continues in the background. Then throws the
+ * first error.
  */
 export async function deleteOrphans<Found extends CloudObject>(
   client: CloudClient,

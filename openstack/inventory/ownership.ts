@@ -61,8 +61,8 @@ export const getClusterMetadata = ({ name, identity }: ClusterMark): Record<stri
 
 /**
  * Returns the cluster name in the configuration of the cluster's controllers. This name is unique
- * in the project, even if two clusters have the same name. The controllers write it into the names
- * of load balancers, the descriptions of floating IPs and the metadata of volumes.
+ * in the project, even if two clusters have the same name. The controllers write this name into the
+ * names of load balancers, the descriptions of floating IPs and the metadata of volumes.
  */
 export const getNameInCloud = ({ name, identity }: ClusterMark): string => `${name}-${identity}`;
 
@@ -76,8 +76,8 @@ export const getCredentialDescription = (mark: ClusterMark): string =>
   `${credentialPrefix}${getNameInCloud(mark)}`;
 
 /**
- * Returns the description that marks an object in Neutron. The description exists from the object's
- * creation on, but the provider adds tags only with a second request.
+ * Returns the description that marks an object in Neutron. An object has its description from its
+ * creation, but the provider adds tags in a second request.
  */
 export const getClusterDescription = (mark: ClusterMark, what?: string): string =>
   `${what === undefined ? "" : `${what}. `}Part of cluster ${getNameInCloud(mark)}`;
@@ -93,8 +93,8 @@ const described = ({ description }: CloudObject): string | undefined =>
   /^(?:.+\. )?Part of cluster (\S+)$/.exec(description)?.[1];
 
 /**
- * Functions that find the cluster in an object's description or name. They are used for objects
- * that have no tags, or do not have them yet.
+ * Functions that find the cluster in an object's description or name. Used for objects that cannot
+ * have tags, and for objects whose tags are not added yet.
  */
 const inFirstMoment: Readonly<
   Partial<Record<CloudObject["kind"], (object: CloudObject) => string | undefined>>

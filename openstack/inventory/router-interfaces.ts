@@ -80,7 +80,9 @@ async function clearRoutes(client: CloudClient, id: string): Promise<void> {
   await client.request("network", "PUT", path, { router: { routes: [] } });
 }
 
-/** Removes a router's routes and interfaces. Neutron deletes a router only without them. */
+/**
+ * Removes a router's routes and interfaces. Neutron does not delete a router that has interfaces.
+ */
 export async function removeRoutesAndInterfaces(
   client: CloudClient,
   router: string,

@@ -48,7 +48,6 @@ export async function readConsoleTail(
   }
 }
 
-/** State of a server in Nova. */
 export interface ServerState {
   /** Name of the server. Undefined: no server has the requested ID. */
   readonly name?: string;
@@ -104,7 +103,7 @@ export function getWakeServerCommand({ name, status }: ServerState): string | un
 
 const lost = new Set(["ERROR", "DELETED", "SOFT_DELETED"]);
 
-/** Returns whether the server does not run, and will not run until someone intervenes. */
+/** Returns whether the server does not run, and will not run until a user or the operator acts. */
 export const isInterventionNeeded = ({ status }: ServerState): boolean =>
   status in wakings || lost.has(status);
 

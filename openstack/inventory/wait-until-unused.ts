@@ -39,7 +39,6 @@ export const deletionTimeouts = {
   other: 3 * minute,
 } as const;
 
-/** Wait with a time limit. */
 export class TimedWait {
   readonly #end: number;
   #next: number;
@@ -86,8 +85,8 @@ export const isAlreadyGone = async (work: Promise<unknown>): Promise<boolean> =>
 const withoutStop = (text: string): string => text.trim().replace(/\.$/, "");
 
 /**
- * Repeats `attempt` while the cloud answers 409. This means that another object uses the object, or
- * that the object is still being created. Throws the last error after the time limit.
+ * Repeats `attempt` while the cloud answers 409, because another object uses the object or because
+ * the object is still being created. Throws the last error after the time limit.
  */
 export async function retryWhileInUse(
   attempt: () => Promise<boolean>,

@@ -19,8 +19,8 @@ interface Facts {
   readonly loginKey: "agent" | "own";
   readonly kubectl: KubectlCheckResult;
   /**
-   * Holders of the stack's lock. Empty if the backend is not a directory: its locks cannot be read
-   * without taking the lock.
+   * Holders of the stack's lock. Empty if the backend is not a directory, because only a
+   * directory's locks can be read without taking the lock.
    */
   readonly locks: readonly string[];
 }
@@ -36,7 +36,7 @@ async function factsOf(
     backend: removeUrlPassword(backend),
     loginKey: agent?.foreign === true ? "agent" : "own",
     kubectl: spec ? await checkKubectl(spec.kubernetes.version) : {},
-    // If the backend is not a directory, the engine would have to take the lock to find its
+    // In a backend that is not a directory, the engine would have to take the lock to find the
     // holders. Another user's `up` would fail meanwhile.
     locks: backend.startsWith("file:") ? await service.locks(stack) : [],
   };
@@ -84,8 +84,8 @@ const findingsTable = (findings: readonly Finding[]): string =>
       );
 
 /**
- * Returns the warning that the cluster is not checked in the cloud. If a custom program defines the
- * cluster, the cluster's needs are unknown before the program runs.
+ * Returns the warning that the cluster is not checked in the cloud. The requirements of a cluster
+ * that a custom program defines are unknown before the program runs.
  */
 const uncheckedWarning = ({ project, stack }: StackContext): Finding =>
   createWarning(

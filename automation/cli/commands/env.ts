@@ -17,7 +17,6 @@ import type { CommandSession } from "../../../base/terminal/session.js";
 export const quoteShellWord = (value: string): string =>
   /^[A-Za-z0-9_./:=@%+,-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 
-/** Returns shell lines that export the variables. */
 export const renderExportLines = (variables: Readonly<Record<string, string>>): string =>
   Object.entries(variables)
     .map(([name, value]) => `export ${name}=${quoteShellWord(value)}`)
@@ -53,8 +52,8 @@ export async function runEnvCommand(
     signal,
     agent: false,
     backend: findPulumiProject(options.cwd).backend,
-    // A missing passphrase is no error here. Otherwise the shell would get no variables at all,
-    // even for stacks that need no passphrase.
+    // A missing passphrase is no error here, because some stacks need no passphrase. An error would
+    // leave the shell without any variables.
     passphrase: usesPassphrase(settings) && "optional",
     openstackPlugin: readOpenstackPluginVersion({
       settings,

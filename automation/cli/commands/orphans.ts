@@ -37,8 +37,8 @@ interface Options extends StackOptions {
 }
 
 /**
- * Throws if the value of `--identity` is not an identity. In a script, an empty variable must not
- * select all objects without an identity.
+ * Throws if the value of `--identity` is not an identity. If the user passes an empty shell
+ * variable, the command must not select all objects without an identity.
  */
 function checkIdentity(identity: string | undefined): void {
   if (identity === undefined || isIdentity(identity)) return;
@@ -66,8 +66,8 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
 }
 
 /**
- * Asks the user to type the cluster's name if the cluster may be running. `--identity` alone is not
- * enough, because the user may have pasted the whole command.
+ * Asks the user to type the cluster's name if the cluster may be running. The option `--identity`
+ * is no sufficient confirmation, because the user may have pasted the whole command.
  */
 async function agreeTo(
   session: CommandSession,

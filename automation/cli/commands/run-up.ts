@@ -14,8 +14,8 @@ import { createRunView, followOperation, type StackContext } from "../stack-cont
 export interface RunUpOptions {
   readonly refresh?: boolean;
   /**
-   * Whether to skip the checks in the cloud. Only the check whether other objects have the
-   * cluster's names is still done. Default: false.
+   * Whether to skip the checks in the cloud, except the check for other objects with the cluster's
+   * names. Default: false.
    */
   readonly force?: boolean;
   /** Whether to fail if `up` would change anything. Default: false. */

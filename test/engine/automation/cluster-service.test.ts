@@ -156,7 +156,7 @@ describe("the cluster service on a real engine", function () {
       [["late"], ["data"]],
     );
     assert.equal(await clusters.state("dev"), undefined);
-    // The other cluster of that name has its state in another backend.
+    // The other cluster with the same name has its state in another backend.
     const { message } = await expectCode(clusters.destroy("dev"), "STACK_NOT_FOUND");
     assert.match(message, /identity ba9876543210: 1 objects/);
     const deletions = cloud.seen.filter(({ method }) => method === "DELETE");
@@ -226,14 +226,14 @@ describe("the cluster service on a real engine", function () {
     const { onEvent, promise } = begun();
     const running = handled(clusters.up("dev", { ...bare, onEvent }));
     await Promise.race([promise, running]);
-    // The engine emits the event before it writes the pending operation, without which no repair is
-    // possible.
+    // The engine emits the event before it writes the pending operation. The repair needs the
+    // pending operation.
     await until("the engine noted what it makes, and only that", () => pending() === "slow");
     const engines = project.engines();
     assert.ok(engines.length > 0, "no engine found");
     for (const pid of engines) process.kill(pid, "SIGKILL");
     await expectCode(running, "ENGINE_KILLED");
-    // An engine that is killed while it writes leaves an unreadable checkpoint with empty
+    // An engine that is killed during a write leaves an unreadable checkpoint with empty
     // attributes.
     writeFileSync(`${checkpointFile()}.attrs`, "");
     behave(0);

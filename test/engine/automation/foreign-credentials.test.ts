@@ -60,8 +60,8 @@ describe("a cluster's application credential that another user owns", function (
   const asks = ({ headers }: SeenRequest, user: string): boolean =>
     headers["x-auth-token"] === tokenOf(user);
   /**
-   * Answers like Keystone's policy: only the credential's own user may read or delete it, whichever
-   * user the path names.
+   * Answers like Keystone's policy: only the credential's own user may read or delete the
+   * credential. The user in the path has no effect.
    */
   let answer = (credential: Credential): void => {
     for (const user of [fakeUser, second]) {

@@ -3,8 +3,8 @@ import { Project, succeeded } from "../support/project.js";
 import { SshServer, keyPair } from "../support/ssh-server.js";
 
 /**
- * Program whose machine address is known only after the first command, and whose kubeconfig only
- * after the second.
+ * Program with two values that are unknown at its start. The first command outputs the address of
+ * the machine. The second command outputs the kubeconfig.
  */
 const program = `
 import * as pulumi from "@pulumi/pulumi";

@@ -11,8 +11,8 @@ import { Installation, type CommandRun } from "../../../packages/bench/support/i
 import { getRunFigures } from "../../../packages/bench/support/phases.js";
 
 /**
- * Uses the installed command line and an unchanged cluster. Measures no times except a wide bound
- * of CPU time.
+ * Uses the installed command line and an unchanged cluster. Measures only CPU time, and accepts a
+ * wide range.
  */
 describe("an up without changes", function () {
   this.timeout(240_000);
@@ -38,7 +38,7 @@ describe("an up without changes", function () {
 
   it("sends the requests of the preflight and of the program's lookups", () => {
     assert.ok(asked.includes("GET /compute/limits"));
-    // The path of the plugin. The preflight's is /image/images.
+    // The OpenStack plugin requests this path. The preflight requests /image/images.
     assert.ok(asked.some((call) => call.startsWith("GET /image/v2/images")));
   });
 
@@ -68,8 +68,8 @@ describe("an up without changes", function () {
   it("takes between 1 and 20 seconds of CPU time", () => {
     const figures = getRunFigures(ran, asked.length);
     const all = figures["CPU of all"] ?? 0;
-    // Measured: 6.5 s on two cores. Other machines differ, and a regression would at least double
-    // it.
+    // The measured time was 6.5 s on two cores. Other machines differ, but a regression would at
+    // least double the time.
     assert.ok(all > 1_000 && all < 20_000, JSON.stringify(figures));
   });
 });

@@ -51,7 +51,7 @@ export const endpoint: pulumi.Output<string> = new Cluster("dev", { ...args, clo
 export const never = (): Cluster => new Cluster("wrong", wrong);
 `;
 
-/** Returns the files that programs and commands read besides the compiled ones. */
+/** Returns the files that programs and commands read in addition to the compiled files. */
 function assets(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -106,11 +106,12 @@ describe("the packed and installed package", function () {
   const options = { cwd: directory, env: { ...process.env, NODE_OPTIONS: "" } };
 
   /**
-   * Installs the package into an empty directory, as a user does; uses npm's cache for packages
-   * that it contains.
+   * Installs the package into an empty directory, as a user does. Uses packages from npm's cache if
+   * the cache contains them.
    */
   async function install(tarball: string): Promise<void> {
-    // The versions of the lock file. A range would take the newest ones.
+    // Uses the versions of the lock file. With version ranges, npm would install the newest
+    // versions.
     const names = ["@types/node", ...Object.keys(manifest.peerDependencies)];
     const others = names.map((name) => `${name}@${manifest.devDependencies[name] ?? ""}`);
     // --prefix prevents an installation into a parent directory that has a manifest.

@@ -7,7 +7,7 @@ import { installPlugins, usePlugin } from "../support/openstack-plugins.js";
 import { importOf } from "../support/machine-program.js";
 import { Project, succeeded } from "../support/project.js";
 
-/** Creates a server group as `Cluster` does. */
+/** Program that creates a server group in the same way as `Cluster`. */
 const program = `
 import { ComponentResource } from "@pulumi/pulumi";
 import * as openstack from "@pulumi/openstack";
@@ -56,7 +56,10 @@ describe("a server group in the state of another OpenStack plugin version", func
     project.write("state.json", JSON.stringify(state));
     succeeded(await project.run("stack", "import", "--file", "state.json"));
   };
-  /** Returns a state as plugins built with an earlier bridge write it. */
+  /**
+   * Returns the state without the record of types. Plugins with an earlier bridge write no such
+   * record.
+   */
   const withoutTypesRecord = (state: StateExport): StateExport =>
     JSON.parse(
       JSON.stringify(state, (key, value: unknown) =>

@@ -25,8 +25,8 @@ module.exports = async () => {
 `;
 
 /**
- * Contract of Pulumi's engine for the files pulumi-internals.ts. with-stack-lock.test.ts has the
- * contract of `enablePreviewBeforeUpdate`, plugin-conversion.test.ts those of `rawStateDeltaKey` and
+ * Tests the parts of Pulumi's engine on which pulumi-internals.ts depends. with-stack-lock.test.ts
+ * tests `enablePreviewBeforeUpdate`. plugin-conversion.test.ts tests `rawStateDeltaKey` and
  * `parseDefaultProviderVersion`.
  */
 describe("pulumi-internals, with Pulumi's engine", function () {

@@ -45,7 +45,7 @@ describe("the plan of a release with a changed script", function () {
     return changes.map(({ op, urn }) => `${op} ${urn.split("::").at(-1) ?? ""}`).sort();
   };
 
-  /** Returns what is planned while a script of the release has another text. */
+  /** Returns the planned operations after a change in a script of the release. */
   const plannedWith = async (script: string, [from, to]: [string, string]): Promise<string[]> => {
     const file = join(release, "components", script);
     const text = readFileSync(file, "utf8");
@@ -62,14 +62,16 @@ describe("the plan of a release with a changed script", function () {
     const state = await project.export();
     assert.ok(!state.includes("run_step"));
     const { deployment } = JSON.parse(state) as { deployment: { resources: { urn: string }[] } };
-    // Scripts of a deletion send their own text, compressed.
+    // Only the resources of scripts that run at deletion contain the compressed text of their
+    // script.
     for (const one of deployment.resources)
       if (JSON.stringify(one).includes("base64 -d")) assert.match(one.urn, /-(leave|teardown)$/);
     const worker = deployment.resources.filter(({ urn }) =>
       urn.includes("::dev-workers-general-0"),
     );
     const size = JSON.stringify(worker).length;
-    // Measured: 53 kB, 43 kB before leave scripts sent their text; 118 kB with each script's text.
+    // The measured size was 53 kB. It was 43 kB when the resources of leave scripts contained no
+    // text, and 118 kB when all resources contained the text of their script.
     assert.ok(size < 60_000, String(size));
   });
 
@@ -82,7 +84,7 @@ describe("the plan of a release with a changed script", function () {
     const machines = ["control-plane-0", "workers-general-0", "workers-general-1"];
     assert.deepEqual(
       await plannedWith("machine/scripts/prepare/proxy.sh", digit),
-      // The file of each role has its preparation.
+      // The script file of every role contains the scripts of the step `prepare`.
       machines.flatMap((one) => [`update dev-${one}-prepare`, `update dev-${one}-scripts`]),
     );
   });

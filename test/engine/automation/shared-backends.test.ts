@@ -13,7 +13,10 @@ import { ServiceProject } from "../support/service-project.js";
 import { until } from "../support/until.js";
 
 const modules = resolve(__dirname, "..", "..", "..", "node_modules", "@pulumi");
-/** Program with a cluster of one resource. A file contains the seconds that its creation takes. */
+/**
+ * Program with a cluster of one resource. A file contains the number of seconds that the creation
+ * of this resource takes.
+ */
 const program = `
 const pulumi = require(${JSON.stringify(join(modules, "pulumi"))});
 const command = require(${JSON.stringify(join(modules, "command"))});
@@ -31,8 +34,8 @@ interface Backend {
 }
 
 /**
- * Tests a backend whose locks are not files. Only the engine knows where they are and which process
- * holds them.
+ * Tests a backend whose locks are not files. Only the engine can read these locks and their
+ * holders.
  */
 function testBackend(name: string, start: () => Promise<Backend>): void {
   let backend: Backend;
@@ -45,7 +48,9 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
   /** Returns the directory of the service's records of the stack. */
   const directoryOf = (): string =>
     new StackOperation(project.service, "dev").access.workspace.directory;
-  /** Returns the types of the pending operations. The first is the default provider's. */
+  /**
+   * Returns the types of the pending operations. The first operation is about the default provider.
+   */
   const pending = async (): Promise<readonly string[]> =>
     ((await service.state("dev"))?.deployment.pending_operations ?? []).map(
       ({ resource }) => resource.type,
@@ -54,8 +59,8 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     backend = await start();
     project = new ServiceProject(name, program, backend.environment);
     service = createListeningService(project.service);
-    // Two engines that open a new database at the same time both create its table, and one fails:
-    // create it now.
+    // If two engines open a new database at the same time, both create the table, and one engine
+    // fails. So the table is created here.
     assert.equal(await service.state("dev"), undefined);
   });
   after(async () => {
@@ -63,7 +68,7 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     await backend.stop();
   });
 
-  /** Kills the engines of an `up` during a create; returns their process IDs. */
+  /** Kills the engines of an `up` during a create. Returns the process IDs of the engines. */
   const kill = async (): Promise<number[]> => {
     take(60);
     const killed = assert.rejects(service.up("dev", bare), { code: "ENGINE_KILLED" });

@@ -26,7 +26,7 @@ for (const { release, state, args, cloud } of recordedStates()) {
     it("is updated without a replacement or deletion", async () => {
       const { steps, changeSummary } = await previewOf(project, { args, cloud });
       const lost = steps.filter(({ op }) => !["same", "create", "update"].includes(op));
-      // Components exist only in the state, so that they may be added or deleted.
+      // Components exist only in the state, so a release may add or delete components.
       const [components, others] = [
         lost.filter(isComponent),
         lost.filter((one) => !isComponent(one)),

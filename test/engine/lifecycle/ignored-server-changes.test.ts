@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { succeeded } from "../support/project.js";
 import { Roll } from "../support/roll.js";
 
-/** Program with the options of volumes and servers: changes of frozen inputs are ignored. */
+/**
+ * Program with a resource that has the same options as volumes and servers. Changes of its frozen
+ * input `create` are ignored.
+ */
 const program = `
 new command.local.Command("disk", { create: note("made-" + wanted.size), addPreviousOutputInEnv: false }, {
   replacementTrigger: wanted.generation, ignoreChanges: ["create"],

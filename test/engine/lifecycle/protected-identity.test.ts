@@ -6,8 +6,8 @@ import { Project, succeeded } from "../support/project.js";
 const script = resolve(__dirname, "../../../components/remote-scripts/remote-script.ts");
 
 /**
- * Program with a minimal cluster: its identity, and a resource that uses it and logs its own
- * deletion.
+ * Program with a minimal cluster: the cluster's identity, and a resource that uses the identity and
+ * logs its own deletion.
  */
 const program = `
 import * as command from "@pulumi/command";

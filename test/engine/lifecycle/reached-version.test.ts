@@ -7,7 +7,8 @@ const components = resolve(__dirname, "../../../components");
 
 /**
  * Program with a minimal cluster: a machine's script, which fails if a file exists, and the version
- * that the cluster has reached. Before each run it logs that version from the state.
+ * that the cluster has reached. At its start, the program reads this version from the state and
+ * logs it.
  */
 const program = `
 import { appendFileSync } from "node:fs";

@@ -5,9 +5,9 @@ import { succeeded, type Run } from "../support/project.js";
 import { Roll } from "../support/roll.js";
 
 /**
- * Program with control planes that have the options of kubeadm/control-planes.ts and
- * kubeadm/abstract-node-group.ts, a worker that the first one drains and removes, and dependents of
- * the first one: the Kubernetes provider and an object.
+ * Program with control planes, a worker and dependents. The control planes have the options of
+ * kubeadm/control-planes.ts and kubeadm/abstract-node-group.ts. The first control plane drains and
+ * removes the worker. The Kubernetes provider and an object depend on the first control plane.
  */
 const program = `
 import * as kubernetes from "@pulumi/kubernetes";
@@ -83,7 +83,7 @@ describe("the replacement of control planes one at a time", function () {
 
   /**
    * Returns the steps of a replacement. The script runs as an update (`joined`), because the new
-   * machine joins the others, even in place of the first.
+   * machine joins the existing control planes. This applies also to the first control plane.
    */
   const replaced = (name: string): string[] =>
     ["leave", "gone", "made", "joined"].map((what) => `${what}-${name}`);

@@ -3,8 +3,9 @@ import { succeeded, type Run } from "../support/project.js";
 import { Roll } from "../support/roll.js";
 
 /**
- * Program with etcd machines that have the options of etcd/etcd.ts, a control plane through which
- * they are reached and which is initialized after them, and a worker.
+ * Program with etcd machines, a control plane and a worker. The etcd machines have the options of
+ * etcd/etcd.ts. The SSH route to the etcd machines leads through the control plane, which is
+ * initialized after the etcd machines.
  */
 const program = `
 const { generation, worker = 0 } = wanted;

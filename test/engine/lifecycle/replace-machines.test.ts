@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { succeeded, type Run } from "../support/project.js";
 import { Roll } from "../support/roll.js";
 
-/** Program with machines that have the options of worker pools, and the order of pools. */
+/** Program with machines that have the options and the replacement order of worker pools. */
 const program = `
 const { generation, count } = wanted;
 const controlPlane = server("cp");

@@ -24,7 +24,9 @@ describe("an application credential with access rules", function () {
   const users = `/identity/v3/users/${fakeUser}`;
   let cloud: FakeCloud;
   let project: Project;
-  /** Access rules as Keystone stores them: each with an ID, in another order. */
+  /**
+   * Access rules in Keystone's format: each rule has an ID, and the order differs from the program.
+   */
   let kept: KeptRule[] = [];
 
   before(async () => {

@@ -9,7 +9,7 @@ import { Project } from "../support/project.js";
 
 const type = "openstack:networking/secGroup:SecGroup";
 
-/** Creates a security group for each answer of the cloud. */
+/** Program that creates a security group for each answer of the cloud. */
 const program = `
 import { ComponentResource } from "@pulumi/pulumi";
 import * as openstack from "@pulumi/openstack";

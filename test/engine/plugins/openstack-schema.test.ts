@@ -12,7 +12,10 @@ import { builtPlugin } from "../support/openstack-plugins.js";
 
 const official = schemaOf("3.15.2");
 
-/** Returns a type with named object types inline, as `--describe` prints it. */
+/**
+ * Returns the type with all named object types replaced by their fields, in the format of
+ * `--describe`.
+ */
 function inline(type: Type): Type {
   if (typeof type === "object")
     return Array.isArray(type) ? [inline((type as readonly [Type])[0])] : inlineAll(type as Types);

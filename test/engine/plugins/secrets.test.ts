@@ -45,7 +45,7 @@ describe("secrets of commands", function () {
   let project: Project;
   let server: SshServer;
   const key = keyPair();
-  /** Lines of the private key; any of them in clear text is a leak. */
+  /** Lines of the private key. A line in clear text is a leak. */
   const keyLines = key.private
     .split("\n")
     .filter((line) => line.length > 20 && !line.startsWith("-"));
@@ -83,8 +83,8 @@ describe("secrets of commands", function () {
     succeeded(await project.destroy());
     project.environment["FAIL"] = "yes";
     try {
-      // Removes a line that prints a secret: errors contain the output of a command, so that a
-      // script must not fail after printing one.
+      // Removes the line that prints a secret. The error of a failed script contains the script's
+      // output, so a script that can fail must not print a secret.
       project.write("index.js", program.replace("printf canary-; printf of-; echo output", "true"));
       const failed = await project.up();
       assert.notEqual(failed.code, 0);

@@ -16,8 +16,8 @@ import { keyPair, SshServer } from "../support/ssh-server.js";
 const modules = resolve(__dirname, "..", "..", "..", "node_modules");
 const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
 /**
- * Program with a cluster's load balancer, its parts, and resources that depend on them; and with a
- * machine that runs the scripts of a leaving machine and of the teardown.
+ * Program with a cluster's load balancer, the parts of the load balancer, and resources that depend
+ * on them. The program also has a machine that runs a leave script and a teardown script.
  */
 const program = `
 const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
@@ -47,8 +47,8 @@ module.exports = async () => {
 type Made = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /**
- * Fake Octavia for the OpenStack provider. Like the real one, it refuses to change or delete parts
- * of a load balancer in ERROR.
+ * Fake Octavia for the OpenStack provider. Like the real Octavia, it refuses to change or delete
+ * parts of a load balancer in ERROR.
  */
 class Octavia {
   status = "ACTIVE";

@@ -158,8 +158,8 @@ describe("the repair of a floating IP's unconfirmed create", function () {
   };
   let addresses: Address[];
   /**
-   * Result of the next request. `unheard`: the address is created, but all later reads of its
-   * status fail.
+   * Result of the next request. With `unheard`, the address is created, but all later reads of the
+   * address's status fail.
    */
   let next: "answered" | "lost" | "unheard";
   let made: number;

@@ -11,7 +11,6 @@ const address = "10.0.0.5";
 
 /** Fake Nova and Neutron with one server and one port, for the OpenStack provider. */
 export class FakeNova {
-  /** Status of the server. */
   status = "ACTIVE";
   /** IDs of all servers that were created, the current one last. */
   readonly made: string[] = [];
@@ -22,7 +21,10 @@ export class FakeNova {
     this.answerServers();
   }
 
-  /** Returns the writing requests after request `since`, for example `POST /compute/servers`. */
+  /**
+   * Returns the requests after request `since` that change objects, for example `POST
+   * /compute/servers`.
+   */
   changes(since: number): string[] {
     return this.cloud.seen
       .slice(since)

@@ -1,5 +1,5 @@
-// Loaded by plain Node before a program: Pulumi's mocks of a cloud on which everything succeeds. When the program has
-// registered everything, its resources are printed as JSON.
+// Node loads this file before a program. It installs mocks of Pulumi, with which every operation
+// succeeds. After the program has registered all resources, this file prints the resources as JSON.
 import pulumi from "@pulumi/pulumi";
 import { getMonitor } from "@pulumi/pulumi/runtime/settings.js";
 
@@ -44,7 +44,7 @@ await pulumi.runtime.setMocks({
   },
   call: () => ({}),
 });
-// Pulumi's mocks say that they know hooks, but have no answer to them.
+// Pulumi's mocks report that they support hooks, but do not answer requests for hooks.
 const accept = (_request, answer) => answer(null, {});
 Object.assign(getMonitor(), { registerResourceHook: accept, registerErrorHook: accept });
 

@@ -21,7 +21,10 @@ export const builtPlugin = (version: OpenstackPluginVersion): Promise<string> =>
     progress: silentProgress,
   });
 
-/** Puts a plugin first on a project's PATH. The engine takes it for every version. */
+/**
+ * Puts a plugin first on a project's PATH. The engine then uses this plugin for every requested
+ * version.
+ */
 export async function usePlugin(
   { directory, environment }: Place,
   version: OpenstackPluginVersion,
@@ -33,8 +36,8 @@ export async function usePlugin(
 }
 
 /**
- * Installs all versions in a Pulumi home of the project, as `pulumi plugin install` does, and hides
- * the plugin on PATH. The engine takes the version that program or state names.
+ * Installs all versions in a Pulumi home of the project, as `pulumi plugin install` does. Removes
+ * the plugin from PATH, so that the engine uses the version that the program or the state requests.
  */
 export async function installPlugins({ directory, environment }: Place): Promise<void> {
   const home = join(directory, "home");

@@ -16,7 +16,7 @@ import { createInterface } from "node:readline";
 
 const user = "stacks";
 const password = randomUUID();
-/** ID of the user `nobody`: PostgreSQL refuses to run as root. */
+/** User ID of `nobody`. PostgreSQL refuses to run as root. */
 const nobody = 65534;
 const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 

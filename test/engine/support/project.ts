@@ -140,9 +140,9 @@ export class Project {
   }
 
   /**
-   * Returns the engine's events so far, one per line, without debug diagnostics: these contain all
-   * values of the Node SDK in clear text, secrets too. They are only shown with --debug; code that
-   * stores events must drop them.
+   * Returns the engine's events so far, one per line, without debug diagnostics. Debug diagnostics
+   * contain all values of the Node SDK in clear text, including secrets. The CLI shows debug
+   * diagnostics only with --debug. Code that stores events must drop them.
    */
   events(): string {
     if (!existsSync(this.eventLog)) return "";
@@ -174,7 +174,7 @@ export class Project {
   }
 }
 
-/** Returns the CLI's output; throws it if the run failed. */
+/** Returns the CLI's output. Throws an error with the output if the run failed. */
 export function succeeded({ code, output }: Run): string {
   if (code !== 0) throw new Error(`pulumi ended with code ${code}:\n${output}`);
   return output;

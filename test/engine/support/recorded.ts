@@ -42,7 +42,8 @@ function ofProject(state: string, { directory }: Project): State {
 /**
  * Returns a project whose stack contains a recorded cluster.
  *
- * @param components folder of the release that the project uses. Default: this checkout's
+ * @param components folder of the release that the project uses. Default: the folder of this
+ * checkout
  */
 export async function holding(
   recorded: string,

@@ -6,9 +6,9 @@ import { SshServer, keyPair } from "./ssh-server.js";
 const turns = resolve(__dirname, "../../../components/lifecycle/rollout.ts");
 
 /**
- * Start of a program that replaces machines. A server is a local command with a new ID per create.
- * Each step appends a line to a file, and fails if another file exists. `wanted` is the argument of
- * `up`; `order` waits according to Nova's answer.
+ * Start of a program that replaces machines. A server is a local command that gets a new ID in each
+ * create. Each step appends a line to a file, and fails if another file exists. `wanted` is the
+ * argument of `up`. `order` delays replacements according to the servers that Nova reports.
  */
 const beginning = `
 import * as pulumi from "@pulumi/pulumi";
@@ -35,9 +35,7 @@ const order = new Rollout(
 );
 `;
 
-/**
- * Project whose program replaces machines in order, and the SSH server that stands for all of them.
- */
+/** Project whose program replaces machines in order. One SSH server represents all machines. */
 export class Roll<Wanted extends object> {
   readonly #log: string;
   readonly #fails: string;
@@ -79,7 +77,7 @@ export class Roll<Wanted extends object> {
     return lines.map((line) => line.split(" ")[0] ?? "");
   }
 
-  /** Makes a step fail, and returns a function that ends this. */
+  /** Makes a step fail. Returns a function that makes the step succeed again. */
   failing(what: string): () => void {
     const file = `${this.#fails}-${what}`;
     writeFileSync(file, "");

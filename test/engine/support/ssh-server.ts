@@ -37,9 +37,9 @@ export interface KeyPair {
   readonly public: string;
 }
 
-/** Returns a new ed25519 key pair. */
 export function keyPair(): KeyPair {
-  // ssh2 cannot read one of some hundred keys that it generates: it drops a leading zero byte.
+  // ssh2 cannot read about one in some hundred keys that it generates, because it drops a leading
+  // zero byte. Such keys are generated again.
   for (;;) {
     const { private: secret, public: open } = utils.generateKeyPairSync("ed25519");
     const readable = [secret, open].every((key) => !(utils.parseKey(key) instanceof Error));
@@ -50,9 +50,8 @@ export function keyPair(): KeyPair {
 export class SshServer {
   /** Commands that clients ran, in order. */
   readonly commands: string[] = [];
-  /** Number of successful logins. */
   logins = 0;
-  /** Number of accepted connections, dropped ones included. */
+  /** Number of accepted connections, including dropped connections. */
   connections = 0;
   /** Home directory of the user, which SFTP clients see as `/`. */
   readonly files = mkdtempSync(join(tmpdir(), "stackadm-sftp-"));
@@ -130,7 +129,7 @@ export class SshServer {
           const channel = acceptChannel();
           target.on("error", () => channel.end());
           channel.on("error", () => target.destroy());
-          // Like OpenSSH: after one side has ended, the channel stays open for the other direction.
+          // Like OpenSSH, keeps the channel open for the other direction after one side has ended.
           channel.pipe(target).pipe(channel, { end: false });
           target.once("end", () => {
             channel.eof();

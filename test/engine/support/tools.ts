@@ -1,4 +1,4 @@
-/** Finds the tools of the engine tests; throws an error with the name of a missing one. */
+/** Finds the tools of the engine tests. Throws an error with the name of a missing tool. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
@@ -9,7 +9,10 @@ const names = [
   "pulumi-resource-kubernetes",
 ] as const;
 
-/** Returns the directory of the tools: `STACKADM_TOOLCHAIN_BIN`, or that of `pulumi` on PATH. */
+/**
+ * Returns the directory of the tools: `STACKADM_TOOLCHAIN_BIN`, or the directory of `pulumi` on
+ * PATH.
+ */
 export function toolDirectory(): string {
   const path = (process.env["PATH"] ?? "").split(delimiter);
   const directory =

@@ -1,4 +1,4 @@
-/** Waits for an effect of another process: checks every 20 ms, and throws after `seconds`. */
+/** Waits for an effect of another process: calls `holds` every 20 ms. Throws after `seconds`. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
