@@ -1,7 +1,7 @@
 """A lock between processes and between the green threads of one process.
 
-flock() must not block. In nova-compute it would stop all green threads, including the holder of
-the lock.
+The lock uses a non-blocking flock() and retries. In nova-compute, a blocking call would stop all
+green threads, including the thread that holds the lock.
 """
 import contextlib
 import fcntl

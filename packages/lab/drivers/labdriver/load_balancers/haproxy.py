@@ -1,9 +1,9 @@
 """haproxy configuration of a load balancer, from Octavia's database objects (pure functions).
 
-Times without a unit are milliseconds, as is the default of Octavia and haproxy. Names are the
-objects' IDs, so that statistics can be assigned to the objects. haproxy does not forward UDP.
-For pools of UDP listeners it only checks the members' health, and
-labdriver.load_balancers.udp_rules forwards the packets.
+Times without a unit are in milliseconds, the default of Octavia and haproxy. Frontends, backends
+and servers have the IDs of their Octavia objects as names, so that haproxy's statistics contain
+these IDs. haproxy does not forward UDP. For UDP listeners, haproxy only checks the health of
+members, and the kernel forwards the packets by the rules of udp_rules.py.
 """
 import os
 
@@ -18,12 +18,12 @@ UDP_CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'udp_connec
 
 
 def is_present(thing):
-    """Return whether an object (or None) exists and is not about to be deleted."""
+    """Return whether an object is not None and not being deleted."""
     return thing is not None and thing.provisioning_status != DELETED
 
 
 def list_present_objects(things):
-    """Return the objects sorted by ID, so that equal objects give an equal file."""
+    """Return the objects that are not being deleted, sorted by ID for a stable configuration."""
     return sorted((thing for thing in things if is_present(thing)), key=lambda thing: thing.id)
 
 
@@ -40,17 +40,15 @@ def is_udp(thing):
 
 
 def terminates_tls(listener):
-    """Return whether a listener terminates TLS."""
     return listener.protocol == 'TERMINATED_HTTPS'
 
 
 def speaks_http(listener):
-    """Return whether a listener processes HTTP."""
     return listener.protocol == 'HTTP' or terminates_tls(listener)
 
 
 def find_active_pool(listener):
-    """Return the pool of a listener, or None."""
+    """Return the enabled pool of a listener, or None."""
     pool = listener.default_pool
     return pool if is_present(pool) and pool.enabled else None
 
@@ -136,7 +134,6 @@ def render_frontend(balancer, listener, certificates=()):
 
 
 def get_mode(listener):
-    """Return haproxy's mode for a listener."""
     return 'http' if speaks_http(listener) else 'tcp'
 
 
@@ -181,8 +178,8 @@ def render_backend(pool, listener):
 def render_check_only_backend(pool):
     """Return the lines for a pool of UDP listeners. haproxy only checks the health of its members.
 
-    An external check does not get `addr` and `port`, so the server line contains the address to
-    check.
+    haproxy does not pass `addr` and `port` to an external check. So the server line contains the
+    address and port to check.
     """
     monitored, check = render_health_check(pool)
     return ['backend ' + pool.id, '  mode tcp', '  timeout connect 5000', '  timeout server 5000',
@@ -195,7 +192,6 @@ def render_check_only_backend(pool):
 
 
 def get_weight(member):
-    """Return the weight of a member."""
     return 1 if member.weight is None else member.weight
 
 
