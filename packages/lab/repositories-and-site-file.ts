@@ -27,7 +27,7 @@ export const ensureSite = ({
     ...(signal && { signal }),
   });
 
-/** Writes the defaults of the site. */
+/** Writes site.yaml, the default settings for stacks of this lab. */
 export const writeSiteFile = (paths: LabPaths, { keys }: KubernetesSite): void => {
   replacePrivateFile(paths.siteFile, renderSiteFile(keys));
 };

@@ -32,14 +32,14 @@ export interface AvailabilityZone {
   readonly host: string;
 }
 
-/** Settings of the cloud that are fixed before the cloud exists. Change: builds a new cloud. */
+/** Settings of the cloud that are known before its build. A change leads to a new golden cloud. */
 export interface LabSettings {
   /**
    * Name of the container, the network namespace and the control group, and the comment of the
    * packet filter rules.
    */
   readonly name: string;
-  /** Host ends of the veth pairs. */
+  /** Names of the veth interfaces on the host. */
   readonly devices: Readonly<Record<keyof typeof cloudDevices, string>>;
   readonly hostname: string;
   readonly region: string;
@@ -56,7 +56,7 @@ export interface LabSettings {
   readonly zones: readonly AvailabilityZone[];
 }
 
-/** Cloud ends of the veth pairs. */
+/** Names of the veth interfaces in the cloud. */
 export const cloudDevices = { management: "eth0", external: "ext0", services: "ext1" } as const;
 
 function network(
@@ -75,7 +75,8 @@ function network(
 }
 
 /**
- * Returns an external network. Neutron takes floating IPs and router gateways from its upper part.
+ * Returns an external network. Neutron uses the addresses 50 to 250 for floating IPs and router
+ * gateways.
  */
 function externalNetwork(cidr: string, setting: string): LabExternalNetwork {
   const { at, ...found } = network(cidr, setting);
@@ -83,8 +84,8 @@ function externalNetwork(cidr: string, setting: string): LabExternalNetwork {
 }
 
 /**
- * Returns the lab's name and the names of its interfaces, which contain the lab's name. The kernel
- * allows 15 characters.
+ * Returns the lab's name and the names of its interfaces on the host. The kernel allows 15
+ * characters for an interface name.
  */
 function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "devices"> {
   const name = getLabName(env);
@@ -105,10 +106,10 @@ function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "dev
 }
 
 /**
- * Returns the lab's settings. If the defaults collide with networks of the host,
- * `STACKADM_LAB_MANAGEMENT`, `STACKADM_LAB_EXTERNAL` and `STACKADM_LAB_SERVICES` (a /24 each)
- * choose other networks. `STACKADM_LAB_NAME`, with networks of its own, adds a second lab. Both
- * labs share only the Kubernetes builds.
+ * Returns the lab's settings. The defaults may collide with networks of the host. Then set
+ * `STACKADM_LAB_MANAGEMENT`, `STACKADM_LAB_EXTERNAL` and `STACKADM_LAB_SERVICES` to other /24
+ * networks. With `STACKADM_LAB_NAME` and other networks, a second lab can run. Labs share only the
+ * Kubernetes builds.
  */
 export function readLabSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
   const { at: managementAt, ...management } = network(

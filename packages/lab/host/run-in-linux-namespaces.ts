@@ -12,8 +12,8 @@ export interface LinuxNamespaceOptions {
 
 /**
  * Returns arguments that run a command in separate process and mount namespaces. When the command
- * or this process ends, no process and no mount of the command remains. For commands that may
- * survive SIGTERM, like mmdebstrap.
+ * or this process ends, the kernel kills all processes of the command and removes its mounts.
+ * Needed for commands that may survive SIGTERM, like mmdebstrap.
  */
 export const getUnshareArguments = (command: string, args: readonly string[]): string[] => [
   ...["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"],

@@ -12,7 +12,7 @@ import type { LabPaths } from "../settings.js";
 import type { RunningLabRecord } from "../state.js";
 import { ensureMachineImages, imageCommands, type MachineImage } from "./build.js";
 
-/** Name of the extra. */
+/** Name of the emulated machines in `lab add`. */
 export const machinesExtraName = "emulated-machines";
 
 export interface AddMachineImagesOptions {
@@ -43,7 +43,7 @@ export async function addMachineImages(adding: AddMachineImagesOptions): Promise
   });
 }
 
-/** Refuses a lab without qemu, which was started from an old golden cloud. */
+/** Throws a Failure if the running lab has no qemu, because its golden cloud is too old. */
 async function requireQemu(cloud: string): Promise<void> {
   const test = ["test", "-x", "/usr/bin/qemu-system-x86_64"];
   const { code } = await runInContainer(cloud, test, { accept: [0, 1] });

@@ -28,8 +28,8 @@ export const imageCommands = {
 } as const;
 
 /**
- * Revision of the steps in this file. Change: raise it when the steps produce a different image
- * from the same inputs.
+ * Revision of the steps in this file. Increase the number when changed steps build a different
+ * image from the same inputs.
  */
 const revision = 1;
 

@@ -12,8 +12,7 @@ SETTINGS = '/proc/sys/net/ipv6/conf/'
 
 
 def get_tap_name(port_id):
-    """Return the name of a port's device on the host. The linuxbridge agent searches for this
-    name."""
+    """Return the name of a port's host device. The linuxbridge agent searches for this name."""
     return 'tap' + port_id[:11]
 
 
@@ -33,7 +32,7 @@ def remove_namespace(name):
 def apply_forwarding_rules(name, rules, gone):
     """Load nftables rules for forwarding. Delete the flows of the (port, address) pairs in gone.
 
-    Otherwise the kernel would send packets of existing flows to members that were removed.
+    Otherwise the kernel would send packets of existing flows to their old members.
     """
     run('ip', 'netns', 'exec', name, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1')
     run('ip', 'netns', 'exec', name, 'nft', '-f', rules)
@@ -67,8 +66,7 @@ def disable_link_ipv6(device):
 
 
 def get_port_address(port, subnet_id=None):
-    """Return the fixed IP of a port in a subnet. Without such a fixed IP, return the port's
-    first."""
+    """Return a port's fixed IP in a subnet, or the port's first fixed IP."""
     addresses = port['fixed_ips']
     return next((one for one in addresses if one['subnet_id'] == subnet_id), addresses[0])
 

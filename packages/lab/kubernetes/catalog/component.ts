@@ -1,18 +1,19 @@
-/** Go module from which main packages are built. */
+/** Go module whose main packages are built. */
 export interface ModuleSource {
   readonly kind: "module";
   readonly module: string;
   /** Version of the module, if it differs from the version of the component. */
   readonly moduleVersion?: string;
-  /** Replacements in addition to the module's own. A map from a path to `path version`. */
+  /**
+   * `replace` directives in addition to those of the module. A map from a path to `path version`.
+   */
   readonly replace?: Readonly<Record<string, string>>;
   readonly sharedWith?: SharedWith;
 }
 
 /**
- * Version of Kubernetes, such as 1.36.3. For all modules that both need, a component uses the
- * versions of this Kubernetes. So packages shared by several components are compiled once. @default
- * the component's own versions
+ * Kubernetes version, such as 1.36.3. The component uses the module versions of this Kubernetes, so
+ * that Go compiles shared packages only once. @default the component's own versions
  */
 type SharedWith = string;
 
@@ -36,8 +37,8 @@ export interface CSource {
 }
 
 /**
- * Component that is built separately. Its name, version and the digest of this description identify
- * it in the cache.
+ * Component that is built separately. The cache identifies a component by its name, its version and
+ * a digest of this description.
  */
 export interface Component {
   readonly name: string;

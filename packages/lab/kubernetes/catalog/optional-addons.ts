@@ -8,13 +8,13 @@ import { defineModuleSource, listPodNetworkComponents, sidecarModules } from "./
 export interface OptionalAddon {
   readonly components: readonly Component[];
   readonly images: readonly RegistryImage[];
-  /** Manifests of the extra. A map from the name of the deployed program to `component/copy`. */
+  /** Manifests of the add-on. A map from the name of the deployed program to `component/copy`. */
   readonly manifests: Readonly<Record<string, string>>;
 }
 
 const project = "github.com/projectcalico/calico";
 const release = "v3.28.5";
-/** Version of flannel that this Canal's manifest names. */
+/** Version of flannel in the manifest of Canal. */
 const canalFlannel = "v0.24.3";
 
 /**
@@ -61,7 +61,7 @@ const calicoImages: readonly RegistryImage[] = [
     files: {
       "/opt/cni/bin/install": "calico/install",
       "/opt/cni/bin/calico": "calico/calico",
-      // calico-ipam is the same program. It selects its function by its name.
+      // calico-ipam is the same executable, which selects its function by its file name.
       "/opt/cni/bin/calico-ipam": "calico/calico",
     },
     command: ["/opt/cni/bin/install"],
@@ -80,7 +80,7 @@ const calicoImages: readonly RegistryImage[] = [
       "/usr/bin/kube-controllers": "calico/kube-controllers",
       "/usr/bin/check-status": "calico/check-status",
     },
-    // kube-controllers writes here what check-status reads.
+    // kube-controllers writes its status to /status, and check-status reads this file.
     links: { "/status": "tmp" },
     entrypoint: ["/usr/bin/kube-controllers"],
     user: "999:0",
@@ -224,7 +224,7 @@ function keystoneAuth(): OptionalAddon {
   };
 }
 
-/** Extras by the name used in requests. */
+/** Optional add-ons by the name that `lab add` accepts. */
 export const optionalAddons = {
   calico,
   snapshots,

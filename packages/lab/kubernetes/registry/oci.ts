@@ -89,8 +89,8 @@ export function getImageLabels(
 }
 
 /**
- * Returns a path's place on Debian, where /bin, /sbin and /lib are links into /usr. A layer with a
- * folder of that name would replace the link.
+ * Returns the real path of a file on Debian, where /bin, /sbin and /lib are links into /usr. A
+ * layer with a folder /bin would replace the link.
  */
 export function resolveDebianPath(target: string): string {
   return target.replace(/^\/(bin|sbin|lib|lib64)\//, "/usr/$1/");

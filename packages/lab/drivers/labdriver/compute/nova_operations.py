@@ -11,7 +11,7 @@ CONF = nova.conf.CONF
 
 
 class LabDriverOperations:
-    """Mixin of LabDriver. It uses the attributes host, _server and plug_vifs of LabDriver."""
+    """Mixin for LabDriver. Methods use the attributes host, _server and plug_vifs of LabDriver."""
 
     # -- power
 

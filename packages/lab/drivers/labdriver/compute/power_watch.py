@@ -15,8 +15,7 @@ class PowerWatch:
 
         now: {uuid: whether the server has a process}. switched_on(uuid): whether a server without a
         process is starting or rebooting. Such a server counts as running. switched_on is not called
-        for
-        a server that was off at the last call.
+        for a server that was off at the last call.
         """
         found = []
         for uuid, runs in now.items():

@@ -53,7 +53,7 @@ def get_items(things):
 
 
 class LabProviderDriver(provider_base.ProviderDriver):
-    """Provider driver. It does not implement L7 policies and failover."""
+    """Provider driver without support for L7 policies and failover."""
 
     # -- addresses
 

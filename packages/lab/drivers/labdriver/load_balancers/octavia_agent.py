@@ -1,9 +1,9 @@
 """Octavia provider agent: makes load balancers match Octavia's database.
 
 Every 0.3 s, the agent processes all load balancers in a PENDING_... status, and all load balancers
-that it has not processed since its start. The agent may be killed at any time. It retries
-temporary failures (Neutron does not answer) for a minute. If haproxy refuses the configuration,
-the status becomes ERROR immediately, and the log contains the reason.
+that it has not processed since its start. The agent may be killed at any time. The agent
+retries temporary failures (Neutron does not answer) for a minute. If haproxy refuses the
+configuration, the status becomes ERROR immediately, and the log contains the reason.
 """
 import time
 

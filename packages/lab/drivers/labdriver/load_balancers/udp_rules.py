@@ -53,7 +53,7 @@ def render(balancer, rows):
 
 
 def list_usable_members(listener, unwell):
-    """Return the members that get new flows. Backup members are used only without other members."""
+    """Return the members that get new flows. Include backup members only if there are no others."""
     pool = find_active_pool(listener)
     found = [member for member in list_present_objects(pool.members if pool else [])
              if member.enabled and get_weight(member) > 0 and member.id not in unwell]
