@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../base/run-command.js";
 
-/** Certificate with its key; both PEM. */
+/** Certificate and key in PEM format. */
 export interface CertificateWithKey {
   readonly certificate: string;
   readonly privateKey: string;

@@ -78,8 +78,8 @@ export interface SiteKeys {
 }
 
 /**
- * Settings that only system containers need. They show the host's kernel, memory and swap, and boot
- * within seconds.
+ * Settings that only system containers need. System containers show the host's kernel, memory and
+ * swap, and boot within seconds.
  */
 const ofContainers = {
   kubernetes: {
@@ -100,7 +100,7 @@ const inner = (value: object): string => toYaml(value).replace(/^.*\n/, "");
 
 /**
  * Renders the default settings for stacks of this lab. The `cluster` object of a stack overrides
- * them.
+ * these settings.
  *
  * @param containers adds the settings that system containers need; virtual machines use the
  * program's defaults. @default true

@@ -42,8 +42,8 @@ export interface LabUpOptions {
 }
 
 /**
- * Folder of the drivers, which is copied into the cloud. It is next to this file. Commands use the
- * copy that the last compilation made in `dist/`. Tests run from the sources and use `drivers/`.
+ * Folder of the drivers, which is copied into the cloud. Commands use the copy that the last
+ * compilation made in `dist/`. Tests run from the sources and use `drivers/`.
  */
 const drivers = join(__dirname, "drivers");
 
@@ -124,9 +124,9 @@ async function destroy(paths: LabPaths): Promise<void> {
 export const extraNames = [...registryExtras, machinesExtraName] as const;
 
 /**
- * Adds optional parts to the lab. The first call builds them. Container images are added whether or
- * not the lab runs. Images of virtual machines are added only to a running lab. Returns the
- * manifests that belong to the images.
+ * Adds an optional part to the lab. The first call builds the images of this part. Container images
+ * are added whether or not the lab runs. Images of virtual machines are added only to a running
+ * lab. Returns the manifests that belong to the images.
  */
 export async function labAdd(
   name: OptionalAddonName | typeof machinesExtraName,

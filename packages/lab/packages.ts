@@ -1,4 +1,4 @@
-/** Debian release of the cloud and of the server image. It contains OpenStack Zed. */
+/** Debian release of the cloud and of the server image. This release contains OpenStack Zed. */
 export const debianSuite = "bookworm";
 
 /**

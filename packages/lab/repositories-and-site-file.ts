@@ -15,7 +15,10 @@ export interface SiteOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the repositories of the lab. The first call builds them, later calls use the cache. */
+/**
+ * Returns the repositories of the lab. The first call builds the repositories, later calls use the
+ * cache.
+ */
 export const ensureSite = ({
   kubernetes,
   progress,

@@ -149,7 +149,7 @@ export function readLabSettings(env: NodeJS.ProcessEnv = process.env): LabSettin
 }
 
 export interface LabPaths {
-  /** Folder of the caches. `lab down` does not delete it. */
+  /** Folder of the caches, which `lab down` does not delete. */
   readonly cache: string;
   /**
    * Sparse file with the btrfs that contains package trees, golden clouds and the running cloud.
@@ -169,8 +169,8 @@ export interface LabPaths {
   readonly goldens: string;
   readonly lock: string;
   /**
-   * Folder with the host's settings before the first lab raised them. All labs share it, and the
-   * last lab deletes it.
+   * Folder with the host's kernel settings from before the first lab. All labs share this folder,
+   * and the last lab deletes it.
    */
   readonly kernelSettings: string;
   /** Folder of the kernel's settings. */
@@ -179,9 +179,9 @@ export interface LabPaths {
   readonly namespaces: string;
   /** Folder with an entry per network interface. */
   readonly interfaces: string;
-  /** Folder of the Kubernetes packages and images. The cloud serves it. */
+  /** Folder of the Kubernetes packages and images, which the cloud serves. */
   readonly site: string;
-  /** Folder with the facts of the running lab. `lab down` deletes it. */
+  /** Folder with the facts of the running lab, which `lab down` deletes. */
   readonly state: string;
   readonly stateFile: string;
   readonly cloudsFile: string;

@@ -14,8 +14,8 @@ import { readState, getRunningSettings, type RunningLabRecord } from "./state.js
 
 export interface LabStatus {
   /**
-   * State of the lab. `busy`: another process is starting or destroying it. `broken`: parts of a
-   * lab are on the host, but it cannot be used, and `lab up` or `lab down` repairs it.
+   * State of the lab. `busy`: another process is starting or destroying the lab. `broken`: parts of
+   * a lab that cannot be used are on the host, and `lab up` or `lab down` repairs it.
    */
   readonly state: "up" | "down" | "busy" | "broken";
   /** Problems, one sentence each. The list is empty when the lab is up or down. */

@@ -61,8 +61,8 @@ const catalog = (settings: LabSettings) => {
 };
 
 /**
- * Quotas of the tenant; -1 means unlimited. They are sufficient for the largest example, but small
- * enough for tests to exceed.
+ * Quotas of the tenant; -1 means unlimited. The quotas are sufficient for the largest example, and
+ * small enough for tests to exceed them.
  */
 const quotas = {
   compute: {

@@ -15,7 +15,7 @@ export interface LabPasswords {
   readonly demo: string;
 }
 
-/** Secrets of one golden cloud. They are created with the cloud and kept in a file of mode 0600. */
+/** Secrets of one golden cloud, created with the cloud and kept in a file of mode 0600. */
 export interface LabSecrets extends LabPasswords {
   /** Key with which Barbican encrypts its secrets. */
   readonly secretsKey: string;

@@ -4,7 +4,7 @@
  */
 export type FrontFault = "html" | "limit";
 
-/** Folder in the cloud. Each file in it switches one fault on. */
+/** Folder in the cloud. Each file in this folder switches one fault on. */
 export const faultFolder = "/srv/lab/faults/front";
 
 /** Returns the path of the file that switches a host's fault on. */

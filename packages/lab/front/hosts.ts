@@ -25,14 +25,13 @@ interface DockerPackages {
 }
 
 /**
- * Host without content and without login. It redirects manifests to one host and blobs to another
- * host.
+ * Registry without content and login, which redirects manifests to one host and blobs to another.
  */
 interface RedirectingRegistry {
   readonly kind: "redirecting-registry";
   /** Host and path that replace `/v2`. */
   readonly manifests: string;
-  /** Address of a blob, up to its digest. */
+  /** Address of a blob without the digest, which follows at the end. */
   readonly blobs: string;
 }
 

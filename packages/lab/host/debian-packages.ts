@@ -27,7 +27,7 @@ export interface DebianPackagesOptions {
 }
 
 /**
- * Returns options that make apt-get ignore the host's lists and packages. These may be old or
+ * Returns options that make apt-get ignore the lists and packages of the host, which may be old or
  * belong to another release.
  */
 export const getIsolatedAptOptions = (work: string): string[] =>
@@ -47,7 +47,7 @@ const signedOnly = [
   ...["Acquire::AllowDowngradeToInsecureRepositories", "APT::Get::AllowUnauthenticated"],
 ].flatMap((option) => ["-o", `${option}=false`]);
 
-/** Returns the packages' files (.deb). The first call downloads them. */
+/** Returns the packages' files (.deb). The first call downloads the files. */
 export async function downloadDebianPackages(of: DebianPackagesOptions): Promise<string[]> {
   if (!existsSync(of.folder)) await download(of);
   const files = await readdir(of.folder);

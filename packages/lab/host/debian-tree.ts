@@ -90,8 +90,8 @@ async function writeAptFiles(folder: string, preferences: string | undefined): P
 }
 
 /**
- * Runs mmdebstrap. Returns "no backports" if it failed because the mirror has no backports. Throws
- * on any other failure.
+ * Runs mmdebstrap. Returns "no backports" if the mirror has no backports, and throws on any other
+ * failure.
  */
 async function bootstrap(
   tree: DebianTreeOptions,

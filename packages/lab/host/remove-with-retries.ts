@@ -5,7 +5,7 @@ import { Failure } from "../../../base/failures/failure.js";
 export interface RemovableResource {
   /** Name that can begin a sentence: "The interface labmgmt". */
   readonly name: string;
-  /** Reports whether the part exists. Another process may have removed it. */
+  /** Reports whether the part exists. Another process may have removed the part. */
   readonly isThere: () => boolean | Promise<boolean>;
   /** Tries once to remove the part. */
   readonly remove: () => Promise<unknown>;

@@ -5,7 +5,8 @@ import { Failure } from "../../../base/failures/failure.js";
 export interface LinuxNamespaceOptions {
   readonly onLine?: (line: string) => void;
   /**
-   * Signal that kills the command with all of its processes. The call then waits until they end.
+   * Signal that kills the command with all of its processes. The call waits for the end of the
+   * processes.
    */
   readonly signal?: AbortSignal;
 }

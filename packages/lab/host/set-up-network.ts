@@ -115,8 +115,7 @@ async function unmountNamespaceFolder(folder: string): Promise<void> {
 }
 
 /**
- * Removes namespace, veth pairs and rules, as far as they exist, and restores the host's kernel
- * settings.
+ * Removes namespace, veth pairs and rules, if they exist, and restores the host's kernel settings.
  */
 export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
   for (const device of Object.values(settings.devices)) {
@@ -132,10 +131,7 @@ export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths)
   await restoreKernelSettings(sharedBy(settings, paths));
 }
 
-/**
- * Returns the names of the parts of the lab's network on the host. `lab status` reports them. Tests
- * check that `lab down` leaves none.
- */
+/** Returns the names of the parts of the lab's network that are on the host. */
 export async function listNetworkRemains(
   settings: LabSettings,
   paths: Pick<LabPaths, "namespaces" | "interfaces">,

@@ -17,8 +17,8 @@ import { removeWithRetries } from "./remove-with-retries.js";
 const size = 80 * 2 ** 30;
 
 /**
- * Mount options. With `nobarrier`, a sync does not wait for the disk. This is faster for databases
- * and etcd, which sync often. A crash of the host may damage the store, so `openStore` checks it.
+ * Mount options. With `nobarrier`, a sync does not wait for the disk, because databases and etcd
+ * sync often. A crash of the host may damage the store, so `openStore` checks the store.
  */
 const options = "loop,noatime,discard=async,nobarrier";
 

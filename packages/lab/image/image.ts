@@ -23,9 +23,9 @@ const cloudInitConfiguration = join(__dirname, "99-lab.cfg");
 const release: DebianRelease = { suite: debianSuite, version: "12" };
 
 /**
- * Packages that `prepare` would install: gnupg, and dependencies of Kubernetes and containerd. With
- * them in the image, servers do not download them. Debian's published image does not contain these
- * packages. Tests on emulated machines show that the program installs the packages that it needs.
+ * Packages that `prepare` would install: gnupg, and dependencies of Kubernetes and containerd. The
+ * image contains these packages, so that servers do not download them. Debian's published image
+ * does not. Tests on emulated machines show that the program installs the packages that it needs.
  */
 const additions: readonly string[] = [
   ..."conntrack socat ethtool ebtables iptables runc gnupg".split(" "),

@@ -152,7 +152,7 @@ function readyImages(
 }
 
 /**
- * Returns the repositories' folder in a site. It contains the paths of pkgs.k8s.io and
+ * Returns the folder of the repositories in a site, with the paths of pkgs.k8s.io and
  * download.docker.com.
  */
 const repositoriesIn = (site: string): string => join(site, "packages");

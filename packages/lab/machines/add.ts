@@ -27,7 +27,7 @@ export interface AddMachineImagesOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Adds images of virtual machines to the running lab. The first call builds them. */
+/** Adds images of virtual machines to the running lab. The first call builds the images. */
 export async function addMachineImages(adding: AddMachineImagesOptions): Promise<void> {
   const { paths, root, trusted, state, progress, signal } = adding;
   if (state === undefined)
@@ -56,7 +56,9 @@ async function requireQemu(cloud: string): Promise<void> {
 }
 
 const script = readFileSync(join(__dirname, "upload_images.py"), "utf8");
-/** Folder of the images in the cloud. On the host, it is below the running cloud's root. */
+/**
+ * Folder of the images in the cloud. On the host, this folder is below the running cloud's root.
+ */
 const folder = "/srv/lab/machines";
 
 /** Adds the images that Glance does not have. */

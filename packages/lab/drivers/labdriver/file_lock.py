@@ -30,7 +30,7 @@ def hold_lock(path, timeout=600):
 
 
 def try_lock(descriptor):
-    """Try to take the lock. Return whether it was free."""
+    """Try to take the lock. Return whether the lock was free."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -72,7 +72,7 @@ def get_port_address(port, subnet_id=None):
 
 
 def plug(port, namespace, device, bridge=None):
-    """Connect a namespace to a port with a veth pair: a tap on the host, `device` inside.
+    """Connect a namespace to a port by a veth pair: a tap on the host, `device` in the namespace.
 
     port: {'id', 'mac', 'mtu'}. bridge: only for the ports of servers. The linuxbridge agent adds
     all other taps to its bridges itself.
@@ -108,7 +108,7 @@ def has_device(namespace, device):
 
 
 def unplug(port_id):
-    """Remove the device of a port on the host. This also removes the other end of a veth pair."""
+    """Remove the device of a port on the host, and with it the other end of a veth pair."""
     if os.path.exists(LINKS + get_tap_name(port_id)):
         run('ip', 'link', 'del', get_tap_name(port_id), ok=ANY_STATUS)
 

@@ -1,4 +1,4 @@
-"""Stubs for commands of the host. They record their calls and keep the state that a test needs."""
+"""Stubs for commands of the host, which record their calls and keep the state that a test needs."""
 import os
 from unittest import mock
 

@@ -25,7 +25,7 @@ export interface AptRepositoryOptions {
   readonly key: SigningKey;
   /** Packages that were mirrored from upstream, not built. A map from a name to a file. */
   readonly mirrored: ReadonlyMap<string, string>;
-  /** Folder of the repository. It is replaced as a whole when any content changes. */
+  /** Folder of the repository. The whole folder is replaced when any content changes. */
   readonly directory: string;
   readonly step: Pick<Step, "update">;
   readonly signal?: AbortSignal;

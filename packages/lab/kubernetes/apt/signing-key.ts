@@ -5,8 +5,8 @@ import { replacePrivateFile } from "../../../../base/atomic-files.js";
 import { run } from "../../../../base/run-command.js";
 
 /**
- * Key of one of the lab's apt repositories. It signs only the lab's packages and does not leave the
- * cache.
+ * Key of one of the lab's apt repositories, which signs only the lab's packages and does not leave
+ * the cache.
  */
 export interface SigningKey {
   /** Fingerprint of the key, 40 upper-case hex digits. */

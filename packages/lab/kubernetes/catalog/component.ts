@@ -51,7 +51,7 @@ export interface Component {
   readonly copies?: Readonly<Record<string, string>>;
   /** Build tags in addition to those of all components. */
   readonly tags?: readonly string[];
-  /** Variables linked in with `-X`: variable -> value. */
+  /** Variables that the linker sets with `-X`: variable -> value. */
   readonly link?: Readonly<Record<string, string>>;
   /**
    * Whether the build needs a C compiler. The executables are linked statically nevertheless.
@@ -59,8 +59,8 @@ export interface Component {
    */
   readonly cgo?: boolean;
   /**
-   * Approximate duration in seconds on 2 idle cores with empty caches. It is only shown next to the
-   * elapsed time.
+   * Approximate duration in seconds on 2 idle cores with empty caches. The progress display shows
+   * this number next to the elapsed time.
    */
   readonly expectedSeconds: number;
   /** Difference from the program that upstream publishes under this name and version. */
@@ -90,7 +90,8 @@ export interface RegistryImage {
   /** Files: path in the image -> `component/program`. */
   readonly files: Readonly<Record<string, string>>;
   /**
-   * Folders. A map from a path in the image to `component/copy`. All files in them are executable.
+   * Folders. A map from a path in the image to `component/copy`. All files in these folders are
+   * executable.
    */
   readonly folders?: Readonly<Record<string, string>>;
   /** Links. A map from a path in the image to the target of the symbolic link. */

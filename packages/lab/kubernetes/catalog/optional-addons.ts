@@ -4,7 +4,7 @@ import type { Component, RegistryImage } from "./component.js";
 import { defineImage, defineSidecarImage } from "./images.js";
 import { defineModuleSource, listPodNetworkComponents, sidecarModules } from "./versions.js";
 
-/** Optional images and manifests that not every cluster needs. They are built only on request. */
+/** Images and manifests that only some clusters need. The lab builds an add-on only on request. */
 export interface OptionalAddon {
   readonly components: readonly Component[];
   readonly images: readonly RegistryImage[];
@@ -80,7 +80,7 @@ const calicoImages: readonly RegistryImage[] = [
       "/usr/bin/kube-controllers": "calico/kube-controllers",
       "/usr/bin/check-status": "calico/check-status",
     },
-    // kube-controllers writes its status to /status, and check-status reads this file.
+    // kube-controllers writes a status file below /status, and check-status reads this file.
     links: { "/status": "tmp" },
     entrypoint: ["/usr/bin/kube-controllers"],
     user: "999:0",

@@ -14,16 +14,19 @@ export const supportedKubernetesVersions: readonly string[] = Object.values(kube
   ({ version }) => version,
 );
 
-/** Oldest version of Go that builds everything. containerd and the newest Kubernetes require it. */
+/**
+ * Oldest version of Go that builds everything: the version that containerd and the newest
+ * Kubernetes require.
+ */
 export const minimumGo = "1.26.0";
 
 /** Go module of Kubernetes. Other components use the versions of its dependencies. */
 export const kubernetesModule = "k8s.io/kubernetes";
 
 /*
- * Releases of the packages that machines install from a series (`packageSeries`). They are the same
- * for all Kubernetes minors, because these modules do not depend on Kubernetes. So they are built
- * once.
+ * Releases of the packages that machines install from a series (`packageSeries`). All Kubernetes
+ * minors use the same releases, because these modules do not depend on Kubernetes. So each package
+ * is built once.
  */
 const containerd = "v2.3.7";
 const criTools = "v1.36.0";

@@ -33,7 +33,7 @@ export interface BuildComponentOptions {
   /** Folder of all finished components. */
   readonly cache: string;
   /**
-   * Folder of Go's module and build caches (several GB). An interrupted build continues with them.
+   * Folder of Go's module and build caches (several GB), with which an interrupted build continues.
    */
   readonly goCache: string;
   readonly progress: Progress;

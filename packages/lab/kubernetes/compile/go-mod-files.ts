@@ -121,8 +121,8 @@ export function getExecutableName(mainPackage: string): string {
 }
 
 /**
- * Build tags of Kubernetes. All components use them, because other tags may select other files of a
- * shared package, which would then be compiled twice.
+ * Build tags of Kubernetes. All components use these tags. Other tags may select other files of a
+ * shared package, and Go would compile the package twice.
  */
 const tags = ["selinux", "notest", "grpcnotrace"];
 

@@ -59,8 +59,8 @@ export async function findUnavailabilityReason(
 }
 
 /**
- * Returns the reason why a tool failed. apt prints it after "E:", other tools print it in their
- * last line.
+ * Returns the reason why a tool failed. apt prints the reason after "E:", other tools print the
+ * reason in their last line.
  */
 export function parseFailureReason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);

@@ -30,8 +30,8 @@ export const debianLayerPackages: readonly string[] = [
 ];
 
 /**
- * Paths that no image uses: script languages installed as dependencies, and tables of character
- * sets. They are about half of the Debian layer.
+ * Paths that no image uses, about half of the Debian layer: script languages installed as
+ * dependencies, and tables of character sets.
  */
 const unused: readonly RegExp[] = [
   /^usr\/(bin|lib|share)\/(python3|perl5?$|perl5\.)/,
@@ -53,7 +53,7 @@ export interface LayerOptions {
 
 /**
  * Returns the Debian base layer with `more` packages, as a tar file in the cache. The first call
- * builds it (about a minute).
+ * builds the layer (about a minute).
  */
 export async function ensureDebianLayer(
   options: LayerOptions,

@@ -13,7 +13,7 @@ export interface Blob {
 export interface RenderedImage {
   readonly config: string;
   readonly manifest: string;
-  /** SHA-256 of the manifest in hex. Tags point to it. */
+  /** SHA-256 of the manifest in hex. Tags point to this digest. */
   readonly digest: string;
   /** SHA-256 of the configuration, hex. */
   readonly configDigest: string;

@@ -28,7 +28,7 @@ def find(path):
 
 
 def attach(path):
-    """Return the loop device of a file. Create it if needed.
+    """Return the loop device of a file. Create the device if it does not exist.
 
     Other processes may take a free device first, so this function tries several times.
     """
@@ -57,7 +57,7 @@ def detach(path):
 
 
 def grow(path):
-    """Grow the loop device of a file to the file's new size, also while it is mounted."""
+    """Grow the loop device of a file to the file's new size. The device may be mounted."""
     run('losetup', '-c', attach(path))
 
 

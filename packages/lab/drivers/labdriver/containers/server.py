@@ -157,7 +157,7 @@ class Server:
     # -- life
 
     def pid(self):
-        """Return the process ID of the server's PID 1, or None if it does not run."""
+        """Return the process ID of the server's PID 1, or None if the server does not run."""
         try:
             pid = int(self._read('pid') or 0)
             with open('/proc/%d/cgroup' % pid, encoding='utf-8') as groups:
@@ -209,7 +209,7 @@ class Server:
         self.kill()
 
     def reboot(self, timeout):
-        """Let init reboot the server. Return False if it does not reboot within timeout seconds."""
+        """Let init reboot the server. Return False if this takes longer than timeout seconds."""
         pid = self.pid()
         if not pid:
             return False

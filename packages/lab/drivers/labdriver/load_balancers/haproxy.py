@@ -111,7 +111,7 @@ def format_host_port(address, port):
 
 
 def render_frontend(balancer, listener, certificates=()):
-    """Return the lines for one listener."""
+    """Return the lines of the frontend of a listener."""
     lines = ['frontend ' + listener.id,
              '  bind ' + format_host_port(balancer.vip.ip_address, listener.protocol_port)
              + (render_tls_words(listener, certificates) if terminates_tls(listener) else ''),
@@ -138,7 +138,8 @@ def get_mode(listener):
 
 
 def render_tls_words(listener, certificates):
-    """Return the words for TLS: certificates, versions, ciphers, application protocols."""
+    """Return the TLS options of a bind line: certificates, versions, ciphers, application
+    protocols."""
     words = ' ssl' + ''.join(' crt ' + path for path in certificates)
     if listener.tls_versions:
         words += ''.join(' ' + word for version, word in REFUSING.items()
@@ -164,7 +165,7 @@ def render_inserted_headers(headers, proto):
 
 
 def render_backend(pool, listener):
-    """Return the lines for one pool."""
+    """Return the lines of the backend of a pool."""
     lines = ['backend ' + pool.id, '  mode ' + get_mode(listener),
              '  balance ' + BALANCE[pool.lb_algorithm],
              '  timeout connect %d' % (listener.timeout_member_connect or 5000),
@@ -209,7 +210,7 @@ def render_persistence(rule):
 
 
 def render_health_check(pool):
-    """Return (lines of the backend, words of a member) for the members' health checks."""
+    """Return (lines of the backend, options of each server line) for the members' health checks."""
     monitor = pool.health_monitor
     if is_present(monitor) and monitor.enabled:
         return render_monitor_lines(monitor), render_check_words(monitor)
@@ -245,14 +246,14 @@ def render_status_pattern(codes):
 
 
 def render_check_words(monitor):
-    """Return the words that enable a member's check."""
+    """Return the options of a server line that enable the health check."""
     words = ' check inter %ds fall %d rise %d' % (monitor.delay, monitor.fall_threshold,
                                                   monitor.rise_threshold)
     return words + (' check-ssl verify none' if monitor.type == 'HTTPS' else '')
 
 
 def render_server(member, pool, check):
-    """Return the line for one member."""
+    """Return the server line of a member."""
     words = '  server %s %s weight %d' % (
         member.id, format_host_port(member.ip_address, member.protocol_port), get_weight(member))
     if check:

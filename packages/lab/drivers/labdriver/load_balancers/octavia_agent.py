@@ -131,9 +131,9 @@ def get_plug_fields(client, port):
 
 
 def connect_member_subnets(instance):
-    """Connect a load balancer to the subnets of its members, as documented for amphorae.
+    """Connect a load balancer to the subnets of its members, as Octavia documents for amphorae.
 
-    The ports belong to the service, not to the tenant. They exist as long as the load balancer.
+    The ports belong to the service, not to the tenant. They are deleted with the load balancer.
     """
     balancer = instance.balancer
     wanted = haproxy.list_member_subnets(balancer)

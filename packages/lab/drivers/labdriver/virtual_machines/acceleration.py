@@ -1,8 +1,8 @@
 """Acceleration of emulated machines on this host: KVM, or emulation in software.
 
 An accessible /dev/kvm does not prove that a kernel runs. A host without hardware support may
-still offer the device, create virtual machines and run firmware in them, while a kernel hangs
-before its first line. So this module starts a kernel once and waits for that line.
+still offer the device, create virtual machines and run their firmware, while a kernel hangs
+before its first line. So this module starts a kernel once and waits for its first line.
 """
 import contextlib
 import os

@@ -109,7 +109,8 @@ def get_arguments(machine, acceleration):
     for name, fields in list_devices(machine):
         words += ['-' + name, json.dumps(fields)]
     words += ['-device', 'virtio-rng-pci']
-    # Option -S: qemu does not execute the first instruction. Tests use servers that do not boot.
+    # With -S, qemu does not execute the first instruction. Only tests have servers that do not
+    # boot.
     return words if facts['boots'] else words + ['-S']
 
 

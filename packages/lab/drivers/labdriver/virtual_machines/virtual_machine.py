@@ -51,7 +51,7 @@ class VirtualMachine(Server):
         self.own(owner)
 
     def resize_disk(self, gigabytes):
-        """Grow the disk to the flavor's size while the server is off. It never shrinks."""
+        """Grow the disk to the flavor's size while the server is off. The disk never shrinks."""
         described = json.loads(run('qemu-img', 'info', '--output=json', self._path('disk.qcow2')))
         if gigabytes << 30 > described['virtual-size']:
             run('qemu-img', 'resize', '-q', self._path('disk.qcow2'), '%dG' % gigabytes)

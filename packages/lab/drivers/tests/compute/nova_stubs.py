@@ -20,7 +20,7 @@ class NovaError(Exception):
 
 
 class Timeout(BaseException):
-    """Replacement for eventlet's Timeout. Like the original, it is not derived from Exception."""
+    """Replacement for eventlet's Timeout, which is not derived from Exception."""
 
 
 def errors(*names):

@@ -1,4 +1,4 @@
-"""The Nova driver with missing inputs, failures half-way and repeated calls."""
+"""The Nova driver with missing inputs, partial failures and repeated calls."""
 from types import SimpleNamespace
 from unittest import mock
 

@@ -1,4 +1,4 @@
-"""The provider agent with failures half-way, repeated calls and missing reports."""
+"""The provider agent with partial failures, repeated calls and missing reports."""
 from unittest import mock
 
 from labdriver.load_balancers.haproxy_instance import HaproxyError

@@ -1,4 +1,4 @@
-// The lab's own flannel CNI plugin. It reads the subnet file that flanneld wrote for this node, and
+// The lab's own flannel CNI plugin: reads the subnet file that flanneld wrote for this node, and
 // calls another plugin (by default bridge with host-local) with a configuration for this subnet.
 // Upstream's plugin (flannel-io/cni-plugin) is not published as a Go module. Configuration keys and
 // defaults are those of flannel's manifest.
@@ -147,7 +147,8 @@ func add(args *skel.CmdArgs) error {
 	return types.PrintResult(result, conf.CNIVersion)
 }
 
-// withSaved calls work with the configuration that ADD saved. It does nothing if none is saved.
+// withSaved calls work with the configuration that ADD saved. Without a saved configuration,
+// withSaved does nothing.
 func withSaved(args *skel.CmdArgs, work func(kind string, rendered []byte) error) (string, error) {
 	conf, err := load(args.StdinData)
 	if err != nil {

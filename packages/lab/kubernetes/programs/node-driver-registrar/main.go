@@ -114,7 +114,7 @@ func main() {
 	}
 }
 
-// driverName returns the name of the driver. It waits up to timeout for the driver's answer.
+// driverName waits up to timeout for the answer of the driver and returns the driver's name.
 func driverName(address string, timeout time.Duration) (string, error) {
 	if !strings.Contains(address, "://") {
 		address = "unix://" + address

@@ -22,7 +22,7 @@ describe("waitUntilCloudReady", () => {
   });
 
   /**
-   * Calls `waitUntilCloudReady`. `then` receives the missing parts. It may provide them or abort.
+   * Calls `waitUntilCloudReady`. `then` receives the missing parts, and may provide them or abort.
    */
   const wait = (then: (missing: string, stop: AbortController) => void = () => undefined) => {
     const stop = new AbortController();
