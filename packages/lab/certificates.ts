@@ -3,22 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../base/run-command.js";
 
-/** Certificate with its key; both PEM. */
+/** Certificate and key in PEM format. */
 export interface CertificateWithKey {
   readonly certificate: string;
   readonly privateKey: string;
 }
 
-/**
- * Certificate and key of a server, and the certificate of the authority that signed it. All are
- * PEM.
- */
+/** Certificate and key of a TLS server, and the certificate of its authority, in PEM format. */
 export interface ServerTls extends CertificateWithKey {
   /** Certificate of the authority that signed the server's certificate. */
   readonly authority: string;
 }
 
-/** Validity in days: ten years, so that a golden cloud in the store does not expire. */
+/** Validity of a certificate in days: ten years, because a golden cloud keeps its certificates. */
 const days = "3650";
 
 /**
@@ -76,7 +73,7 @@ async function certify({ section, names, authority }: Wanted): Promise<Certifica
   }
 }
 
-/** Creates an authority of the lab. Throws if `openssl` (3.0 or newer) is not installed. */
+/** Creates a certificate authority. Throws if `openssl` (3.0 or newer) is not installed. */
 export const createAuthority = (): Promise<CertificateWithKey> =>
   certify({ section: "authority", names: [] });
 
@@ -87,8 +84,8 @@ export const createCertificate = (
 ): Promise<CertificateWithKey> => certify({ section: "server", names, authority });
 
 /**
- * Creates a certificate for an IPv4 address, and the authority that signs it. Discards the
- * authority's key, because it signs nothing else.
+ * Creates a server certificate for an IPv4 address and the authority that signs the certificate.
+ * Discards the key of this authority, because the authority signs no other certificate.
  */
 export async function createServerTls(address: string): Promise<ServerTls> {
   const authority = await createAuthority();

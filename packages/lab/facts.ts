@@ -15,7 +15,9 @@ export interface LabFacts {
   readonly cloudsFile: string;
   /** Path of clouds.yaml for the cloud's administrator; for tests only. */
   readonly adminCloudsFile: string;
-  /** Path of the site's defaults: repositories, and settings of kubelet and load balancers. */
+  /**
+   * Path of the default settings for stacks: key fingerprints, and settings for system containers.
+   */
   readonly siteFile: string;
   /** Name of the podman container that runs the cloud. */
   readonly container: string;
@@ -55,8 +57,8 @@ const entry = (settings: LabSettings, { name, password }: User, transport: ApiTr
 });
 
 /**
- * Renders a clouds.yaml that contains one cloud in plain HTTP and over TLS, for a user in the
- * project with the same name as the user.
+ * Renders a clouds.yaml with one cloud in two entries: plain HTTP and TLS. The user's project has
+ * the same name as the user.
  */
 export const renderClouds = (settings: LabSettings, user: User, authorityFile: string): string =>
   toYaml({
@@ -77,7 +79,7 @@ export interface SiteKeys {
 
 /**
  * Settings that only system containers need. System containers show the host's kernel, memory and
- * swap. They boot in seconds or not at all.
+ * swap, and boot within seconds.
  */
 const ofContainers = {
   kubernetes: {
@@ -97,7 +99,8 @@ const ofContainers = {
 const inner = (value: object): string => toYaml(value).replace(/^.*\n/, "");
 
 /**
- * Renders the defaults of this site. They are merged under the stack's `cluster` object.
+ * Renders the default settings for stacks of this lab. The `cluster` object of a stack overrides
+ * these settings.
  *
  * @param containers adds the settings that system containers need; virtual machines use the
  * program's defaults. @default true

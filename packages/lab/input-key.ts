@@ -11,6 +11,6 @@ export function renderCanonicalJson(value: unknown): string {
   );
 }
 
-/** Returns the name of a build with these inputs: 12 hex digits of SHA-256. */
+/** Returns a key that identifies a build with these inputs: 12 hex digits of SHA-256. */
 export const computeInputKey = (...inputs: readonly unknown[]): string =>
   createHash("sha256").update(renderCanonicalJson(inputs)).digest("hex").slice(0, 12);

@@ -42,8 +42,8 @@ export interface LabUpOptions {
 }
 
 /**
- * Folder of the drivers, which is copied into the cloud. It is next to this file. Commands use the
- * copy that the last compilation made in `dist/`. Tests run from the sources and use `drivers/`.
+ * Folder of the drivers, which is copied into the cloud. Commands use the copy that the last
+ * compilation made in `dist/`. Tests run from the sources and use `drivers/`.
  */
 const drivers = join(__dirname, "drivers");
 
@@ -61,7 +61,7 @@ interface Work extends LabUpOptions {
 export async function labUp(options: LabUpOptions): Promise<LabFacts> {
   const wanted = readLabSettings();
   const paths = getLabPaths(wanted.name);
-  // Creates the folder before the lock, which would create it readable for all users.
+  // Creates the folder first, because `withLock` would create it readable for all users.
   await mkdir(paths.cache, { recursive: true, mode: 0o700 });
   return withLock(paths.lock, { purpose: "lab up" }, async () => {
     const state = await readState(paths);
@@ -85,7 +85,7 @@ async function start(work: Work): Promise<LabFacts> {
   await prepareHost(work);
   try {
     await openStore(paths);
-    // Runs both in parallel, because the first uses network and disk, the second the CPU.
+    // Runs in parallel: the golden cloud needs network and disk, the site needs the CPU.
     const [golden, site] = await runTogether(
       (stop) => ensureGoldenCloud({ ...work, signal: stop }),
       (stop) => ensureSite({ ...work, signal: stop }),
@@ -114,7 +114,7 @@ async function prepareHost({ paths, settings, progress }: Work): Promise<void> {
   });
 }
 
-/** Removes the running cloud and its facts. */
+/** Removes the running cloud and the lab's state folder. */
 async function destroy(paths: LabPaths): Promise<void> {
   await removeCloud(getRunningSettings(await readState(paths)), paths);
   await rm(paths.state, { recursive: true, force: true });
@@ -124,9 +124,9 @@ async function destroy(paths: LabPaths): Promise<void> {
 export const extraNames = [...registryExtras, machinesExtraName] as const;
 
 /**
- * Adds optional parts to the lab. The first call builds them. Container images are added whether or
- * not the lab runs. Images of virtual machines are added only to a running lab. Returns the
- * manifests that belong to the images.
+ * Adds an optional part to the lab. The first call builds the images of this part. Container images
+ * are added whether or not the lab runs. Images of virtual machines are added only to a running
+ * lab. Returns the manifests that belong to the images.
  */
 export async function labAdd(
   name: OptionalAddonName | typeof machinesExtraName,

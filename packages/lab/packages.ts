@@ -1,4 +1,4 @@
-/** Debian release of the cloud and of the server image. It contains OpenStack Zed. */
+/** Debian release of the cloud and of the server image. This release contains OpenStack Zed. */
 export const debianSuite = "bookworm";
 
 /**
@@ -23,7 +23,7 @@ export const cloudPackages: readonly string[] = [
   ..."nftables zstd runc haproxy qemu-utils genisoimage openssh-client".split(" "),
   // emulated machines
   "qemu-system-x86",
-  // dependencies of the services, and the two repositories for the servers
+  // dependencies of the services, and servers for the apt and image repositories
   ..."mariadb-server rabbitmq-server memcached python3-memcache python3-pymysql".split(" "),
   ..."uwsgi-plugin-python3 nginx-light docker-registry".split(" "),
   // OpenStack

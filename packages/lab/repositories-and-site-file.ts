@@ -15,7 +15,10 @@ export interface SiteOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the repositories of the lab. The first call builds them, later calls use the cache. */
+/**
+ * Returns the repositories of the lab. The first call builds the repositories, later calls use the
+ * cache.
+ */
 export const ensureSite = ({
   kubernetes,
   progress,
@@ -27,7 +30,7 @@ export const ensureSite = ({
     ...(signal && { signal }),
   });
 
-/** Writes the defaults of the site. */
+/** Writes site.yaml, the default settings for stacks of this lab. */
 export const writeSiteFile = (paths: LabPaths, { keys }: KubernetesSite): void => {
   replacePrivateFile(paths.siteFile, renderSiteFile(keys));
 };

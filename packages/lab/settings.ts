@@ -32,14 +32,14 @@ export interface AvailabilityZone {
   readonly host: string;
 }
 
-/** Settings of the cloud that are fixed before the cloud exists. Change: builds a new cloud. */
+/** Settings of the cloud that are known before its build. A change leads to a new golden cloud. */
 export interface LabSettings {
   /**
    * Name of the container, the network namespace and the control group, and the comment of the
    * packet filter rules.
    */
   readonly name: string;
-  /** Host ends of the veth pairs. */
+  /** Names of the veth interfaces on the host. */
   readonly devices: Readonly<Record<keyof typeof cloudDevices, string>>;
   readonly hostname: string;
   readonly region: string;
@@ -56,7 +56,7 @@ export interface LabSettings {
   readonly zones: readonly AvailabilityZone[];
 }
 
-/** Cloud ends of the veth pairs. */
+/** Names of the veth interfaces in the cloud. */
 export const cloudDevices = { management: "eth0", external: "ext0", services: "ext1" } as const;
 
 function network(
@@ -75,7 +75,8 @@ function network(
 }
 
 /**
- * Returns an external network. Neutron takes floating IPs and router gateways from its upper part.
+ * Returns an external network. Neutron uses the addresses 50 to 250 for floating IPs and router
+ * gateways.
  */
 function externalNetwork(cidr: string, setting: string): LabExternalNetwork {
   const { at, ...found } = network(cidr, setting);
@@ -83,8 +84,8 @@ function externalNetwork(cidr: string, setting: string): LabExternalNetwork {
 }
 
 /**
- * Returns the lab's name and the names of its interfaces, which contain the lab's name. The kernel
- * allows 15 characters.
+ * Returns the lab's name and the names of its interfaces on the host. The kernel allows 15
+ * characters for an interface name.
  */
 function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "devices"> {
   const name = getLabName(env);
@@ -105,10 +106,10 @@ function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "dev
 }
 
 /**
- * Returns the lab's settings. If the defaults collide with networks of the host,
- * `STACKADM_LAB_MANAGEMENT`, `STACKADM_LAB_EXTERNAL` and `STACKADM_LAB_SERVICES` (a /24 each)
- * choose other networks. `STACKADM_LAB_NAME`, with networks of its own, adds a second lab. Both
- * labs share only the Kubernetes builds.
+ * Returns the lab's settings. The defaults may collide with networks of the host. Then set
+ * `STACKADM_LAB_MANAGEMENT`, `STACKADM_LAB_EXTERNAL` and `STACKADM_LAB_SERVICES` to other /24
+ * networks. With `STACKADM_LAB_NAME` and other networks, a second lab can run. Labs share only the
+ * Kubernetes builds.
  */
 export function readLabSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
   const { at: managementAt, ...management } = network(
@@ -148,7 +149,7 @@ export function readLabSettings(env: NodeJS.ProcessEnv = process.env): LabSettin
 }
 
 export interface LabPaths {
-  /** Folder of the caches. `lab down` does not delete it. */
+  /** Folder of the caches, which `lab down` does not delete. */
   readonly cache: string;
   /**
    * Sparse file with the btrfs that contains package trees, golden clouds and the running cloud.
@@ -168,8 +169,8 @@ export interface LabPaths {
   readonly goldens: string;
   readonly lock: string;
   /**
-   * Folder with the host's settings before the first lab raised them. All labs share it, and the
-   * last lab deletes it.
+   * Folder with the host's kernel settings from before the first lab. All labs share this folder,
+   * and the last lab deletes it.
    */
   readonly kernelSettings: string;
   /** Folder of the kernel's settings. */
@@ -178,9 +179,9 @@ export interface LabPaths {
   readonly namespaces: string;
   /** Folder with an entry per network interface. */
   readonly interfaces: string;
-  /** Folder of the Kubernetes packages and images. The cloud serves it. */
+  /** Folder of the Kubernetes packages and images, which the cloud serves. */
   readonly site: string;
-  /** Folder with the facts of the running lab. `lab down` deletes it. */
+  /** Folder with the facts of the running lab, which `lab down` deletes. */
   readonly state: string;
   readonly stateFile: string;
   readonly cloudsFile: string;

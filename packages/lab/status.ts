@@ -14,8 +14,8 @@ import { readState, getRunningSettings, type RunningLabRecord } from "./state.js
 
 export interface LabStatus {
   /**
-   * State of the lab. `busy`: another process is starting or destroying it. `broken`: parts of a
-   * lab are on the host, but it cannot be used, and `lab up` or `lab down` repairs it.
+   * State of the lab. `busy`: another process is starting or destroying the lab. `broken`: parts of
+   * a lab that cannot be used are on the host, and `lab up` or `lab down` repairs it.
    */
   readonly state: "up" | "down" | "busy" | "broken";
   /** Problems, one sentence each. The list is empty when the lab is up or down. */
@@ -25,8 +25,8 @@ export interface LabStatus {
   /** Key of the golden cloud from which the lab was started. */
   readonly key?: string;
   /**
-   * Whether the repository's files would give the same cloud. If false, `lab down` and `lab up`
-   * change to the new cloud.
+   * Whether the running lab was built from the current files. If false, `lab down` and `lab up`
+   * start a cloud from the current files.
    */
   readonly current?: boolean;
   readonly startedAt?: string;
@@ -78,8 +78,8 @@ async function openStackVersions(paths: LabPaths, key: string): Promise<Record<s
 const lockHolder = z.object({ pid: z.number(), purpose: z.string() });
 
 /**
- * Returns a sentence about the process that works on the lab now, from the content of its lock.
- * Returns undefined if no process does.
+ * Returns a sentence about the process that holds the lab's lock, from the content of the lock
+ * file. Returns undefined if no such process runs.
  */
 export function describeLockHolder(
   lock: string,

@@ -3,7 +3,7 @@ import { createErrorEvent, type CommandSession } from "../../../base/terminal/se
 import { formatTable } from "../../../base/terminal/table.js";
 import { extraNames, labAdd, labDown, labStatus, labUp } from "../lab.js";
 
-/** Functions behind the commands. Tests replace them. */
+/** Functions of the lab that the commands call. Tests replace these functions. */
 export interface LabFunctions {
   readonly labUp: typeof labUp;
   readonly labStatus: typeof labStatus;

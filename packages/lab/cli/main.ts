@@ -18,7 +18,7 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Builds the command line on the functions of a lab. */
+/** Builds the command-line program, whose commands call the functions in `lab`. */
 export function buildProgram(lab: LabFunctions = labFunctions): Command {
   const program = new Command("stackadm-lab")
     .description("run OpenStack's services on this machine")
@@ -59,6 +59,6 @@ export function buildProgram(lab: LabFunctions = labFunctions): Command {
   return program;
 }
 
-/** Runs the command line of this process. */
+/** Runs the command in `args`, the arguments of this process. */
 export const main = (args: readonly string[]): Promise<void> =>
   runCommandLine(() => buildProgram(), args);

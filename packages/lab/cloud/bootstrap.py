@@ -1,9 +1,9 @@
-"""What an operator puts into an empty cloud. Runs inside it, once, against its own APIs.
+"""Create the users and resources of an empty cloud. Runs once, inside the cloud.
 
 bootstrap.py identities: service user, roles, catalog, the tenant's project and user.
 bootstrap.py offering:   image, flavors, zones, volume types, external networks, quotas.
 
-Names and numbers come from /etc/lab/offering.json; passwords from the environment.
+Names and numbers come from /etc/lab/offering.json, passwords from the environment.
 """
 import json
 import os
@@ -13,11 +13,12 @@ import time
 
 import openstack
 
-PATIENCE = 180      # seconds for any one thing to appear; a cold start on two busy cores takes 60
+# Time limit in seconds for each wait. A cold start on two busy cores takes 60 s.
+PATIENCE = 180
 
 
 def wait_until(what, check):
-    """Return the first true result of check(), tried every half second."""
+    """Call check() every half second until it returns a true value. Return this value."""
     deadline = time.monotonic() + PATIENCE
     problem = None
     while time.monotonic() < deadline:
@@ -25,7 +26,7 @@ def wait_until(what, check):
             result = check()
             if result:
                 return result
-        except Exception as error:      # services that still start answer in many ways
+        except Exception as error:      # starting services raise many kinds of errors
             problem = error
         time.sleep(0.5)
     sys.exit(f'{what} did not appear within {PATIENCE} s (last error: {problem})')
@@ -47,7 +48,8 @@ def create_identities(cloud, offering):
     for name in ('service', 'load-balancer_member', *offering['roles']):
         if name not in roles:
             roles[name] = identity.create_role(name=name)
-    # Octavia's default policy wants a role of its own: every member gets it.
+    # Octavia's default policy requires the role load-balancer_member. Each user with the role
+    # member also gets this role.
     implied = f"/roles/{roles['member'].id}/implies/{roles['load-balancer_member'].id}"
     identity.put(implied)
 
@@ -113,7 +115,8 @@ def create_volume_types(cloud, wanted):
 
 
 def create_availability_zones(cloud, wanted):
-    """One host aggregate per zone; a host joins once it has reported and is mapped to the cell."""
+    """Create one host aggregate per zone. First wait until all compute hosts are mapped to the
+    cell."""
     hosts = {zone['host'] for zone in wanted}
 
     def mapped():

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Stands before ebtables-nft. Version 1.8.9 cannot delete a rule with --among-src by its text ("RULE_DELETE failed",
-# exit code 4), which Neutron's Linux bridge agent does whenever a port changes: it then tries again for minutes and
-# no new server gets its network. Such a rule is deleted by its number in the chain; all else passes unchanged.
+# Wrapper of ebtables-nft. Version 1.8.9 cannot delete a rule with --among-src by its text
+# ("RULE_DELETE failed", exit code 4). Neutron's Linux bridge agent deletes such rules when a port
+# changes. After the error, the agent retries for minutes, and new servers get no network.
+# This wrapper deletes such a rule by its number in the chain. All other calls pass unchanged.
 set -euo pipefail
 ebtables=${LAB_EBTABLES:-/usr/sbin/ebtables-nft}
 
@@ -21,5 +22,5 @@ rule="$*"
 number=$("$ebtables" "${before[@]}" -L "$chain" |
   sed -e '1,/^Bridge chain: /d' -e 's/ *$//' |
   awk -v rule="$rule" '$0 == rule { print NR; exit }')
-# No such rule: what the caller wants is already so.
+# If the chain does not have the rule, there is nothing to delete.
 [[ -z $number ]] || exec "$ebtables" "${before[@]}" -D "$chain" "$number"

@@ -88,7 +88,7 @@ function serviceConfigurations(inputs: CloudInputs): CloudFile[] {
   }));
 }
 
-/** Returns the `export` lines for a user's shell inside the cloud. */
+/** Returns the content of /root/openrc, with the credentials of the cloud's administrator. */
 const openrc = ({ settings, secrets }: CloudInputs): string => {
   const { AUTH_URL, REGION } = getBootstrapEnvironment(settings, secrets);
   return [
@@ -130,8 +130,8 @@ function baseFiles(inputs: CloudInputs): CloudFile[] {
       content: "[Journal]\nStorage=persistent\nSystemMaxUse=200M\nRateLimitBurst=0\n",
     },
     { path: "/etc/mysql/mariadb.conf.d/90-lab.cnf", content: databaseServer },
-    // Sets the node name before the first boot. If the node is renamed later, rabbitmqctl and the
-    // stop of the service hang for a minute.
+    // Sets the node name before the first boot. After a later change of the name, rabbitmqctl and
+    // `systemctl stop` hang for a minute.
     {
       path: "/etc/rabbitmq/rabbitmq-env.conf",
       content: "NODENAME=rabbit@localhost\nNODE_IP_ADDRESS=127.0.0.1\n",

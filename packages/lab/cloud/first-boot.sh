@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Inside the cloud, once in the life of a golden cloud: message bus, databases, identities, services, offering.
-# Reads /etc/lab/cloud.env (passwords, names) and prints one line per step.
+# Sets up a new golden cloud: message bus, databases, identities, services, offering.
+# Runs once, inside the cloud. Reads /etc/lab/cloud.env (passwords, names).
+# Prints one line per step.
 set -Eeuo pipefail
 # shellcheck source=/dev/null
 . /etc/lab/cloud.env
@@ -10,7 +11,7 @@ LOG=/var/log/lab-first-boot.log
 step() { echo "$*"; }
 quiet() { "$@" >>"$LOG" 2>&1; }
 
-# wait_for SECONDS COMMAND...: tries it every half second.
+# wait_for SECONDS COMMAND...: runs the command every half second until it succeeds.
 wait_for() {
   local until=$((SECONDS + $1))
   shift
@@ -55,7 +56,8 @@ identity() {
   systemctl start os-keystone
 }
 
-# Clients take the provider amphora unasked; here the lab's driver answers to it. Octavia's own needs images of servers.
+# Registers the lab's driver under the name amphora, the provider that clients use by default.
+# Octavia's own amphora driver needs images of amphorae, which the lab does not have.
 load_balancer_driver() {
   local registered=(/usr/lib/python3/dist-packages/octavia-*.egg-info/entry_points.txt)
   sed -i '/^\[octavia\.api\.drivers\]$/,/^$/s/^amphora = .*/amphora = labdriver.load_balancers.octavia:LabProviderDriver/' "${registered[@]}"
@@ -86,7 +88,7 @@ nova_databases() {
   step "databases of Nova are made"
 }
 
-# Runs functions at the same time; fails when one fails.
+# Runs functions in parallel. Fails if one of the functions fails.
 together() {
   local jobs=() name
   for name in "$@"; do
@@ -98,7 +100,7 @@ together() {
   done
 }
 
-# bootstrap.py prints lines of its own.
+# Runs without `quiet`, because bootstrap.py prints its own progress lines.
 identities() { python3 /usr/local/lib/lab/bootstrap.py identities; }
 
 failed() {

@@ -45,8 +45,8 @@ export interface GoldenCloud {
 }
 
 /**
- * Revision of the steps in this file. Change: raise it when the steps produce a different cloud
- * from the same inputs.
+ * Revision of the steps in this file. Increase the number when changed steps build a different
+ * cloud from the same inputs.
  */
 const revision = 1;
 
@@ -54,8 +54,8 @@ const treeKey = (): string =>
   computeInputKey(debianSuite, cloudPackages, debianBackportSources, revision);
 
 /**
- * Returns the key of the golden cloud: a digest of everything that determines its content, except
- * passwords and the drivers' code. Of `paths`, only the front's authority is included.
+ * Returns the key of the golden cloud: a digest of all inputs that determine its content, except
+ * passwords and the drivers' code. `paths` is needed for the certificate of the front's authority.
  */
 export const computeGoldenCloudKey = (settings: LabSettings, paths: LabPaths): string =>
   computeInputKey(
@@ -67,8 +67,7 @@ const goldenRoot = (paths: LabPaths, key: string) => join(paths.store, `golden-$
 const secretsFile = (paths: LabPaths, key: string) => join(paths.goldens, key, "secrets.json");
 
 /**
- * Returns the golden cloud in the store for these settings, if there is one. The store must be
- * open.
+ * Returns the golden cloud for these settings from the store, or undefined. The store must be open.
  */
 export async function findGoldenCloud(
   settings: LabSettings,
@@ -86,8 +85,8 @@ export async function findGoldenCloud(
  */
 export async function ensureGoldenCloud(build: GoldenCloudOptions): Promise<GoldenCloud> {
   const { progress, paths, signal } = build;
-  // Creates the authority before the first key is computed. The keys of images and clouds include
-  // the authority that they trust.
+  // Creates the front's authority first, because the keys of images and golden clouds depend on the
+  // authority's certificate.
   await ensureFrontAuthority(paths);
   const kept = await findGoldenCloud(build.settings, paths);
   if (kept) return kept;
@@ -197,8 +196,8 @@ async function stopServices(name: string): Promise<void> {
 }
 
 /**
- * Unpacks the image for Nova. Otherwise Nova unpacks it for the first server, which then starts
- * later than the others.
+ * Unpacks the server image into the folder of the Nova driver. Otherwise the driver would unpack
+ * the image for the first server, and this server would start slowly.
  */
 async function prepareImageTree(paths: LabPaths, root: string): Promise<void> {
   const tree = join(root, "srv/lab/nova/base", serverImageId);

@@ -8,7 +8,7 @@ export const tlsFiles = {
   privateKey: "/etc/lab/tls/server.key",
 };
 
-/** Returns nginx's server for the signed apt repositories, on a separate port, read-only. */
+/** Returns the nginx server block that serves the signed apt repositories on a separate port. */
 export const renderPackageServer = ({ management }: LabSettings): string => `server {
   listen ${management.cloud}:${managementPorts.packages};
   root /srv/site/packages;
@@ -26,8 +26,8 @@ const tlsServer = ({ management }: LabSettings, port: number): string => `server
 `;
 
 /**
- * Returns nginx's TLS servers in front of the APIs. They pass on the requested host and scheme,
- * because the services use these in the addresses of their answers.
+ * Returns the nginx server blocks that terminate TLS for the APIs. nginx passes on the host and the
+ * scheme of the request, because services build the links in their answers from these values.
  */
 export const renderTlsServers = (
   settings: LabSettings,
@@ -45,8 +45,8 @@ export const getRegistryAddress = ({ management }: LabSettings): string =>
   `http://${management.cloud}:${managementPorts.registry}`;
 
 /**
- * Returns the configuration of Debian's docker-registry for the storage folder that is built on the
- * host.
+ * Returns the configuration of docker-registry. The registry serves a storage folder that the lab
+ * builds on the host.
  */
 export const renderRegistryConfiguration = ({ management }: LabSettings): string =>
   toYaml({

@@ -9,7 +9,7 @@ import {
 import { physicalNetworks } from "./configuration/neutron.js";
 import type { LabSecrets } from "./secrets.js";
 
-/** Project and user of the tenant. */
+/** Name of the tenant's project and of the tenant's user. */
 export const tenantName = "demo";
 /** Roles of the tenant's user. Barbican accepts secrets only from the role `creator`. */
 const roles = ["member", "creator"];
@@ -19,7 +19,8 @@ export const externalNetworkName = "public";
 export const servicesExternalNetworkName = "services";
 
 /**
- * ID of the image. It is fixed, so that the unpacked tree can be prepared before Nova requests it.
+ * Glance ID of the server image. The ID is fixed, because the build of the golden cloud unpacks the
+ * image into a folder with this name.
  */
 export const serverImageId = "6f1c7c52-0d5e-4f5e-9d0b-4c9c5f1d0d12";
 
@@ -42,7 +43,7 @@ const catalog = (settings: LabSettings) => {
   });
   const both = ["http", "https"] as const;
   return [
-    // keystone-manage has already created the service and its plain HTTP address.
+    // `keystone-manage bootstrap` has already created the service and its HTTP endpoints.
     { type: "identity", name: "keystone", ...at(["https"], managementPorts.identity, "/v3") },
     { type: "image", name: "glance", ...at(both, managementPorts.image) },
     { type: "placement", name: "placement", ...at(both, managementPorts.placement) },
@@ -60,8 +61,8 @@ const catalog = (settings: LabSettings) => {
 };
 
 /**
- * Quotas of the tenant; -1 means unlimited. They are sufficient for the largest example, but small
- * enough for tests to exceed.
+ * Quotas of the tenant; -1 means unlimited. The quotas are sufficient for the largest example, and
+ * small enough for tests to exceed them.
  */
 const quotas = {
   compute: {
@@ -98,7 +99,7 @@ const externalNetwork = (
 export const getCloudOffering = (settings: LabSettings) => ({
   tenant: tenantName,
   roles,
-  // The region of plain HTTP exists already.
+  // `keystone-manage bootstrap` has already created the region for plain HTTP.
   regions: [getRegion(settings, "https")],
   catalog: catalog(settings),
   image: {

@@ -15,7 +15,7 @@ export const apiPorts = {
   cinder: managementPorts.volume,
   octavia: managementPorts.loadBalancer,
   barbican: managementPorts.secrets,
-  // Checks only one port, because nginx listens on all of these ports or on none.
+  // One TLS port is enough, because nginx listens on all TLS ports or on none.
   "TLS of the APIs": getTlsPort(managementPorts.identity),
   "package repository": managementPorts.packages,
   registry: managementPorts.registry,
@@ -95,8 +95,8 @@ export function listExpectedWorkers({ hostname, zones }: LabSettings): string[] 
 }
 
 /**
- * Returns the expected workers that are not up, or have not reported since `since`. The databases
- * of a golden cloud still contain reports of its first boot.
+ * Returns the expected workers that are not up or have not reported since `since`. Older reports
+ * are from the first boot of the golden cloud, whose databases the cloud contains.
  */
 export const findLateWorkers = (
   expected: readonly string[],
@@ -217,7 +217,7 @@ export async function waitUntilCloudReady({
   step,
   signal,
 }: CloudReadinessOptions): Promise<void> {
-  // Rounded down, because reports have whole seconds.
+  // Rounds down to whole seconds, because the APIs return whole seconds.
   const since = Math.floor(Date.now() / 1000) * 1000;
   let missing = ["everything"];
   while (Date.now() < since + patience) {

@@ -7,7 +7,7 @@ import { createServerTls, type CertificateWithKey, type ServerTls } from "../cer
 export interface LabPasswords {
   readonly database: string;
   readonly bus: string;
-  /** Password of the service user `svc`, as which the services call each other. */
+  /** Password of the user `svc`, with which the services call each other. */
   readonly service: string;
   /** Secret that Nova shares with Neutron's metadata agent. */
   readonly metadata: string;
@@ -15,7 +15,7 @@ export interface LabPasswords {
   readonly demo: string;
 }
 
-/** Secrets of one golden cloud. They are created with the cloud and kept in a file of mode 0600. */
+/** Secrets of one golden cloud, created with the cloud and kept in a file of mode 0600. */
 export interface LabSecrets extends LabPasswords {
   /** Key with which Barbican encrypts its secrets. */
   readonly secretsKey: string;
@@ -63,7 +63,7 @@ export const generateLabSecrets = async (
   front: await createFrontCertificate(paths),
 });
 
-/** Placeholders of secrets, for the configuration's digest. */
+/** Placeholders for secrets. The key of a golden cloud is computed with these values. */
 export const placeholderSecrets: LabSecrets = {
   database: "x",
   bus: "x",

@@ -78,8 +78,8 @@ export async function startCloud(start: StartCloudOptions): Promise<void> {
 }
 
 /**
- * Removes the cloud from the host, however it ended: container, loop devices of volumes, links,
- * rules, file systems. Keeps the caches.
+ * Removes a running or crashed cloud from the host: container, loop devices, network links, packet
+ * filter rules and mounts. Keeps the caches.
  */
 export async function removeCloud(settings: LabSettings, paths: LabPaths): Promise<void> {
   await removeContainer(settings.name);
@@ -95,7 +95,7 @@ export async function removeCloud(settings: LabSettings, paths: LabPaths): Promi
 }
 
 /**
- * Returns the lab's store. If the lab left a store mounted in another cache folder, that store
+ * Returns the paths of the lab's stores. A store that is still mounted from another cache folder
  * comes first.
  */
 async function stores(paths: LabPaths): Promise<LabPaths[]> {
@@ -103,7 +103,7 @@ async function stores(paths: LabPaths): Promise<LabPaths[]> {
   return stray ? [stray, paths] : [paths];
 }
 
-/** Returns the names of the lab's remains on the host. The list is empty after `lab down`. */
+/** Returns the names of all parts of the lab on the host. The list is empty after `lab down`. */
 export async function listLabRemains(settings: LabSettings, paths: LabPaths): Promise<string[]> {
   const places = await stores(paths);
   const inStores = places.map(async (place) => [

@@ -6,11 +6,11 @@ export interface OpenStackService {
   readonly name: string;
   readonly command: string;
   /**
-   * Ports that must listen before the service starts. A call to a service that has not started yet
-   * costs a bus timeout of 60 s.
+   * Ports that must accept connections before the service starts. Otherwise a call over the message
+   * bus to a service that does not run yet would wait for 60 s.
    */
   readonly needs: readonly number[];
-  /** Keeps child processes (dnsmasq, metadata proxies) running when the service restarts. */
+  /** Whether child processes (dnsmasq, metadata proxies) keep running when the service restarts. */
   readonly keepsChildren?: boolean;
 }
 
@@ -19,8 +19,8 @@ const { database, bus, identity, placement, compute, network } = managementPorts
 const uwsgi = (address: string, port: number, file: string, processes = 1): string =>
   [
     `/usr/bin/uwsgi --plugin python3 --http-socket ${address}:${port} --wsgi-file ${file}`,
-    // Without --need-app, uwsgi answers 500 after a failed start. With it, uwsgi exits and is
-    // restarted.
+    // With --need-app, uwsgi exits if the application does not load, and systemd restarts uwsgi.
+    // Without the option, uwsgi would answer 500.
     `--master --lazy-apps --need-app --processes ${processes} --buffer-size 65535`,
     "--die-on-term --disable-logging --add-header 'Connection: close'",
   ].join(" ");
@@ -85,7 +85,7 @@ const commands = (on: string): readonly OpenStackService[] => {
   ];
 };
 
-/** Returns all services of the cloud, in their best start order. */
+/** Returns all OpenStack services of the cloud, in the order of their start. */
 export const listOpenStackServices = ({
   management,
   zones,
@@ -124,8 +124,9 @@ WantedBy=multi-user.target
 export const getUnitName = (service: OpenStackService): string => `os-${service.name}.service`;
 
 /**
- * Units that must not run in the container. It shares the host's kernel, so nothing in it may apply
- * kernel settings or device rules. The lab's units replace Debian's OpenStack units.
+ * Systemd units that must not run in the container. The container shares the host's kernel, so its
+ * units must not change kernel settings or devices. The lab's own units replace the OpenStack units
+ * of Debian.
  */
 export const maskedUnits: readonly string[] = [
   ..."systemd-udevd.service systemd-udevd-kernel.socket systemd-udevd-control.socket".split(" "),
@@ -148,9 +149,9 @@ export const maskedUnits: readonly string[] = [
 ];
 
 /**
- * Unit that sets the CPU weight of the servers. All servers share one control group. In version 1,
- * this group would weigh as much as a single process of the services, so it gets the weight of
- * eight processes.
+ * Unit that raises the CPU weight of the control group of all servers. With control groups of
+ * version 1, the group would get only as much CPU time as one process of a service. The unit sets
+ * the weight of eight processes.
  */
 export const serverWeightUnit = `[Unit]
 Description=Processor weight of the servers
@@ -166,8 +167,8 @@ WantedBy=multi-user.target
 `;
 
 /**
- * Drop-in for database, message bus and cache. The container may neither raise limits nor lower OOM
- * scores.
+ * Drop-in for the units of database, message bus and cache. In the container, systemd cannot raise
+ * limits or lower OOM scores.
  */
 export const baseDropIn = "[Service]\nLimitNOFILE=20000\nOOMScoreAdjust=0\nTimeoutStopSec=20\n";
 export const baseServices = ["mariadb", "rabbitmq-server", "memcached"] as const;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# wait-for-ports.sh PORT...: returns when something listens on every port. The unit's start timeout bounds it.
-# Reads the kernel's tables itself: a dozen units wait at once, and starting `ss` again and again costs them a core.
+# wait-for-ports.sh PORT...: waits until a process listens on each port. The start timeout of the
+# systemd unit limits the wait. The script reads the kernel's tables, because many units wait at the
+# same time, and repeated starts of `ss` would keep a CPU core busy.
 set -euo pipefail
 
 listens() {

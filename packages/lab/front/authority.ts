@@ -23,14 +23,14 @@ export function readFrontAuthorityCertificate(paths: Pick<LabPaths, "front">): s
 }
 
 /**
- * Returns the authority's certificate. The first call creates it. The cache keeps it with its key,
- * readable only by the owner, because images trust it for years.
+ * Returns the authority's certificate. The first call creates certificate and key and stores both
+ * in the cache, readable only by the owner. Images trust this authority for years.
  */
 export async function ensureFrontAuthority(paths: Pick<LabPaths, "front">): Promise<string> {
   const kept = readFrontAuthorityCertificate(paths);
   if (kept !== undefined) return kept;
   const made = await createAuthority();
-  // Writes the key first, because a certificate without its key does not count.
+  // Writes the key first, because `readFrontAuthorityCertificate` needs both files.
   replacePrivateFile(files(paths).privateKey, made.privateKey);
   replacePrivateFile(files(paths).certificate, made.certificate);
   return made.certificate;

@@ -21,8 +21,8 @@ export interface DebianMirrors {
 export const mirrorCacheFolder = "/var/cache/lab-front";
 
 /**
- * Returns the mirrors in the configuration of the host's apt. Returns Debian's own mirrors if the
- * host has no mirror that a proxy can use.
+ * Returns the mirrors that the host's apt uses. For a suite without an HTTP mirror there, returns
+ * Debian's public mirror.
  */
 export function findDebianMirrors(
   sources: readonly AptSource[],
@@ -39,7 +39,10 @@ export function findDebianMirrors(
   };
 }
 
-/** Returns the IPv4 name servers in a resolv.conf that other network namespaces can also reach. */
+/**
+ * Returns the IPv4 name servers in a resolv.conf, without loopback addresses, which only the host
+ * can reach.
+ */
 export const parseNameServers = (text: string): string[] =>
   [...text.matchAll(/^nameserver\s+(\S+)/gm)]
     .map(([, address = ""]) => address)
@@ -88,8 +91,8 @@ export const getFrontFolders = ({ front }: LabPaths) => ({
 });
 
 async function nameServers(): Promise<string[]> {
-  // If systemd-resolved runs on the host's loopback interface, the second file contains its name
-  // servers.
+  // With systemd-resolved, the first file contains only a loopback address, and the second file
+  // contains the real name servers.
   for (const file of ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"]) {
     const found = parseNameServers(await readFile(file, "utf8").catch(() => ""));
     if (found.length > 0) return found;

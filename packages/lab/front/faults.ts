@@ -4,7 +4,7 @@
  */
 export type FrontFault = "html" | "limit";
 
-/** Folder in the cloud. Each file in it switches one fault on. */
+/** Folder in the cloud. Each file in this folder switches one fault on. */
 export const faultFolder = "/srv/lab/faults/front";
 
 /** Returns the path of the file that switches a host's fault on. */
@@ -12,7 +12,7 @@ export const getFaultFile = (host: string, fault: FrontFault): string =>
   `${faultFolder}/${host}.${fault}`;
 
 /**
- * Returns the path of the file that replaces the `Release.key` of a minor ("1.36") by an expired
- * key, like upstream's keys of ended minors.
+ * Returns the path of the file that switches on an expired `Release.key` for a minor ("1.36").
+ * Upstream has expired keys for minors that have reached their end of life.
  */
 export const getExpiredKeyFile = (minor: string): string => `${faultFolder}/expired-v${minor}`;

@@ -1,6 +1,6 @@
 /**
- * Public hosts that the front answers for, and the behaviour of each host. Facts only: `nginx.ts`
- * renders them.
+ * Table of the public hosts for which the front answers, with their behaviour. `nginx.ts` renders
+ * the nginx configuration from this table.
  */
 
 /**
@@ -25,18 +25,20 @@ interface DockerPackages {
 }
 
 /**
- * Host without content and without login. It redirects manifests to one host and blobs to another
- * host.
+ * Registry without content and login, which redirects manifests to one host and blobs to another.
  */
 interface RedirectingRegistry {
   readonly kind: "redirecting-registry";
   /** Host and path that replace `/v2`. */
   readonly manifests: string;
-  /** Address of a blob, up to its digest. */
+  /** Address of a blob without the digest, which follows at the end. */
   readonly blobs: string;
 }
 
-/** Host that has manifests and redirects blobs. It requires a token, and every client gets one. */
+/**
+ * Registry that serves manifests and redirects blobs to another host. Requests need a token, and
+ * every client can get a token.
+ */
 export interface TokenRegistry {
   readonly kind: "token-registry";
   /** Address of the token service. */
@@ -44,7 +46,7 @@ export interface TokenRegistry {
   readonly service: string;
   /** Whether manifests of public images also need the token. */
   readonly manifestsNeedToken: boolean;
-  /** Answers contain Docker Hub's pull limit. */
+  /** Whether answers contain the headers of Docker Hub's pull limit. */
   readonly limited: boolean;
   /**
    * Address of a blob. `{two}` becomes the first two digits of its digest, `{digest}` all digits.
@@ -90,8 +92,8 @@ const googleRegistry = "europe-west3-docker.pkg.dev";
 const bucket = "prod-registry-k8s-io-eu-central-1.s3.dualstack.eu-central-1.amazonaws.com";
 
 /**
- * Hosts of the front. A map from a name to its behaviour. Change: builds a new golden cloud, whose
- * certificate contains all names.
+ * Hosts of the front. A map from a name to its behaviour. A change leads to a new golden cloud,
+ * because the certificate in the golden cloud contains all names.
  */
 export const frontHosts: Readonly<Record<string, HostBehaviour>> = {
   "pkgs.k8s.io": {

@@ -1,7 +1,7 @@
 import { getExpiredKeyFile, getFaultFile } from "./faults.js";
 import type { HostBehaviour, TokenRegistry } from "./hosts.js";
 
-/** Places in the cloud from which the front serves. */
+/** Folders and registry in the cloud whose content the front serves. */
 export interface FrontContentSources {
   /** Folder with the signed repositories: `v1.36/deb` and `linux/debian`. */
   readonly packages: string;
@@ -18,8 +18,8 @@ const errorBody = (code: string, message: string): string =>
   `'{"errors":[{"code":"${code}","message":"${message}"}]}'`;
 
 /**
- * Returns a location for a file of the registry's store. The path before the digest does not
- * matter.
+ * Returns an nginx location that serves a blob from the registry's store. The request may have any
+ * path before the digest.
  */
 const blobServer = ({ blobs }: FrontContentSources): string[] => [
   'location ~ "[/:](?<digest>(?<two>[0-9a-f]{2})[0-9a-f]{62})(/data)?$" {',
@@ -128,8 +128,8 @@ const tokenServer = (path: string): string[] => [
 ];
 
 /**
- * Returns the lines of nginx's server for a host. Returns undefined for a mirror, because a mirror
- * depends on the lab's host.
+ * Returns the lines of a host's nginx server block. Returns undefined for a Debian mirror, because
+ * `debian-mirror-proxy.ts` renders mirrors.
  */
 export function renderNginxLocations(
   name: string,

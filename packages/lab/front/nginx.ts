@@ -9,7 +9,10 @@ export const frontTlsFiles = {
   privateKey: "/etc/lab/front/server.key",
 };
 
-/** Folder of the configuration that depends on the host. It is mounted at each start. */
+/**
+ * Folder in the cloud with the nginx configuration that depends on the lab's host. The folder is
+ * mounted from the host at each start.
+ */
 export const hostConfigurationFolder = "/srv/front";
 
 /** Log of the front: one line per request with host, request, status. */
@@ -36,7 +39,8 @@ export const renderServerBlock = (lines: readonly string[]): string =>
   `server {\n${lines.map((line) => `  ${line}\n`).join("")}}\n`;
 
 /**
- * Returns locations that answer with a page instead of a file, as a proxy or a captive portal does.
+ * Returns the lines for the fault `html`: an HTML page instead of the requested file, as from a
+ * proxy or a captive portal.
  */
 const html = (name: string): string[] => [
   `if (-f ${getFaultFile(name, "html")}) { rewrite ^ /front/html last; }`,
@@ -58,8 +62,7 @@ function hostServers(settings: LabSettings, places: FrontContentSources): string
 }
 
 /**
- * Renders nginx's servers of the front on its own address. They refuse a TLS handshake for another
- * host.
+ * Renders the nginx server blocks of the front. nginx refuses TLS handshakes for all other hosts.
  *
  * @param registry address of the registry behind the front, like http://172.29.0.2:5001
  */

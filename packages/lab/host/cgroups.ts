@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { removeWithRetries } from "./remove-with-retries.js";
 
 /**
- * Weight of the cloud, as a number of programs. Without a service manager, all programs of the host
- * run in the root control group. There, the whole cloud is one group and would count as much as a
- * single program.
+ * CPU weight of the cloud, as a number of processes. Without systemd, all processes of the host run
+ * in the root control group. There, the cloud's control group would get only as much CPU time as
+ * one process.
  */
 const programs = 8;
 
@@ -59,9 +59,8 @@ export interface RemoveCgroupsOptions {
 }
 
 /**
- * Removes the group with everything below it. Waits for the container's monitor, which podman puts
- * into the group too. The monitor still runs 'podman container cleanup' when 'podman rm' has
- * returned.
+ * Removes the control group and its subgroups. Waits for podman's monitor process (conmon), which
+ * runs in this group and may end after `podman rm` has returned.
  */
 export async function removeCgroups(
   name: string,
@@ -86,10 +85,7 @@ const subgroups = async (folder: string): Promise<string[]> => {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
 };
 
-/**
- * Removes the subgroups before the group. rmdir requires a group without subgroups, and removes the
- * group's files.
- */
+/** Removes the subgroups first, because rmdir refuses a control group with subgroups. */
 async function removeGroup(folder: string, remove: (folder: string) => Promise<unknown>) {
   for (const group of await subgroups(folder)) await removeGroup(group, remove);
   await remove(folder);

@@ -17,9 +17,9 @@ export interface ContainerSpec {
 }
 
 /**
- * Returns the arguments of podman. They name the runtime, so the host's container configuration is
- * neither changed nor needed. There is no process limit, because podman's default limit would apply
- * to the whole cloud.
+ * Returns the arguments of `podman run`. The arguments name the runtime, so the host's podman
+ * configuration needs no change. There is no process limit, because podman's default limit would
+ * apply to the whole cloud.
  */
 export function getPodmanRunArguments({
   settings,
@@ -65,9 +65,9 @@ export const runInContainer = (
   );
 
 /**
- * Returns the state ("running", "exited", ...). Returns undefined if podman is missing or has no
- * such container. Podman learns from its monitor that a container ended. If the monitor was killed
- * too, only the runtime knows it.
+ * Returns the state ("running", "exited", ...), or undefined if podman or the container does not
+ * exist. If podman's monitor process was killed, podman still reports "running". So this function
+ * also asks runc.
  */
 export async function getContainerState(name: string): Promise<string | undefined> {
   if (!isCommandInstalled("podman")) return undefined;

@@ -11,11 +11,14 @@ export interface DebianPackagesOptions {
   /** Names of packages, with `=version` if a certain version is required. */
   readonly packages: readonly string[];
   /**
-   * Leaves out packages with versions that the mirrors do not have. @default such a package causes
-   * an error
+   * Whether to leave out packages with versions that the mirrors do not have. @default such a
+   * package causes an error
    */
   readonly onlyOffered?: boolean;
-  /** Requires valid signatures, even if the host's apt does not. @default the host's settings */
+  /**
+   * Whether signatures must be valid even if the host's apt settings do not require them. @default
+   * the host's settings
+   */
   readonly onlySigned?: boolean;
   /** One-line apt sources of the release. */
   readonly mirrors: readonly string[];
@@ -24,7 +27,7 @@ export interface DebianPackagesOptions {
 }
 
 /**
- * Returns options that make apt-get ignore the host's lists and packages. These may be old or
+ * Returns options that make apt-get ignore the lists and packages of the host, which may be old or
  * belong to another release.
  */
 export const getIsolatedAptOptions = (work: string): string[] =>
@@ -35,7 +38,7 @@ export const getIsolatedAptOptions = (work: string): string[] =>
     `Dir::State::status=${work}/status`,
     `Dir::Cache=${work}/cache`,
     "APT::Architecture=amd64",
-    // Only root can read the folders.
+    // Runs as root, because apt's user `_apt` cannot read these folders.
     "APT::Sandbox::User=root",
   ].flatMap((option) => ["-o", option]);
 
@@ -44,7 +47,7 @@ const signedOnly = [
   ...["Acquire::AllowDowngradeToInsecureRepositories", "APT::Get::AllowUnauthenticated"],
 ].flatMap((option) => ["-o", `${option}=false`]);
 
-/** Returns the packages' files (.deb). The first call downloads them. */
+/** Returns the packages' files (.deb). The first call downloads the files. */
 export async function downloadDebianPackages(of: DebianPackagesOptions): Promise<string[]> {
   if (!existsSync(of.folder)) await download(of);
   const files = await readdir(of.folder);

@@ -37,8 +37,8 @@ interface AptFiles {
 }
 
 /**
- * Returns preferences that prefer the backports of source packages. By default, apt does not choose
- * backports.
+ * Returns apt preferences that select backports for these source packages. By default, apt does not
+ * select backports.
  */
 const preferBackports = (sources: readonly string[], suite: string): string =>
   `Package: ${sources.map((name) => `src:${name}`).join(" ")}\nPin: release n=${suite}-backports\nPin-Priority: 990\n`;
@@ -59,7 +59,7 @@ export function getMmdebstrapArguments(
       ? []
       : [`--setup-hook=upload ${preferences} /etc/apt/preferences.d/backports`]),
     ...excluded.map((path) => `--dpkgopt=path-exclude=${path}`),
-    // Skips syncs, because the store is a cache and an unfinished tree is discarded.
+    // Makes dpkg skip syncs to the disk, because an unfinished tree is discarded.
     "--dpkgopt=force-unsafe-io",
     `--include=${packages.join(",")}`,
     ...[suite, folder, ...mirrors],
@@ -90,8 +90,8 @@ async function writeAptFiles(folder: string, preferences: string | undefined): P
 }
 
 /**
- * Runs mmdebstrap. Returns "no backports" if it failed because the mirror has no backports. Throws
- * on any other failure.
+ * Runs mmdebstrap. Returns "no backports" if the mirror has no backports, and throws on any other
+ * failure.
  */
 async function bootstrap(
   tree: DebianTreeOptions,
@@ -122,9 +122,8 @@ async function bootstrap(
 }
 
 /**
- * Fills a folder with a minimal Debian and the packages, from the mirrors of the host's own apt.
- * Mirrors delete the backports of an old release. In this case, the release's own packages are
- * used.
+ * Fills a folder with a minimal Debian and the packages, from the mirrors of the host's own apt. If
+ * the mirror no longer has backports for the release, uses the release's own packages.
  */
 export async function buildDebianTree(tree: DebianTreeOptions): Promise<void> {
   const beat = startHeartbeat(tree.step);

@@ -28,8 +28,8 @@ async function readSettings(root: string): Promise<Record<string, number>> {
 }
 
 /**
- * Folder shared by the labs of this host. `before` has the original values, `labs` has an entry for
- * each lab that needs the settings.
+ * Location of the records that all labs of this host share. In `folder`, the file `before` has the
+ * original values, and the folder `labs` has a file for each lab that needs the settings.
  */
 export interface SharedKernelSettings {
   readonly folder: string;
@@ -69,7 +69,7 @@ export async function restoreKernelSettings(shared: SharedKernelSettings): Promi
   await rm(join(labs, lab), { force: true });
   if (existsSync(labs) && (await readdir(labs)).length > 0) return;
   const text = existsSync(before) ? await readFile(before, "utf8") : "";
-  // Restores the oldest value last, because it is the value before any lab.
+  // Writes the lines in reverse order: the first line of a setting has the value before any lab.
   for (const line of text.split("\n").reverse()) {
     const [key = "", value = ""] = line.split(" ");
     if (key in requiredKernelSettings) await writeFile(join(root, key), value);

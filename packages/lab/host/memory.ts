@@ -8,7 +8,7 @@ import { getContainerPid } from "./container.js";
  * /proc/<pid>/cgroup.
  */
 export function parseMemoryCgroups(text: string): string[] {
-  // systemd runs in init.scope; the group above it contains all processes.
+  // init.scope contains only systemd. Its parent group contains all processes.
   const above = (path: string) => path.replace(/\/init\.scope$/, "");
   return text.split("\n").flatMap((line) => {
     const [, controllers = "", path = ""] = line.split(":");
@@ -20,7 +20,7 @@ export function parseMemoryCgroups(text: string): string[] {
 
 /**
  * Returns the resident memory in MiB, without page cache, from a group's memory.stat. Returns
- * undefined if the file does not contain it.
+ * undefined if the text has no such value.
  */
 export function parseResidentMemory(stat: string): number | undefined {
   const bytes = /^(?:total_rss|anon) (\d+)$/m.exec(stat)?.[1];

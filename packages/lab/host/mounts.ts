@@ -11,8 +11,8 @@ export const isMounted = async (folder: string): Promise<boolean> =>
   (await listMountPoints(folder)).includes(folder);
 
 /**
- * Unmounts one mount point. Retries, because the kernel releases a killed container's files a
- * little after its last process.
+ * Unmounts one mount point. Retries, because the kernel releases the files of a killed container
+ * with a delay.
  */
 export const unmount = (point: string): Promise<void> =>
   removeWithRetries({

@@ -6,7 +6,7 @@ export type CommandWithArguments = readonly [string, ...string[]];
 
 /**
  * Returns commands that create namespace, veth pairs and addresses. The namespace is always new,
- * because an old namespace keeps ebtables chains with which Neutron's agent fails permanently.
+ * because Neutron's agent fails with the ebtables chains of an old namespace.
  */
 export function listLinkCommands(settings: LabSettings): CommandWithArguments[] {
   const { name, devices, management, external, services, mtu } = settings;
@@ -145,7 +145,7 @@ export function isOverlapping(one: string, other: string): boolean {
   );
 }
 
-/** Returns a sentence for every use of an address in one of the lab's networks. */
+/** Returns a sentence for each used range that overlaps with one of the lab's networks. */
 export function findCollisions(settings: LabSettings, used: readonly UsedAddresses[]): string[] {
   const networks = [
     { setting: "STACKADM_LAB_MANAGEMENT", cidr: settings.management.cidr },

@@ -23,7 +23,7 @@ export const hostCommands = {
 /** Folders of Debian's commands for root, which are not on every user's PATH. */
 const systemFolders = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/** Returns the search path of the lab's commands. */
+/** Returns the PATH with which the lab searches for commands on the host. */
 export const getHostPath = (path = process.env["PATH"] ?? ""): string =>
   [path, ...systemFolders].join(delimiter);
 
@@ -84,8 +84,8 @@ const publicSources = (suite: string): AptSource[] => {
 
 /**
  * Returns one-line sources for `suite`, its updates and its security suite. Uses the mirrors of the
- * host's own apt. Uses Debian's public mirrors if the host has no mirror for the suite, because it
- * runs another release. Backports come from the suite's mirror.
+ * host's apt. If apt has no mirror for the suite (another release), uses Debian's public mirrors.
+ * Backports come from the suite's mirror.
  */
 export function renderAptSourceLines(
   hostSources: readonly AptSource[],

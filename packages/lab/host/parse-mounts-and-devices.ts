@@ -53,7 +53,7 @@ export function parseLoops(json: string): LoopDevice[] {
 }
 
 /**
- * Returns the paths of the subvolumes below the top of their btrfs, from `btrfs subvolume list
+ * Returns the paths of all subvolumes of a btrfs, from the output of `btrfs subvolume list
  * <mount>`.
  */
 export function parseSubvolumes(text: string): string[] {
@@ -63,7 +63,7 @@ export function parseSubvolumes(text: string): string[] {
     .filter((path) => path !== undefined);
 }
 
-/** Returns "major:minor" of a stat's `dev`, as the kernel prints it. */
+/** Formats a `dev` number of stat as "major:minor", like the kernel. */
 export function formatDeviceNumber(dev: number | bigint): string {
   const number = BigInt(dev);
   const major = ((number >> 8n) & 0xfffn) | ((number >> 32n) & ~0xfffn);

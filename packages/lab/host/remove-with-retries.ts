@@ -5,12 +5,13 @@ import { Failure } from "../../../base/failures/failure.js";
 export interface RemovableResource {
   /** Name that can begin a sentence: "The interface labmgmt". */
   readonly name: string;
-  /** Reports whether the part exists. Another process may have removed it. */
+  /** Reports whether the part exists. Another process may have removed the part. */
   readonly isThere: () => boolean | Promise<boolean>;
   /** Tries once to remove the part. */
   readonly remove: () => Promise<unknown>;
   /**
-   * Returns the obstacle to the removal, if it can be known. @default the error of the last attempt
+   * Returns the reason why the part cannot be removed, if it is known. @default the error of the
+   * last attempt
    */
   readonly kept?: () => Promise<string | undefined>;
   /** Hint for the user if the removal fails. @default a general sentence */
@@ -21,10 +22,9 @@ export interface RemovableResource {
 const pause = 200;
 
 /**
- * Removes a part of the lab. Processes and the kernel release resources with a delay, and each tool
- * reports this in its own way and in the host's language. So any failure is retried while the part
- * exists, for `boundMs`. Then throws a Failure with the name of the part and the obstacle to its
- * removal.
+ * Removes a part of the lab. Retries after any error for `boundMs`, because processes and the
+ * kernel release resources with a delay. The error messages differ between tools and languages, so
+ * all errors are treated alike. At the end, throws a Failure with the part's name and the reason.
  */
 export async function removeWithRetries(what: RemovableResource, boundMs = 20_000): Promise<void> {
   const deadline = Date.now() + boundMs;

@@ -18,7 +18,8 @@ export interface HostFacts {
   /** Free disk space below the cache folder in GiB. */
   readonly disk: number;
   /**
-   * Error when a namespace with the links that the cloud needs was created. Undefined if it worked.
+   * Error of the attempt to create the network links that the cloud needs. Undefined if the attempt
+   * succeeded.
    */
   readonly links?: string;
 }
@@ -80,7 +81,7 @@ export async function readHost(paths: ProbePaths): Promise<HostFacts> {
   const text = (file: string) => readFile(file, "utf8").catch(() => "");
   const root = process.getuid?.() === 0;
   if (root && !(await text("/proc/filesystems")).includes("btrfs")) {
-    // Ignores the error if the kernel has no modules: `listMissingRequirements` reports it later.
+    // Ignores errors of modprobe. `listMissingRequirements` reports later that btrfs is missing.
     await run("modprobe", ["btrfs"], { accept: [0, 1] }).catch(() => undefined);
   }
   const disk = await statfs(paths.cache);

@@ -5,15 +5,16 @@ import { Failure } from "../../../base/failures/failure.js";
 export interface LinuxNamespaceOptions {
   readonly onLine?: (line: string) => void;
   /**
-   * Signal that kills the command with all of its processes. The call then waits until they end.
+   * Signal that kills the command with all of its processes. The call waits for the end of the
+   * processes.
    */
   readonly signal?: AbortSignal;
 }
 
 /**
  * Returns arguments that run a command in separate process and mount namespaces. When the command
- * or this process ends, no process and no mount of the command remains. For commands that may
- * survive SIGTERM, like mmdebstrap.
+ * or this process ends, the kernel kills all processes of the command and removes its mounts.
+ * Needed for commands that may survive SIGTERM, like mmdebstrap.
  */
 export const getUnshareArguments = (command: string, args: readonly string[]): string[] => [
   ...["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"],

@@ -68,8 +68,8 @@ const sharedBy = (
 ): SharedKernelSettings => ({ folder, lab, root });
 
 /**
- * Creates namespace, veth pairs and packet filter rules. Records which settings of the host were
- * raised, for `tearDownNetwork`, in the folder `kernelSettings`.
+ * Creates namespace, veth pairs and packet filter rules. Raises kernel settings, and records their
+ * original values in the folder `kernelSettings` for `tearDownNetwork`.
  */
 export async function setUpNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
   await raiseKernelSettings(sharedBy(settings, paths));
@@ -106,8 +106,8 @@ export const removeNetworkNamespace = (
   });
 
 /**
- * Unmounts the folder of the namespaces. `ip netns` mounts it on itself at the first use and does
- * not unmount it.
+ * Unmounts the folder of the network namespaces, if it is empty. `ip netns add` mounts the folder
+ * on itself and never unmounts it.
  */
 async function unmountNamespaceFolder(folder: string): Promise<void> {
   if (!existsSync(folder) || (await readdir(folder)).length > 0) return;
@@ -115,8 +115,7 @@ async function unmountNamespaceFolder(folder: string): Promise<void> {
 }
 
 /**
- * Removes namespace, veth pairs and rules, as far as they exist, and restores the host's kernel
- * settings.
+ * Removes namespace, veth pairs and rules, if they exist, and restores the host's kernel settings.
  */
 export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
   for (const device of Object.values(settings.devices)) {
@@ -132,10 +131,7 @@ export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths)
   await restoreKernelSettings(sharedBy(settings, paths));
 }
 
-/**
- * Returns the names of the remaining parts of the lab's network. `lab status` uses them, and the
- * check that `lab down` left nothing.
- */
+/** Returns the names of the parts of the lab's network that are on the host. */
 export async function listNetworkRemains(
   settings: LabSettings,
   paths: Pick<LabPaths, "namespaces" | "interfaces">,

@@ -17,14 +17,14 @@ import { removeWithRetries } from "./remove-with-retries.js";
 const size = 80 * 2 ** 30;
 
 /**
- * Mount options. Without barriers, writes wait only for the host's memory, so databases and etcd,
- * which sync all the time, do not wait for the disk. A crash of the host may damage the store;
- * `openStore` checks for it.
+ * Mount options. With `nobarrier`, a sync does not wait for the disk, because databases and etcd
+ * sync often. A crash of the host may damage the store, so `openStore` checks the store.
  */
 const options = "loop,noatime,discard=async,nobarrier";
 
 /**
- * File with the ID of the host's boot. A copy of it is kept next to the store while it is mounted.
+ * File with the host's boot ID. While the store is mounted, a copy of this file is next to the
+ * store.
  */
 const bootFile = "/proc/sys/kernel/random/boot_id";
 const mark = (paths: LabPaths) => `${paths.storeFile}.boot`;
@@ -34,8 +34,8 @@ export const hasHostCrashed = (marked: string | undefined, boot: string): boolea
   marked !== undefined && marked.trim() !== boot.trim();
 
 /**
- * Mounts the store. Creates the store if it does not exist. Recreates it if a crash of the host
- * damaged it, because it contains only caches.
+ * Mounts the store. Creates the store if it does not exist. Recreates a store that a crash of the
+ * host has damaged: the store contains only caches.
  */
 export async function openStore(paths: LabPaths): Promise<void> {
   await mkdir(paths.store, { recursive: true, mode: 0o700 });
@@ -66,8 +66,7 @@ async function isSound(file: string): Promise<boolean> {
 const mountedStore = z.object({ store: z.string(), storeFile: z.string() });
 
 /**
- * Returns the paths of the store that this lab left mounted when it ran with another cache folder.
- * Returns undefined if there is none.
+ * Returns the paths of the store that this lab has mounted from another cache folder, or undefined.
  */
 export async function findStrayStore(paths: LabPaths): Promise<LabPaths | undefined> {
   const text = await readFile(paths.mounted, "utf8").catch(() => undefined);
@@ -76,7 +75,7 @@ export async function findStrayStore(paths: LabPaths): Promise<LabPaths | undefi
   return found.store === paths.store ? undefined : { ...paths, ...found };
 }
 
-/** Writes the store's file from the host's memory to the disk, if the file exists. */
+/** Syncs the store's file to the disk, if the file exists. */
 export async function flushStore(paths: LabPaths): Promise<void> {
   if (!existsSync(paths.storeFile)) return;
   const handle = await open(paths.storeFile, "r+");
@@ -149,8 +148,8 @@ export const listTopSubvolumes = async (paths: LabPaths): Promise<string[]> => {
 };
 
 /**
- * Releases loop devices whose file is in a subvolume. They belong to volumes that were never
- * detached from their servers.
+ * Detaches loop devices whose file is in a subvolume. Such loop devices belong to volumes that were
+ * never detached from their servers.
  */
 export async function releaseLoopDevices(subvolume: string): Promise<void> {
   for (const name of await listLoopDevices(subvolume)) {

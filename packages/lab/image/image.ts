@@ -23,20 +23,18 @@ const cloudInitConfiguration = join(__dirname, "99-lab.cfg");
 const release: DebianRelease = { suite: debianSuite, version: "12" };
 
 /**
- * Dependencies of the packages of Kubernetes and containerd, and gnupg, which `prepare` would
- * install. In the image, they save every server the download. The published image has none of these
- * packages. Tests on emulated machines show that the program installs the packages that it needs.
+ * Packages that `prepare` would install: gnupg, and dependencies of Kubernetes and containerd. The
+ * image contains these packages, so that servers do not download them. Debian's published image
+ * does not. Tests on emulated machines show that the program installs the packages that it needs.
  */
 const additions: readonly string[] = [
   ..."conntrack socat ethtool ebtables iptables runc gnupg".split(" "),
 ];
 
 /**
- * Packages of the server image. No unit has to be masked, because units that cannot work in a
- * container do not start there: systemd-udevd needs a writable /sys, systemd-timesyncd and
- * fstrim.timer start only outside containers. apt's timers run as on the machines of a cloud. Each
- * server adds a random delay, up to 12 h for the lists and up to 1 h for the upgrades, so they do
- * not all start at once.
+ * Packages of the server image. Units that cannot work in a container do not start there, so no
+ * unit is masked: systemd-udevd needs a writable /sys, and systemd-timesyncd and fstrim.timer check
+ * for a container. apt's timers run, with a random delay on each server.
  */
 export const serverImagePackages: readonly string[] = [...stockPackages, ...additions];
 
@@ -46,8 +44,8 @@ const files = (): Readonly<Record<string, ImageFile>> => ({
 });
 
 /**
- * Revision of the steps in this file. Change: raise it when the steps produce a different image
- * from the same inputs.
+ * Revision of the steps in this file. Increase the number when changed steps build a different
+ * image from the same inputs.
  */
 const revision = 4;
 
@@ -58,7 +56,7 @@ export const computeServerImageKey = (paths: Pick<LabPaths, "front">): string =>
   );
 
 /**
- * Builds the server image, a compressed tar archive, and deletes earlier ones. The store must be
+ * Builds the server image, a compressed tar archive, and deletes older images. The store must be
  * open.
  */
 export async function buildServerImage(

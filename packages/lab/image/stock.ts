@@ -16,8 +16,8 @@ export const stockPackages: readonly string[] = [
 ];
 
 /**
- * Units that are enabled in the published image. Their packages do not enable them when they are
- * installed without a running systemd.
+ * Units that are enabled in the published image. The installation of their packages does not enable
+ * these units if systemd does not run.
  */
 export const stockUnits: readonly string[] = [
   "systemd-networkd",
@@ -35,8 +35,8 @@ const source = (uri: string, suites: string): string =>
   ].join("\n");
 
 /**
- * Network configuration: DHCP on every card. If cloud-init configures the network, this
- * configuration is added to it.
+ * Netplan configuration: DHCP on every network card. netplan adds the configuration that cloud-init
+ * writes.
  */
 const network = `network:
     version: 2
@@ -56,8 +56,8 @@ const network = `network:
 `;
 
 /**
- * Setting that makes cloud-init write the mirror lists named in apt's sources, instead of a second
- * list of sources.
+ * Settings of cloud-init in the published image. cloud-init writes mirrors to the mirror lists that
+ * apt's sources name, not to a second list of sources.
  */
 const cloudInit = "apt:\n  generate_mirrorlists: true\nmanage_etc_hosts: true\n";
 
@@ -72,7 +72,7 @@ export interface ImageFile {
  * published image. In the lab, the front answers for the mirrors.
  */
 export const getStockFiles = ({ suite }: DebianRelease): Readonly<Record<string, ImageFile>> => ({
-  // The file is empty, so that the first boot writes it.
+  // The file is empty, so that the first boot creates the ID.
   "etc/machine-id": { content: "" },
   "etc/default/locale": { content: "LANG=C.UTF-8\n" },
   "etc/netplan/90-default.yaml": { content: network, mode: 0o600 },

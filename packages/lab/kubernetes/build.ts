@@ -69,7 +69,7 @@ export async function ensureKubernetesSite(
   );
 }
 
-/** Returns the folder of everything that is built. */
+/** Returns the cache folder of the Kubernetes builds. */
 export const getBuildCacheFolder = (): string => getCachePath("lab", "kubernetes");
 
 /** Runs `work` while no other process builds. */
@@ -122,7 +122,7 @@ function aptPathOf(release: KubernetesRelease): string {
   return `v${release.minor}/deb`;
 }
 
-/** Returns the site if it is complete and matches the current tables. */
+/** Returns the site if it is complete and matches the current catalog. */
 function readySite(
   release: KubernetesRelease,
   cache: string,
@@ -139,7 +139,7 @@ function readySite(
   return needed.every((path) => existsSync(path)) ? facts : undefined;
 }
 
-/** Returns the images if all of them are stored and match the current tables. */
+/** Returns the images if all of them are stored and match the current catalog. */
 function readyImages(
   release: KubernetesRelease,
   site: string,
@@ -152,7 +152,7 @@ function readyImages(
 }
 
 /**
- * Returns the repositories' folder in a site. It contains the paths of pkgs.k8s.io and
+ * Returns the folder of the repositories in a site, with the paths of pkgs.k8s.io and
  * download.docker.com.
  */
 const repositoriesIn = (site: string): string => join(site, "packages");

@@ -5,8 +5,8 @@ export interface Heartbeat extends Pick<Step, "update"> {
 }
 
 /**
- * Passes updates on. If no update came for `quietMs` (default 15 s), repeats the last update with
- * its age, because a linker prints nothing for a long time.
+ * Passes updates on to the step. If no update came for `quietMs` (default 15 s), repeats the last
+ * update with its age. For example, a linker prints nothing for a long time.
  */
 export function startHeartbeat(step: Pick<Step, "update">, quietMs = 15_000): Heartbeat {
   let last = "working";

@@ -28,16 +28,16 @@ import { hasAllImages, writeImages } from "./site/site-images.js";
 
 type Options = Pick<KubernetesSiteOptions, "progress" | "mirror" | "signal">;
 
-/** Manifests of an extra. A map from the name of the deployed program to its manifest. */
+/** Manifests of an optional add-on. A map from the name of the deployed program to its manifest. */
 export type OptionalAddonManifests = Readonly<Record<string, PinnedManifest>>;
 
 const keyOf = ({ components, images }: OptionalAddon): string =>
   computeDigest(JSON.stringify([components.map(computeComponentKey), images, debianLayerPackages]));
 
 /**
- * Adds an extra's images to the registry that all labs of this host read, and returns its
- * manifests. The first call mirrors or builds the images; later calls use the cache. An interrupted
- * call can be repeated.
+ * Adds the images of an optional add-on to the registry of all labs on this host. Returns the
+ * manifests of the add-on. The first call mirrors or builds the images; later calls use the cache.
+ * An interrupted call can be repeated.
  */
 export async function ensureOptionalAddon(
   name: OptionalAddonName,
@@ -67,8 +67,8 @@ export async function ensureOptionalAddon(
 }
 
 /**
- * Returns the components of the images that are built. Returns components that only provide
- * manifests without their programs, so that nothing is compiled.
+ * Returns the components that must be built. A component that is needed only for its manifests has
+ * no programs in the result, so that nothing is compiled.
  */
 function componentsLeft(
   { components, manifests }: OptionalAddon,

@@ -12,7 +12,7 @@ import type { LabPaths } from "../settings.js";
 import type { RunningLabRecord } from "../state.js";
 import { ensureMachineImages, imageCommands, type MachineImage } from "./build.js";
 
-/** Name of the extra. */
+/** Name of the emulated machines in `lab add`. */
 export const machinesExtraName = "emulated-machines";
 
 export interface AddMachineImagesOptions {
@@ -27,7 +27,7 @@ export interface AddMachineImagesOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Adds images of virtual machines to the running lab. The first call builds them. */
+/** Adds images of virtual machines to the running lab. The first call builds the images. */
 export async function addMachineImages(adding: AddMachineImagesOptions): Promise<void> {
   const { paths, root, trusted, state, progress, signal } = adding;
   if (state === undefined)
@@ -43,7 +43,7 @@ export async function addMachineImages(adding: AddMachineImagesOptions): Promise
   });
 }
 
-/** Refuses a lab without qemu, which was started from an old golden cloud. */
+/** Throws a Failure if the running lab has no qemu, because its golden cloud is too old. */
 async function requireQemu(cloud: string): Promise<void> {
   const test = ["test", "-x", "/usr/bin/qemu-system-x86_64"];
   const { code } = await runInContainer(cloud, test, { accept: [0, 1] });
@@ -56,7 +56,9 @@ async function requireQemu(cloud: string): Promise<void> {
 }
 
 const script = readFileSync(join(__dirname, "upload_images.py"), "utf8");
-/** Folder of the images in the cloud. On the host, it is below the running cloud's root. */
+/**
+ * Folder of the images in the cloud. On the host, this folder is below the running cloud's root.
+ */
 const folder = "/srv/lab/machines";
 
 /** Adds the images that Glance does not have. */

@@ -28,8 +28,8 @@ export const imageCommands = {
 } as const;
 
 /**
- * Revision of the steps in this file. Change: raise it when the steps produce a different image
- * from the same inputs.
+ * Revision of the steps in this file. Increase the number when changed steps build a different
+ * image from the same inputs.
  */
 const revision = 1;
 
@@ -74,7 +74,7 @@ export interface MachineImageBuildOptions {
 }
 
 /**
- * Returns the images of all releases. The first call builds them, later calls use the cache.
+ * Returns the images of all releases. The first call builds the images, later calls use the cache.
  * Deletes images with other keys.
  */
 export async function ensureMachineImages(
@@ -126,8 +126,8 @@ async function buildImage(
 }
 
 /**
- * Copies kernel and initrd next to the disk, under names without a version. The tree keeps its
- * copies too, because they belong to packages.
+ * Copies kernel and initrd next to the disk, under names without a version. The originals are kept
+ * in the tree, because they belong to packages.
  */
 async function moveKernel(tree: string, target: string): Promise<void> {
   const boot = join(tree, "boot");

@@ -2,7 +2,7 @@
 
 Reads a JSON list of {name, key, version, commandLine, folder} from the environment (IMAGES).
     missing: prints the names of the images that Glance does not have
-    offer: creates them; the image with the name comes last, so that it is complete
+    offer: creates these images; the disk image comes after its kernel and initrd
 """
 import json
 import os

@@ -11,7 +11,7 @@ export const getBarbicanConf = (inputs: CloudInputs): Ini => ({
   DEFAULT: {
     ...getCommonDefaults(inputs),
     sql_connection: getDatabaseOptions(inputs, "barbican").connection,
-    // References to secrets begin with the address of the client's request.
+    // An empty value: Barbican builds secret references with the address in the request.
     host_href: "",
   },
   secretstore: { enabled_secretstore_plugins: "store_crypto" },

@@ -17,7 +17,7 @@ const backend = (zone: AvailabilityZone, zones: readonly AvailabilityZone[]) => 
   volume_backend_name: "lab",
   backend_availability_zone: zone.name,
   lab_volume_dir: `/srv/lab/volumes/${zone.name}`,
-  // All backends share one disk. Each backend reports its share of the disk.
+  // Number of backends that share the disk. Each backend reports an equal part of the capacity.
   lab_backends: zones.length,
 });
 
@@ -42,8 +42,8 @@ export const getCinderConf = (inputs: CloudInputs): Ini => {
       state_path: "/srv/lab/cinder",
     },
     database: getDatabaseOptions(inputs, "cinder"),
-    // Uses the public interface. With the default (internal), Nova is not told that an attached
-    // volume grows.
+    // With the default interface (internal), Cinder does not tell Nova that an attached volume has
+    // grown.
     nova: { interface: "public", ...getServiceCredentials(inputs) },
     oslo_concurrency: getConcurrencyOptions("cinder"),
     ...proxyHeadersSection,
@@ -53,8 +53,8 @@ export const getCinderConf = (inputs: CloudInputs): Ini => {
 };
 
 /**
- * Names of the lab's driver: its own name and `amphora`, which real clouds have and clients use by
- * default. The first boot replaces Octavia's amphora driver by the lab's driver.
+ * Provider names of Octavia with their descriptions. Both names select the lab's driver. Clients
+ * use `amphora` by default, and first-boot.sh registers the lab's driver under this name.
  */
 const octaviaDrivers =
   "amphora:the driver of the lab under the usual name; there are no amphorae,lab:network namespaces with haproxy";

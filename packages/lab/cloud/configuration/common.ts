@@ -37,7 +37,7 @@ export const catalogApiPorts = [
   ...[managementPorts.volume, managementPorts.loadBalancer, managementPorts.secrets],
 ] as const;
 
-/** Protocol of an API's address. */
+/** URL scheme of an API. */
 export type ApiTransport = "http" | "https";
 
 /** Returns the port at which nginx terminates TLS for the API on `port`. */
@@ -51,9 +51,8 @@ export const getApiUrl = (
   `${transport}://${management.cloud}:${transport === "https" ? getTlsPort(port) : port}${path}`;
 
 /**
- * Returns the region of the catalog in which all addresses have this transport. Each transport
- * needs its own region, because a client selects addresses by the region in its settings. The
- * services name their own region and so use plain HTTP.
+ * Returns the catalog region whose addresses all use this transport. Clients choose a transport by
+ * the region in their settings. OpenStack services use the region with plain HTTP.
  */
 export const getRegion = ({ region }: LabSettings, transport: ApiTransport): string =>
   transport === "https" ? `${region}-tls` : region;
@@ -82,9 +81,9 @@ export const getServiceCredentials = ({ settings, secrets }: CloudInputs) => ({
 });
 
 /**
- * Returns the settings with which a service checks its callers' tokens.
+ * Returns the section `keystone_authtoken`, with which a service validates the tokens in requests.
  *
- * @param type type of the service in the catalog, which selects its access rules
+ * @param type service type in the catalog, needed to check the access rules of a token
  */
 export const getAuthtokenOptions = (inputs: CloudInputs, type: string) => ({
   ...getServiceCredentials(inputs),
@@ -96,7 +95,7 @@ export const getAuthtokenOptions = (inputs: CloudInputs, type: string) => ({
 });
 
 /**
- * Returns the first settings in [DEFAULT] of every service on the message bus. Logs go to the
+ * Returns the [DEFAULT] settings that all services on the message bus share. Logs go to the
  * journal.
  */
 export const getCommonDefaults = ({ secrets }: CloudInputs) => ({
@@ -107,8 +106,8 @@ export const getCommonDefaults = ({ secrets }: CloudInputs) => ({
 });
 
 /**
- * Setting that makes services answer with the address in the client's request, also through nginx.
- * Clients follow these addresses.
+ * Setting that makes services read the X-Forwarded-Proto header of nginx. Otherwise links in their
+ * answers to HTTPS requests would begin with `http:`.
  */
 export const proxyHeadersSection = { oslo_middleware: { enable_proxy_headers_parsing: true } };
 

@@ -23,7 +23,7 @@ export const getKeystoneConf = (inputs: CloudInputs): Ini => ({
 export const getGlanceConf = (inputs: CloudInputs): Ini => ({
   DEFAULT: {
     ...getCommonDefaults(inputs),
-    // Serves requests in the main process, without a parent that only watches it.
+    // The main process serves requests itself and starts no worker processes.
     workers: 0,
     bind_host: inputs.settings.management.cloud,
     enabled_backends: "file:file",

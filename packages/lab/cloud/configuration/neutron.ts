@@ -10,12 +10,12 @@ import {
   type CloudInputs,
 } from "./common.js";
 
-/** File that dnsmasq reads in addition to its arguments. */
+/** Configuration file of dnsmasq with the names of the hosts for which the lab's front answers. */
 export const frontNamesFile = "/etc/neutron/dnsmasq-front.conf";
 
 /**
- * Physical network names in Neutron's configuration. Keys: the fields of {@link LabSettings} that
- * describe the external networks.
+ * Names of the physical networks in Neutron. The keys are the fields of {@link LabSettings} that
+ * describe these networks.
  */
 export const physicalNetworks = { external: "ext", services: "svc" } as const;
 
@@ -40,7 +40,7 @@ export const getNeutronConf = (inputs: CloudInputs): Ini => ({
     notify_nova_on_port_data_changes: true,
     dhcp_agents_per_network: 1,
   },
-  // Debian's Neutron marks the Linux bridge driver as experimental and refuses it otherwise.
+  // Debian's Neutron refuses the experimental Linux bridge driver without this setting.
   experimental: { linuxbridge: true },
   database: getDatabaseOptions(inputs, "neutron"),
   nova: getServiceCredentials(inputs),
@@ -76,9 +76,9 @@ export const getDhcpAgentConf = (): Ini => ({
   DEFAULT: {
     interface_driver: "linuxbridge",
     enable_isolated_metadata: true,
-    // dnsmasq answers the servers' DNS requests from the cloud's own resolvers.
+    // dnsmasq forwards the servers' DNS requests to the name servers in the cloud's resolv.conf.
     dnsmasq_local_resolv: true,
-    // File with the names of the front's hosts, for which dnsmasq returns the front's address.
+    // With this file, dnsmasq resolves the names of the front's hosts to the front's address.
     dnsmasq_config_file: frontNamesFile,
   },
 });

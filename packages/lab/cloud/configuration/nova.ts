@@ -17,7 +17,8 @@ const defaults = (inputs: CloudInputs) => {
     ...getCommonDefaults(inputs),
     my_ip: address,
     host: inputs.settings.hostname,
-    // Nova loads drivers only below nova.virt, where nova_compute.py registers the lab's driver.
+    // Nova loads drivers only from the package nova.virt. nova_compute.py registers this driver
+    // there.
     compute_driver: "lab.LabDriver",
     state_path: "/srv/lab/nova",
     instances_path: "/srv/lab/nova/instances",
@@ -27,8 +28,8 @@ const defaults = (inputs: CloudInputs) => {
     metadata_listen: address,
     metadata_workers: 1,
     resume_guests_state_on_host_boot: true,
-    // Disables Nova's check, which would stop servers that it reads between two states. The lab's
-    // driver reports within a second each server that switches itself off.
+    // Disables Nova's periodic check of power states. The check would stop servers that are just
+    // changing their state. The lab's driver itself reports each server that powers off.
     sync_power_state_interval: -1,
     allow_resize_to_same_host: true,
     cpu_allocation_ratio: 16,
@@ -51,8 +52,7 @@ export const getNovaConf = (inputs: CloudInputs): Ini => {
     api: { auth_strategy: "keystone" },
     vnc: { enabled: false },
     glance: { api_servers: `http://${settings.management.cloud}:${managementPorts.image}` },
-    // Region in which Nova checks, with the client's token, whether a project exists. By default,
-    // Nova would use the client's region.
+    // Region of the Keystone API that Nova calls to check whether a project exists.
     keystone: { region_name: settings.region },
     placement: login,
     neutron: {
@@ -65,7 +65,7 @@ export const getNovaConf = (inputs: CloudInputs): Ini => {
     oslo_concurrency: getConcurrencyOptions("nova"),
     ...proxyHeadersSection,
     upgrade_levels: { compute: "auto" },
-    // Settings of the lab's driver. All compute hosts share this machine and its only Neutron
+    // Settings of the lab's Nova driver. All compute hosts run on one machine with one Neutron
     // agent.
     lab: { network_host: settings.hostname, hosts: settings.zones.length },
     keystone_authtoken: getAuthtokenOptions(inputs, "compute"),

@@ -1,7 +1,7 @@
 """A lock between processes and between the green threads of one process.
 
-flock() must not block. In nova-compute it would stop all green threads, including the holder of
-the lock.
+The lock uses a non-blocking flock() and retries. In nova-compute, a blocking call would stop all
+green threads, including the thread that holds the lock.
 """
 import contextlib
 import fcntl
@@ -30,7 +30,7 @@ def hold_lock(path, timeout=600):
 
 
 def try_lock(descriptor):
-    """Try to take the lock. Return whether it was free."""
+    """Try to take the lock. Return whether the lock was free."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -12,7 +12,7 @@ SETTINGS = '/proc/sys/net/ipv6/conf/'
 
 
 def get_tap_name(port_id):
-    """Return the name of a port's host end. The linuxbridge agent finds the port by this name."""
+    """Return the name of a port's host device. The linuxbridge agent searches for this name."""
     return 'tap' + port_id[:11]
 
 
@@ -30,9 +30,9 @@ def remove_namespace(name):
 
 
 def apply_forwarding_rules(name, rules, gone):
-    """Forward packets by nftables rules, and end the flows of (port, address) pairs without a rule.
+    """Load nftables rules for forwarding. Delete the flows of the (port, address) pairs in gone.
 
-    If a flow is not ended, the kernel keeps its member.
+    Otherwise the kernel would send packets of existing flows to their old members.
     """
     run('ip', 'netns', 'exec', name, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1')
     run('ip', 'netns', 'exec', name, 'nft', '-f', rules)
@@ -42,7 +42,10 @@ def apply_forwarding_rules(name, rules, gone):
 
 
 def ensure_bridge(name):
-    """Create a bridge as the linuxbridge agent does, which may create it at the same time."""
+    """Create a bridge with the same settings as the linuxbridge agent.
+
+    The agent may create the bridge at the same time.
+    """
     if not os.path.exists(LINKS + name):
         if not succeeds('ip', 'link', 'add', name, 'type', 'bridge', 'forward_delay', 0):
             if not os.path.exists(LINKS + name):
@@ -52,8 +55,10 @@ def ensure_bridge(name):
 
 
 def disable_link_ipv6(device):
-    """Disable IPv6 for the cloud itself on a tenant's link. Otherwise it would accept router
-    advertisements."""
+    """Disable IPv6 on the cloud's own device in a tenant network.
+
+    Otherwise the cloud's kernel would accept router advertisements from the tenant network.
+    """
     setting = os.path.join(SETTINGS, device, 'disable_ipv6')
     if os.path.exists(setting):
         with open(setting, 'w', encoding='ascii') as file:
@@ -61,16 +66,16 @@ def disable_link_ipv6(device):
 
 
 def get_port_address(port, subnet_id=None):
-    """Return a port's address in a subnet. IPv6 ports may have several addresses in any order."""
+    """Return a port's fixed IP in a subnet, or the port's first fixed IP."""
     addresses = port['fixed_ips']
     return next((one for one in addresses if one['subnet_id'] == subnet_id), addresses[0])
 
 
 def plug(port, namespace, device, bridge=None):
-    """Connect a namespace to a port: tap on the host, `device` in the namespace.
+    """Connect a namespace to a port by a veth pair: a tap on the host, `device` in the namespace.
 
-    port: {'id', 'mac', 'mtu'}. The linuxbridge agent adds taps to its bridges, except the taps
-    of ports that belong to compute. For these, the caller passes the bridge.
+    port: {'id', 'mac', 'mtu'}. bridge: only for the ports of servers. The linuxbridge agent adds
+    all other taps to its bridges itself.
     """
     tap = get_tap_name(port['id'])
     if os.path.exists(LINKS + tap) and not has_device(namespace, device):
@@ -87,7 +92,7 @@ def plug(port, namespace, device, bridge=None):
 
 
 def plug_tap(port, bridge):
-    """Connect a virtual machine to a port. Create qemu's device in Neutron's bridge."""
+    """Connect a virtual machine to a port. Create the tap for qemu and add it to the bridge."""
     tap = get_tap_name(port['id'])
     if not os.path.exists(LINKS + tap):
         run('ip', 'tuntap', 'add', 'dev', tap, 'mode', 'tap')
@@ -99,18 +104,16 @@ def plug_tap(port, bridge):
 
 
 def has_device(namespace, device):
-    """Return whether the namespace has a device of this name."""
     return succeeds('ip', '-n', namespace, 'link', 'show', 'dev', device)
 
 
 def unplug(port_id):
-    """Remove both ends of a port."""
+    """Remove the device of a port on the host, and with it the other end of a veth pair."""
     if os.path.exists(LINKS + get_tap_name(port_id)):
         run('ip', 'link', 'del', get_tap_name(port_id), ok=ANY_STATUS)
 
 
 def list_device_names(namespace):
-    """Return the names of the namespace's devices."""
     lines = run('ip', '-n', namespace, '-o', 'link').splitlines()
     return {line.split(':')[1].strip().split('@')[0] for line in lines}
 

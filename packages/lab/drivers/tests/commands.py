@@ -1,11 +1,11 @@
-"""Stubs for commands of the host. They record their calls and keep the state that a test needs."""
+"""Stubs for commands of the host, which record their calls and keep the state that a test needs."""
 import os
 from unittest import mock
 
 from tests.support import DirectoryTest
 
 PORT = {'id': '0123456789abcdef', 'mac': 'fa:16:3e:00:00:01', 'mtu': 1350}
-# `ip` whose devices and namespaces are files below $ROOT
+# stub of `ip`, whose devices and namespaces are files below $ROOT
 IP = r'''
 inside=
 if [ "$1" = -n ]; then inside="$ROOT/netns-$2"; shift 2; fi
@@ -27,7 +27,7 @@ esac
 
 
 class CommandsTest(DirectoryTest):
-    """A test with its own commands on the PATH, before the commands of the host."""
+    """A test with stub commands, which come before the host's commands on the PATH."""
 
     def setUp(self):
         super().setUp()
@@ -61,7 +61,7 @@ class CommandsTest(DirectoryTest):
 
 
 class LinksTest(CommandsTest):
-    """A test of a host whose devices and namespaces are files."""
+    """A test in which devices and namespaces of the host are files."""
 
     def setUp(self):
         super().setUp()

@@ -14,7 +14,7 @@ class DirectoryTest(unittest.TestCase):
         self.directory = directory.name
 
 
-# modules of the lab that import OpenStack's: each test imports them again, with its own stubs
+# modules of the lab that import OpenStack; each test imports these modules again with its stubs
 SERVICES = ('labdriver.block_storage.cinder', 'labdriver.compute.nova',
             'labdriver.compute.nova_compute', 'labdriver.compute.nova_operations',
             'labdriver.load_balancers.certificates', 'labdriver.load_balancers.octavia',
@@ -22,9 +22,9 @@ SERVICES = ('labdriver.block_storage.cinder', 'labdriver.compute.nova',
 
 
 def stub_modules(case, modules):
-    """Make `import name` find these modules while a test runs: {dotted name: attributes}.
+    """Make `import name` find stubs while a test runs. modules: {dotted name: attributes}.
 
-    Only for packages that hosts without OpenStack do not have.
+    Use this function only for packages that hosts without OpenStack do not have.
     """
     before = set(sys.modules)
 

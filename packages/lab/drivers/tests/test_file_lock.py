@@ -7,7 +7,7 @@ from tests.support import DirectoryTest
 
 
 def hold(path, held, release):
-    """Process that holds a lock until it is told to release it."""
+    """Hold a lock until the event `release` is set. Runs in a separate process."""
     with file_lock.hold_lock(path):
         held.set()
         release.wait(10)

@@ -1,4 +1,4 @@
-"""Links of servers and load balancers."""
+"""Network links of servers and load balancers."""
 import os
 import unittest
 

@@ -1,4 +1,4 @@
-/** File with the fields of an apt index. */
+/** File that an apt index lists. */
 export interface IndexedFile {
   readonly name: string;
   /** Size in bytes. */

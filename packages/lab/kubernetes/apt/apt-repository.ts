@@ -23,9 +23,9 @@ export interface AptRepositoryOptions {
   readonly release: KubernetesRelease;
   readonly built: ReadonlyMap<string, BuiltComponent>;
   readonly key: SigningKey;
-  /** Packages that upstream published, which are not built. A map from a name to a file. */
+  /** Packages that were mirrored from upstream, not built. A map from a name to a file. */
   readonly mirrored: ReadonlyMap<string, string>;
-  /** Folder of the repository. It is replaced as a whole when any content changes. */
+  /** Folder of the repository. The whole folder is replaced when any content changes. */
   readonly directory: string;
   readonly step: Pick<Step, "update">;
   readonly signal?: AbortSignal;
@@ -34,8 +34,8 @@ export interface AptRepositoryOptions {
 const isDockers = ({ name }: DebPackage): boolean => dockerPackages.includes(name);
 
 /**
- * Writes Kubernetes' repository in the layout of pkgs.k8s.io: flat, for one minor, with the key in
- * it. Returns false if the repository was complete and unchanged.
+ * Writes the Kubernetes repository of one minor, flat and with the public key, like pkgs.k8s.io.
+ * Returns false if the repository was complete and unchanged.
  */
 export const writeKubernetesRepository = (options: AptRepositoryOptions): Promise<boolean> =>
   writeRepository(
@@ -79,7 +79,7 @@ async function writeSuite(
   const [suite, component] = [join(root, "dists", codename), "stable"];
   const pool = `dists/${codename}/pool/${component}/amd64`;
   mkdirSync(join(root, pool), { recursive: true });
-  // All suites contain the same files.
+  // Links the files, because all suites contain the same packages.
   const own = debs.map(({ control, file }) => {
     linkSync(join(root, "..", file.name), join(root, pool, file.name));
     return { control, file: { ...file, name: `${pool}/${file.name}` } };
@@ -128,7 +128,7 @@ function repositoryKey(options: AptRepositoryOptions, packages: readonly DebPack
 /**
  * Writes a repository unless the existing repository has the same inputs.
  *
- * @param fill adds indexes; gets the packages' files, which are in the folder `part`
+ * @param fill writes the indexes for the packages' files in the folder `part`
  */
 async function writeRepository(
   options: AptRepositoryOptions,

@@ -18,7 +18,9 @@ import { getDebFileName, renderControl, type DebPackage } from "../catalog/deb-p
 /** Folder with the packages' files that are not programs. */
 export const packageAssetsFolder = join(__dirname, "../packages");
 const scripts = ["postinst", "prerm", "postrm"];
-/** Time of all files in a package in seconds, so that equal content gives an equal package. */
+/**
+ * Fixed modification time of all files, in seconds, so that equal content gives an equal package.
+ */
 const epoch = 1_767_225_600;
 
 /** Entry of a .deb file in the index Packages: control fields, name, size and digest. */

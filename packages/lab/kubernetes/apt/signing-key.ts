@@ -5,8 +5,8 @@ import { replacePrivateFile } from "../../../../base/atomic-files.js";
 import { run } from "../../../../base/run-command.js";
 
 /**
- * Key of one of the lab's apt repositories. It signs only the lab's packages and does not leave the
- * cache.
+ * Key of one of the lab's apt repositories, which signs only the lab's packages and does not leave
+ * the cache.
  */
 export interface SigningKey {
   /** Fingerprint of the key, 40 upper-case hex digits. */
@@ -14,8 +14,8 @@ export interface SigningKey {
   /** Public key, armored. */
   readonly publicKey: string;
   /**
-   * Returns an armored copy of the key whose expiry date has passed, as in upstream's repositories
-   * of ended minors.
+   * Returns an expired copy of the public key, armored. Upstream's repositories have expired keys
+   * for minors that have reached their end of life.
    */
   expired(): Promise<string>;
   /** Signs a Release file: clear-signed for InRelease, detached and armored for Release.gpg. */
@@ -24,8 +24,8 @@ export interface SigningKey {
 
 export interface SigningKeyOptions {
   /**
-   * Signs with a subkey, as Docker does. This option has an effect only when the key is created.
-   * @default the key itself signs, as with Kubernetes
+   * Whether a subkey signs, as in Docker's repository. This option has an effect only when the key
+   * is created. @default the key itself signs, as with Kubernetes
    */
   readonly subkey?: boolean;
 }
@@ -33,9 +33,8 @@ export interface SigningKeyOptions {
 const owner = "stackadm lab repository";
 
 /**
- * Returns the key in `directory` (secret.asc, mode 0600). The first call creates it. gpg works in a
- * temporary home, so it neither reads nor changes the user's keyring, and its agent is stopped with
- * the home.
+ * Returns the key in `directory` (secret.asc, mode 0600). The first call creates the key. gpg uses
+ * a temporary home folder, so the user's keyring is neither read nor changed.
  */
 export async function ensureSigningKey(
   directory: string,
@@ -82,8 +81,8 @@ export async function ensureSigningKey(
 }
 
 /**
- * Returns the armored key with this fingerprint from a text that may contain several keys. Returns
- * undefined if the text does not contain it.
+ * Returns the armored key with this fingerprint from a text that may contain several keys, or
+ * undefined.
  */
 export function findPinnedKey(armored: string, fingerprint: string): Promise<string | undefined> {
   return withHome(async (gpg) => {

@@ -1,18 +1,19 @@
-/** Go module from which main packages are built. */
+/** Go module whose main packages are built. */
 export interface ModuleSource {
   readonly kind: "module";
   readonly module: string;
   /** Version of the module, if it differs from the version of the component. */
   readonly moduleVersion?: string;
-  /** Replacements in addition to the module's own. A map from a path to `path version`. */
+  /**
+   * `replace` directives in addition to those of the module. A map from a path to `path version`.
+   */
   readonly replace?: Readonly<Record<string, string>>;
   readonly sharedWith?: SharedWith;
 }
 
 /**
- * Version of Kubernetes, such as 1.36.3. For all modules that both need, a component uses the
- * versions of this Kubernetes. So packages shared by several components are compiled once. @default
- * the component's own versions
+ * Kubernetes version, such as 1.36.3. The component uses the module versions of this Kubernetes, so
+ * that Go compiles shared packages only once. @default the component's own versions
  */
 type SharedWith = string;
 
@@ -36,8 +37,8 @@ export interface CSource {
 }
 
 /**
- * Component that is built separately. Its name, version and the digest of this description identify
- * it in the cache.
+ * Component that is built separately. The cache identifies a component by its name, its version and
+ * a digest of this description.
  */
 export interface Component {
   readonly name: string;
@@ -50,7 +51,7 @@ export interface Component {
   readonly copies?: Readonly<Record<string, string>>;
   /** Build tags in addition to those of all components. */
   readonly tags?: readonly string[];
-  /** Variables linked in with `-X`: variable -> value. */
+  /** Variables that the linker sets with `-X`: variable -> value. */
   readonly link?: Readonly<Record<string, string>>;
   /**
    * Whether the build needs a C compiler. The executables are linked statically nevertheless.
@@ -58,8 +59,8 @@ export interface Component {
    */
   readonly cgo?: boolean;
   /**
-   * Approximate duration in seconds on 2 idle cores with empty caches. It is only shown next to the
-   * elapsed time.
+   * Approximate duration in seconds on 2 idle cores with empty caches. The progress display shows
+   * this number next to the elapsed time.
    */
   readonly expectedSeconds: number;
   /** Difference from the program that upstream publishes under this name and version. */
@@ -89,7 +90,8 @@ export interface RegistryImage {
   /** Files: path in the image -> `component/program`. */
   readonly files: Readonly<Record<string, string>>;
   /**
-   * Folders. A map from a path in the image to `component/copy`. All files in them are executable.
+   * Folders. A map from a path in the image to `component/copy`. All files in these folders are
+   * executable.
    */
   readonly folders?: Readonly<Record<string, string>>;
   /** Links. A map from a path in the image to the target of the symbolic link. */

@@ -85,7 +85,7 @@ export const dockerPackages: readonly string[] = ["containerd.io"];
 /**
  * Renders the control file of a package (deb-control(5)).
  *
- * @param installedKiB size of its files
+ * @param installedKiB total size of the package's files
  */
 export function renderControl(
   debPackage: DebPackage,
@@ -113,8 +113,8 @@ export function renderControl(
 }
 
 /**
- * Returns a package's version in the series that machines install. If another release replaces the
- * version, it contains `+really`, as in Debian.
+ * Returns a package version that begins with a series such as 1.35, because machines install a
+ * series. An upstream version of another series follows after `+really`, as in Debian.
  */
 export function getSeriesVersion(series: string, upstream: string): string {
   return upstream.startsWith(`${series}.`) ? upstream : `${series}.0+really${upstream}`;

@@ -3,8 +3,8 @@ import type { KubernetesMinor } from "../../../../base/versions/pinned-versions.
 import type { RegistryImage } from "./component.js";
 
 /**
- * Version of agnhost that is built for all minors. A Kubernetes source tree contains only one
- * version, and this version is later than the program's.
+ * Version of agnhost that is built for all minors. Kubernetes' source tree contains only one
+ * version of agnhost, which is later than the version that the program uses.
  */
 export const builtAgnhostVersion = { tag: "2.63.0", kubernetes: "1.36.3" };
 
@@ -59,7 +59,7 @@ function controlPlaneImages(versions: KubernetesMinor): RegistryImage[] {
       command: ["etcd"],
     }),
     defineImage("registry.k8s.io/coredns/coredns", [versions.coredns], {
-      // With another image repository, kubeadm pulls <prefix>/coredns.
+      // With another image repository than registry.k8s.io, kubeadm pulls <repository>/coredns.
       aliases: ["coredns"],
       files: { "/coredns": "coredns/coredns" },
       entrypoint: ["/coredns"],
@@ -70,7 +70,7 @@ function controlPlaneImages(versions: KubernetesMinor): RegistryImage[] {
 
 type Tags = Readonly<Record<AddonImageName, string>>;
 
-/** Returns the image of a program that runs next to Cinder CSI. */
+/** Returns the image of a CSI sidecar container. */
 export const defineSidecarImage = (name: string, tag: string, component = name): RegistryImage =>
   defineImage(`registry.k8s.io/sig-storage/${name}`, [tag], {
     files: { [`/${name}`]: `${component}/${name}` },

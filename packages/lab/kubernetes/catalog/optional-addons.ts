@@ -4,17 +4,17 @@ import type { Component, RegistryImage } from "./component.js";
 import { defineImage, defineSidecarImage } from "./images.js";
 import { defineModuleSource, listPodNetworkComponents, sidecarModules } from "./versions.js";
 
-/** Optional images and manifests that not every cluster needs. They are built only on request. */
+/** Images and manifests that only some clusters need. The lab builds an add-on only on request. */
 export interface OptionalAddon {
   readonly components: readonly Component[];
   readonly images: readonly RegistryImage[];
-  /** Manifests of the extra. A map from the name of the deployed program to `component/copy`. */
+  /** Manifests of the add-on. A map from the name of the deployed program to `component/copy`. */
   readonly manifests: Readonly<Record<string, string>>;
 }
 
 const project = "github.com/projectcalico/calico";
 const release = "v3.28.5";
-/** Version of flannel that this Canal's manifest names. */
+/** Version of flannel in the manifest of Canal. */
 const canalFlannel = "v0.24.3";
 
 /**
@@ -61,7 +61,7 @@ const calicoImages: readonly RegistryImage[] = [
     files: {
       "/opt/cni/bin/install": "calico/install",
       "/opt/cni/bin/calico": "calico/calico",
-      // calico-ipam is the same program. It selects its function by its name.
+      // calico-ipam is the same executable, which selects its function by its file name.
       "/opt/cni/bin/calico-ipam": "calico/calico",
     },
     command: ["/opt/cni/bin/install"],
@@ -80,7 +80,7 @@ const calicoImages: readonly RegistryImage[] = [
       "/usr/bin/kube-controllers": "calico/kube-controllers",
       "/usr/bin/check-status": "calico/check-status",
     },
-    // kube-controllers writes here what check-status reads.
+    // kube-controllers writes a status file below /status, and check-status reads this file.
     links: { "/status": "tmp" },
     entrypoint: ["/usr/bin/kube-controllers"],
     user: "999:0",
@@ -224,7 +224,7 @@ function keystoneAuth(): OptionalAddon {
   };
 }
 
-/** Extras by the name used in requests. */
+/** Optional add-ons by the name that `lab add` accepts. */
 export const optionalAddons = {
   calico,
   snapshots,

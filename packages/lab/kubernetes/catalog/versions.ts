@@ -14,16 +14,19 @@ export const supportedKubernetesVersions: readonly string[] = Object.values(kube
   ({ version }) => version,
 );
 
-/** Oldest version of Go that builds everything. containerd and the newest Kubernetes require it. */
+/**
+ * Oldest version of Go that builds everything: the version that containerd and the newest
+ * Kubernetes require.
+ */
 export const minimumGo = "1.26.0";
 
-/** Module whose dependencies' versions are shared. */
+/** Go module of Kubernetes. Other components use the versions of its dependencies. */
 export const kubernetesModule = "k8s.io/kubernetes";
 
 /*
- * Releases of the packages that machines install from a series (`packageSeries`). They are the same
- * for all Kubernetes minors, because these modules do not depend on Kubernetes. So they are built
- * once.
+ * Releases of the packages that machines install from a series (`packageSeries`). All Kubernetes
+ * minors use the same releases, because these modules do not depend on Kubernetes. So each package
+ * is built once.
  */
 const containerd = "v2.3.7";
 const criTools = "v1.36.0";
@@ -53,8 +56,8 @@ const kubernetesSource = (version: string): ModuleSource => ({
 });
 
 /**
- * Returns a module that uses the module versions of the default Kubernetes, even if it is built for
- * another Kubernetes. So its packages are compiled once.
+ * Returns a module that is always built with the module versions of the default Kubernetes, so that
+ * Go compiles the module only once for all Kubernetes versions.
  */
 export const defineModuleSource = (
   name: string,
@@ -188,13 +191,13 @@ export function listPodNetworkComponents(tags: Tags): Component[] {
       programs: { flanneld: flannel },
       link: { [`${flannel}/pkg/version.Version`]: tags.flannel },
       cgo: true,
-      // Compiles packages without C, in the same way as for all other components.
+      // With these tags, packages use no C code, as in all other components.
       tags: ["netgo", "osusergo"],
       expectedSeconds: 60,
     },
     {
       name: "flannel-cni-plugin",
-      // The rest of the tag names the version of flannel.
+      // The rest of the tag is the version of flannel, not of the plugin.
       version: tags.flannelCniPlugin.replace(/-.*$/, ""),
       source: program("flannel-cni-plugin", ["github.com/containernetworking/cni v1.3.0"]),
       programs: { flannel: "." },

@@ -33,7 +33,7 @@ export interface BuildComponentOptions {
   /** Folder of all finished components. */
   readonly cache: string;
   /**
-   * Folder of Go's module and build caches (several GB). An interrupted build continues with them.
+   * Folder of Go's module and build caches (several GB), with which an interrupted build continues.
    */
   readonly goCache: string;
   readonly progress: Progress;
@@ -76,13 +76,15 @@ export async function buildComponents(
   return built;
 }
 
-/** Returns the components in maps from a path to a file of a component (`component/program`). */
+/** Returns the names of the components in maps from a path to `component/program`. */
 export const listComponentNames = (
   files: readonly Readonly<Record<string, string>>[],
 ): Set<string> =>
   new Set(files.flatMap((paths) => Object.values(paths).map((name) => name.split("/")[0] ?? "")));
 
-/** Deletes 15 GB that only an interrupted build needs. Keeps the executables. */
+/**
+ * Deletes the caches of Go (15 GB), which only an interrupted build needs. Keeps the executables.
+ */
 export function deleteGoCache(cache: string): void {
   rmSync(goCacheOf(cache), { recursive: true, force: true });
 }
@@ -105,9 +107,8 @@ export function computeComponentKey(component: Component): string {
 }
 
 /**
- * Returns a component, from the cache if the cache has it. Otherwise builds it in `<folder>.part`,
- * which is renamed when it is complete. With Go's own cache, a second attempt continues an
- * interrupted build.
+ * Returns a component from the cache, or builds it. The folder of an unfinished build ends with
+ * `.part`. After an interruption, the next call continues with the caches of Go.
  */
 export async function buildComponent(
   component: Component,
@@ -165,7 +166,7 @@ async function compile(component: Component, part: string, options: CompileOptio
   }
   if (Object.keys(component.programs).length === 0) return;
   let packages = 0;
-  // Other processes on this machine have priority.
+  // `nice` gives other processes on this machine priority.
   await run("nice", ["go", ...getGoBuildArguments(component, part)], {
     cwd: source,
     env: goEnvironment(options, component.cgo === true),
@@ -214,9 +215,9 @@ function chmodTree(path: string): void {
 }
 
 /**
- * Returns the environment of `go`. With `-mod=mod`, the requirements of the modules determine
- * whatever go.mod does not specify, and the checksum database checks them. With `-modcacherw`, Go's
- * files can be deleted later. The user's own module and build caches are not used.
+ * Returns the environment of `go`. With `-mod=mod`, go adds missing requirements to go.mod and
+ * checks them with the checksum database. With `-modcacherw`, the module cache can be deleted. The
+ * user's own caches of Go are not used.
  */
 function goEnvironment(
   { goCache }: Pick<BuildComponentOptions, "goCache">,

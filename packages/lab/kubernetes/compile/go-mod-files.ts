@@ -16,8 +16,8 @@ export interface GoReplace {
 const oldestLanguage = "1.24.0";
 
 /**
- * Returns the versions of the modules that Kubernetes (such as 1.36.3) requires, as a map from a
- * module to its version from go.mod. The staging folders of Kubernetes are published as modules.
+ * Returns the versions of the modules in Kubernetes' go.mod, as a map from a module to its version.
+ * Modules from Kubernetes' staging folder get the version under which they are published.
  */
 export function listModuleVersions(kubernetes: GoModFile, version: string): Map<string, string> {
   const staging = `v0.${version.split(".").slice(1).join(".")}`;
@@ -33,10 +33,9 @@ export function listModuleVersions(kubernetes: GoModFile, version: string): Map<
 type Shared = ReadonlyMap<string, string>;
 
 /**
- * Renders go.mod of a main module that builds another module's programs with that module's
- * versions, except for shared modules. Go applies only the main module's replacements. So
- * replacements by a published module are copied into this file. For all other replacements, the
- * required version is used.
+ * Renders the go.mod of a main module that builds the programs of another module. Go ignores the
+ * replacements of that other module. So replacements by published modules are copied into this
+ * file. All other replacements are dropped.
  */
 export function renderModuleGoMod(
   component: Component,
@@ -74,10 +73,9 @@ interface GoModParts {
 }
 
 /**
- * Renders a go.mod. For each shared module, the file requires a version that is later than any
- * other required version, and replaces this version by the shared version. So Go selects the same
- * version of the module in every build. Builds can then share compiled packages, because Go's build
- * cache distinguishes packages by the selected version, not by the replacement.
+ * Renders a go.mod. Each shared module is required in a very late version, which is replaced by the
+ * shared version. So Go selects the same version in every build. Go's build cache distinguishes
+ * packages by the selected version, so that all builds share compiled packages.
  */
 function renderGoMod(parts: GoModParts): string {
   const shared = [...parts.shared].map(([path, version]) => ({
@@ -123,15 +121,15 @@ export function getExecutableName(mainPackage: string): string {
 }
 
 /**
- * Build tags of Kubernetes. All components use them, because other tags may select other files of a
- * shared package, which would then be compiled twice.
+ * Build tags of Kubernetes. All components use these tags. Other tags may select other files of a
+ * shared package, and Go would compile the package twice.
  */
 const tags = ["selinux", "notest", "grpcnotrace"];
 
 /**
- * Returns the arguments of `go build` for every program of a component, into the folder `output`.
- * Several programs share one run. They then have the names that Go gives them (versions.test.ts
- * checks the table for this).
+ * Returns the arguments of `go build` for all programs of a component, into the folder `output`.
+ * One run builds several programs under the names that Go gives them. versions.test.ts checks that
+ * the catalog uses these names.
  */
 export function getGoBuildArguments(component: Component, output: string): string[] {
   const link = Object.entries(component.link ?? {}).map(([name, value]) => `-X ${name}=${value}`);

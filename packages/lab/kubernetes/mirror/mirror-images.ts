@@ -35,9 +35,9 @@ export const listUnmirroredImages = (
   images.filter(({ upstream }) => !mirrored.some((one) => one.upstream === upstream));
 
 /**
- * Mirrors upstream's own images into the registry's store under their own digests, with one entry
- * for each tag. Leaves out images that cannot be fetched, and reports them. Uses podman's settings
- * for registries: mirrors, authorities, proxies, policy.
+ * Copies upstream's images unchanged into the registry's store, with one entry for each tag. Leaves
+ * out images that cannot be fetched, and reports them. Uses podman's settings for registries:
+ * mirrors, authorities, proxies, policy.
  */
 export async function mirrorImages(
   images: readonly RegistryImage[],
@@ -66,15 +66,16 @@ export const canContainImages = (
 
 const hostOf = (reference: string): string => reference.split("/")[0] ?? "";
 
-/** Returns the registries from which the first wanted image cannot be read, with the reasons. */
+/**
+ * Tries to read one image from each registry. Returns the registries that fail, with the reasons.
+ */
 async function unreachable(
   images: readonly RegistryImage[],
   { progress, signal }: MirrorImagesOptions,
 ): Promise<ReadonlyMap<string, string>> {
   if (images.length === 0) return new Map();
   const first = new Map([...images].reverse().map(({ upstream }) => [hostOf(upstream), upstream]));
-  // Uses podman, which is already installed and reads the same settings as skopeo. skopeo fetches
-  // the images later.
+  // Uses podman, because skopeo may not be installed yet. Both commands read the same settings.
   const ask = (upstream: string) => (within: AbortSignal) =>
     run("podman", ["manifest", "inspect", upstream], { signal: within });
   const answers = await withStep(progress, "Look for upstream's images", 3, () =>

@@ -29,8 +29,8 @@ export type MirroredPackages = ReadonlyMap<string, string>;
 
 /**
  * Returns the packages of a release that upstream's repository has in exactly these versions, with
- * upstream's signature. The first call downloads them. Returns none, and reports the reason, if the
- * repository is unreachable or not signed by the pinned key.
+ * upstream's signature. The first call downloads the packages. Returns none, and reports the
+ * reason, if the repository is unreachable or not signed by the pinned key.
  */
 export async function mirrorPackages(
   release: KubernetesRelease,

@@ -17,8 +17,7 @@ const setting = "STACKADM_LAB_MIRROR";
 /**
  * Returns the settings for mirroring upstream's own packages and images. `STACKADM_LAB_MIRROR` is
  * `auto`, `never`, or the URL of a copy of upstream's package repository, signed by upstream's key.
- * Undefined means that everything is built. This is the default until a lab has run on upstream's
- * own images.
+ * Returns undefined for `never`, the default: the lab builds everything itself.
  */
 export function readMirrorSettings(
   env: NodeJS.ProcessEnv = process.env,
@@ -35,12 +34,14 @@ export function readMirrorSettings(
   return { ...kubernetesPackageRepository, url: value };
 }
 
-/** Time in milliseconds that upstream may take to answer. After that, the lab builds. */
+/**
+ * Time limit in milliseconds for an answer of upstream. After this time, the lab builds instead.
+ */
 const patience = 10_000;
 
 /**
- * Checks within `patienceMs` whether something is available. Returns undefined if it is, otherwise
- * the reason in one line.
+ * Calls `ask` with the time limit `patienceMs`. Returns the reason of a failure in one line, or
+ * undefined if the call succeeds.
  */
 export async function findUnavailabilityReason(
   ask: (signal: AbortSignal) => Promise<unknown>,
@@ -58,8 +59,8 @@ export async function findUnavailabilityReason(
 }
 
 /**
- * Returns the reason why a tool failed. apt prints it after "E:", other tools print it in their
- * last line.
+ * Returns the reason why a tool failed. apt prints the reason after "E:", other tools print the
+ * reason in their last line.
  */
 export function parseFailureReason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);

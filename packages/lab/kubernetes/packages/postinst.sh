@@ -12,7 +12,7 @@ esac
 [[ $1 == configure ]] || exit 0
 deb-systemd-helper unmask "$unit" >/dev/null
 deb-systemd-helper enable "$unit" >/dev/null
-# in a chroot there is no systemd to talk to: the unit starts at the next boot
+# In a chroot, systemd does not run. The unit starts at the next boot.
 [[ -d /run/systemd/system ]] || exit 0
 systemctl daemon-reload
 if [[ -n ${2-} ]]; then

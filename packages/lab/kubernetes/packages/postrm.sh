@@ -1,5 +1,6 @@
 #!/bin/bash
-# Forgets the unit of this package after its removal. Called by dpkg, which sets DPKG_MAINTSCRIPT_PACKAGE.
+# Masks or purges the systemd unit of this package after its removal.
+# Called by dpkg, which sets DPKG_MAINTSCRIPT_PACKAGE.
 set -euo pipefail
 : "${DPKG_MAINTSCRIPT_PACKAGE:?}"
 

@@ -30,8 +30,8 @@ export const debianLayerPackages: readonly string[] = [
 ];
 
 /**
- * Paths that no image uses, about half of that Debian: script languages installed as dependencies,
- * and tables of character sets.
+ * Paths that no image uses, about half of the Debian layer: script languages installed as
+ * dependencies, and tables of character sets.
  */
 const unused: readonly RegExp[] = [
   /^usr\/(bin|lib|share)\/(python3|perl5?$|perl5\.)/,
@@ -53,7 +53,7 @@ export interface LayerOptions {
 
 /**
  * Returns the Debian base layer with `more` packages, as a tar file in the cache. The first call
- * builds it (about a minute).
+ * builds the layer (about a minute).
  */
 export async function ensureDebianLayer(
   options: LayerOptions,
@@ -126,7 +126,8 @@ const passwd = [
 ];
 
 /**
- * Returns the layer with an image's own executables, as a tar file. The caller moves the file away.
+ * Returns the layer with an image's own executables, as a tar file. The caller must move the file,
+ * because the next call overwrites it.
  */
 export async function createProgramLayer(
   image: RegistryImage,

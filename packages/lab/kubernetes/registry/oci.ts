@@ -13,7 +13,7 @@ export interface Blob {
 export interface RenderedImage {
   readonly config: string;
   readonly manifest: string;
-  /** SHA-256 of the manifest in hex. Tags point to it. */
+  /** SHA-256 of the manifest in hex. Tags point to this digest. */
   readonly digest: string;
   /** SHA-256 of the configuration, hex. */
   readonly configDigest: string;
@@ -89,8 +89,8 @@ export function getImageLabels(
 }
 
 /**
- * Returns a path's place on Debian, where /bin, /sbin and /lib are links into /usr. A layer with a
- * folder of that name would replace the link.
+ * Returns the real path of a file on Debian, where /bin, /sbin and /lib are links into /usr. A
+ * layer with a folder /bin would replace the link.
  */
 export function resolveDebianPath(target: string): string {
   return target.replace(/^\/(bin|sbin|lib|lib64)\//, "/usr/$1/");

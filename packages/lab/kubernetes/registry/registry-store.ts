@@ -28,9 +28,8 @@ export const storePaths = {
 } as const;
 
 /**
- * Writes the storage folder of a registry. A blob is complete before anything links to it, and a
- * tag is written last. So a registry that serves the folder at the same time never has an
- * incomplete image.
+ * Writer of the storage folder of a registry. Writes complete blobs first and tags last, so that a
+ * registry that serves the folder never has an incomplete image.
  */
 export class RegistryStore {
   constructor(private readonly directory: string) {}

@@ -76,7 +76,7 @@ function publish(
   };
 }
 
-/** Adds a copy of a file to the store. The file itself stays in the cache. */
+/** Adds a copy of a file to the store. The file is kept in the cache. */
 async function addCopy(store: RegistryStore, file: string, options: LayerOptions): Promise<Blob> {
   const copy = join(options.cache, "copy.tar");
   copyFileSync(file, copy);

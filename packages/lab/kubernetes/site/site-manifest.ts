@@ -13,7 +13,7 @@ export interface SiteImage {
   readonly upstream: string;
   readonly repositories: readonly string[];
   readonly tags: readonly string[];
-  /** SHA-256 of manifest, configuration and layers, hex. */
+  /** SHA-256 of the manifest in hex. `blobs`: SHA-256 of the configuration and of each layer. */
   readonly manifest: string;
   readonly blobs: readonly string[];
   readonly differs?: string;
@@ -27,7 +27,7 @@ export interface SiteImage {
  */
 export interface SiteManifest {
   readonly version: string;
-  /** Digest of the inputs. Nothing has to be rebuilt while the digest is equal. */
+  /** Digest of the inputs. A rebuild is needed only if the digest changes. */
   readonly key: string;
   readonly apt: {
     readonly path: string;
@@ -84,9 +84,9 @@ export function writeSiteManifest(site: string, manifest: SiteManifest): void {
   replaceFile(fileOf(site, manifest.version), JSON.stringify(manifest, null, 2) + "\n");
 }
 
-/** Content of `site/images-<name>.json`: images in addition to those of a version. */
+/** Content of `site/images-<name>.json`: the images of an optional add-on. */
 export interface AddedImages {
-  /** Digest of the inputs. Nothing has to be rebuilt while the digest is equal. */
+  /** Digest of the inputs. A rebuild is needed only if the digest changes. */
   readonly key: string;
   readonly images: readonly SiteImage[];
 }
@@ -103,7 +103,9 @@ export function writeAddedImages(site: string, name: string, added: AddedImages)
   replaceFile(addedFile(site, name), JSON.stringify(added, null, 2) + "\n");
 }
 
-/** Returns the blobs that the images of all versions in this site and the added images need. */
+/**
+ * Returns the digests of the blobs that are used by any version or optional add-on in this site.
+ */
 export function listBlobsInUse(site: string): Set<string> {
   const versions = readdirSync(site).flatMap(
     (name) => /^site-v(.+)\.json$/.exec(name)?.slice(1) ?? [],

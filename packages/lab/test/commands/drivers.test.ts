@@ -24,7 +24,7 @@ const modulesBelow = (folder: string): string[] =>
     path.endsWith(".py"),
   );
 
-/** Returns whether a dotted name is a module of the drivers, or a class or function of one. */
+/** Returns whether a dotted name is a module of the drivers, or a class or function in a module. */
 function isDefined(name: string): boolean {
   const file = (words: readonly string[]): string => `${join(drivers, ...words)}.py`;
   const words = name.split(".");

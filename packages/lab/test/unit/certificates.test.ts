@@ -12,7 +12,8 @@ describe("createServerTls", () => {
   });
 
   /**
-   * Returns the answer that a client that only trusts `ca` gets from a server with the certificate.
+   * Starts a TLS server with this certificate. Returns its answer to a client that trusts only
+   * `ca`.
    */
   async function asked(server: ServerTls, ca: string): Promise<string> {
     const { privateKey: key, certificate: cert } = server;

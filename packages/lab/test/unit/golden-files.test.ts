@@ -10,7 +10,7 @@ import { goldenIn } from "../../../../test/support/golden.js";
 const golden = goldenIn(join(__dirname, "../golden"));
 const settings = readLabSettings({});
 
-/** Configuration files of the cloud's services whose changes are reviewed. */
+/** Configuration files of the cloud's services that are compared with golden files. */
 const reviewed = [
   ...["nova/nova.conf", "neutron/neutron.conf", "neutron/plugins/ml2/ml2_conf.ini"],
   ...["neutron/plugins/ml2/linuxbridge_agent.ini", "neutron/dhcp_agent.ini"],

@@ -10,10 +10,10 @@ ATTEMPTS = 20
 
 
 def parse(listing, path):
-    """Return the device of the file path in `losetup --json`, or None if there is no device.
+    """Return the loop device of the file at path, or None. listing: output of `losetup --json`.
 
-    A device marked autoclear was detached while a server still had it mounted. It disappears
-    with the mount, so it must not be used again.
+    Skip devices marked autoclear. Such a device was detached while a server had it mounted, and
+    the kernel removes the device after the unmount.
     """
     for device in json.loads(listing or '{}').get('loopdevices', []):
         if device['back-file'] == path and not device['autoclear']:
@@ -28,7 +28,7 @@ def find(path):
 
 
 def attach(path):
-    """Return the loop device of a file. Create it if needed.
+    """Return the loop device of a file. Create the device if it does not exist.
 
     Other processes may take a free device first, so this function tries several times.
     """
@@ -44,20 +44,20 @@ def attach(path):
 
 
 def make_node(device):
-    """Create the device node of a loop device. In a container, no udev does this."""
+    """Create the device node of a loop device, because a container has no udev."""
     if not os.path.exists(device):
         os.mknod(device, stat.S_IFBLK | 0o660, os.makedev(MAJOR, get_minor(device)))
 
 
 def detach(path):
-    """Release the loop device of a file. The kernel keeps it until no server has it mounted."""
+    """Detach the loop device of a file. The kernel keeps the device until its last unmount."""
     device = find(path)
     if device:
         run('losetup', '-d', device, ok=ANY_STATUS)
 
 
 def grow(path):
-    """Grow the loop device of a file to the file's new size, also while it is mounted."""
+    """Grow the loop device of a file to the file's new size. The device may be mounted."""
     run('losetup', '-c', attach(path))
 
 

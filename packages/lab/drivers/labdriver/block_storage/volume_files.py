@@ -57,9 +57,9 @@ class VolumeFiles:
             file.truncate(size * GIB)
 
     def capacity(self, backends):
-        """Return the capacity in GiB of one of several backends that share the file system equally.
+        """Return the capacity of one backend in GiB. All backends have an equal share of the disk.
 
-        `provisioned` counts the sizes of this backend's volumes, not what they use.
+        `provisioned_capacity_gb` is the sum of the volumes' sizes, not of their used blocks.
         """
         disk = os.statvfs(self.directory)
         promised = sum(entry.stat().st_size for entry in os.scandir(self.directory))

@@ -1,5 +1,5 @@
-"""Faults for tests. A file with the name of a server contains the fault for each spawn of the
-server."""
+"""Faults that tests inject into the creation of servers. A file named after the server contains its
+fault."""
 import os
 
 ERROR = 'error'
@@ -7,9 +7,9 @@ NO_BOOT = 'no-boot'
 
 
 def find_fault(directory, server_name):
-    """Return the server's fault (ERROR, NO_BOOT), if any.
+    """Return the fault of a server (ERROR or NO_BOOT), or None.
 
-    It affects each spawn until the file is deleted.
+    The fault applies to each spawn of the server until a test deletes the file.
     """
     path = os.path.join(directory, os.path.basename(server_name))
     try:

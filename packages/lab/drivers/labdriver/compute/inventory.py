@@ -1,4 +1,4 @@
-"""Resources of the host. Each of several compute services reports a share as its own."""
+"""Resources of the host. Each compute service reports an equal share of this one host."""
 
 GIB = 1 << 30
 
@@ -30,7 +30,7 @@ def compute_host_share(cpus, meminfo, disk, hosts):
 def get_placement_inventory(total, ratio):
     """Return the Placement inventory of one resource class.
 
-    One server may use the whole inventory, because a small host's share is less than one flavor.
+    max_unit includes overcommitment, because a flavor can be larger than a small host's share.
     """
     return {'total': total, 'reserved': 0, 'min_unit': 1, 'max_unit': max(1, int(total * ratio)),
             'step_size': 1, 'allocation_ratio': ratio}

@@ -1,11 +1,11 @@
-"""Nova driver: servers are system containers on this host, or virtual machines.
+"""Nova driver: servers are system containers or virtual machines on this host.
 
-The image determines which: format qcow2 makes a virtual machine, which can boot only from its
-image.
+A server is a virtual machine if its image has the format qcow2. A virtual machine can boot only
+from an image.
 
-A server that boots from a volume gets the tree of the image from which the volume was created.
-Its changes are kept with the server, not on the volume. Not supported: snapshots to images,
-rescue, pause, live migration.
+A system container that boots from a volume gets the file tree of the image from which the volume
+was created. Changes are kept with the server, not on the volume. Not supported: snapshots to
+images, rescue, pause, live migration.
 """
 import os
 
@@ -71,8 +71,8 @@ class LabDriver(LabDriverOperations, driver.ComputeDriver):
         return CONF.lab.network_host
 
     def manages_network_binding_host_id(self):
-        # otherwise Nova binds the ports again every minute, because their host is not the compute
-        # host
+        # with False, Nova would bind the ports again every minute, because their host is not the
+        # compute host
         return True
 
     def _share(self):
@@ -111,8 +111,8 @@ class LabDriver(LabDriverOperations, driver.ComputeDriver):
         server = self._server(instance)
         if not server.exists():
             raise exception.InstanceNotFound(instance_id=instance.uuid)
-        # Nova stops a server that runs in its database but not here. A server that is starting must
-        # not count as off.
+        # Nova stops a server that runs according to its database but not according to this method.
+        # So a server that is still starting counts as running.
         runs = server.pid() or server.switched_on()
         return hardware.InstanceInfo(power_state.RUNNING if runs else power_state.SHUTDOWN)
 
@@ -120,7 +120,7 @@ class LabDriver(LabDriverOperations, driver.ComputeDriver):
         return self._server(instance).console_output()
 
     def _watch_power(self):
-        """Report servers that switch themselves off (or on again) within a second."""
+        """Report to Nova, within a second, each server that powers itself off or on."""
         watch = PowerWatch()
         while True:
             eventlet.sleep(WATCH_INTERVAL)
@@ -149,7 +149,7 @@ class LabDriver(LabDriverOperations, driver.ComputeDriver):
             self.destroy(context, instance, network_info, block_device_info)
             if isinstance(error, exception.NovaException):
                 raise
-            # Other errors would be retried on other hosts, and their reason would be lost.
+            # Nova would retry other exceptions on other hosts, and the reason would be lost.
             LOG.exception('spawn of %s', instance.uuid)
             raise exception.BuildAbortException(
                 instance_uuid=instance.uuid, reason=str(error)) from error
@@ -178,7 +178,8 @@ class LabDriver(LabDriverOperations, driver.ComputeDriver):
 
     @staticmethod
     def _image_id(context, image_meta, block_device_info):
-        """Return the image of a server, or of the volume from which it boots."""
+        """Return the ID of the server's image, or of the image from which its boot volume was
+        made."""
         if image_meta.obj_attr_is_set('id') and image_meta.id:
             return image_meta.id
         for mapping in driver.block_device_info_get_mapping(block_device_info):
@@ -191,7 +192,8 @@ class LabDriver(LabDriverOperations, driver.ComputeDriver):
         raise ImageError('the server boots from nothing that was made of an image')
 
     def _base(self, context, instance, image_id):
-        """Return the source of a server: an unpacked image, or files and hardware."""
+        """Return the unpacked image of a container, or the files and hardware of a virtual
+        machine."""
         def ensure(store, one):
             return store.ensure(
                 one, lambda path: glance.API().download(context, one, dest_path=path))
@@ -258,10 +260,10 @@ def get_plug_fields(vif):
 
 
 class VifPluggedWait:
-    """Context that waits at its end until Neutron has plugged the ports.
+    """Context manager that waits on exit until Neutron has plugged the ports.
 
-    Nova's own context raises a bare eventlet Timeout, which Nova's error handling cannot report:
-    the server would stay in BUILD forever.
+    Nova's own context manager raises an eventlet Timeout. Nova does not handle this exception,
+    and the server would stay in BUILD forever.
     """
 
     def __init__(self, virtapi, instance, names):

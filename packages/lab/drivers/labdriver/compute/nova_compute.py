@@ -3,9 +3,10 @@
 Nova loads drivers only from the package nova.virt, so this module registers the lab's driver
 there. The setting is compute_driver = lab.LabDriver.
 
-Several compute hosts share this machine and its only Neutron agent. When Nova binds the ports of
-a new server, it asks the driver for the agent's host (network_binding_host_id). When a resize or
-a retried build binds the ports again, Nova uses the compute host, where Neutron has no agent.
+All compute hosts share this machine and its only Neutron agent. For a new server, Nova asks the
+driver for the host of the agent (network_binding_host_id). After a resize or a retried build,
+Nova binds the ports to the compute host, where no Neutron agent runs. bind_to_network_host
+corrects this.
 """
 import functools
 import sys
@@ -26,7 +27,6 @@ def bind_to_network_host(update):
 
 
 def main():
-    """Run nova-compute."""
     sys.modules['nova.virt.lab'] = nova.virt.lab = lab
     neutron.API._update_port_binding_for_instance = bind_to_network_host(
         neutron.API._update_port_binding_for_instance)

@@ -11,7 +11,7 @@ CONF = nova.conf.CONF
 
 
 class LabDriverOperations:
-    """Part of LabDriver, which has host, _server and plug_vifs."""
+    """Mixin for LabDriver. Methods use the attributes host, _server and plug_vifs of LabDriver."""
 
     # -- power
 
@@ -104,4 +104,4 @@ class LabDriverOperations:
             self.power_on(context, instance, network_info, block_device_info)
 
     def confirm_migration(self, context, migration, instance, network_info):
-        """Do nothing, because the server has only one disk, which is in use."""
+        """Do nothing, because the server keeps its only directory and disk after a resize."""

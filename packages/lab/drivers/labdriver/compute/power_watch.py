@@ -1,21 +1,21 @@
-"""Changes of the servers' power state."""
+"""Detection of changes of the servers' power state."""
 
 STARTED = 'started'
 STOPPED = 'stopped'
 
 
 class PowerWatch:
-    """Comparison of the servers' states. The first state of a server is not reported."""
+    """Comparison of the servers' states with those of the last call. A new server is no change."""
 
     def __init__(self):
         self._known = {}
 
     def changes(self, now, switched_on):
-        """Return (uuid, STARTED or STOPPED) pairs.
+        """Return (uuid, STARTED or STOPPED) pairs for servers whose state has changed.
 
-        now: {uuid: runs}. switched_on(uuid) is called for a server that does not run but is new
-        or ran before. A server that will run in a moment (its first start, a reboot from inside)
-        counts as running.
+        now: {uuid: whether the server has a process}. switched_on(uuid): whether a server without a
+        process is starting or rebooting. Such a server counts as running. switched_on is not called
+        for a server that was off at the last call.
         """
         found = []
         for uuid, runs in now.items():

@@ -1,10 +1,10 @@
-"""Config drive of a server: a read-only directory /config-drive in it.
+"""Config drive of a server: the read-only directory /config-drive in the server.
 
 A real config drive is an iso9660 or vfat image labelled config-2. The lab's kernels may support
 neither file system, and a system container cannot load a module. cloud-init's ConfigDrive source
-reads the directory /config-drive before it searches for devices, in the same layout. Programs
-that only use the label (the cloud controller manager with search order
-configDrive,metadataService) find no device and continue with the metadata service.
+reads the directory /config-drive, which has the same layout, before it searches for devices.
+Programs that search only for the label find no device and use the metadata service. An example
+is the cloud controller manager with the search order configDrive,metadataService.
 """
 import os
 import shutil
@@ -13,7 +13,7 @@ MOUNT_POINT = '/config-drive'
 
 
 def write(directory, files):
-    """Fill the directory with (relative path, text or bytes) pairs, readable only by root."""
+    """Write (relative path, text or bytes) pairs as files that only root can read."""
     fresh = directory + '.new'
     shutil.rmtree(fresh, ignore_errors=True)
     os.makedirs(fresh, mode=0o700)

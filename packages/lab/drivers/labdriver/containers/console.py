@@ -1,8 +1,8 @@
-"""console.py LOG COMMAND...: run COMMAND on its own terminal, append its output to LOG.
+"""console.py LOG COMMAND...: run COMMAND on its own terminal and append its output to LOG.
 
-Exits with the status of COMMAND (128 + signal if a signal ended it). Truncates the log at 4 MiB.
-Ignores the signals of `systemctl stop`, because the unit's ExecStop stops the server and thereby
-COMMAND.
+Exits with the status of COMMAND (128 + signal if a signal ended COMMAND). Truncates the log at
+4 MiB. Ignores the signals of `systemctl stop`: the unit's ExecStop stops the server, and then
+COMMAND ends.
 """
 import os
 import pty
@@ -14,7 +14,7 @@ IGNORED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 def copy(terminal, log):
-    """Append everything the terminal prints to the log, until it is closed."""
+    """Append the output of the terminal to the log until the terminal is closed."""
     while True:
         try:
             data = os.read(terminal, 65536)

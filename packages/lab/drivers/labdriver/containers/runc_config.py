@@ -1,12 +1,13 @@
 """OCI configuration of a server: a system container that can run containerd and kubelet.
 
-Reasons for the settings, each of which has an effect:
-* /sys is read-only, which keeps udev off (it would manage the host's devices). Control groups
-  are writable.
-* Every mount is shared before init starts. Otherwise kubelet's volumes do not reach its pods.
+Reasons for the settings:
+* /sys is read-only, so that udev does not start and manage the host's devices. Control groups are
+  writable.
+* All mounts are made shared before init starts. Otherwise pods do not see the volumes that kubelet
+  mounts.
 * kubelet does not start without /dev/kmsg. All devices are allowed, because privileged pods
   mount volumes.
-* Only capabilities that this process has itself are set, because runc refuses others.
+* The server gets only capabilities that this process has, because runc refuses others.
 * PID 1 has `product_name` and `container` in its environment, so that cloud-init detects
   OpenStack.
 * There are no rlimits and no oomScoreAdj, because runc could not set them without
@@ -56,7 +57,7 @@ def parse_bounding_capabilities(status):
 
 
 def render(spec):
-    """Return the configuration, as the object of config.json."""
+    """Return the content of config.json as a dictionary."""
     capabilities = list(spec.capabilities)
     sets = ('bounding', 'effective', 'permitted', 'inheritable')
     return {
@@ -76,7 +77,6 @@ def render(spec):
 
 
 def get_linux_section(spec):
-    """Return the Linux part of the configuration."""
     plain = ({'type': kind} for kind in ('pid', 'mount', 'ipc', 'uts', 'cgroup'))
     network = {'type': 'network', 'path': '/run/netns/' + spec.namespace}
     return {
@@ -103,7 +103,6 @@ def list_devices(disks):
 
 
 def list_mounts(drive):
-    """Return the mounts of the server."""
     quiet = ['nosuid', 'noexec', 'nodev']
     found = [
         _mount('/proc', 'proc', quiet),

@@ -36,7 +36,7 @@ def list_owned_uuids(instances, owner):
 class Server:
     """Names, paths and actions of one server."""
 
-    # Time in seconds for init to stop its services, before a reboot becomes a hard reboot.
+    # Time limit of a soft reboot in seconds. After this time, Nova's reboot becomes a hard reboot.
     reboot_timeout = 60
 
     def __init__(self, instances, uuid):
@@ -52,7 +52,7 @@ class Server:
     # -- directory
 
     def exists(self):
-        """Return whether the server has a disk here."""
+        """Return whether the server has a directory on this host."""
         return os.path.isdir(self.directory)
 
     def owner(self):
@@ -71,8 +71,8 @@ class Server:
         root_subvolumes.snapshot(image, self.rootfs)
 
     def delete_disk(self):
-        """Delete the directory. Delete the disk first: without it, the rest does not count as a
-        server."""
+        """Delete the directory of the server. Delete the disk first, because it is a btrfs
+        subvolume."""
         root_subvolumes.delete(self.rootfs)
         shutil.rmtree(self.directory, ignore_errors=True)
 
@@ -80,7 +80,7 @@ class Server:
         """Do nothing, because the disk is a folder without a size limit."""
 
     def write_config_drive(self, files):
-        """Give the server a config drive with (path, content) pairs."""
+        """Create the config drive of the server from (path, content) pairs."""
         config_drive.write(self._path('config-drive'), files)
 
     def console_output(self):
@@ -120,7 +120,7 @@ class Server:
         return tuple(volumes.Disk(**disk) for disk in json.loads(self._read('disks.json') or '[]'))
 
     def set_disks(self, disks):
-        """Set the volumes for the server's starts, including reboots from inside."""
+        """Set the volumes that the server gets at each start and reboot."""
         self._write('disks.json', json.dumps([dataclasses.asdict(disk) for disk in disks]))
         facts = self._read('server.json')
         if facts:
@@ -136,14 +136,14 @@ class Server:
             **facts))
 
     def attach(self, disk):
-        """Attach a volume, at once if the server runs."""
+        """Attach a volume: immediately if the server runs, otherwise at the next start."""
         self.set_disks(volumes.add(self.disks(), disk))
         pid = self.pid()
         if pid:
             volumes.show('/proc/%d/root' % pid, disk)
 
     def detach(self, volume_id):
-        """Detach a volume, at once if the server runs."""
+        """Detach a volume: immediately if the server runs, otherwise at the next start."""
         disks, pid = self.disks(), self.pid()
         self.set_disks(volumes.remove(disks, volume_id=volume_id))
         if pid:
@@ -152,12 +152,12 @@ class Server:
                     volumes.hide('/proc/%d/root' % pid, disk)
 
     def extended(self, volume_id, size):
-        """Do nothing, because the server sees the block device itself."""
+        """Do nothing, because a container sees the new size of the host's block device."""
 
     # -- life
 
     def pid(self):
-        """Return the process ID of the server's PID 1, or None if it does not run."""
+        """Return the process ID of the server's PID 1, or None if the server does not run."""
         try:
             pid = int(self._read('pid') or 0)
             with open('/proc/%d/cgroup' % pid, encoding='utf-8') as groups:
@@ -168,14 +168,14 @@ class Server:
     def switched_on(self):
         """Return whether systemd has the server's unit.
 
-        If so, the unit's PID 1 runs or will run in a moment: runc is starting it, or it has
-        rebooted itself and the unit is between two runs (deactivating, then activating).
+        Such a server runs, is starting, or is rebooting. During a reboot from inside, the unit is
+        deactivating and then activating.
         """
         state = run('systemctl', 'show', '-P', 'ActiveState', self.unit, ok=ANY_STATUS).strip()
         return state in ('active', 'activating', 'deactivating')
 
     def start(self):
-        """Start PID 1. Its terminal is the console log."""
+        """Start the server's unit. console.py copies the terminal of PID 1 to the console log."""
         self.kill()
         run('systemd-run', '--quiet', '--collect', '--unit', self.unit,
             *(word for line in self._unit_properties() for word in ('-p', line)),
@@ -183,8 +183,8 @@ class Server:
             *RUNC, 'run', '--pid-file', self._path('pid'), '--bundle', self.directory, self.uuid)
 
     def _unit_properties(self):
-        """Return the unit's properties. A reboot from inside restarts the server, and ExecStop
-        kills it."""
+        """Return the properties of the systemd unit. After a reboot from inside, the unit restarts
+        the server. On stop, ExecStop kills the server."""
         runc = ' '.join(RUNC)
         return ('Description=server %s' % self.uuid, 'Restart=no', 'OOMScoreAdjust=0',
                 'RestartForceExitStatus=%d' % REBOOTED, 'StartLimitIntervalSec=0',
@@ -209,7 +209,7 @@ class Server:
         self.kill()
 
     def reboot(self, timeout):
-        """Let init reboot the server. Return False if it does not reboot within timeout seconds."""
+        """Let init reboot the server. Return False if this takes longer than timeout seconds."""
         pid = self.pid()
         if not pid:
             return False
@@ -245,7 +245,6 @@ class Server:
         network.plug(port, self.namespace, device, bridge)
 
     def unplug(self, port_id):
-        """Disconnect a port."""
         network.unplug(port_id)
 
     def remove_network(self):

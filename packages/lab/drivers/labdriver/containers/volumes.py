@@ -1,11 +1,12 @@
 """Volumes of a server: a block device node and a by-id link in the server's /dev.
 
-A server has no udev, so the driver creates both. When the server starts, runc creates the node
-and the start script creates the link. While the server runs, this module creates them through
-/proc/PID/root, and pods that mount the server's /dev see them at once. The link has the name
-that it would have under KVM: virtio-<first 20 characters of the volume's ID>. The Cinder CSI
-node plugin searches for this name. (lsblk shows the kernel's name loopN, and also the host's
-other loop devices, because servers share /sys.)
+A container has no udev, so the driver creates node and link. When a server starts, runc creates
+the node and the start script creates the link. While a server runs, this module creates node and
+link through /proc/PID/root. Pods that mount the server's /dev see them immediately.
+
+The link has the same name as under KVM: virtio-<first 20 characters of the volume's ID>. The
+Cinder CSI node plugin searches for this name. lsblk shows the kernel's name loopN, and also the
+host's other loop devices, because servers share /sys.
 """
 import contextlib
 import dataclasses
@@ -43,12 +44,12 @@ class Disk:
 
 
 def add(disks, disk):
-    """Return the disks with this disk added. It replaces a disk with the same name or volume."""
+    """Return the disks with this disk. Remove a disk that has the same device name or volume ID."""
     return remove(remove(disks, device=disk.device), volume_id=disk.volume_id) + (disk,)
 
 
 def remove(disks, device=None, volume_id=None):
-    """Return the disks without the one with this name or volume."""
+    """Return the disks without the disk that has this device name or volume ID."""
     return tuple(disk for disk in disks
                  if disk.device != device and disk.volume_id != volume_id)
 

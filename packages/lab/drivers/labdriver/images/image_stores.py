@@ -18,9 +18,9 @@ class ImageFileStore:
         os.makedirs(directory, exist_ok=True)
 
     def ensure(self, image_id, fetch):
-        """Return the file's path. The first caller fetches it by fetch(path), other callers wait.
+        """Return the path of the image's file. The first caller downloads it with fetch(path).
 
-        An interrupted fetch does not count.
+        Other callers wait. The next call repeats an interrupted download.
         """
         path = os.path.join(self.directory, image_id)
         with hold_lock(path + '.lock'):
@@ -38,9 +38,9 @@ class UnpackedImageStore:
         os.makedirs(directory, exist_ok=True)
 
     def ensure(self, image_id, fetch):
-        """Return the image's subvolume. The first caller fetches it by fetch(path), others wait.
+        """Return the subvolume of the image. The first caller downloads the image with fetch(path).
 
-        An interrupted fetch does not count.
+        Other callers wait. The next call repeats an interrupted download.
         """
         path = os.path.join(self.directory, image_id)
         if os.path.isdir(path):

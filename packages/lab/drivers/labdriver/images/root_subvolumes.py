@@ -1,7 +1,7 @@
-"""btrfs subvolumes: one for each image. The root file system of a server is a snapshot of it (30
-ms).
+"""btrfs subvolumes: one for each image, and one for the root file system of each server.
 
-Overlays are not used, so that containerd and others can create overlays in servers.
+A server's root is a snapshot of its image's subvolume (30 ms). Servers do not use overlayfs, so
+that containerd and other programs can create overlays inside a server.
 """
 import os
 import shutil
@@ -10,7 +10,6 @@ from labdriver.shell import run, succeeds
 
 
 def create(path):
-    """Create an empty subvolume."""
     run('btrfs', 'subvolume', 'create', path)
 
 

@@ -1,4 +1,4 @@
-"""Certificates, from Barbican, of listeners that terminate TLS."""
+"""Certificates of TLS listeners, read from Barbican."""
 from barbicanclient import client as barbican
 from keystoneauth1 import session, token_endpoint
 from octavia.certificates.common.auth import barbican_acl
@@ -11,11 +11,11 @@ from labdriver.load_balancers import haproxy
 
 
 class BarbicanAuth(barbican_acl.BarbicanACLAuth):
-    """Octavia's access to Barbican. Differs from Octavia's own class only in the client's token.
+    """Octavia's access to Barbican with the user's own token.
 
-    Passes the client's token on unchanged, so that Octavia's service user may read the secret
-    afterwards. Octavia 11.0.0 first exchanges the token for another token, which Keystone
-    refuses for application credentials. Later releases pass it on like this class.
+    With this token, Octavia allows its service user to read the secret. Octavia 11.0.0 would first
+    exchange the token for a new token, which Keystone refuses for application credentials. Later
+    releases use the user's own token, like this class.
     """
 
     @classmethod

@@ -1,9 +1,9 @@
 """haproxy configuration of a load balancer, from Octavia's database objects (pure functions).
 
-Times without a unit are milliseconds, as is the default of Octavia and haproxy. Names are the
-objects' IDs, so that statistics can be assigned to the objects. haproxy does not forward UDP.
-For pools of UDP listeners it only checks the members' health, and
-labdriver.load_balancers.udp_rules forwards the packets.
+Times without a unit are in milliseconds, the default of Octavia and haproxy. Frontends, backends
+and servers have the IDs of their Octavia objects as names, so that haproxy's statistics contain
+these IDs. haproxy does not forward UDP. For UDP listeners, haproxy only checks the health of
+members, and the kernel forwards the packets by the rules of udp_rules.py.
 """
 import os
 
@@ -18,12 +18,12 @@ UDP_CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'udp_connec
 
 
 def is_present(thing):
-    """Return whether an object (or None) exists and is not about to be deleted."""
+    """Return whether an object is not None and not being deleted."""
     return thing is not None and thing.provisioning_status != DELETED
 
 
 def list_present_objects(things):
-    """Return the objects sorted by ID, so that equal objects give an equal file."""
+    """Return the objects that are not being deleted, sorted by ID for a stable configuration."""
     return sorted((thing for thing in things if is_present(thing)), key=lambda thing: thing.id)
 
 
@@ -40,17 +40,15 @@ def is_udp(thing):
 
 
 def terminates_tls(listener):
-    """Return whether a listener terminates TLS."""
     return listener.protocol == 'TERMINATED_HTTPS'
 
 
 def speaks_http(listener):
-    """Return whether a listener processes HTTP."""
     return listener.protocol == 'HTTP' or terminates_tls(listener)
 
 
 def find_active_pool(listener):
-    """Return the pool of a listener, or None."""
+    """Return the enabled pool of a listener, or None."""
     pool = listener.default_pool
     return pool if is_present(pool) and pool.enabled else None
 
@@ -113,7 +111,7 @@ def format_host_port(address, port):
 
 
 def render_frontend(balancer, listener, certificates=()):
-    """Return the lines for one listener."""
+    """Return the lines of the frontend of a listener."""
     lines = ['frontend ' + listener.id,
              '  bind ' + format_host_port(balancer.vip.ip_address, listener.protocol_port)
              + (render_tls_words(listener, certificates) if terminates_tls(listener) else ''),
@@ -136,12 +134,12 @@ def render_frontend(balancer, listener, certificates=()):
 
 
 def get_mode(listener):
-    """Return haproxy's mode for a listener."""
     return 'http' if speaks_http(listener) else 'tcp'
 
 
 def render_tls_words(listener, certificates):
-    """Return the words for TLS: certificates, versions, ciphers, application protocols."""
+    """Return the TLS options of a bind line: certificates, versions, ciphers, application
+    protocols."""
     words = ' ssl' + ''.join(' crt ' + path for path in certificates)
     if listener.tls_versions:
         words += ''.join(' ' + word for version, word in REFUSING.items()
@@ -167,7 +165,7 @@ def render_inserted_headers(headers, proto):
 
 
 def render_backend(pool, listener):
-    """Return the lines for one pool."""
+    """Return the lines of the backend of a pool."""
     lines = ['backend ' + pool.id, '  mode ' + get_mode(listener),
              '  balance ' + BALANCE[pool.lb_algorithm],
              '  timeout connect %d' % (listener.timeout_member_connect or 5000),
@@ -181,8 +179,8 @@ def render_backend(pool, listener):
 def render_check_only_backend(pool):
     """Return the lines for a pool of UDP listeners. haproxy only checks the health of its members.
 
-    An external check does not get `addr` and `port`, so the server line contains the address to
-    check.
+    haproxy does not pass `addr` and `port` to an external check. So the server line contains the
+    address and port to check.
     """
     monitored, check = render_health_check(pool)
     return ['backend ' + pool.id, '  mode tcp', '  timeout connect 5000', '  timeout server 5000',
@@ -195,7 +193,6 @@ def render_check_only_backend(pool):
 
 
 def get_weight(member):
-    """Return the weight of a member."""
     return 1 if member.weight is None else member.weight
 
 
@@ -213,7 +210,7 @@ def render_persistence(rule):
 
 
 def render_health_check(pool):
-    """Return (lines of the backend, words of a member) for the members' health checks."""
+    """Return (lines of the backend, options of each server line) for the members' health checks."""
     monitor = pool.health_monitor
     if is_present(monitor) and monitor.enabled:
         return render_monitor_lines(monitor), render_check_words(monitor)
@@ -249,14 +246,14 @@ def render_status_pattern(codes):
 
 
 def render_check_words(monitor):
-    """Return the words that enable a member's check."""
+    """Return the options of a server line that enable the health check."""
     words = ' check inter %ds fall %d rise %d' % (monitor.delay, monitor.fall_threshold,
                                                   monitor.rise_threshold)
     return words + (' check-ssl verify none' if monitor.type == 'HTTPS' else '')
 
 
 def render_server(member, pool, check):
-    """Return the line for one member."""
+    """Return the server line of a member."""
     words = '  server %s %s weight %d' % (
         member.id, format_host_port(member.ip_address, member.protocol_port), get_weight(member))
     if check:

@@ -19,7 +19,7 @@ POLL = 0.05
 
 
 class HaproxyError(Exception):
-    """haproxy cannot provide what the load balancer requests. A retry would not help."""
+    """haproxy refuses the configuration or does not start. A retry would not help."""
 
 
 class HaproxyInstance:
@@ -46,8 +46,11 @@ class HaproxyInstance:
         return os.path.exists(network.LINKS + network.get_tap_name(port_id))
 
     def connect(self, port, prefix, gateway):
-        """Give the load balancer its address. Parameters: port as for network.plug, prefix length,
-        gateway."""
+        """Give the load balancer its address.
+
+        port: fields as for network.plug. prefix: prefix length of the subnet. gateway: address or
+        None.
+        """
         address = self.balancer.vip.ip_address
         network.ensure_namespace(self.namespace)
         network.plug(port, self.namespace, 'eth0')
@@ -56,7 +59,7 @@ class HaproxyInstance:
             'dev', 'eth0', *v6)
         if gateway:
             run('ip', '-n', self.namespace, 'route', 'replace', 'default', 'via', gateway)
-        delete_if_exists(self.rules)      # a new namespace has none
+        delete_if_exists(self.rules)      # a new namespace has no rules
 
     def join(self, port, address, prefix):
         """Give the load balancer an address in a subnet of its members. Keep the default route."""
@@ -100,8 +103,7 @@ class HaproxyInstance:
             delete_if_exists(*(found - wanted))
 
     def forward(self, rows):
-        """Make the kernel forward UDP to the members that are healthy according to rows
-        (statistics)."""
+        """Make the kernel forward UDP to healthy members. rows: the statistics of haproxy."""
         wanted, before = udp_rules.render(self.balancer, rows), read_if_exists(self.rules)
         if wanted == before:
             return
@@ -171,7 +173,7 @@ class HaproxyInstance:
         return parse_statistics(answer.decode())
 
     def is_listening(self):
-        """Return whether haproxy has been started."""
+        """Return whether the statistics socket of haproxy exists."""
         return os.path.exists(self.socket)
 
     def _stop(self):

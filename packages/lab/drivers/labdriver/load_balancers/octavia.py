@@ -1,8 +1,8 @@
 """Octavia provider driver inside octavia-api: creates VIP ports, refuses what the lab cannot do.
 
-The driver accepts all other requests without acting. Octavia calls a provider before it commits,
-so a provider that acts at once and reports a status would race with Octavia's own row.
-The module octavia_agent reads accepted requests from the database and carries them out.
+The driver accepts all other requests and does nothing. Octavia calls the driver before it commits
+the request to the database. A status report during this call would conflict with the commit. So
+the agent (octavia_agent.py) reads the committed requests from the database and executes them.
 """
 from octavia.common import clients
 from octavia_lib.api.drivers import exceptions
@@ -25,10 +25,10 @@ def create_neutron_client():
 
 
 def get_port_fields(loadbalancer_id):
-    """Return the fields of every port of a load balancer.
+    """Return the Neutron fields of all ports of a load balancer.
 
-    Neutron's agent plugs the port and does not filter its traffic, because Neutron allows all
-    traffic without port security. haproxy's rules apply the allowed CIDRs.
+    Port security is off, so Neutron does not filter the traffic. haproxy and the UDP rules apply
+    the allowed CIDRs.
     """
     return {'device_id': get_device_id(loadbalancer_id), 'device_owner': OWNER,
             'binding:host_id': cfg.CONF.lab.network_host, 'admin_state_up': True,
@@ -41,7 +41,7 @@ def get_device_id(loadbalancer_id):
 
 
 def require_supported(value, allowed, what):
-    """Refuse a value that the lab does not support. Unset values are accepted (updates)."""
+    """Refuse a value that is not allowed. Accept unset values, which updates contain."""
     if isinstance(value, str) and value not in allowed:
         text = '%s %s is not supported; this cloud has %s' % (what, value, ', '.join(allowed))
         raise exceptions.UnsupportedOptionError(user_fault_string=text, operator_fault_string=text)
@@ -53,7 +53,7 @@ def get_items(things):
 
 
 class LabProviderDriver(provider_base.ProviderDriver):
-    """Provider driver. Methods that are missing (L7 policies, failover) are "not implemented"."""
+    """Provider driver without support for L7 policies and failover."""
 
     # -- addresses
 

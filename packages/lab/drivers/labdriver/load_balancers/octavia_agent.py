@@ -1,9 +1,9 @@
 """Octavia provider agent: makes load balancers match Octavia's database.
 
-Level-triggered: every 0.3 s, the agent searches for load balancers that wait (PENDING_...) and
-for load balancers not processed since its start. The agent may be killed at any time. It retries
-temporary failures (Neutron does not answer) for a minute. If haproxy refuses, the status becomes
-ERROR at once, and the log contains the reason.
+Every 0.3 s, the agent processes all load balancers in a PENDING_... status, and all load balancers
+that it has not processed since its start. The agent may be killed at any time. The agent
+retries temporary failures (Neutron does not answer) for a minute. If haproxy refuses the
+configuration, the status becomes ERROR immediately, and the log contains the reason.
 """
 import time
 
@@ -27,7 +27,7 @@ PROVIDERS = ('amphora', 'lab')
 
 
 class Agent:
-    """State of the agent between two passes. A restarted agent can restore all of it."""
+    """Agent with its state between two passes. The state is empty after a restart of the agent."""
 
     def __init__(self, library, clock=time.monotonic):
         self.library = library
@@ -38,7 +38,7 @@ class Agent:
         self.last_statistics = {}
 
     def look(self):
-        """Process everything that waits."""
+        """Process load balancers that are pending. Report the health of the others periodically."""
         healthy = self.clock() >= self.next_health
         if healthy:
             self.next_health = self.clock() + HEALTH_INTERVAL
@@ -116,7 +116,7 @@ class Agent:
 
 
 def connect_vip(instance):
-    """Give a load balancer its address, with Neutron's data about the port."""
+    """Connect a load balancer to the Neutron port of its address."""
     client, vip = create_neutron_client(), instance.balancer.vip
     port = client.show_port(vip.port_id)['port']
     subnet = client.show_subnet(vip.subnet_id)['subnet']
@@ -131,9 +131,9 @@ def get_plug_fields(client, port):
 
 
 def connect_member_subnets(instance):
-    """Connect a load balancer to the subnets of its members, as documented for amphorae.
+    """Connect a load balancer to the subnets of its members, as Octavia documents for amphorae.
 
-    The ports belong to the service, not to the tenant. They exist as long as the load balancer.
+    The ports belong to the service, not to the tenant. They are deleted with the load balancer.
     """
     balancer = instance.balancer
     wanted = haproxy.list_member_subnets(balancer)
@@ -176,7 +176,7 @@ def release_ports(balancer):
 
 
 def ignore_not_found(call, *arguments):
-    """Call Neutron about a port that may be deleted already."""
+    """Call a method of the Neutron client. Ignore the error that the port does not exist (404)."""
     try:
         call(*arguments)
     except Exception as error:
@@ -185,8 +185,10 @@ def ignore_not_found(call, *arguments):
 
 
 def main(exit_event):
-    """Run the agent until octavia-driver-agent stops it. That process restarts it after an
-    exception."""
+    """Run the agent until the process octavia-driver-agent stops it.
+
+    After an exception, octavia-driver-agent restarts the agent.
+    """
     agent = Agent(driver_lib.DriverLibrary())
     while not exit_event.wait(INTERVAL):
         agent.look()

@@ -3,26 +3,25 @@
 Reports have the format of DriverLibrary.update_loadbalancer_status: {kind: [{id, ..._status}]}.
 """
 LOAD_BALANCERS = 'loadbalancers'
-# first words of a status in haproxy's `show stat`
+# first words of a haproxy status (`show stat`), and Octavia's operating status for them
 OPERATING = (('UP', 'ONLINE'), ('no check', 'NO_MONITOR'), ('MAINT', 'OFFLINE'),
              ('DRAIN', 'DRAINING'), ('NOLB', 'DRAINING'), ('DOWN', 'ERROR'))
 
 
 def is_pending(thing):
-    """Return whether an object waits for the driver."""
+    """Return whether an object has a PENDING_... status."""
     return thing.provisioning_status.startswith('PENDING')
 
 
 def is_pending_delete(thing):
-    """Return whether an object is to be deleted."""
+    """Return whether an object has the status PENDING_DELETE."""
     return thing.provisioning_status == 'PENDING_DELETE'
 
 
 def list_parts(balancer):
-    """Yield (kind, object, whether it is to be deleted) of all parts of a load balancer, leaves
-    first.
+    """Yield (kind, object, whether to delete the object) for all parts of a load balancer.
 
-    The parts of an object that is to be deleted are deleted too.
+    Children come before their parents. If a parent is deleted, its children are deleted too.
     """
     whole = is_pending_delete(balancer)
     for pool in balancer.pools:
@@ -39,7 +38,7 @@ def list_parts(balancer):
 
 
 def get_success_report(balancer):
-    """Return the report for a load balancer that matches the database."""
+    """Return the report after all changes of a load balancer were applied."""
     report = {}
     for kind, thing, gone in list_parts(balancer):
         if gone:
@@ -58,8 +57,10 @@ def get_success_report(balancer):
 
 
 def get_initial_operating_status(kind, thing):
-    """Return the operating status before the members' health is known. None does not change the
-    status."""
+    """Return the operating status of a changed object. None means: do not change the status.
+
+    haproxy may not have checked the health of members yet.
+    """
     if not thing.enabled:
         return 'OFFLINE'
     if kind != 'members':
@@ -70,7 +71,7 @@ def get_initial_operating_status(kind, thing):
 
 
 def get_failure_report(balancer):
-    """Return the report for a load balancer that cannot match the database."""
+    """Return the report after the changes of a load balancer could not be applied."""
     report = {}
     for kind, thing, _ in list_parts(balancer):
         if is_pending(thing) or kind == LOAD_BALANCERS:
@@ -90,7 +91,7 @@ def get_operating_status(word, weight=None):
 
 
 def get_observed_report(balancer, rows):
-    """Return the report from haproxy's statistics: only what differs from the database."""
+    """Return the report with the statuses in haproxy's statistics that differ from the database."""
     words = {row['svname']: get_operating_status(row['status'], row['weight']) for row in rows}
     report, worst = {}, 'ONLINE'
 

@@ -1,17 +1,18 @@
 #!/usr/bin/python3 -IS
-"""Health of one UDP member, for haproxy. The fourth argument is the address, the fifth the port.
+"""Health check of one UDP member. haproxy runs it as: udp_connect.py - - ADDRESS PORT.
 
-UDP has no handshake. As with Octavia's UDP-CONNECT, a member is healthy unless it rejects an
-empty datagram. If no service listens on the port, a running host rejects the datagram by ICMP.
+UDP has no handshake. As in Octavia's UDP-CONNECT check, a member is healthy unless it rejects an
+empty datagram. If no process listens on the port, the member's kernel rejects the datagram with
+an ICMP message.
 """
 import socket
 import sys
 
-PATIENCE = 0.5      # seconds; shorter than one second, the shortest timeout of a monitor
+PATIENCE = 0.5      # seconds; less than 1 s, the minimum timeout of a health monitor
 
 
 def is_healthy(address, port):
-    """Return whether the member does not reject a datagram."""
+    """Send an empty datagram. Return False if the member rejects the datagram."""
     family = socket.AF_INET6 if ':' in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.settimeout(PATIENCE)

@@ -1,8 +1,8 @@
 """nftables rules with which a load balancer's namespace forwards UDP (pure functions).
 
-The kernel forwards by address translation (Octavia documents IPVS for amphorae). A flow keeps
-its member. Members see the load balancer's address. Packets are rejected if their client is not
-allowed or the load balancer has no member.
+The kernel translates the destination address (DNAT). Amphorae would use IPVS. All packets of a
+flow go to the same member. Members see the load balancer's address as the source. Packets are
+rejected if the client is not allowed or no member is usable.
 """
 import re
 
@@ -12,7 +12,8 @@ from labdriver.load_balancers.haproxy import (
 
 TABLE = 'table ip lb'
 NOTHING = '%s\ndelete %s\n' % (TABLE, TABLE)
-# selection of a member; the kernel does not count flows, so least connections is round robin
+# expression that selects a member; the kernel does not count flows, so LEAST_CONNECTIONS uses round
+# robin
 HOW = {'ROUND_ROBIN': 'numgen inc mod %d', 'LEAST_CONNECTIONS': 'numgen inc mod %d',
        'SOURCE_IP': 'jhash ip saddr mod %d seed 1',
        'SOURCE_IP_PORT': 'jhash ip saddr . udp sport mod %d seed 1'}
@@ -34,9 +35,9 @@ CHAINS = '''
 
 
 def render(balancer, rows):
-    """Return rules that replace the existing rules. They are empty if there is no UDP listener.
+    """Return rules that replace the existing rules, or an empty text without a UDP listener.
 
-    rows are haproxy's statistics. Members that are not healthy in rows get no new flows.
+    rows: the statistics of haproxy. Members that are not healthy in rows get no new flows.
     """
     listeners = [one for one in list_active_listeners(balancer) if is_udp(one)]
     if not listeners:
@@ -52,7 +53,7 @@ def render(balancer, rows):
 
 
 def list_usable_members(listener, unwell):
-    """Return the members for new flows: backup members only if there are no other members."""
+    """Return the members that get new flows. Include backup members only if there are no others."""
     pool = find_active_pool(listener)
     found = [member for member in list_present_objects(pool.members if pool else [])
              if member.enabled and get_weight(member) > 0 and member.id not in unwell]
@@ -76,7 +77,7 @@ def render_rule(address, listener, members):
 
 
 def parse_allowed_flows(text):
-    """Return (port of a listener, address of a member, clients) of flows that the rules allow."""
+    """Return the flows that rules allow: (listener's port, member's address, text for clients)."""
     return {(found.group(1), address, found.group(2)) for line in text.splitlines()
             if (found := re.search(r'udp dport (\d+) (.*)dnat to', line))
             for address in re.findall(r': (\S+) \. ', line)}

@@ -1,8 +1,8 @@
 """Acceleration of emulated machines on this host: KVM, or emulation in software.
 
 An accessible /dev/kvm does not prove that a kernel runs. A host without hardware support may
-still offer the device, create virtual machines and run firmware in them, while a kernel hangs
-before its first line. So this module starts a kernel once and waits for that line.
+still offer the device, create virtual machines and run their firmware, while a kernel hangs
+before its first line. So this module starts a kernel once and waits for its first line.
 """
 import contextlib
 import os
@@ -14,7 +14,7 @@ from labdriver.file_lock import hold_lock
 from labdriver.virtual_machines import qemu_command_line as qemu
 
 DEVICE = '/dev/kvm'
-# The file is in memory, so the result does not survive a reboot of the host.
+# File in /run, so that a reboot of the host deletes the result.
 REMEMBERED = '/run/lab-acceleration'
 # Time limit in seconds. Under a working KVM, a kernel needs two or three seconds. A wrong result
 # only costs speed.
@@ -24,7 +24,7 @@ FIRST_LINE = b'Linux version'
 
 
 def choose(kernel, remembered=REMEMBERED, device=DEVICE):
-    """Return qemu.KVM or qemu.TCG. The first call tries the kernel (a path), stores the result."""
+    """Return qemu.KVM or qemu.TCG. The first call boots the kernel at this path to find out."""
     with hold_lock(remembered + '.lock'):
         with contextlib.suppress(FileNotFoundError), open(remembered, encoding='ascii') as file:
             return file.read()

@@ -10,22 +10,23 @@ PROGRAM = '/usr/bin/qemu-system-x86_64'
 SYSTEM = ('type=1,manufacturer=OpenStack Foundation,product=OpenStack Nova,version=26.0.0,'
           'serial={uuid},uuid={uuid},family=Virtual Machine')
 KVM, TCG = 'kvm', 'tcg'
-# With tcg, the kernel does not trust the time stamp counter. It uses another clock, and each
-# reading of that clock stops the emulated processors. Separate page tables for system calls
-# (mitigations) are as slow. With tcg, these features cost time: smap, smep and pku end a
-# translation at each access to another's memory, la57 adds a level of page tables, erms and fsrm
-# make the kernel copy byte by byte. Emulated aes is slower than the cipher that TLS uses without
+# CPU features without which emulation in software (tcg) is faster. smap, smep and pku interrupt
+# translated code at accesses to user memory. la57 adds a level of page tables. erms and fsrm make
+# the kernel copy byte by byte. Without aes, TLS uses another cipher, which is faster than emulated
 # aes.
 SLOW_FEATURES = ('smap', 'smep', 'pku', 'la57', 'erms', 'fsrm', 'aes')
 ACCELERATION = {KVM: ('-accel', 'kvm', '-cpu', 'host'),
                 TCG: ('-accel', 'tcg,thread=multi',
                       '-cpu', ','.join(('max', *('-' + name for name in SLOW_FEATURES))))}
+# With tcg, the kernel does not trust the time stamp counter by default. Reading another clock stops
+# the emulated processors. Separate page tables for system calls (mitigations) are also slow.
 KERNEL_OPTIONS = {KVM: '', TCG: ' tsc=reliable mitigations=off'}
-# Nova's command line for a kernel from an image.
+# Nova's default command line for a kernel from an image.
 COMMAND_LINE = 'root=/dev/vda1 ro console=tty0 console=ttyS0,115200'
 DISK_BUSES = ('virtio', 'scsi')
 CDROM_BUSES = ('ide', 'sata', 'scsi')
-# Ports of a q35, created at its start. A running machine can add devices only to these ports.
+# PCIe ports of a q35 for disks and network cards. qemu creates the ports at its start. A running
+# machine can add devices only to free ports.
 DISK_PORTS, CARD_PORTS = 12, 4
 # Disks ignore flushes, because no data outlives the lab.
 CACHE = {'no-flush': True}
@@ -94,7 +95,6 @@ class Machine:
 
 
 def get_arguments(machine, acceleration):
-    """Return the arguments of qemu."""
     hardware, facts, path = machine.hardware, machine.facts, machine.path
     words = [
         '-name', facts['hostname'], '-uuid', machine.uuid, '-machine', hardware.machine,
@@ -109,12 +109,14 @@ def get_arguments(machine, acceleration):
     for name, fields in list_devices(machine):
         words += ['-' + name, json.dumps(fields)]
     words += ['-device', 'virtio-rng-pci']
-    # A server that a test prevents from booting stops before its first instruction.
+    # With -S, qemu does not execute the first instruction. Only tests have servers that do not
+    # boot.
     return words if facts['boots'] else words + ['-S']
 
 
 def list_devices(machine):
-    """Yield (option, fields) of cards, controllers and disks. Their order matters."""
+    """Yield (option, fields) of network cards, controllers and disks, in the order of their
+    slots."""
     hardware = machine.hardware
     if hardware.modern:
         names = [port % number for port, count in (('card%d', CARD_PORTS), ('disk%d', DISK_PORTS))
@@ -154,7 +156,7 @@ def get_cdrom_bus_fields(hardware):
     """Return driver and bus of the config drive, a CD-ROM."""
     if hardware.cdrom_bus == 'scsi':
         return {'driver': 'scsi-cd', 'bus': 'scsi.0'}
-    # A q35 names the ports of its SATA controller like the IDE buses of a PC (i440FX).
+    # On a q35, qemu names the SATA ports ide.N, like the IDE buses of an i440fx.
     separate = hardware.cdrom_bus == 'sata' and not hardware.modern
     return {'driver': 'ide-cd', 'bus': 'sata.0' if separate else 'ide.0'}
 
@@ -165,7 +167,6 @@ def get_block_node_name(volume_id):
 
 
 def get_volume_device_id(volume_id):
-    """Return the name of a volume's device."""
     return 'volume-' + volume_id
 
 
@@ -192,7 +193,7 @@ def get_card_id(port_id):
 
 
 def get_netdev_fields(port):
-    """Return the backend that connects a network card to its device in the cloud."""
+    """Return the qemu backend that connects a network card to its tap."""
     return {'type': 'tap', 'id': get_card_id(port['id']), 'ifname': port['tap'], 'script': 'no',
             'downscript': 'no'}
 

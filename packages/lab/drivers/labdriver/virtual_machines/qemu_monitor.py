@@ -11,11 +11,11 @@ class QemuMonitorError(Exception):
 
 
 class QemuMonitor:
-    """Connection to the monitor at a socket, as a context that closes it.
+    """Context manager with a connection to the socket of qemu's monitor.
 
-    qemu serves one connection at a time, so keep the connection only for one action. qemu writes
-    its process ID before it listens, so connecting is retried for patience seconds. timeout is
-    the longest wait for one answer, in seconds.
+    qemu serves one connection at a time, so open a connection only for one action. qemu may not
+    listen yet when its process ID is known, so the constructor retries for patience seconds.
+    timeout: longest wait for one answer in seconds.
     """
 
     def __init__(self, path, patience=10, timeout=30):

@@ -1,10 +1,10 @@
 """One server as a virtual machine: qemu, for an image of format qcow2.
 
-Such a server has its own kernel: modules, udev, kernel settings, control groups of version 2.
-The image contains the Glance IDs of its kernel and initrd (kernel_id, ramdisk_id), which qemu
-loads. The directory does not contain the files of a system container, but machine.json
-(qemu.Hardware), ports.json, disk.qcow2 (an overlay of the image's disk), config.iso and the
-monitor's socket.
+Such a server has its own kernel, with modules, udev, kernel settings and control groups of
+version 2. The image's properties kernel_id and ramdisk_id are the Glance IDs of kernel and initrd,
+which qemu loads. In the server's directory, other files replace those of a system container:
+machine.json (qemu.Hardware), ports.json, disk.qcow2 (an overlay of the image's disk), config.iso
+and the monitor's socket.
 """
 import dataclasses
 import json
@@ -51,13 +51,13 @@ class VirtualMachine(Server):
         self.own(owner)
 
     def resize_disk(self, gigabytes):
-        """Grow the disk to the flavor's size while the server is off. It never shrinks."""
+        """Grow the disk to the flavor's size while the server is off. The disk never shrinks."""
         described = json.loads(run('qemu-img', 'info', '--output=json', self._path('disk.qcow2')))
         if gigabytes << 30 > described['virtual-size']:
             run('qemu-img', 'resize', '-q', self._path('disk.qcow2'), '%dG' % gigabytes)
 
     def write_config_drive(self, files):
-        """Give the server a CD-ROM labelled config-2 with (path, content) pairs."""
+        """Create a CD-ROM labelled config-2 from (path, content) pairs."""
         tree = self._path('config-drive')
         config_drive.write(tree, files)
         run('genisoimage', '-quiet', '-J', '-r', '-V', 'config-2', '-l', '-ldots',
@@ -75,7 +75,7 @@ class VirtualMachine(Server):
         self._write('disks.json', json.dumps([dataclasses.asdict(disk) for disk in disks]))
 
     def attach(self, disk):
-        """Attach a volume, at once if the server runs."""
+        """Attach a volume: immediately if the server runs, otherwise at the next start."""
         if self.pid():
             with QemuMonitor(self._path('monitor')) as ask:
                 ask('blockdev-add', qemu.get_blockdev_fields(disk))
@@ -118,7 +118,7 @@ class VirtualMachine(Server):
             return None
 
     def start(self):
-        """Start qemu. Its first serial line is the console log.
+        """Start qemu. The first serial port writes to the console log.
 
         Raise QemuMonitorError if qemu exits.
         """
@@ -130,8 +130,7 @@ class VirtualMachine(Server):
         machine = qemu.Machine(
             uuid=self.uuid, facts=json.loads(self._read('server.json')), hardware=hardware,
             path=self._path, disks=self.disks(), ports=tuple(self._ports()), drive=drive)
-        # Servers need a CPU weight. Without it, each process of the services counts as much as a
-        # server.
+        # Gives the server more CPU weight than one process of an OpenStack service.
         run('systemd-run', '--quiet', '--collect', '--unit', self.unit,
             '-p', 'Description=server %s' % self.uuid, '-p', 'OOMScoreAdjust=0',
             '-p', 'KillMode=mixed', '-p', 'TimeoutStopSec=10', '-p', 'CPUWeight=400',
@@ -142,7 +141,8 @@ class VirtualMachine(Server):
             raise QemuMonitorError('qemu does not start: %s' % self._read('qemu.log'))
 
     def _answers(self):
-        """Return whether qemu has all its devices. Only then does it answer."""
+        """Return whether the monitor answers. qemu answers only after it has created all
+        devices."""
         try:
             with QemuMonitor(self._path('monitor'), patience=0) as ask:
                 return bool(ask('query-status'))
@@ -155,7 +155,8 @@ class VirtualMachine(Server):
         run('systemctl', 'reset-failed', self.unit, ok=ANY_STATUS)
 
     def power_off(self, timeout):
-        """Press the power button. init has timeout seconds to stop its services."""
+        """Press the power button. After timeout seconds, switch the server off without a
+        shutdown."""
         if self.pid() and timeout:
             self._press()
             self._wait(lambda: not self.pid(), timeout)
@@ -185,7 +186,10 @@ class VirtualMachine(Server):
         return json.loads(self._read('ports.json') or '[]')
 
     def plug(self, port, bridge, device=None):
-        """Connect the server to a port, at once if it runs. Its kernel names the device."""
+        """Connect the server to a port: immediately if it runs, otherwise at the next start.
+
+        The server's kernel chooses the device name, so `device` is ignored.
+        """
         network.plug_tap(port, bridge)
         ports = self._ports()
         if any(one['id'] == port['id'] for one in ports):
@@ -196,14 +200,15 @@ class VirtualMachine(Server):
         if self.pid():
             with QemuMonitor(self._path('monitor')) as ask:
                 ask('netdev_add', qemu.get_netdev_fields(added))
-                # Use any free slot: a disk may use the slot that the card gets at the next start.
+                # Use any free slot, because a disk may be in the slot that the card gets at the
+                # next start.
                 fields = qemu.get_card_fields(self.hardware(), added)
                 fields.pop('addr', None)
                 ask('device_add', fields)
         self._write('ports.json', json.dumps(ports + [added]))
 
     def unplug(self, port_id):
-        """Disconnect a port, at once if the server runs."""
+        """Disconnect a port: immediately if the server runs, otherwise at the next start."""
         if self.pid():
             with QemuMonitor(self._path('monitor')) as ask:
                 self._unplug(ask, qemu.get_card_id(port_id))
@@ -213,7 +218,7 @@ class VirtualMachine(Server):
         network.unplug(port_id)
 
     def ensure_network(self):
-        """Do nothing, because the server's network is inside the virtual machine."""
+        """Do nothing, because a virtual machine needs no network namespace."""
 
     def remove_network(self):
-        """Do nothing, because the server's network was deleted with the virtual machine."""
+        """Do nothing, because a virtual machine has no network namespace."""

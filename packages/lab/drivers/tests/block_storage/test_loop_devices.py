@@ -26,7 +26,7 @@ class ListingTest(unittest.TestCase):
 
 
 class LoopTest(CommandsTest):
-    """losetup of a host where the file $ROOT/loop contains the path that /dev/loop3 serves."""
+    """Stub of losetup. The file $ROOT/loop contains the path of the file behind /dev/loop3."""
 
     LOSETUP = r'''
 case "$1" in

@@ -1,4 +1,4 @@
-"""Stubs of Nova, and the driver with them."""
+"""Stubs of Nova, and a base class for tests of the Nova driver with these stubs."""
 import contextlib
 import importlib
 import os
@@ -20,7 +20,7 @@ class NovaError(Exception):
 
 
 class Timeout(BaseException):
-    """Replacement for eventlet's Timeout, which is not derived from Exception either."""
+    """Replacement for eventlet's Timeout, which is not derived from Exception."""
 
 
 def errors(*names):
@@ -37,7 +37,7 @@ class Network(dict):
 
 
 def nova_stubs(directory):
-    """Return stubs of what the driver imports from Nova, eventlet and oslo."""
+    """Return stubs of the modules of Nova, eventlet and oslo that the driver imports."""
     configuration = SimpleNamespace(
         register_opts=mock.Mock(), my_ip='172.29.0.2', instances_path=directory + '/instances',
         state_path=directory, vif_plugging_timeout=30, vif_plugging_is_fatal=True,
@@ -70,7 +70,7 @@ def image_meta(disk_format=None, **properties):
 
 
 class VirtApi:
-    """Replacement for Nova's virtapi; if `late`, no event arrives."""
+    """Replacement for Nova's virtapi. With `late`, waiting for an event ends with a Timeout."""
 
     def __init__(self, late=False):
         self.late = late

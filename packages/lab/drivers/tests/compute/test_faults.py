@@ -1,4 +1,4 @@
-"""Faults that tests ask for."""
+"""Faults that tests inject into the creation of servers."""
 import os
 
 from labdriver.compute import faults

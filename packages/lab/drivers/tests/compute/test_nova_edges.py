@@ -1,4 +1,4 @@
-"""The Nova driver with missing inputs, failures half-way and repeated calls."""
+"""The Nova driver with missing inputs, partial failures and repeated calls."""
 from types import SimpleNamespace
 from unittest import mock
 
@@ -54,7 +54,8 @@ class HalfDoneSpawnTest(NovaTest):
         self.server.plug.assert_not_called()
 
     def boot_from_volume(self, **volume):
-        """Boot from a volume with this description by Cinder. Another volume is attached."""
+        """Spawn a server from a boot volume (fields of Cinder's volume), with a second volume
+        attached."""
         self.image.id = ''
         self.nova.cinder.API.return_value.get.return_value = volume
         mappings = [{'boot_index': index, 'mount_device': device,
@@ -171,7 +172,7 @@ class PowerTest(NovaTest):
             looks.append(1)
             if len(looks) == 1:
                 raise OSError('systemctl is gone')
-            raise KeyboardInterrupt     # ends the test's endless loop
+            raise KeyboardInterrupt     # ends the driver's endless loop
         self.driver._look = look
         self.nova.eventlet.sleep = mock.Mock()
         with self.assertRaises(KeyboardInterrupt):

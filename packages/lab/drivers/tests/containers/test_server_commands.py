@@ -1,4 +1,4 @@
-"""Actions of servers by commands of the host: units and links."""
+"""Server actions that run commands of the host: units and network links."""
 import os
 
 from labdriver import network

@@ -15,13 +15,13 @@ class PlainDirectories:
 
     @staticmethod
     def delete(path):
-        """Remove a directory tree."""
         if os.path.isdir(path):
             image_stores.run('rm', '-rf', path)
 
 
 def ensure_slowly(directory, counter):
-    """Process that requests an image whose download takes a while."""
+    """Request an image with a slow download, and count the downloads. Runs in a separate
+    process."""
     with mock.patch('labdriver.images.image_stores.root_subvolumes', PlainDirectories):
         def fetch(path):
             time.sleep(0.3)
@@ -32,7 +32,7 @@ def ensure_slowly(directory, counter):
 
 
 def make_archive(path, init=True):
-    """Return a tar archive of a root file system."""
+    """Create a tar archive of a root file system at path."""
     source = path + '.source'
     os.makedirs(source + '/sbin')
     if init:

@@ -24,7 +24,7 @@ class SubvolumesTest(unittest.TestCase):
 
 
 class DeleteSubvolumeTest(CommandsTest):
-    """btrfs where a subvolume is a directory with a file .sub in it."""
+    """Stub of btrfs. A subvolume is a directory that contains a file .sub."""
 
     BTRFS = r'''
 case "$2" in

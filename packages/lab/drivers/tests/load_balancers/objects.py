@@ -42,7 +42,6 @@ def listener(name='listener', default_pool=None, **fields):
 
 
 def cidr(text):
-    """Return an allowed CIDR."""
     return SimpleNamespace(cidr=text)
 
 

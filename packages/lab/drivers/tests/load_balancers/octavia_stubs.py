@@ -1,4 +1,4 @@
-"""Stubs of Octavia, and the agent with them."""
+"""Stubs of Octavia, and a base class for tests of the agent with these stubs."""
 import contextlib
 import importlib
 import unittest
@@ -17,7 +17,8 @@ class Refused(Exception):
 
 
 def octavia_stubs():
-    """Return stubs of what the lab's parts import from Octavia, octavia-lib and oslo."""
+    """Return stubs of the modules of Octavia, octavia-lib and oslo that the lab's drivers
+    import."""
     configuration = SimpleNamespace(register_opts=mock.Mock(),
                                     lab=SimpleNamespace(network_host='labcloud'),
                                     neutron=SimpleNamespace(region_name='lab'),

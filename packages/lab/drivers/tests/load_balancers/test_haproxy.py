@@ -184,7 +184,7 @@ class BackendTest(unittest.TestCase):
 
 
 class KubernetesApiTest(unittest.TestCase):
-    """Return the load balancer of a Kubernetes API: TCP, HTTPS checks, timeouts of an hour."""
+    """Tests with the load balancer of a Kubernetes API: TCP, HTTPS checks, timeouts of an hour."""
 
     def render(self, members=()):
         one = objects.pool(protocol='TCP', lb_algorithm='LEAST_CONNECTIONS', members=members,

@@ -1,4 +1,4 @@
-"""A load balancer whose members are in a subnet other than that of its address."""
+"""A load balancer whose members are in another subnet than its address."""
 from tests.load_balancers.octavia_stubs import AgentCase
 
 

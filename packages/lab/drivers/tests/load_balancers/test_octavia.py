@@ -17,7 +17,8 @@ class ProviderTest(unittest.TestCase):
         self.provider = self.octavia.LabProviderDriver()
 
     def port(self, method):
-        """Let the client answer; return what it was sent."""
+        """Make a method of the Neutron client return a port. Return a function that gets the
+        request."""
         getattr(self.client, method).return_value = {'port': {
             'id': 'p', 'network_id': 'n', 'fixed_ips': [
                 {'ip_address': '10.0.0.9', 'subnet_id': 's'}]}}

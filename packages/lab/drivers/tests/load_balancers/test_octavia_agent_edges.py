@@ -1,4 +1,4 @@
-"""The provider agent with failures half-way, repeated calls and missing reports."""
+"""The provider agent with partial failures, repeated calls and missing reports."""
 from unittest import mock
 
 from labdriver.load_balancers.haproxy_instance import HaproxyError
@@ -9,7 +9,7 @@ from tests.load_balancers.octavia_stubs import AgentCase, Session
 
 class FailingAgentTest(AgentCase):
     def stubborn(self, error=OSError('Neutron does not answer')):
-        """Let every attempt fail until a minute has passed."""
+        """Make every attempt of the agent fail until its time limit (PATIENCE) has passed."""
         self.instance.apply.side_effect = error
         self.agent.look()
         self.now += self.module.PATIENCE + 1

@@ -87,7 +87,7 @@ class RulesTest(unittest.TestCase):
 
 
 class CheckOnlyBackendTest(unittest.TestCase):
-    """haproxy's part in UDP: it checks the members' health."""
+    """The haproxy configuration for UDP, which only checks the health of members."""
 
     def setUp(self):
         self.balancer = objects.udp()
@@ -211,7 +211,7 @@ class HealthTest(unittest.TestCase):
         self.port = self.member.getsockname()[1]
 
     def status(self):
-        """Return the result of the program when it is called as haproxy calls it."""
+        """Run the check program with haproxy's arguments. Return its exit status."""
         words = [haproxy.UDP_CHECK, 'NOT_USED', 'NOT_USED', '127.0.0.1', str(self.port)]
         return subprocess.run(words, check=False, timeout=10).returncode
 

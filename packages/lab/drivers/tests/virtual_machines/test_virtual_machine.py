@@ -1,4 +1,4 @@
-"""A server as a virtual machine, with the real qemu, whose processors are stopped."""
+"""A server as a virtual machine. The tests run the real qemu with stopped processors."""
 import contextlib
 import os
 import signal
@@ -14,13 +14,13 @@ from tests.virtual_machines.blank_kernel import blank_kernel
 UUID = '11111111-2222-3333-4444-555555555555'
 VOLUME = 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee'
 SCSI = {'hw_disk_bus': 'scsi', 'hw_scsi_model': 'virtio-scsi'}
-# `systemd-run OPTIONS PROGRAM ARGUMENTS`, without a unit
+# stub of `systemd-run OPTIONS PROGRAM ARGUMENTS`, which starts the program without a unit
 START = '''while [ "$1" != %s ]; do shift; done
 shift
 "$QEMU" "$@" </dev/null >/dev/null 2>>"$ROOT/{0}/qemu.log" &
 echo $! >"$ROOT/job"
 '''.replace('%s', qemu.PROGRAM).replace('{0}', UUID)
-# `systemctl show`, and `systemctl stop`, which waits
+# stub of `systemctl show` and `systemctl stop`, which waits until qemu has ended
 STOP = '''if [ "$1" = show ] && kill -0 "$(cat "$ROOT/job")" 2>/dev/null; then echo active; fi
 if [ "$1" = stop ] && [ -e "$ROOT/{0}/pid" ]; then
   kill "$(cat "$ROOT/{0}/pid")" 2>/dev/null
@@ -59,7 +59,8 @@ class MachineTest(CommandsTest):
                 os.kill(pid, signal.SIGKILL)
 
     def volume(self, disk):
-        """Return a volume in a file, because tests must not use the host's block devices."""
+        """Return a volume that is a plain file, because tests must not use the host's block
+        devices."""
         path = os.path.join(self.directory, 'volume')
         if not os.path.exists(path):
             with open(path, 'wb') as file:
@@ -69,14 +70,14 @@ class MachineTest(CommandsTest):
 
     @staticmethod
     def backend(port):
-        """Return a network of qemu itself, because only root can use the host's devices."""
+        """Return a network card of qemu's user network, because only root can use a tap."""
         return {'type': 'user', 'id': qemu.get_card_id(port['id'])}
 
     def made(self, properties=None, ports=()):
-        """Return a created and started server. This process is its unit."""
+        """Return a created server that is not started yet."""
         made = virtual_machine.VirtualMachine(self.directory, UUID)
         made.create('labcloud-a', qemu.parse_hardware(self.files, properties or {}))
-        made.unit = ''      # part of every control group's name
+        made.unit = ''      # an empty name, so that pid() accepts any control group
         made.write_config_drive([('openstack/latest/meta_data.json', '{}')])
         made.configure('web', 256, 1, boots=False)
         for port in ports:

@@ -1,6 +1,7 @@
-// The lab's own flannel CNI plugin: turns what flanneld wrote about this node's subnet into the configuration of
-// another plugin (bridge with host-local) and calls that. Upstream's (flannel-io/cni-plugin) is not published as a
-// Go module; configuration keys and defaults are those of flannel's manifest.
+// The lab's own flannel CNI plugin: reads the subnet file that flanneld wrote for this node, and
+// calls another plugin (by default bridge with host-local) with a configuration for this subnet.
+// Upstream's plugin (flannel-io/cni-plugin) is not published as a Go module. Configuration keys and
+// defaults are those of flannel's manifest.
 package main
 
 import (
@@ -33,7 +34,7 @@ type config struct {
 	Runtime    map[string]any `json:"runtimeConfig,omitempty"`
 }
 
-// subnet is what flanneld writes: one KEY=value per line.
+// subnet is the content of the file that flanneld writes: one KEY=value per line.
 type subnet struct {
 	networks, subnets []string
 	mtu               int
@@ -54,7 +55,8 @@ func readSubnet(path string) (*subnet, error) {
 		case "FLANNEL_NETWORK", "FLANNEL_IPV6_NETWORK":
 			result.networks = append(result.networks, strings.Split(value, ",")...)
 		case "FLANNEL_SUBNET", "FLANNEL_IPV6_SUBNET":
-			// flanneld writes the gateway's address with the subnet's length; host-local wants the subnet
+			// flanneld writes the gateway's address with the prefix length; host-local needs the
+			// subnet
 			_, network, err := net.ParseCIDR(value)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", path, key, err)
@@ -89,7 +91,7 @@ func load(data []byte) (*config, error) {
 	return conf, nil
 }
 
-// delegate renders the configuration of the plugin that does the work.
+// delegate returns the configuration of the plugin that creates the network interface.
 func delegate(conf *config, node *subnet) map[string]any {
 	result := map[string]any{"type": "bridge", "mtu": node.mtu, "ipMasq": !node.masquerade}
 	for key, value := range conf.Delegate {
@@ -131,7 +133,7 @@ func add(args *skel.CmdArgs) error {
 	if err != nil {
 		return err
 	}
-	// DEL must undo exactly this, even when the subnet file has changed since
+	// DEL uses the saved configuration, because the subnet file may have changed
 	if err := os.MkdirAll(conf.DataDir, 0o700); err != nil {
 		return err
 	}
@@ -145,7 +147,8 @@ func add(args *skel.CmdArgs) error {
 	return types.PrintResult(result, conf.CNIVersion)
 }
 
-// withSaved calls work with the configuration that ADD used; nothing saved means nothing to do.
+// withSaved calls work with the configuration that ADD saved. Without a saved configuration,
+// withSaved does nothing.
 func withSaved(args *skel.CmdArgs, work func(kind string, rendered []byte) error) (string, error) {
 	conf, err := load(args.StdinData)
 	if err != nil {

@@ -1,6 +1,6 @@
-// The lab's own livenessprobe: answers HTTP GET /healthz with what the CSI driver's Probe says.
-// Upstream's (kubernetes-csi/livenessprobe) is not published as a Go module; flags and answers are those that
-// manifests rely on.
+// The lab's own livenessprobe: answers HTTP GET /healthz with the result of the CSI driver's Probe.
+// Upstream's program (kubernetes-csi/livenessprobe) is not published as a Go module. Flags and
+// answers are those that manifests use.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	if !strings.Contains(target, "://") {
 		target = "unix://" + target
 	}
-	// grpc's own patience grows to two minutes: too long for a driver that was restarted
+	// gRPC's default backoff grows to two minutes, which is too long for a restarted driver
 	patience := backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, MaxDelay: time.Second}
 	connection, err := grpc.NewClient(
 		target,
@@ -57,7 +57,7 @@ func main() {
 	log.Fatal(http.ListenAndServe(listen, nil))
 }
 
-// probe returns nil when the driver answers in time and does not call itself unready.
+// probe returns nil if the driver answers in time and does not report that it is unready.
 func probe(parent context.Context, driver csi.IdentityClient, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(parent, timeout)
 	defer cancel()

@@ -1,6 +1,9 @@
-// The lab's own node-driver-registrar: tells the kubelet where a CSI driver listens, over the kubelet's plugin
-// registration API. Upstream's (kubernetes-csi/node-driver-registrar) is not published as a Go module; flags,
-// socket name and behaviour on a refusal are those that manifests rely on.
+// The lab's own node-driver-registrar: registers the socket of a CSI driver with the kubelet, over
+// the kubelet's plugin registration API. Upstream's program (kubernetes-csi/node-driver-registrar)
+// is
+// not published as a Go module. Flags, socket name and exit after a refusal are those that
+// manifests
+// use.
 package main
 
 import (
@@ -32,7 +35,7 @@ type server struct {
 	refused        chan string
 }
 
-// GetInfo is the kubelet's question who listens on the registration socket.
+// GetInfo returns to the kubelet the name and the socket of the CSI driver.
 func (s *server) GetInfo(context.Context, *registration.InfoRequest) (*registration.PluginInfo, error) {
 	return &registration.PluginInfo{
 		Type:              registration.CSIPlugin,
@@ -42,7 +45,8 @@ func (s *server) GetInfo(context.Context, *registration.InfoRequest) (*registrat
 	}, nil
 }
 
-// NotifyRegistrationStatus is the kubelet's verdict; after a refusal the process ends, so that a restart tries again.
+// NotifyRegistrationStatus receives the result of the registration from the kubelet. After a
+// refusal, the process exits, so that a restart tries again.
 func (s *server) NotifyRegistrationStatus(
 	_ context.Context, status *registration.RegistrationStatus,
 ) (*registration.RegistrationStatusResponse, error) {
@@ -83,7 +87,7 @@ func main() {
 	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
 		log.Fatal(err)
 	}
-	syscall.Umask(0o077) // only root, that is the kubelet, may connect
+	syscall.Umask(0o077) // only root may connect; the kubelet runs as root
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		log.Fatal(err)
@@ -110,12 +114,12 @@ func main() {
 	}
 }
 
-// driverName asks the driver for its name until it answers; each attempt is bounded by timeout.
+// driverName waits up to timeout for the answer of the driver and returns the driver's name.
 func driverName(address string, timeout time.Duration) (string, error) {
 	if !strings.Contains(address, "://") {
 		address = "unix://" + address
 	}
-	// grpc's own patience grows beyond the time a driver needs to start
+	// gRPC's default backoff can be longer than the start of a driver
 	patience := backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, MaxDelay: time.Second}
 	connection, err := grpc.NewClient(
 		address,
@@ -128,7 +132,7 @@ func driverName(address string, timeout time.Duration) (string, error) {
 	defer connection.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	// the driver's container may start after this one
+	// waits for the driver, whose container may start after this container
 	info, err := csi.NewIdentityClient(connection).GetPluginInfo(
 		ctx, &csi.GetPluginInfoRequest{}, grpc.WaitForReady(true))
 	if err != nil {

@@ -172,7 +172,10 @@ describe("lab/cloud/first-boot.sh", () => {
   });
 });
 
-/** Applies the offering to a fake cloud that accepts every call, and prints the calls as JSON. */
+/**
+ * Python program that applies the offering to a fake cloud, which accepts every call. Prints the
+ * calls as JSON.
+ */
 const recorder = `
 import json, sys, types
 calls = []

@@ -134,8 +134,8 @@ describe("startCloud, removeCloud and labStatus", () => {
   it("removes mounts in the store of another cache directory, and keeps that store's file", async () => {
     await start();
     const { store, storeFile } = host.paths;
-    // The code accepts only a real mount point, so /proc replaces the mounted store, and umount is
-    // a stub.
+    // removeCloud unmounts only real mount points. So /proc replaces the mounted store, and umount
+    // is a stub.
     host.put("mounted", JSON.stringify({ store: "/proc", storeFile }));
     assert.ok((await listLabRemains(host.settings, host.paths)).includes("mount /proc"));
     host.calls();

@@ -21,7 +21,9 @@ describe("waitUntilCloudReady", () => {
     host.close();
   });
 
-  /** Starts the wait. `then` receives the missing parts, and may provide them or stop the wait. */
+  /**
+   * Calls `waitUntilCloudReady`. `then` receives the missing parts, and may provide them or abort.
+   */
   const wait = (then: (missing: string, stop: AbortController) => void = () => undefined) => {
     const stop = new AbortController();
     const update = (missing: string) => {

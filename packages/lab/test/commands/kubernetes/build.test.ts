@@ -264,8 +264,8 @@ describe("ensureKubernetesSite", function () {
     const layers = readdirSync(join(cache(), "layers")).filter((name) =>
       name.startsWith("debian-"),
     );
-    // The layers are Debian, a reduced Debian for images without a Debian of their own, and Debian
-    // with the packages of an extra.
+    // Three layers: Debian, Debian with additional packages, and the layer of images without
+    // Debian.
     assert.equal(layers.length, 3);
   });
 
@@ -282,7 +282,7 @@ describe("ensureKubernetesSite", function () {
         return {
           update: (detail) => {
             said.push(detail);
-            writeFileSync(manifest, text); // the other process does this at its end
+            writeFileSync(manifest, text); // the other process writes the manifest at its end
             rmSync(lock);
           },
           done: () => void said.push("done"),

@@ -22,7 +22,7 @@ export interface FakeLabCloud {
 
 const now = () => new Date().toISOString().replace("Z", "");
 
-/** Returns the answer for a port and path. Worker states have the format of the real services. */
+/** Returns the answer to a request, "port path". Worker states have the format of the real APIs. */
 function answer(settings: LabSettings, cloud: FakeLabCloud, request: string): unknown {
   const workers = listExpectedWorkers(settings)
     .filter((worker) => !cloud.silent.has(worker))

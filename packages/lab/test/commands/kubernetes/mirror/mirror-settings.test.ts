@@ -21,7 +21,7 @@ import { getKubernetesRelease } from "../../../../kubernetes/catalog/versions.js
 import { SmallMirror } from "../../../../../../test/support/machine/small-mirror.js";
 import { nonEmpty } from "../../../../../../test/support/non-empty.js";
 
-/** Uses the real apt for packages and stubs for images. Tools that would build something fail. */
+/** Stubs of the tools. For packages, apt-get is the real command. Build tools fail. */
 const tools: Readonly<Record<string, string>> = {
   skopeo: `ref=\${*: -2:1}; folder=\${*: -1}; folder=\${folder#dir:}
 [[ $* == *"--override-os linux --override-arch amd64"* && $* == *--preserve-digests* ]] || exit 2
