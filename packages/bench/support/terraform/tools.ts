@@ -6,8 +6,8 @@ import { silentProgress } from "../../../../base/progress.js";
 import { makeWithGo, type GoBuild } from "../../../toolchain/make.js";
 
 /**
- * Address of the provider. Terraform never contacts the host, because a mirror on this machine
- * contains the provider.
+ * Address of the OpenStack provider. Terraform never contacts the host, because a mirror on this
+ * machine contains the provider.
  */
 export const terraformProvider = {
   host: "bench.stackadm.example",
@@ -24,7 +24,9 @@ const cli: GoBuild = {
   expectedSeconds: 600,
 };
 
-/** Build of the provider, in the release that the toolchain's Pulumi plugin contains. */
+/**
+ * Build of the Terraform provider, in the version on which the toolchain's Pulumi plugin is based.
+ */
 const plugin: GoBuild = {
   name: "terraform-provider-openstack",
   version: terraformProvider.version,
@@ -36,13 +38,13 @@ const plugin: GoBuild = {
 
 export interface TerraformTools {
   readonly executable: string;
-  /** Variables that make `terraform` use the mirror and contact no registry. */
+  /** Environment variables that make `terraform` use the mirror and contact no registry. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
- * Builds Terraform and its OpenStack provider at the first call, and creates a mirror in
- * `directory` for `terraform init`.
+ * Builds Terraform and its OpenStack provider if they are not in the cache. Creates a mirror in
+ * `directory` from which `terraform init` installs the provider.
  */
 export async function buildTerraformTools(directory: string): Promise<TerraformTools> {
   const cache = getCachePath("test-tools");

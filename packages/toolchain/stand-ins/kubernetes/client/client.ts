@@ -7,8 +7,8 @@ import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /**
- * Error of a request that the API server answered with a failure Status. The message comes from the
- * server.
+ * Error of a request that the API server answered with a failure Status. The message is the
+ * server's.
  */
 export class ApiError extends Error {
   constructor(
@@ -21,15 +21,15 @@ export class ApiError extends Error {
   get reason(): string {
     return getTextAt(this.status, "reason");
   }
-  /** Kind in the Status, e.g. `namespaces`. */
+  /** Kind to which the Status refers, e.g. `namespaces`. */
   get kind(): string {
     return getTextAt(this.status, "details", "kind");
   }
 }
 
 /**
- * Error of a request without an answer: the connection failed, timed out or was closed. Names the
- * request, like Go's client.
+ * Error of a request without an answer, because the connection failed, timed out or was closed. The
+ * message contains the request, as in Go's client.
  */
 export class UnreachableError extends Error {
   constructor(method: string, url: string, cause: Error) {
@@ -75,7 +75,7 @@ export interface KubeRequest {
 }
 
 /**
- * Time without an answer, in milliseconds, after which a request fails. Equal to the limit in
+ * Time in milliseconds after which a request without an answer fails. It is equal to the limit in
  * client-go's discovery.
  */
 const requestTimeout = 32_000;
@@ -130,7 +130,8 @@ export class KubeClient {
   }
 
   /**
-   * Retries a read whose connection was closed, up to ten times, like client-go (rest/request.go).
+   * Sends a request. Retries a GET request up to ten times if its connection was closed, like
+   * client-go (rest/request.go).
    */
   private async sendAgain(url: URL, method: string, request: KubeRequest): Promise<Answer> {
     for (let tries = 0; ; tries += 1) {
@@ -152,8 +153,8 @@ export class KubeClient {
     return {
       accept: "application/json",
       "user-agent": "stackadm-kubernetes-stand-in",
-      // By default, Node sends no length for a DELETE. The server would then read the body as the
-      // next request.
+      // By default, Node sends no content length for a DELETE. The server would then read the body
+      // as the next request.
       ...(body && {
         "content-type": type ?? "application/json",
         "content-length": String(body.length),
@@ -188,7 +189,10 @@ export class KubeClient {
   }
 }
 
-/** Parses a body. Errors of proxies and of some handlers are plain text. */
+/**
+ * Parses the body of an answer. Proxies and some handlers of the API server return errors as plain
+ * text.
+ */
 function parseBody(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
