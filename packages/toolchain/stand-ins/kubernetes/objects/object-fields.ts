@@ -72,6 +72,6 @@ export function findCondition(
       };
 }
 
-/** Reports whether the controller has processed the newest specification. */
+/** Reports whether the object's controller has processed the newest specification. */
 export const isObserved = (object: JsonObject): boolean =>
   getMapAt(object, "status")["observedGeneration"] === getMapAt(object, "metadata")["generation"];

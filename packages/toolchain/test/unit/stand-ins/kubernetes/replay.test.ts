@@ -71,7 +71,7 @@ describe("kubernetes stand-in: recorded answers of the official plugin", () => {
   }
 });
 
-/** Returns the parts of a state that depend only on the inputs, and not on the server. */
+/** Returns the parts of a state that depend only on the inputs and not on the server. */
 function decided(state: JsonObject): Json {
   const marks = Object.fromEntries(
     Object.entries(state).filter(([key, value]) => key.startsWith("__") || isSecretMark(value)),
@@ -172,7 +172,7 @@ describe("kubernetes stand-in: recorded runs with an API server", () => {
 
   for (const exchange of exchanges("failures-up", "Create")) {
     const name = getTextAt(exchange.request, "name");
-    // The recording of this case was stopped by hand after 4.5 minutes. The stand-in obeys
+    // In the recorded run, this case was stopped manually after 4.5 minutes. The stand-in obeys
     // customTimeouts instead.
     if (name === "pvc-pending") continue;
     it(`fails with ${title(exchange)}`, async () => {
@@ -197,15 +197,15 @@ describe("kubernetes stand-in: recorded runs with an API server", () => {
 });
 
 /**
- * Replaces the URL and the address in a message by placeholders, because the stand-in and the
- * official plugin differ here on purpose.
+ * Replaces the URL and the address in a message by placeholders. The stand-in and the official
+ * plugin intentionally request different URLs.
  */
 const reachedAt = (message: string): string =>
   message.replace(/Get "https:\S+": dial tcp [0-9.]+:\d+/, 'Get "<url>": dial tcp <address>');
 
 /**
- * Stores the object that makes `live` ready: the ReplicaSet of a Deployment, or the Endpoints of a
- * Service.
+ * Stores the object that makes `live` ready: the ReplicaSet for a Deployment, or the Endpoints for
+ * a Service.
  */
 function loadWhatItOwns(api: FakeApiServer, live: JsonObject): void {
   const { name, namespace, uid } = getMapAt(live, "metadata") as Record<string, string>;
