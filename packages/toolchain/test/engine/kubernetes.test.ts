@@ -160,7 +160,7 @@ describe("Kubernetes plugin with the real engine", function () {
     child.kill("SIGKILL");
     api.idle.clear();
     // If the engine was killed while it wrote the state, the state may have an empty attributes
-    // file. The service also calls this function, if it cannot read the state.
+    // file. The service calls the same function if it cannot read a state.
     const backend = pathToFileURL(directory).href;
     deleteEmptyAttributes({ backend, project: "stand-in", stack: "test" });
     const stack = await stackOf({ timeout: "1m" });

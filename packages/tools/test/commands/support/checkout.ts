@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { ended, Repository, type Ended } from "./repository.js";
 
 /**
- * Stub of npm. It records its call, and installs a compiler that creates one file and an empty
- * loader.
+ * Stub of npm. It records its call. It installs a fake compiler, which creates one file, and an
+ * empty loader.
  */
 const npm = `#!/bin/sh
 echo "npm $*" >>"$CALLS"
@@ -23,7 +23,10 @@ fs.copyFileSync("main.js", "dist/automation/cli/main.js");
 `;
 const main = `exports.main = async (args) => { process.stdout.write("ran " + args.join(" ") + "\\n"); };\n`;
 
-/** New checkout with this project's entry points, and stubs of npm, compiler and command lines. */
+/**
+ * New checkout with the entry points of this project, and with stubs of npm, of the compiler and of
+ * the command lines.
+ */
 export class Checkout extends Repository {
   constructor() {
     super();

@@ -15,8 +15,8 @@ import { isObject } from "../../../../../stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 /**
- * Returns the value in a request's body. The body is JSON, or YAML: Go's client sends YAML for a
- * server-side apply.
+ * Returns the value in the body of a request. The body is JSON or YAML, because Go's client sends
+ * YAML for a server-side apply.
  */
 export function bodyOf(text: string): Json {
   if (text === "") return {};
@@ -61,8 +61,8 @@ export function validate(object: JsonObject): Answer | undefined {
 }
 
 /**
- * Applies a JSON patch in which each operation sets a value, because the plugins send only such
- * patches. `steps` is null if the official plugin has nothing to change.
+ * Applies a JSON patch. Every operation sets a value, because the plugins send no other operations.
+ * `steps` is null if the official plugin has nothing to change.
  */
 export function jsonPatched(old: JsonObject, steps: readonly Json[] | null): JsonObject {
   const object = structuredClone(old);
@@ -72,7 +72,10 @@ export function jsonPatched(old: JsonObject, steps: readonly Json[] | null): Jso
   return object;
 }
 
-/** Performs a server-side apply. Returns the merged object, or the answer about a conflict. */
+/**
+ * Performs a server-side apply. Returns the merged object, or the error answer if there is a
+ * conflict.
+ */
 export function mergeApply(
   old: JsonObject,
   body: JsonObject,
