@@ -15,7 +15,7 @@ import { Stack } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 
-/** Newest minor version, and the one before it. */
+/** Newest minor version, and the minor version before it. */
 const [newest, former] = supportedMinors.map((minor) => kubernetesMinors[minor]);
 assert.ok(newest && former && newest.version === defaultKubernetesVersion);
 
@@ -71,7 +71,7 @@ describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.
   };
 
   before(async () => {
-    // The repository has packages of both versions.
+    // Starts the lab with a package repository that contains both versions.
     await labUp({ kubernetes: former.version, progress: silentProgress });
     await stack.open();
   });

@@ -6,7 +6,9 @@ import { sendHttpRequest } from "../../../../openstack/http/http-exchange.js";
 
 const headers = { "content-type": "application/json" };
 
-/** Returns a token of the user of an environment, like `openstack token issue`. */
+/**
+ * Returns a Keystone token for the user in the environment variables, like `openstack token issue`.
+ */
 export async function issueToken(env: NodeJS.ProcessEnv): Promise<string> {
   const { authUrl, credential, ca } = findCloud(undefined, env);
   const { headers: answered } = await sendHttpRequest(
@@ -21,7 +23,7 @@ export async function issueToken(env: NodeJS.ProcessEnv): Promise<string> {
   return answered["x-subject-token"] ?? assert.fail(`${authUrl} gives no token`);
 }
 
-/** Sends a request to a cluster's API with only a token. */
+/** Sends a request to the Kubernetes API of a cluster. The token is the only credential. */
 export async function askWithToken(
   kubeconfig: string,
   token: string,
@@ -37,7 +39,10 @@ export async function askWithToken(
   return { status, answer: JSON.parse(text) as Record<string, unknown> };
 }
 
-/** Returns the user that the API server sees in a token; undefined if it rejects the token. */
+/**
+ * Returns the user to whom the Kubernetes API server maps a token. Returns undefined if the API
+ * server rejects the token.
+ */
 export async function whoIs(
   kubeconfig: string,
   token: string,

@@ -4,7 +4,7 @@ interface Named {
   readonly id: string;
 }
 
-/** Creates, reads and deletes Neutron objects of a test, next to a cluster. */
+/** Creates, reads and deletes Neutron objects of a test that do not belong to a cluster. */
 export class NeutronObjects {
   constructor(private readonly cloud: CloudClient) {}
 
@@ -12,7 +12,7 @@ export class NeutronObjects {
     return (await this.cloud.request("network", method, path, body)) as Answer;
   }
 
-  /** Creates an object. `kind` is the key of the body, for example `network`. */
+  /** Creates an object. `kind` is the key of the object in the request, for example `network`. */
   async create<Made extends Named = Named>(
     path: string,
     kind: string,
@@ -30,7 +30,7 @@ export class NeutronObjects {
     return networks[0]?.id ?? "";
   }
 
-  /** Returns Neutron's view of objects, without fields that change with every use. */
+  /** Returns the objects as Neutron describes them, without fields that change with every use. */
   async state(paths: readonly string[], changing: RegExp): Promise<unknown> {
     const now = await Promise.all(paths.map((path) => this.ask("GET", path)));
     return JSON.parse(
