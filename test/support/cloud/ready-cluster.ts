@@ -7,7 +7,10 @@ import { emptyProject, fakeProject, type FakeCloud } from "./fake-openstack.js";
 const flavor = (name: string) => ({ id: name, name, vcpus: 2, ram: 2048, disk: 20 });
 const plenty = { limit: 50, used: 0, reserved: 0 };
 
-/** Prepares a cloud with an empty project and everything that Pulumi.dev.yaml requires. */
+/**
+ * Prepares a cloud with an empty project and with everything that the cluster in Pulumi.dev.yaml
+ * requires.
+ */
 export function equip(cloud: FakeCloud): void {
   emptyProject(cloud);
   const zones = {
@@ -33,7 +36,7 @@ export function equip(cloud: FakeCloud): void {
   for (const [path, body] of Object.entries(answers)) cloud.on(`GET /${path}`, { body });
 }
 
-/** Secret that must not appear in any output unless the user requests it. */
+/** Secret that must not appear in any output, unless the user requests the secret. */
 export const clientKey = Buffer.from("CANARY-client-key").toString("base64");
 
 export interface FakeCluster {
@@ -50,8 +53,8 @@ export interface FakeCluster {
 }
 
 /**
- * Nodes whose roles the program does not know. Verification only checks the nodes and never uses
- * SSH.
+ * Nodes of the fake cluster. The program does not know their roles, so the verification only checks
+ * the nodes and never uses SSH.
  */
 const nodes = [
   { name: "dev-control-plane-0", role: "control plane", zone: "zone-a", address: "10.0.0.10" },

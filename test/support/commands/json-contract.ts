@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { getPackageRoot } from "../../../base/paths.js";
 
 /**
- * Table row: words in code font in its first cell, and fields in its last cell, without fields in
- * brackets.
+ * Row of a table in docs/json.md: the code words in its first cell, and the fields in its last
+ * cell. Fields in brackets are left out.
  */
 interface Row {
   readonly keys: readonly string[];
@@ -35,7 +35,7 @@ export function tableOf(heading: string): Row[] {
 const commands = tableOf("Command");
 const types = tableOf("Type");
 
-/** Options that take a value. */
+/** Options of the command line that take a value. */
 const valued = [
   "-s",
   "--stack",
@@ -62,7 +62,7 @@ function fieldsOf(type: string, args: readonly string[]): readonly string[] {
   return command.fields;
 }
 
-/** Fields of every line of an operation, in addition to the fields of its type. */
+/** Fields that every line of an operation has, in addition to the fields of its type. */
 const envelope = ["v", "operation", "n", "at", "stack"];
 
 /** Requires that a command's JSON output has exactly the fields that docs/json.md lists. */

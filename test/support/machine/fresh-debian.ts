@@ -6,21 +6,21 @@ import { smallest } from "../config/spec.js";
 const fingerprint = "DE15B14486CD377B9E876E1A234654DA9A296436";
 
 /**
- * Returns a stub of curl. With `--head`, it prints the time. Otherwise, it writes the output of
- * `command` into the file of `--output`.
+ * Returns a stub of curl. With `--head`, the stub prints the current time as a `Date` header.
+ * Otherwise, it writes the output of `command` to the file in `--output`.
  */
 export const answering = (command: string): string =>
   `case "$*" in *--head*) /bin/date -u "+Date: %a, %d %b %Y %T GMT"; exit ;; esac; file=/dev/stdout; for word; do [ "\${last-}" != --output ] || file=$word; last=$word; done; { ${command}\n} >"$file"`;
 
 const installed = (command: string, answer: string): string =>
   `[ -e $root/installed ] || exit 127; ${answer} # ${command}`;
-/** Stub of iptables. `$root/rules` contains one rule per line. */
+/** Stub of iptables. The file `$root/rules` contains one rule per line. */
 const tables =
   'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) IFS= read -rd "" rules <$root/rules; [[ $\'\\n\'$rules == *$\'\\n\'"$rule"$\'\\n\'* ]] ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac';
 
 /**
- * Stubs of the commands of a fresh Debian. The commands of Kubernetes exist after their packages
- * are installed.
+ * Stubs of the commands of a new Debian system. The commands of Kubernetes fail until their
+ * packages are installed.
  */
 export const freshDebian: Readonly<Record<string, string>> = {
   hostname: "echo machine",
@@ -64,7 +64,7 @@ export const freshDebian: Readonly<Record<string, string>> = {
   xargs: "exit 0",
 };
 
-/** Returns the values of prepare.sh for a worker of the smallest cluster. */
+/** Returns the values that prepare.sh receives for a worker of the smallest cluster. */
 export function workerValues(over: object = {}): Record<string, string> {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result);

@@ -1,10 +1,8 @@
 /**
- * Stubs of the commands with which scripts turn a machine into a node, and time limits of these
+ * Stubs of the commands with which scripts turn a machine into a node, and the time limits of these
  * commands.
  */
-/**
- * Stub of systemd-run, which runs the command at once. `systemctl` reports the unit as finished.
- */
+/** Stub of systemd-run. It runs the command at once. `systemctl` reports the unit as finished. */
 const unit =
   'while [ "${1#-}" != "$1" ]; do case $1 in --unit|-p) shift 2 ;; *) shift ;; esac; done; "$@" || true';
 export const nodeCommands: Readonly<Record<string, string>> = {
@@ -22,7 +20,7 @@ export const nodeCommands: Readonly<Record<string, string>> = {
   kubelet: "echo Kubernetes v1.36.3",
 };
 
-/** Values about the Kubernetes version that every machine receives. */
+/** Values about the Kubernetes version. Every machine receives these values. */
 export const versionValues = {
   KUBERNETES_VERSION: "1.36.3",
   PACKAGES_URL: "https://packages.example/",
@@ -32,7 +30,7 @@ export const versionValues = {
   PAUSE: "",
 };
 
-/** Values about the Kubernetes version that nodes receive. */
+/** Values about the Kubernetes version. Only nodes receive these values. */
 export const upgradeValues = { ...versionValues, IGNORED_ERRORS: "Swap,NumCPU" };
 
 /** Values with which a machine requests join credentials from other machines. */
@@ -42,7 +40,7 @@ export const askerValues = {
   JOIN_CERTIFICATE: "ssh-ed25519-cert-v01@openssh.com AAAACERT",
 };
 
-/** Values of a machine that joins: the values in `askerValues`, and the API's name. */
+/** Values of a machine that joins: those in `askerValues`, and the name of the API. */
 export const joinerValues = { ...askerValues, API_NAME: "api.dev.internal" };
 
 /** Values of a worker that joins. */
@@ -58,13 +56,13 @@ export const workerValues = {
   AFTER_KUBEADM: "",
 };
 
-/** Maximum duration in seconds of each of kubeadm's own waits on a fast machine. */
+/** Longest duration in seconds of each wait of kubeadm itself, on a fast machine. */
 export const kubeadmSeconds = 240;
 
-/** Time in seconds reserved for images that kubeadm must pull first. */
+/** Seconds that are reserved for the images that kubeadm must pull first. */
 export const pulls = 300;
 
-/** Returns the time limit of a unit in seconds (RuntimeMaxSec). */
+/** Returns the time limit of a systemd unit in seconds (RuntimeMaxSec). */
 export const boundOf = (calls: readonly string[], unit: string): number =>
   Number(
     calls.flatMap(
@@ -74,6 +72,9 @@ export const boundOf = (calls: readonly string[], unit: string): number =>
     )[0],
   );
 
-/** Returns the SSH requests to control planes. Each entry has the address and the request. */
+/**
+ * Returns the requests that the machine sent to control planes by SSH. Each entry contains the
+ * address and the request.
+ */
 export const wishes = (calls: readonly string[]): string[] =>
   calls.flatMap((call) => /^ssh .*stackadm-join@(.*)$/.exec(call)?.[1] ?? []);

@@ -1,4 +1,4 @@
-/** Machine that runs Kubernetes 1.35.4. A stub of apt replaces its packages. */
+/** Simulates a machine that runs Kubernetes 1.35.4. A stub of apt replaces its packages. */
 import type { Sandbox } from "./sandbox.js";
 
 /** Returns scripts with waits that are short enough for a test. */
@@ -16,8 +16,8 @@ const version = (program: string): string =>
   `IFS= read -r version <$root/${program}-version; echo "$version"`;
 
 /**
- * Makes the sandbox a running machine. The stub of apt records the installed version, which the
- * programs then report.
+ * Makes the sandbox simulate a machine that runs the former version. The stub of apt records the
+ * installed version, and the stubs of the programs then report this version.
  */
 export function livesWithFormer(machine: Sandbox, done: "init" | "join" | "etcd"): void {
   machine.put(`var/lib/stackadm/${done}.done`);
@@ -45,9 +45,7 @@ export function livesWithFormer(machine: Sandbox, done: "init" | "join" | "etcd"
   machine.stub("cksum", 'exec /usr/bin/cksum "$@"');
 }
 
-/**
- * Returns a stub of kubeadm that reports its own version and images. `more` contains further cases.
- */
+/** Returns a stub of kubeadm that reports its version and images. `more` contains further cases. */
 export const kubeadmOf = (...more: readonly string[]): string =>
   [
     'case "$*" in',
@@ -57,5 +55,8 @@ export const kubeadmOf = (...more: readonly string[]): string =>
     "esac",
   ].join("\n");
 
-/** Case of kubectl for the machine's own node. It reports the version of the installed kubelet. */
+/**
+ * Case of the kubectl stub for the machine's own node. It reports the version of the installed
+ * kubelet.
+ */
 export const ownNode = `*"get node dev-"*kubeletVersion*) IFS= read -r said <$root/kubelet-version; printf '%s True' "\${said#Kubernetes }" ;;`;

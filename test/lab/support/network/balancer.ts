@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** Load balancer of the user, outside of Octavia. */
+/** Load balancer that the user runs outside of Octavia. */
 export interface OwnBalancer {
   /** Addresses of the clients that connected. */
   readonly clients: ReadonlySet<string>;
@@ -8,8 +8,8 @@ export interface OwnBalancer {
 }
 
 /**
- * Forwards connections to the same port of the machine that `behind` returns at that moment, if
- * any.
+ * Starts a load balancer. It forwards each connection to the same port of the machine whose address
+ * `behind` returns at this time. Without an address, the connection is closed.
  */
 export async function startBalancer(
   host: string,

@@ -30,7 +30,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
       [action]: null,
     });
 
-  /** Returns the availability zones of the control planes in Nova, by position. */
+  /** Returns the availability zone of each control plane in Nova, in the order of the positions. */
   const zonesOf = (): Promise<string[]> =>
     Promise.all(
       [0, 1, 2].map(async (position) => {
@@ -74,7 +74,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
     const { longestGap, answered, said } = await use.end();
     assert.ok(answered > 50 && longestGap < 30_000, said);
     await until(async () => {
-      // The command fails until the server runs.
+      // The command fails until the server has booted.
       const ready = inServer(serverId, "curl -sk https://localhost:6443/readyz").catch(() => "");
       return (await ready).trim() === "ok";
     });
