@@ -1,9 +1,8 @@
 /*
- * Counts the work that the creation of a cluster on the lab causes, and the work of an `up` with
- * nothing to do: the cloud API calls by kind, the SSH connections and scripts on each machine, and
- * the CPU time of the command line, the engine, the program and the plugins. The counts hardly
- * differ between runs. This file is not a test. It needs the lab, and nothing else may run on the
- * lab.
+ * Counts the work of creating a cluster on the lab, and the work of an `up` with nothing to do.
+ * Counts the cloud API calls by kind, the SSH connections and scripts on each machine, and the CPU
+ * time of command line, engine, program and plugins. The counts hardly differ between runs. This
+ * file is not a test. It needs the lab, and nothing else may run on the lab.
  *
  *   npx tsx packages/bench/counts.ts [--workers 2] [--record]
  *

@@ -7,7 +7,7 @@
  *   npx tsx packages/bench/oracle.ts [--runs 3] [--control-planes 1] [--workers 2] [--record]
  *   npx tsx packages/bench/oracle.ts --dry-run     # only prints the bare calls
  *
- * Ratios are relative to the bare calls. The last line is JSON; `--record` appends it to
+ * Ratios are relative to the bare calls. The last line is JSON. `--record` appends this line to
  * packages/bench/records.jsonl.
  */
 import { parseArgs } from "node:util";

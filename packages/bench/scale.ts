@@ -6,8 +6,8 @@
  *
  *   npx tsx packages/bench/scale.ts [--counts 50,100,200,500] [--control-planes 3] [--record]
  *
- * The ratio of a figure per machine to the first count shows how far the growth is from linear
- * growth (1). Prints one line of JSON for each benchmark. `--record` appends these lines to
+ * Ratios are relative to the first count. For a figure per machine, a ratio of 1 means linear
+ * growth. Prints one line of JSON for each benchmark. `--record` appends these lines to
  * packages/bench/records.jsonl.
  */
 import { join } from "node:path";

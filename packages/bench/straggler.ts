@@ -5,8 +5,8 @@
  *
  *   npx tsx packages/bench/straggler.ts [--runs 3] [--later 60] [--record]
  *
- * Ratios are relative to the cluster without a late machine. The last line is JSON; `--record`
- * appends it to packages/bench/records.jsonl.
+ * Ratios are relative to the cluster without a late machine. The last line is JSON. `--record`
+ * appends this line to packages/bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
 import { takeInventory } from "../../openstack/inventory/inventory.js";

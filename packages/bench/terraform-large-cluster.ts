@@ -8,7 +8,7 @@
  *   npx tsx packages/bench/terraform-large-cluster.ts [--workers 50] [--control-planes 3] [--runs
  *   1] [--record]
  *
- * Ratios are relative to Terraform. The last line is JSON; `--record` appends it to
+ * Ratios are relative to Terraform. The last line is JSON. `--record` appends this line to
  * packages/bench/records.jsonl.
  */
 import { mkdtempSync, rmSync } from "node:fs";

@@ -11,8 +11,8 @@
  *
  * `--latency` delays each call to the cloud by this number of milliseconds. `--server-latency`
  * delays the creation of each server by this number of seconds. `--stages` makes Terraform wait
- * after each step for all machines. Ratios are relative to Terraform. The last line is JSON;
- * `--record` appends it to packages/bench/records.jsonl.
+ * after each step for all machines. Ratios are relative to Terraform. The last line is JSON.
+ * `--record` appends this line to packages/bench/records.jsonl.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

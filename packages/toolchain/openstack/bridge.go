@@ -1,7 +1,7 @@
 // pulumi-resource-openstack bridges the Terraform provider on which @pulumi/openstack is based. It
 // is built for machines that cannot download the official plugin. The tokens and property names are
 // equal to those of the official plugin. The folders v3 and v5 contain the code that is specific to
-// one version of the plugin. Each is built together with the files of this folder.
+// one version of the plugin. A build combines one of these folders with the files of this folder.
 package main
 
 import (

@@ -26,7 +26,7 @@ const minutes = 60_000;
 /** Name of the stack. In YAML 1.1, this name is a boolean. */
 const stack = "off";
 
-/** Budget that always keeps one of the two web servers running. */
+/** PodDisruptionBudget that always keeps one of the two web servers running. */
 const budget = `
 apiVersion: policy/v1
 kind: PodDisruptionBudget

@@ -139,7 +139,8 @@ export type ExistingResources = Map<string, Made>;
 /**
  * Creates the cluster of a specification.
  *
- * @param known resources that exist already and are not changed; the new resources are added
+ * @param known resources that exist already and are not changed. New resources are added to this
+ * map
  */
 export async function createBareCluster(
   spec: ClusterSpec,

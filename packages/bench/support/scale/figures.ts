@@ -15,8 +15,8 @@ type Part = keyof typeof parts;
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
 /**
- * Returns the time, CPU time (ms) and memory (kB) of a run, in total and per machine. The ratio of
- * a figure per machine to the first column shows how far the growth is from linear growth (1).
+ * Returns the time, CPU time (ms) and memory (kB) of a run, in total and per machine. For a figure
+ * per machine, a ratio of 1 to the first column means linear growth.
  */
 export function getScaleFigures({ wall, processes }: CommandRun, machines: number): Figures {
   const of = (part: Part) => processes.filter(({ what }) => parts[part].test(what));

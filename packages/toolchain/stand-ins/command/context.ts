@@ -9,7 +9,7 @@ export interface ResourceOperation {
   readonly signal: AbortSignal;
   /** Shows a line of progress while the operation runs. */
   status(text: string): void;
-  /** Reports a diagnostic that stays visible. */
+  /** Reports a diagnostic that remains visible. */
   diagnostic(severity: Severity, text: string): void;
 }
 

@@ -5,7 +5,7 @@ export type { Severity };
 
 /** Receiver of messages about resources. */
 export interface ResourceMessageLog {
-  /** Sends a diagnostic that stays visible. */
+  /** Sends a diagnostic that remains visible. */
   log(severity: Severity, urn: string, message: string): void;
   /** Shows the current state of a resource until the next call. An empty text removes the state. */
   status(severity: Severity, urn: string, message: string): void;

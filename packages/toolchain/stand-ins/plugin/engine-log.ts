@@ -1,6 +1,6 @@
 /**
- * Sends messages from a plugin to the engine: diagnostics that stay visible, and status lines that
- * the next status line replaces.
+ * Sends messages from a plugin to the engine. Diagnostics remain visible. Each status line replaces
+ * the previous status line.
  */
 import * as grpc from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb.js";

@@ -19,7 +19,7 @@ const minutes = 60_000;
 const [newest, former] = supportedMinors.map((minor) => kubernetesMinors[minor]);
 assert.ok(newest && former && newest.version === defaultKubernetesVersion);
 
-/** Budget that always keeps one of the two web servers running. */
+/** PodDisruptionBudget that always keeps one of the two web servers running. */
 const budget = `
 apiVersion: policy/v1
 kind: PodDisruptionBudget

@@ -142,7 +142,7 @@ export async function encrypted(cluster: LabCluster, text: string): Promise<unkn
   return settings.config["lab:canary"];
 }
 
-/** Returns the stack's state as it is stored, with encrypted secrets. */
+/** Returns the stack's state in its stored form, with encrypted secrets. */
 export async function stateAsItIs(cluster: LabCluster): Promise<string> {
   const { env, backend } = cluster.environment;
   const { directory } = prepareWorkspace({

@@ -81,7 +81,7 @@ function secretsOfResource({ type, urn, outputs = {} }: OpenedResource): [string
   };
   if (type.includes("ApplicationCredential"))
     return [["the application credential's secret", reveal("secret")]];
-  // The other local command creates the identity, which is not a secret.
+  // A local command whose output is not secret creates the cluster's identity.
   if (type === "command:local:Command" && reveal("stdout") !== "")
     return [["the seed of the host keys", reveal("stdout")]];
   if (type !== "command:remote:Command") return [];

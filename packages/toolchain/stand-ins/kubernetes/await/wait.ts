@@ -70,8 +70,8 @@ export interface ObjectWaitOptions {
 }
 
 /**
- * Returns the time limit in seconds. Uses customTimeouts, or else the annotation
- * pulumi.com/timeoutSeconds, or else 10 minutes.
+ * Returns the time limit in seconds: customTimeouts if set, otherwise the annotation
+ * pulumi.com/timeoutSeconds if set, otherwise 10 minutes.
  */
 export function getTimeoutSeconds(seconds: number, inputs: JsonObject): number {
   if (seconds > 0) return seconds;
