@@ -135,7 +135,7 @@ async function measure(options: ReturnType<typeof read>): Promise<void> {
   }
 }
 
-/** Prints the bare calls in their order. Sends them to a fake cloud that answers at once. */
+/** Prints the bare calls in their order, against a fake cloud that answers at once. */
 async function rehearse({ controlPlanes, workers }: ReturnType<typeof read>): Promise<void> {
   const say = (line: string): void => {
     process.stdout.write(`${line}\n`);

@@ -17,9 +17,9 @@ const standIns: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a substitute for a program that is not installed: a program built from Go modules, or a
- * stand-in of this package. The first call may build the program, which takes minutes. Throws a
- * Failure if a build needs Go and Go is not installed.
+ * Returns a substitute for a program that is not installed: built from Go modules, or a stand-in of
+ * this package. The first call may build the program, which takes minutes. Throws a Failure if a
+ * build needs Go and Go is not installed.
  */
 export async function substitute(
   program: MissingProgram,

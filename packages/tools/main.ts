@@ -5,7 +5,7 @@ import { registerCheckCommand } from "./check.js";
 import { registerDevCommand } from "./dev.js";
 import { registerTestCommand } from "./test.js";
 
-/** Builds the command line that contains the development commands of the repository at `root`. */
+/** Builds the command line with the development commands of the repository at `root`. */
 export function buildProgram(root: string): Command {
   const program = new Command("node packages/tools/run.mjs").description(
     "the chores of this repository",

@@ -53,7 +53,7 @@ async function run(what, command, args) {
 
 const ignored = new Set(["__pycache__", "node_modules", "dist", "test"]);
 
-/** Returns all files below a folder, except tests and files that runs create. */
+/** Returns every file below a folder, except tests and files that runs leave behind. */
 function filesBelow(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (ignored.has(entry.name)) return [];
@@ -120,10 +120,7 @@ async function install() {
  */
 const compilerNotes = ".tsbuildinfo";
 
-/**
- * Deletes the compiled files of sources that no longer exist, because the published package
- * contains the whole dist/.
- */
+/** Deletes the output of sources that no longer exist, because a package contains all of dist/. */
 function prune(dist, paths) {
   const made = (path) =>
     path.endsWith(".ts")

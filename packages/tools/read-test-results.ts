@@ -8,7 +8,7 @@ export interface TestFailure {
   readonly message: string;
 }
 
-/** Point that an example must fulfil, and what the test observed. */
+/** Point that an example must fulfil, and the observation. */
 export interface ExampleEvidence {
   readonly example: string;
   readonly point: string;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { listRecentlyChangedFiles, countCommits } from "./changed-files.js";
 
-/** Folder of the test files that run only with `--all`. */
+/** Folder of test files that run only with `--all`. */
 const onlyWithAll = "all";
 /** Folder of test files that take turns: without `--all`, only one of these files runs. */
 const inTurn = "in-turn";
@@ -49,8 +49,7 @@ function whoseTurn(files: readonly string[], root: string): string | undefined {
 }
 
 /**
- * Returns the test folders of a tier: the folder of the repository first, then the folders of the
- * packages.
+ * Returns the folders of a tier: first the folder of the product, then the folders of the packages.
  */
 function foldersOf(tier: string, root: string): string[] {
   const packages = join(root, "packages");

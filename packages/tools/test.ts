@@ -40,7 +40,7 @@ export interface RunTestsOptions {
   readonly root: string;
   /** Whether to run every example, and the files that run only with `--all`. */
   readonly all: boolean;
-  /** Seed for a random order of the files in each tier. @default the usual order */
+  /** Seed for a random order of each tier's files. @default the usual order */
   readonly seed?: number;
   readonly session: CommandSession;
 }

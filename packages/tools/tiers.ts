@@ -64,7 +64,7 @@ async function prepareEmulated(session: CommandSession): Promise<EnvironmentVari
   const environment = await prepareLab(session);
   const { labAdd } = await import("../lab/lab.js");
   await labAdd("emulated-machines", session);
-  // Each run of this tier writes evidence, because no other command runs its tests.
+  // No other command runs these tests, so each run writes evidence.
   return { ...environment, [evidenceVariable]: "1" };
 }
 

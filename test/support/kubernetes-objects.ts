@@ -91,7 +91,7 @@ export const containersOf = (pod: PodSpec): readonly Container[] => [
   ...pod.containers,
 ];
 
-/** Returns the permissions of an account, for example "core/nodes: get list". */
+/** Returns the rights of an account, for example "core/nodes: get list". */
 export function rulesOf(access: RbacObjects): readonly string[] {
   const { clusterRole, namespaced } = unwrapped(access);
   const rules = [...(clusterRole.rules ?? []), ...(namespaced?.role.rules ?? [])];

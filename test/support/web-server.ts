@@ -49,7 +49,7 @@ export class WebServer {
     });
   }
 
-  /** Returns all requests except HEAD. prepare.sh uses HEAD requests only to read the time. */
+  /** Returns the requests except HEAD, because prepare.sh uses HEAD only to read the time. */
   get downloads(): readonly string[] {
     return this.asked.filter((line) => !line.startsWith("HEAD "));
   }
@@ -62,8 +62,8 @@ export class WebServer {
   }
 
   /**
-   * Returns the URL of the server without a trailing slash. Clients treat `localhost` and 127.0.0.1
-   * as different hosts.
+   * Returns the URL without a trailing slash. Clients treat `localhost` and 127.0.0.1 as different
+   * hosts.
    */
   url(host = "127.0.0.1"): string {
     const { port } = this.#server.address() as AddressInfo;

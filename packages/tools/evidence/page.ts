@@ -38,7 +38,7 @@ const setupKey = ({ image, overrides, plugins, octavia }: TestRunSetup): string 
     octavia ?? "",
   ]);
 
-/** Returns the newest record of a row on machines of this kind. */
+/** Returns the newest record of a row on this kind of machine. */
 const newest = (
   records: readonly EvidenceRecord[],
   row: string,

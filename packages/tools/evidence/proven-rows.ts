@@ -1,6 +1,6 @@
 import { supportRows, type SupportRowId } from "./rows/rows.js";
 
-/** Test that has ended or has not started yet, as mocha describes it. */
+/** Test that has ended or has not begun, as mocha describes it. */
 export interface TestOutcome {
   /** Path in the repository. */
   readonly file: string;

@@ -29,7 +29,7 @@ export interface TestRunSetup {
    * its own kernel, emulated, accelerated or on bare metal.
    */
   readonly machine: "container" | "kernel";
-  /** Name of the image of the machines in the cloud, such as `debian-12`. */
+  /** Name of the machines' image in the cloud, such as `debian-12`. */
   readonly image: string;
   /** Settings that replace defaults, such as `kubernetes.registry`. Empty if there are none. */
   readonly overrides: readonly string[];

@@ -29,7 +29,7 @@ export interface SupportRow {
   readonly note?: string;
   /** Prefix of the names of the images to which the row applies. Default: any image. */
   readonly image?: string;
-  /** Plugin and its origin, to which the row applies. Default: any plugin. */
+  /** Plugin, with its origin, to which the row applies. Default: any plugin. */
   readonly plugin?: { readonly name: PulumiPart; readonly origin: PulumiPartOrigin };
 }
 

@@ -10,10 +10,7 @@ export const withScsiDisks = (base: string, name: string): Promise<ImageCopy> =>
     hw_scsi_model: "virtio-scsi",
   });
 
-/**
- * Writes to the volume of a claim on this machine, calls `check`, and then deletes the pod and the
- * claim.
- */
+/** Writes to a volume of a claim on a machine, calls `check`, then deletes pod and claim. */
 export async function writeToClaim(
   stack: EmulatedStack,
   machine: string,

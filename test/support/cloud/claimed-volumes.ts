@@ -1,6 +1,6 @@
 /**
- * Fixture of a deleted cluster `old`: its volumes as Cinder, the cluster's Kubernetes API and the
- * state list them.
+ * Fixture of a deleted cluster `old`: its volumes as listed by Cinder, the cluster's API and the
+ * state.
  */
 import { instanceType, networkType, urnOf } from "../engine/fake-engine.js";
 

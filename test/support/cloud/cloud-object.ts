@@ -1,6 +1,6 @@
 import type { CloudObject } from "../../../openstack/inventory/inventory.js";
 
-/** Returns an object of the inventory. Fields that are not given are empty. */
+/** Returns an object of the inventory. Fields without a value are empty. */
 export const object = (fields: Partial<CloudObject>): CloudObject => ({
   kind: "server",
   id: "1",

@@ -1,7 +1,7 @@
 import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
 import { emptyProject, startFakeCloud, type FakeCloud } from "./fake-openstack.js";
 
-/** Project in a fake cloud. It contains only the objects that the test adds. */
+/** Project in a small cloud that contains only the objects that the test adds. */
 export interface EmptyProject extends Pick<FakeCloud, "on" | "seen"> {
   connect(): Promise<CloudClient>;
 }

@@ -59,10 +59,7 @@ export interface FakeOptions {
   readonly tokenLife?: number;
   /** Map from the name of a further user to the user's ID. @default none */
   readonly users?: Readonly<Record<string, string>>;
-  /**
-   * Whether users sign in with a restricted application credential, which cannot create another
-   * credential.
-   */
+  /** Whether users sign in with an application credential that cannot create another credential. */
   readonly restricted?: boolean;
   /** Key and certificate. If they are set, the cloud uses TLS. */
   readonly tls?: ServerOptions;

@@ -2,8 +2,8 @@ import type { Schema, Type, Types } from "./openstack-schemas.js";
 
 /*
  * Generates the TypeScript declarations of an OpenStack SDK from the plugin's schema, for a version
- * that is not installed by npm here. All inputs are optional, because the schema does not contain
- * which inputs are required.
+ * that npm cannot install here. All inputs are optional, because the schema does not contain which
+ * inputs are required.
  */
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);

@@ -7,10 +7,7 @@ import { emptyProject, fakeProject, type FakeCloud } from "./fake-openstack.js";
 const flavor = (name: string) => ({ id: name, name, vcpus: 2, ram: 2048, disk: 20 });
 const plenty = { limit: 50, used: 0, reserved: 0 };
 
-/**
- * Prepares a cloud with an empty project and with everything that the cluster in Pulumi.dev.yaml
- * requires.
- */
+/** Prepares a cloud with an empty project and everything that Pulumi.dev.yaml requires. */
 export function equip(cloud: FakeCloud): void {
   emptyProject(cloud);
   const zones = {

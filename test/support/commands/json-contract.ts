@@ -35,7 +35,7 @@ export function tableOf(heading: string): Row[] {
 const commands = tableOf("Command");
 const types = tableOf("Type");
 
-/** Options of the command line that take a value. */
+/** Options that take a value. */
 const valued = [
   "-s",
   "--stack",
@@ -62,7 +62,7 @@ function fieldsOf(type: string, args: readonly string[]): readonly string[] {
   return command.fields;
 }
 
-/** Fields that every line of an operation has, in addition to the fields of its type. */
+/** Fields of every line of an operation, in addition to the fields of its type. */
 const envelope = ["v", "operation", "n", "at", "stack"];
 
 /** Requires that a command's JSON output has exactly the fields that docs/json.md lists. */

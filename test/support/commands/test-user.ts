@@ -54,7 +54,7 @@ export class Operator {
 
   /**
    * Creates the files that earlier commands would have left on the machine: the passphrase and the
-   * SSH key.
+   * login key.
    */
   private keeps(): void {
     mkdirSync(this.state("ssh"), { recursive: true, mode: 0o700 });
@@ -63,7 +63,7 @@ export class Operator {
       writeFileSync(this.state("ssh", name), text, { mode: 0o600 });
   }
 
-  /** Deletes the passphrase and the SSH key, as on a new machine. */
+  /** Deletes the passphrase and the login key, as on a new machine. */
   isNew(): void {
     rmSync(this.state("passphrase"));
     rmSync(this.state("ssh"), { recursive: true });

@@ -34,8 +34,8 @@ export function exampleCluster(name: string): Readonly<Record<string, unknown>> 
 }
 
 /**
- * Returns the example as arguments of a cluster, with an SSH key, and with a local manifest instead
- * of a download.
+ * Returns the example as arguments of a cluster, with a login key and a local manifest instead of a
+ * download.
  */
 export function exampleArgs(name: string): ClusterArgs {
   const written = exampleCluster(name) as unknown as ClusterArgs;

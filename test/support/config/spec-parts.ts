@@ -12,7 +12,7 @@ export const given = (ingress: object) => ({
   endpoint: { kind: "floating-ip", floatingIp: "203.0.113.7" },
   ingress,
 });
-/** Pod network that announces the addresses of Services to a BGP router. */
+/** Pod network that announces Service addresses to a router. */
 export const announcing = {
   kind: "kube-router",
   asn: 64600,

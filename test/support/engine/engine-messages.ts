@@ -20,7 +20,7 @@ const boolName =
   "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal bool into Go struct field ClusterConfiguration.clusterName of type string";
 const stackTrace = "To see the stack trace of this error execute with --v=5 or higher";
 
-/** Returns the failure that the service derives from an error message of the engine. */
+/** Returns the failure that the service derives from a message of the engine. */
 export const explain = (urn: string, said: string): Failure => {
   const event = decodeEvent(diagnostic(said, "error", urn));
   assert.equal(event?.type, "message");
@@ -36,7 +36,7 @@ export interface EngineMessage {
   readonly sentence: RegExp;
 }
 
-/** Real messages of the engine and its providers, each with the expected failure code. */
+/** Real messages of the engine and its providers, with the failure code expected for each. */
 export const engineMessages: readonly EngineMessage[] = [
   {
     code: "HOST_KEY_MISMATCH",

@@ -21,7 +21,7 @@ export const encrypted = {
   ciphertext: "v1:AAAA",
 };
 
-/** Events and output of the fake engine during one operation. */
+/** Events and output of the fake engine in one operation. */
 export interface EngineRun {
   readonly events?: readonly unknown[];
   readonly stdout?: string;
@@ -146,7 +146,7 @@ export class Engine {
   }
 
   /**
-   * Returns the calls that are operations: `up`, `destroy`, ... `hold` is an `up` that only held
+   * Returns the operations among the calls: `up`, `destroy`, ... `hold` is an `up` that only held
    * the lock.
    */
   operations(): string[] {
@@ -188,7 +188,7 @@ export function stepEvent(
   return { timestamp: 1, [when]: { metadata: { op, urn: urnOf(type, name), new: made } } };
 }
 
-/** Event of the engine for unchanged outputs of a program. */
+/** Engine's event for unchanged outputs of a program. */
 export const sameOutputs: unknown = {
   timestamp: 1,
   resOutputsEvent: {

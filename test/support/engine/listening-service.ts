@@ -11,7 +11,7 @@ import type { OperationName, Operations } from "../../../automation/operations/o
 export interface Listening extends StopSignals {
   readonly onEvent?: ((event: OperationEvent) => void) | undefined;
   readonly onCluster?: ((which: WhichCluster) => void) | undefined;
-  /** Receives each sentence for the user. A leading `!` marks a warning. */
+  /** Called with sentences for the user. A leading `!` marks a warning. */
   readonly onNote?: ((text: string) => void) | undefined;
   /**
    * Receives the title of each step that starts. For each detail of the step, it receives the title

@@ -157,7 +157,7 @@ export interface RecordOptions extends Partial<Pick<Recording, "scripts">> {
   readonly answers?: GraphOptions;
 }
 
-/** Sorts the resources so that each resource comes after its dependencies. */
+/** Sorts the resources, so that each resource follows its dependencies. */
 function inOrder(resources: readonly Resource[]): Resource[] {
   const byUrn = new Map(resources.map((one) => [one.urn, one]));
   const done = new Set<Resource>();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import type { CloudFacts } from "../../../components/lookup/cloud-lookup.js";
 
-/** Cluster arguments and cloud facts from which the recorded state was created. */
+/** Arguments and cloud facts from which the recorded state was made. */
 export interface RecordedCluster {
   readonly args: ClusterArgs;
   readonly cloud: CloudFacts;

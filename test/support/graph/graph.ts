@@ -22,7 +22,7 @@ export interface Row {
   /** Value whose change replaces the resource. */
   readonly replacementTrigger: unknown;
   readonly deleteBeforeReplace: boolean;
-  /** Time limits of the operations, for example `5m`. */
+  /** Limits of the operations, for example `5m`. */
   readonly timeouts: Readonly<Record<"create" | "update" | "delete", string>>;
   readonly deletedWith: string;
   readonly protect: boolean;
@@ -43,7 +43,7 @@ export interface GraphOptions {
    */
   readonly preview?: boolean;
   readonly stack?: string;
-  /** Functions that return additional outputs of a resource, by the type of the resource. */
+  /** Additional outputs of a resource, by type. */
   readonly outputs?: Readonly<Record<string, (inputs: Fields, name: string) => Fields>>;
   /** Returns the ID of a resource by its name. @default `<name>-id` */
   readonly ids?: (name: string) => string;

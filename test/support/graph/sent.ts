@@ -45,10 +45,7 @@ export interface Sent {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/**
- * Pattern of a shell word. A word consists of parts in single quotes, escaped quotes and plain
- * characters.
- */
+/** Pattern of a shell word: parts in single quotes, escaped quotes and plain characters. */
 const word = "(?:'[^']*'|\\\\'|[^\\s'\\\\])*";
 
 const unquoted = (text: string): string =>

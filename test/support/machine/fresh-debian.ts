@@ -14,7 +14,7 @@ export const answering = (command: string): string =>
 
 const installed = (command: string, answer: string): string =>
   `[ -e $root/installed ] || exit 127; ${answer} # ${command}`;
-/** Stub of iptables. The file `$root/rules` contains one rule per line. */
+/** Stub of iptables. `$root/rules` contains one rule per line. */
 const tables =
   'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) IFS= read -rd "" rules <$root/rules; [[ $\'\\n\'$rules == *$\'\\n\'"$rule"$\'\\n\'* ]] ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac';
 
@@ -64,7 +64,7 @@ export const freshDebian: Readonly<Record<string, string>> = {
   xargs: "exit 0",
 };
 
-/** Returns the values that prepare.sh receives for a worker of the smallest cluster. */
+/** Returns the values of prepare.sh for a worker of the smallest cluster. */
 export function workerValues(over: object = {}): Record<string, string> {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result);

@@ -1,5 +1,5 @@
 /**
- * Stubs of the commands with which scripts turn a machine into a node, and the time limits of these
+ * Stubs of the commands with which scripts turn a machine into a node, and time limits of these
  * commands.
  */
 /** Stub of systemd-run. It runs the command at once. `systemctl` reports the unit as finished. */
@@ -20,7 +20,7 @@ export const nodeCommands: Readonly<Record<string, string>> = {
   kubelet: "echo Kubernetes v1.36.3",
 };
 
-/** Values about the Kubernetes version. Every machine receives these values. */
+/** Values about the Kubernetes version that every machine receives. */
 export const versionValues = {
   KUBERNETES_VERSION: "1.36.3",
   PACKAGES_URL: "https://packages.example/",
@@ -30,7 +30,7 @@ export const versionValues = {
   PAUSE: "",
 };
 
-/** Values about the Kubernetes version. Only nodes receive these values. */
+/** Values about the Kubernetes version that nodes receive. */
 export const upgradeValues = { ...versionValues, IGNORED_ERRORS: "Swap,NumCPU" };
 
 /** Values with which a machine requests join credentials from other machines. */
@@ -40,7 +40,7 @@ export const askerValues = {
   JOIN_CERTIFICATE: "ssh-ed25519-cert-v01@openssh.com AAAACERT",
 };
 
-/** Values of a machine that joins: those in `askerValues`, and the name of the API. */
+/** Values of a machine that joins: the values in `askerValues`, and the API's name. */
 export const joinerValues = { ...askerValues, API_NAME: "api.dev.internal" };
 
 /** Values of a worker that joins. */
@@ -59,10 +59,10 @@ export const workerValues = {
 /** Longest duration in seconds of each wait of kubeadm itself, on a fast machine. */
 export const kubeadmSeconds = 240;
 
-/** Seconds that are reserved for the images that kubeadm must pull first. */
+/** Time in seconds reserved for images that kubeadm must pull first. */
 export const pulls = 300;
 
-/** Returns the time limit of a systemd unit in seconds (RuntimeMaxSec). */
+/** Returns the time limit of a unit in seconds (RuntimeMaxSec). */
 export const boundOf = (calls: readonly string[], unit: string): number =>
   Number(
     calls.flatMap(

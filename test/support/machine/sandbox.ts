@@ -160,10 +160,7 @@ export class Sandbox {
     writeFileSync(file, content);
   }
 
-  /**
-   * Runs scripts in the same way as RemoteScript: one shell reads the values and the scripts from
-   * standard input.
-   */
+  /** Runs scripts like RemoteScript: one shell reads values and scripts from standard input. */
   run(
     scripts: readonly string[],
     values: Readonly<Record<string, string>>,
@@ -221,7 +218,7 @@ export class Sandbox {
 
   #spawn(args: readonly string[], input: string): Outcome {
     rmSync(this.#calls, { force: true });
-    // Uses a file as standard input, because bash reads a pipe byte by byte.
+    // Uses a file, because bash reads a pipe byte by byte.
     writeFileSync(this.#given, input);
     const stdin = openSync(this.#given, "r");
     const done = spawnSync("/bin/bash", args, {

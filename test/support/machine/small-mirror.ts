@@ -29,8 +29,8 @@ interface Answer {
 }
 
 /**
- * Small upstream server on the loopback interface: a read-only registry (API version 2) that has
- * images for two architectures, and a signed apt repository.
+ * Small upstream on the loopback interface: a read-only registry (API version 2) with images for
+ * two architectures, and a signed apt repository.
  */
 export class SmallMirror {
   /** Requests in order. */
@@ -74,7 +74,7 @@ export class SmallMirror {
     return { url: `http://${this.host}/v{minor}/deb/`, keyFingerprint: this.key.fingerprint };
   }
 
-  /** Returns the text of a registries.conf that redirects these registries to this mirror. */
+  /** Returns a registries.conf that redirects these registries to this mirror. */
   registriesConf(hosts: readonly string[]): string {
     const entries = hosts.map(
       (host) => `[[registry]]\nprefix = "${host}"\nlocation = "${this.host}"\ninsecure = true\n`,
@@ -106,7 +106,7 @@ export class SmallMirror {
     return manifest;
   }
 
-  /** Replaces the answer to requests for a path. Without a body, the path no longer exists. */
+  /** Replaces the answer of a path. Without a body, the path no longer exists. */
   answer(path: string, body?: string | Buffer): void {
     if (body === undefined) this.#answers.delete(path);
     else this.#answers.set(path, { type: "text/plain", body: Buffer.from(body) });

@@ -68,7 +68,7 @@ export function staticPods(): Sandbox {
   return machine;
 }
 
-/** Runs the scripts of the control plane as an update, with shorter waits. */
+/** Runs the control plane's scripts as an update, with shorter waits. */
 export const converge = (
   machine: Sandbox,
   over: Partial<typeof controlPlaneValues> = {},

@@ -164,14 +164,14 @@ export const podman = `case "$*" in
   *" exec "*) if [ -e "$root/inside" ]; then . "$root/inside"; fi ;;
 esac`;
 
-/** Stub of runc. It reports the container as stopped if `$root/killed` exists. */
+/** Stub of runc: reports the container as stopped if `$root/killed` exists. */
 const runc = `if [ "$*" = "state 0123abcd" ]; then
   [ -e "$root/killed" ] && echo '{"status": "stopped"}' || echo '{"status": "running"}'
 else
   exit 1
 fi`;
 
-/** Stub of ip. Namespaces and interfaces are files. */
+/** Stub of ip: namespaces and interfaces are files. */
 export const ip = `case "$1 $2" in
   "netns add") mkdir -p "$root/netns" && touch "$root/netns/$3" ;;
   "netns del") rm "$root/netns/$3" ;;

@@ -45,7 +45,9 @@ export function livesWithFormer(machine: Sandbox, done: "init" | "join" | "etcd"
   machine.stub("cksum", 'exec /usr/bin/cksum "$@"');
 }
 
-/** Returns a stub of kubeadm that reports its version and images. `more` contains further cases. */
+/**
+ * Returns a stub of kubeadm that reports its own version and images. `more` contains further cases.
+ */
 export const kubeadmOf = (...more: readonly string[]): string =>
   [
     'case "$*" in',
@@ -55,8 +57,5 @@ export const kubeadmOf = (...more: readonly string[]): string =>
     "esac",
   ].join("\n");
 
-/**
- * Case of the kubectl stub for the machine's own node. It reports the version of the installed
- * kubelet.
- */
+/** Case of kubectl for the machine's own node. It reports the version of the installed kubelet. */
 export const ownNode = `*"get node dev-"*kubeletVersion*) IFS= read -r said <$root/kubelet-version; printf '%s True' "\${said#Kubernetes }" ;;`;

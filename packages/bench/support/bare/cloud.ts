@@ -8,8 +8,7 @@ import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
 import type { Fields, Made } from "../../../../test/support/graph/graph.js";
 
 /**
- * API call that creates an object, and a function that returns the resource's outputs from the
- * answer.
+ * API call that creates an object, and function that reads the program's outputs from the answer.
  */
 interface Creation {
   readonly service: ServiceType;

@@ -75,7 +75,9 @@ export class DryRunCloud implements CloudClient {
   }
 }
 
-/** Returns functions that only print each action, in the order in which a real run would do it. */
+/**
+ * Returns functions that only print each action, in the order in which the actions would happen.
+ */
 export function createDryRunCreators(say: (line: string) => void): ResourceCreators {
   const cloud = new BareCloudClient(new DryRunCloud(say));
   const { outputs = {} } = cloudAnswers;

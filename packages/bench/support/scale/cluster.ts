@@ -1,4 +1,4 @@
-/** Returns the settings of the cluster on fake machines. */
+/** Returns the description of the cluster on fake machines. */
 export const getScaleCluster = (controlPlanes: number, workers: number) => ({
   name: "dev",
   image: "debian-12",

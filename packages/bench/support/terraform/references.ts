@@ -34,7 +34,7 @@ export class TerraformPlaceholders {
     return this.stand(`198.18.${String(high)}.${String(low)}`, expression);
   }
 
-  /** Returns a pattern that matches placeholders, but no part of a number or of base64. */
+  /** Returns a pattern that matches placeholders, but not within a number or base64. */
   #search(): RegExp {
     const any = [usual.source.slice(1, -1), ...this.#others].join("|");
     return new RegExp(`(?<![\\w+])(?:${any})(?![\\w+])`, "g");

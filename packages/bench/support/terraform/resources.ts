@@ -69,7 +69,7 @@ export function getTerraformAddress({ type, name }: Pick<Row, "type" | "name">):
   return `${known}.${getTerraformLabel(name)}`;
 }
 
-/** Returns the resource with the keys in Terraform's spelling. Strings are unchanged. */
+/** Returns the resource in Terraform's spelling. Strings are unchanged. */
 export const getTerraformResource = ({
   inputs,
   ignoreChanges,

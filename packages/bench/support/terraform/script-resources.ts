@@ -161,8 +161,8 @@ const applying = `sudo -n timeout 120 sh -c 'until kubectl --kubeconfig /etc/kub
 apply --server-side --force-conflicts -f objects.json; do sleep 1; done'`;
 
 /**
- * Returns the resource that applies all objects with `kubectl apply` on the first control plane.
- * The command is retried, because the Kubernetes API fails while etcd adds members.
+ * Returns the resource that applies all objects by `kubectl apply` on the first control plane.
+ * Retries the command, because the API fails while etcd adds members.
  */
 export const getApplyObjectsResource = (
   hop: SshHop,

@@ -6,8 +6,8 @@ import { silentProgress } from "../../../../base/progress.js";
 import { makeWithGo, type GoBuild } from "../../../toolchain/make.js";
 
 /**
- * Address of the OpenStack provider. Terraform never contacts the host, because a mirror on this
- * machine contains the provider.
+ * Address of the provider. Terraform never contacts the host, because a mirror on this machine
+ * contains the provider.
  */
 export const terraformProvider = {
   host: "bench.stackadm.example",
@@ -38,7 +38,7 @@ const plugin: GoBuild = {
 
 export interface TerraformTools {
   readonly executable: string;
-  /** Environment variables that make `terraform` use the mirror and contact no registry. */
+  /** Variables that make `terraform` use the mirror and contact no registry. */
   readonly environment: Readonly<Record<string, string>>;
 }
 

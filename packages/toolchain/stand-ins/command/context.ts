@@ -7,7 +7,7 @@ export interface ResourceOperation {
    * signal's reason is the error to report.
    */
   readonly signal: AbortSignal;
-  /** Shows a line of progress while the operation runs. */
+  /** Shows a line of progress while the resource is processed. */
   status(text: string): void;
   /** Reports a diagnostic that remains visible. */
   diagnostic(severity: Severity, text: string): void;

@@ -93,7 +93,7 @@ function openSftp(client: Client): Promise<SFTPWrapper> {
   });
 }
 
-/** SFTP status code for a path that does not exist. */
+/** SFTP status for a path that does not exist. */
 const noSuchFile = 2;
 
 class Remote {

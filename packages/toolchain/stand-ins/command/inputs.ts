@@ -197,10 +197,7 @@ function mistakes(schema: z.ZodType, clear: JsonObject): CheckFailure[] {
     .map((issue) => ({ property: issue.path.map(String).join("."), reason: issue.message }));
 }
 
-/**
- * Returns the value at a path. If the path leads through an unknown value, returns the unknown
- * value.
- */
+/** Returns the value at a path. If the path leads through an unknown value, returns that value. */
 function valueAt(value: Json, path: readonly PropertyKey[]): Json | undefined {
   let current: Json | undefined = value;
   for (const key of path) {

@@ -16,8 +16,8 @@ export interface SshEnvironment {
 }
 
 /**
- * Runs `command` over SSH with the settings in `inputs`. `inputs.stdout` and `inputs.stderr` are
- * the outputs of the previous run.
+ * Runs `command` with the settings in `inputs`. `inputs.stdout` and `stderr` are the outputs of the
+ * previous run.
  */
 export async function runRemote(
   command: string,

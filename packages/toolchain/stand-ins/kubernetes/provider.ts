@@ -31,10 +31,7 @@ import { toObject } from "./objects/wire.js";
 import { decodeYaml } from "./objects/yaml.js";
 import { decodeStruct, encodeStruct } from "../plugin/values.js";
 
-/**
- * Returns a gRPC handler for an async function. `settle` runs after the function and before the
- * answer.
- */
+/** Returns a gRPC handler for an async function. `settle` runs before the answer. */
 function unary<Request, Response>(
   work: (request: Request) => Promise<Response>,
   settle: () => Promise<void> = () => Promise.resolve(),
@@ -64,11 +61,11 @@ const refuse =
   };
 
 export interface ProviderServiceOptions {
-  /** Version that the provider reports to the engine: the version of the SDK that it replaces. */
+  /** Version reported to the engine: the version of the replaced SDK. */
   readonly version: string;
   readonly environment: (name: string) => string | undefined;
   readonly timing?: Timing;
-  /** Function that creates the log for an engine's address. @default messages go to the engine */
+  /** Function that creates the log for an address. @default messages go to the engine */
   readonly log?: (address: string) => ResourceMessageLog;
 }
 

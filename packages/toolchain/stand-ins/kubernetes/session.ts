@@ -87,7 +87,7 @@ export interface ProviderSessionOptions {
   readonly settings: ProviderSettings;
   readonly log: ResourceMessageLog;
   readonly signal: AbortSignal;
-  /** Kubeconfig for a provider without the argument `kubeconfig`: $KUBECONFIG or ~/.kube/config. */
+  /** Kubeconfig for a provider without a kubeconfig argument: $KUBECONFIG or ~/.kube/config. */
   readonly defaultKubeconfig: string;
   readonly timing?: Timing;
 }

@@ -12,10 +12,10 @@ export interface ProviderSettings {
   readonly configMapsMutable: boolean;
   readonly secretsMutable: boolean;
   readonly patchForce: boolean;
-  /** Whether a create changes an object that exists already, instead of failing. @default false */
+  /** Whether to change an object that exists already, instead of failing. @default false */
   readonly upsert: boolean;
   /**
-   * Whether resources of an unreachable cluster are removed from the state, instead of failing.
+   * Whether to remove resources of an unreachable cluster from the state, instead of failing.
    * @default false
    */
   readonly deleteUnreachable: boolean;

@@ -110,7 +110,7 @@ export function getProgramArguments(run: ProgramRun): string[] {
   ];
 }
 
-/** Returns the environment variables that contain the stack's configuration as JSON. */
+/** Returns the environment that passes the configuration as JSON. */
 export function getConfigEnvironment(
   config: readonly [string, string][],
   secretKeys: readonly string[],

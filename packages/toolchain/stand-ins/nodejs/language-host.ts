@@ -73,7 +73,7 @@ export class LanguageHost {
     };
   }
 
-  /** Stops the programs and plugins that run. */
+  /** Stops the running programs. */
   stop(): void {
     for (const child of this.children) child.kill("SIGTERM");
   }
@@ -206,7 +206,7 @@ export class LanguageHost {
     return child;
   }
 
-  /** Returns the exit code, or -1 if a signal ended the child process, as in Go. */
+  /** Returns the exit code, or -1 if a signal ended the child, as in Go. */
   private finished(child: ChildProcess): Promise<number> {
     return new Promise((resolve, reject) => {
       child.once("error", reject);

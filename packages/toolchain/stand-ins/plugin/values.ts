@@ -21,8 +21,7 @@ export const signatures = {
 } as const;
 
 /**
- * Placeholder for a string that is not known before the update. Other types have other
- * placeholders.
+ * Placeholder of a string that is not known before the update. Other types have other placeholders.
  */
 export const unknownString = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const unknowns: ReadonlySet<string> = new Set([

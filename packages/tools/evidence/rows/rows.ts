@@ -41,7 +41,7 @@ export const supportSections: readonly SupportSection[] = [
   { title: "Pulumi's parts", rows: pulumiPluginRows },
 ];
 
-/** Name of a row in the records of evidence. */
+/** Name of a row in the records. */
 export type SupportRowId =
   | SystemRowId
   | keyof typeof backupRows

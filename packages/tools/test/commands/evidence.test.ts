@@ -14,8 +14,8 @@ interface Listed {
 }
 
 /**
- * Tests that belong to no row of the page: tests of the lab itself, and of errors before the first
- * object is created.
+ * Tests without a row on the page: tests of the lab itself, and of refusals before anything is
+ * created.
  */
 const withoutRow = ["all/downloads/mirror", "refusals", "teardown"].map(
   (name) => `test/lab/${name}.test.ts`,

@@ -37,7 +37,7 @@ spec:
 describe("volumes, snapshots and node metrics, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("store");
-  // Both workers are in one zone, because pods can use only volumes in their zone.
+  // Both workers are in one zone, because pods can only use volumes of their zone.
   const changed = {
     zones: ["zone-a"],
     storageClasses: [
@@ -58,7 +58,7 @@ describe("volumes, snapshots and node metrics, on the lab", function () {
     const answer = await stack.cluster.cloud.request("volumev3", "GET", path);
     return Object.values(answer as Record<string, Record<string, unknown>[]>)[0] ?? [];
   };
-  /** Returns a cloud client that has the application credential of the cluster's controllers. */
+  /** Returns a client with the credential of the cluster's controllers. */
   const asControllers = async (): Promise<CloudClient> => {
     const conf = await jsonPath("-n kube-system secret cloud-config", "{.data.cloud\\.conf}");
     const text = Buffer.from(conf, "base64").toString();

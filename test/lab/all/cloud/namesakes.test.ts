@@ -55,7 +55,7 @@ describe("`up` and `destroy` of two clusters with the same name and separate bac
     const [identity = ""] = findClusterIdentities(await cluster.service.state(name));
     return identity;
   };
-  /** Requires that the first cluster is unchanged and works. */
+  /** Requires that the first cluster is unchanged. */
   const requireUntouched = async (): Promise<void> => {
     const { removed } = compareInventories(ofOne, await now());
     assert.deepEqual(removed, []);

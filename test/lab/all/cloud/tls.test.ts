@@ -58,7 +58,7 @@ describe("a cloud with TLS and a private certificate authority, on the lab", fun
       const origin = `https://${address()}:${String(getTlsPort(port))}`;
       const { body } = await sendHttpRequest(`${origin}/`, { ca });
       assert.ok(!body.includes(`http://${address()}`), `${origin}: ${body}`);
-      // Placement returns paths without the origin (scheme, host and port).
+      // Placement returns paths without origin.
       if (port !== managementPorts.placement)
         assert.ok(body.includes(`${origin}/`), `${origin}: ${body}`);
     }
@@ -96,8 +96,8 @@ describe("a cloud with TLS and a private certificate authority, on the lab", fun
   });
 
   it("receives the requests for servers, load balancers and volumes over TLS", async () => {
-    // The log of nginx contains only requests over TLS. The package repository, which nginx also
-    // serves, does not log.
+    // The log of nginx contains only requests over TLS, because the package repository does not
+    // log.
     const log = (await inCloud("cat /var/log/nginx/access.log")).split("\n");
     for (const [what, request, who] of [
       ["machines", /"POST \/v2\.1\/[^" ]*servers /, /./],

@@ -22,7 +22,7 @@ class KeptStack extends Stack {
     super(name);
   }
 
-  /** Runs a command and requires that it succeeds. */
+  /** Runs a command that must succeed. */
   async well(...args: string[]): Promise<string> {
     const { code, text } = await this.said(...args);
     assert.equal(code, 0, text);

@@ -15,7 +15,7 @@ import { Stack } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 
-/** Newest minor version, and the minor version before it. */
+/** Newest minor version, and the one before it. */
 const [newest, former] = supportedMinors.map((minor) => kubernetesMinors[minor]);
 assert.ok(newest && former && newest.version === defaultKubernetesVersion);
 

@@ -160,7 +160,7 @@ describe("machines of pools with different options, on the lab", function () {
       /stackadm-guard.*iptables|control process exited/,
     );
     await inServer(server, `mv /root/tables $(readlink -m /usr/sbin/iptables)`);
-    // systemd starts kubelet again without any intervention.
+    // systemd retries without any intervention.
     await until(async () => (await kubelet()) === "active");
   });
 

@@ -6,9 +6,7 @@ import { sendHttpRequest } from "../../../../openstack/http/http-exchange.js";
 
 const headers = { "content-type": "application/json" };
 
-/**
- * Returns a Keystone token for the user in the environment variables, like `openstack token issue`.
- */
+/** Returns a token of the user of an environment, like `openstack token issue`. */
 export async function issueToken(env: NodeJS.ProcessEnv): Promise<string> {
   const { authUrl, credential, ca } = findCloud(undefined, env);
   const { headers: answered } = await sendHttpRequest(
@@ -23,7 +21,7 @@ export async function issueToken(env: NodeJS.ProcessEnv): Promise<string> {
   return answered["x-subject-token"] ?? assert.fail(`${authUrl} gives no token`);
 }
 
-/** Sends a request to the Kubernetes API of a cluster. The token is the only credential. */
+/** Sends a request to a cluster's API with only a token. */
 export async function askWithToken(
   kubeconfig: string,
   token: string,

@@ -12,7 +12,7 @@ export class NeutronObjects {
     return (await this.cloud.request("network", method, path, body)) as Answer;
   }
 
-  /** Creates an object. `kind` is the key of the object in the request, for example `network`. */
+  /** Creates an object. `kind` is the key of the body, for example `network`. */
   async create<Made extends Named = Named>(
     path: string,
     kind: string,

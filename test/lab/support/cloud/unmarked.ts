@@ -11,8 +11,8 @@ export const isServicePort = ({ kind, owner }: CloudObject): boolean =>
   kind === "port" && owner !== "" && !owner.startsWith("compute:");
 
 /**
- * Returns the objects that were added to the project and have none of these cluster identities, as
- * `<kind> <name>`.
+ * Returns the objects that were added to the project without one of these identities, as `<kind>
+ * <name>`.
  */
 export async function unmarkedSince(
   before: readonly CloudObject[],

@@ -44,7 +44,7 @@ function tunnel(target: string, socket: Duplex): void {
   socket.on("error", () => out.destroy());
 }
 
-/** Starts a server for a test on a free port. */
+/** Starts a server of a test on a free port. */
 export async function listen(
   server: Server,
   host: string,
@@ -66,7 +66,7 @@ export async function listen(
   };
 }
 
-/** Starts an HTTP proxy that accepts all clients and records their credentials. */
+/** Starts a proxy that accepts all clients and records their credentials. */
 export function startProxy(host: string): Promise<Beside> {
   const asked: Beside["asked"] = [];
   const note = (target: string, { headers }: IncomingMessage): void => {

@@ -49,7 +49,7 @@ interface Door {
 export class FaultyProxy {
   /** Failed calls, for example `POST /v2.0/ports: 503`. */
   readonly failed: string[] = [];
-  /** All calls, the oldest first. */
+  /** All calls, oldest first. */
   readonly seen: SeenCall[] = [];
   #doors: readonly Door[] = [];
   #decide: (call: Call) => CallFault | undefined = () => undefined;

@@ -38,13 +38,13 @@ const mostFurther = 2;
 export const stackName = "random";
 
 /**
- * Returns the kind and the name of an object, without the parts of the name that differ between
- * clusters (identities, addresses, IDs of claims).
+ * Returns kind and name of an object, without parts that differ between clusters: identities,
+ * addresses, IDs of claims.
  */
 const described = ({ kind, name }: CloudObject): string =>
   `${kind} ${/^kube_service_.*_([^_]+)$/.exec(name)?.[1] ?? /^[a-z]*/.exec(name)?.[0] ?? ""}`.trim();
 
-/** Results of a run. */
+/** Figures of a run. */
 export interface Figures {
   /** Moment of the fault, for example `12 of 90 of the machines`. */
   readonly moment: string;
@@ -145,8 +145,7 @@ export class RandomRun {
       `router ${stackName}`,
       ...["control-plane-0", "general-0", "general-1"].map((one) => `server ${stackName}-${one}`),
     ]);
-    // Objects that are not in the state belong to the controllers of the cluster, or are
-    // duplicates.
+    // Objects outside of the state belong to the controllers, or are duplicates.
     const besides = added.filter((one) => !owned.has(one.id) && !isServicePort(one));
     assert.deepEqual(besides.map(described).sort(), [
       "floating IP",
@@ -165,7 +164,7 @@ export class RandomRun {
     assert.deepEqual(compareInventories(this.initially, now), { added: [], removed: [] });
   }
 
-  /** Deletes the objects that a failed run has left, so that the next run has enough quota. */
+  /** Deletes what a failed run has left, to make room for the next run. */
   async close(): Promise<void> {
     try {
       await this.#enginesEnd();

@@ -101,7 +101,7 @@ const types: Readonly<Record<Counted, RegExp>> = {
   "of the cloud": /^openstack:/,
 };
 
-/** Returns whether the event is the start of a counted resource. Providers are not counted. */
+/** Returns whether the event starts a counted resource. Providers are not counted. */
 export const begins = (event: OperationEvent, counted: Counted): boolean =>
   event.type === "resource" &&
   event.state === "started" &&

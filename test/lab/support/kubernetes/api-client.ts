@@ -15,7 +15,7 @@ export interface ApiUse {
 }
 
 export interface UseOptions {
-  /** Milliseconds from the start of one turn to the start of the next. @default 100 */
+  /** Milliseconds from the start of one turn to the next. @default 100 */
   readonly every?: number;
   /**
    * Maximum number of turns that wait for an answer at the same time. Further turns count as

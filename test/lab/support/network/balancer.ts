@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** Load balancer that the user runs outside of Octavia. */
+/** Load balancer of the user, outside of Octavia. */
 export interface OwnBalancer {
   /** Addresses of the clients that connected. */
   readonly clients: ReadonlySet<string>;

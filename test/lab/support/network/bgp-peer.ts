@@ -11,7 +11,7 @@ const message = (kind: number, content: Buffer = Buffer.alloc(0)): Buffer => {
   return Buffer.concat([start, content]);
 };
 
-/** Returns an OPEN message of BGP version 4. IPv4 unicast is the only address family. */
+/** Returns an OPEN message: version 4, with IPv4 unicast as the only address family. */
 const open = (asn: number): Buffer => {
   const capability = Buffer.from([2, 6, 1, 4, 0, 1, 0, 1]);
   const fixed = Buffer.from([4, asn >> 8, asn & 255, 0, 90, 192, 0, 2, 1, capability.length]);
@@ -34,7 +34,7 @@ export function rangesOf(field: Buffer): string[] {
   return found;
 }
 
-/** Returns the withdrawn and the announced ranges of an UPDATE message (RFC 4271, 4.3). */
+/** Returns the withdrawn and the announced ranges of an UPDATE (RFC 4271, 4.3). */
 export function updateOf(content: Buffer): { withdrawn: string[]; told: string[] } {
   const attributes = 2 + content.readUInt16BE(0);
   const told = attributes + 2 + content.readUInt16BE(attributes);

@@ -30,7 +30,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
       [action]: null,
     });
 
-  /** Returns the availability zone of each control plane in Nova, in the order of the positions. */
+  /** Returns the availability zones of the control planes in Nova, by position. */
   const zonesOf = (): Promise<string[]> =>
     Promise.all(
       [0, 1, 2].map(async (position) => {

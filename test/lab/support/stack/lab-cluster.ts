@@ -58,10 +58,7 @@ export interface LabAccess {
  */
 export type CloudOf = (facts: LabFacts) => string | LabAccess;
 
-/**
- * Returns environment variables that select the lab instead of the cloud in this process's
- * environment.
- */
+/** Returns an environment that selects the lab instead of the cloud of the caller's environment. */
 async function labEnvironment(cloudOf: CloudOf): Promise<NodeJS.ProcessEnv> {
   const facts = await labUp({ progress: silentProgress });
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith("OS_"));
@@ -202,10 +199,7 @@ export function changes(events: readonly OperationEvent[]): Record<string, numbe
   return counted;
 }
 
-/**
- * Returns the lines that a user sees: the output of running commands, and the messages of the
- * engine.
- */
+/** Returns the lines that a user reads: output of running commands, and messages of the engine. */
 export function linesOf(events: readonly OperationEvent[]): string[] {
   return events.flatMap((event) =>
     event.type === "log" || event.type === "diagnostic" ? [event.text] : [],

@@ -17,7 +17,7 @@ export interface OpenedResource {
   readonly outputs?: Readonly<Record<string, unknown>>;
 }
 
-/** Secret in a state that was exported with `--show-secrets`. */
+/** Secret in a state that was exported with decrypted secrets. */
 interface Opened {
   readonly plaintext?: string;
 }

@@ -19,7 +19,7 @@ const lease = "-n kube-system get lease kube-controller-manager -o jsonpath={.sp
 
 export type Changes = Readonly<Record<string, unknown>>;
 
-/** Stack on the lab, with operations, and with checks of its machines. */
+/** Stack on the lab, with operations and checks of its machines. */
 export class Stack {
   cluster!: LabCluster;
   initially: CloudObject[] = [];

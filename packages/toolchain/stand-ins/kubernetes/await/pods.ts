@@ -48,7 +48,7 @@ const conditions: readonly [Step, string][] = [
 ];
 
 interface PodState {
-  /** First step that the pod has not completed. Undefined if the pod is ready. */
+  /** First step that the pod has not completed. Undefined when the pod is ready. */
   readonly pending?: Step;
   readonly problem?: string;
 }

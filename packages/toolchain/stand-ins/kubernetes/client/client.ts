@@ -7,8 +7,8 @@ import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /**
- * Error of a request that the API server answered with a failure Status. The message is the
- * server's.
+ * Error of a request that the API server answered with a failure Status. The message comes from the
+ * server.
  */
 export class ApiError extends Error {
   constructor(
@@ -153,8 +153,8 @@ export class KubeClient {
     return {
       accept: "application/json",
       "user-agent": "stackadm-kubernetes-stand-in",
-      // By default, Node sends no content length for a DELETE. The server would then read the body
-      // as the next request.
+      // By default, Node sends no length for a DELETE. The server would then read the body as the
+      // next request.
       ...(body && {
         "content-type": type ?? "application/json",
         "content-length": String(body.length),
@@ -189,10 +189,7 @@ export class KubeClient {
   }
 }
 
-/**
- * Parses the body of an answer. Proxies and some handlers of the API server return errors as plain
- * text.
- */
+/** Parses a body. Errors of proxies and of some handlers are plain text. */
 function parseBody(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);

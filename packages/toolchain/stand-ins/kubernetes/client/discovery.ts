@@ -7,8 +7,8 @@ import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /**
- * Error for a kind that the server does not serve. The CustomResourceDefinition of the kind is
- * probably missing.
+ * Error for a kind that the server does not serve. Probably its CustomResourceDefinition is
+ * missing.
  */
 export class NoMatchError extends Error {
   constructor(gvk: GroupVersionKind) {

@@ -18,7 +18,7 @@ const writeQuery = (options: WriteOptions) => ({
   dryRun: options.dryRun ? "All" : undefined,
 });
 
-/** Client for the objects of one cluster. All requests end when `signal` is aborted. */
+/** Client for the objects of one cluster. Every request ends when `signal` is aborted. */
 export class ObjectClient {
   constructor(
     private readonly client: KubeClient,

@@ -111,8 +111,8 @@ function tidy(value: Json, parent = ""): void {
 }
 
 /**
- * Reports whether the server treats a value like a missing value. Such values are false, 0, "", and
- * empty lists and maps.
+ * Reports whether the server treats a value like a missing value: false, 0, "", or an empty list or
+ * map.
  */
 export function isEmpty(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0;

@@ -55,7 +55,7 @@ export const isOwnedBy = (object: JsonObject, owner: JsonObject): boolean => {
   );
 };
 
-/** Returns the status condition of this type: its status, reason and message. */
+/** Returns the status condition of a type: its status, reason and message. */
 export function findCondition(
   object: JsonObject,
   type: string,
@@ -72,6 +72,6 @@ export function findCondition(
       };
 }
 
-/** Reports whether the object's controller has processed the newest specification. */
+/** Reports whether the controller has processed the newest specification. */
 export const isObserved = (object: JsonObject): boolean =>
   getMapAt(object, "status")["observedGeneration"] === getMapAt(object, "metadata")["generation"];

@@ -66,7 +66,7 @@ export function normalizeQuantity(value: Json): Json {
   return value;
 }
 
-/** Names of the maps whose values Kubernetes reads as quantities. */
+/** Maps whose values Kubernetes reads as quantities. */
 const parents = new Set(["limits", "requests", "capacity", "hard", "overhead", "default"]);
 
 /** Reports whether the value under `key` of the map `parent` is a quantity. */

@@ -35,10 +35,7 @@ export function toObject(properties: JsonObject): JsonObject {
   ) as JsonObject;
 }
 
-/**
- * Converts a Kubernetes object to output properties, with the keys in the spelling of Pulumi's
- * SDKs.
- */
+/** Converts a Kubernetes object to output properties with the SDKs' keys. */
 export function toProperties(object: JsonObject): JsonObject {
   return rewrite(
     object,

@@ -19,10 +19,7 @@ export interface Checkpoint {
   readonly fieldManager: string;
 }
 
-/**
- * Parses a resource's state. Removes the marks of secrets and restores Kubernetes' spelling of the
- * keys.
- */
+/** Parses a state. Removes secret marks and restores the keys of Kubernetes. */
 export function parseCheckpoint(state: JsonObject): Checkpoint {
   const object = toObject(state);
   const inputs = object[inputsKey];

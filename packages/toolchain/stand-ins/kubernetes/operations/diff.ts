@@ -22,7 +22,7 @@ export interface PropertyChange {
 }
 
 export interface ResourceDiff {
-  /** Changes, keyed by property path in Pulumi's syntax. */
+  /** Changes by property path, in Pulumi's syntax. */
   readonly changes: ReadonlyMap<string, PropertyChange>;
   readonly replaces: readonly string[];
   readonly deleteBeforeReplace: boolean;

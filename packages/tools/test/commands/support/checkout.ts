@@ -23,10 +23,7 @@ fs.copyFileSync("main.js", "dist/automation/cli/main.js");
 `;
 const main = `exports.main = async (args) => { process.stdout.write("ran " + args.join(" ") + "\\n"); };\n`;
 
-/**
- * New checkout with the entry points of this project, and with stubs of npm, of the compiler and of
- * the command lines.
- */
+/** New checkout with this project's entry points, and stubs of npm, compiler and command lines. */
 export class Checkout extends Repository {
   constructor() {
     super();

@@ -71,7 +71,7 @@ describe("kubernetes stand-in: recorded answers of the official plugin", () => {
   }
 });
 
-/** Returns the parts of a state that depend only on the inputs and not on the server. */
+/** Returns the parts of a state that depend only on the inputs, and not on the server. */
 function decided(state: JsonObject): Json {
   const marks = Object.fromEntries(
     Object.entries(state).filter(([key, value]) => key.startsWith("__") || isSecretMark(value)),
@@ -204,8 +204,8 @@ const reachedAt = (message: string): string =>
   message.replace(/Get "https:\S+": dial tcp [0-9.]+:\d+/, 'Get "<url>": dial tcp <address>');
 
 /**
- * Stores the object that makes `live` ready: the ReplicaSet for a Deployment, or the Endpoints for
- * a Service.
+ * Stores the object that makes `live` ready: the ReplicaSet of a Deployment, or the Endpoints of a
+ * Service.
  */
 function loadWhatItOwns(api: FakeApiServer, live: JsonObject): void {
   const { name, namespace, uid } = getMapAt(live, "metadata") as Record<string, string>;

@@ -30,7 +30,7 @@ const answerOf = <Response>(start: (callback: Callback<Response>) => unknown): P
     });
   });
 
-/** Serves the stand-in over real gRPC, and calls it in the way that the engine does. */
+/** Serves the stand-in over real gRPC, and calls the stand-in as the engine does. */
 export class Harness {
   private constructor(
     /** All log messages, in the form `severity: message`. */

@@ -15,8 +15,8 @@ import { isObject } from "../../../../../stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 /**
- * Returns the value in the body of a request. The body is JSON or YAML, because Go's client sends
- * YAML for a server-side apply.
+ * Returns the value in a request's body. The body is JSON, or YAML: Go's client sends YAML for a
+ * server-side apply.
  */
 export function bodyOf(text: string): Json {
   if (text === "") return {};
