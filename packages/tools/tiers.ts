@@ -5,7 +5,6 @@ import { Failure } from "../../base/failures/failure.js";
 import { evidenceVariable } from "./evidence/record.js";
 import type { TestFileOrder } from "./test-files.js";
 
-/** Environment variables. */
 export type EnvironmentVariables = Readonly<Record<string, string>>;
 
 export interface Tier {

@@ -5,5 +5,4 @@ export function value<T>(output: pulumi.Output<T>): Promise<T> {
   return (output as unknown as { promise(): Promise<T> }).promise();
 }
 
-/** Returns whether an output is secret. */
 export const secret = (output: pulumi.Output<unknown>): Promise<boolean> => pulumi.isSecret(output);

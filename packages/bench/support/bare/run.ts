@@ -25,7 +25,6 @@ export interface SshHop {
   readonly proxy?: SshHop;
 }
 
-/** A script for a machine. */
 export interface Script {
   /** Name of the script's resource. */
   readonly name: string;

@@ -17,7 +17,6 @@ export class TerraformDirectory {
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  /** Writes the files of the configuration. */
   write(files: TerraformFiles): void {
     for (const folder of ["results", "work"])
       mkdirSync(join(this.directory, folder), { recursive: true, mode: 0o700 });

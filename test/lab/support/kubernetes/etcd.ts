@@ -4,7 +4,6 @@ export interface EtcdMember {
   readonly id: string;
   readonly started: boolean;
   readonly name: string;
-  /** Address of the machine. */
   readonly address: string;
   readonly learner: boolean;
 }
