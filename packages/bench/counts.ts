@@ -1,13 +1,13 @@
 /*
- * Counts the work for a cluster on the lab, and for an `up` with nothing to do: calls to the cloud
- * by kind, SSH connections and scripts on each machine, CPU time of command line, engine, program
- * and plugins. The counts hardly differ between runs. Not a test. Needs the lab, and nothing else
- * may run on it.
+ * Counts the work of creating a cluster on the lab, and the work of an `up` with nothing to do.
+ * Counts the cloud API calls by kind, the SSH connections and scripts on each machine, and the CPU
+ * time of command line, engine, program and plugins. The counts hardly differ between runs. This
+ * file is not a test. It needs the lab, and nothing else may run on the lab.
  *
  *   npx tsx packages/bench/counts.ts [--workers 2] [--record]
  *
- * Prints a line of JSON for `up`, for an `up` with nothing to do and for `destroy`. `--record`
- * appends them to packages/bench/records.jsonl.
+ * Prints one line of JSON for the `up`, one for the `up` with nothing to do, and one for the
+ * `destroy`. `--record` appends these lines to packages/bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
 import { parseOutputs } from "../../automation/verify/cluster-outputs.js";
@@ -33,8 +33,8 @@ interface Place {
 }
 
 /**
- * Returns the numbers of SSH connections and scripts so far on each machine. Returns none if there
- * is no cluster.
+ * Returns the number of SSH connections and the number of scripts on each machine until now.
+ * Returns an empty object if there is no cluster.
  */
 async function onMachines({ service }: LabCluster): Promise<Figures> {
   const outputs = await service.outputs(benchClusterName).catch(() => undefined);

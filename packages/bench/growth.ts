@@ -1,12 +1,13 @@
 /*
  * Measures how the program's time and memory grow with the number of machines: three control
- * planes, hundreds of workers, no engine and no cloud. Registrations are answered at once, so only
- * the program itself is measured. Its time and memory should grow linearly.
+ * planes, hundreds of workers, no engine and no cloud. A fake engine answers each resource
+ * registration at once, so only the program itself is measured. Its time and memory should grow
+ * linearly.
  *
  *   npx tsx packages/bench/growth.ts [--workers 50,100,200,400] [--runs 3] [--record]
  *
- * Each run has its own process, so that its memory can be measured. Ratios are relative to the
- * first column.
+ * Each run has a separate process, so that the memory of the run can be measured. Ratios are
+ * relative to the first column.
  */
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -17,7 +18,10 @@ import type { Figures } from "./support/statistics.js";
 
 const controlPlanes = 3;
 
-/** Returns resources, CPU time and memory per machine for a program with this number of workers. */
+/**
+ * Runs the program for a cluster with this number of workers. Returns the number of resources, the
+ * CPU time and the memory, each per machine.
+ */
 async function measure(workers: number): Promise<Figures> {
   const { usage, machines } = { usage: process.cpuUsage(), machines: controlPlanes + workers };
   const rows = await clusterRows({

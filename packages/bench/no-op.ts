@@ -1,13 +1,13 @@
 /*
  * Measures where an `up` with nothing to do spends its time. Runs the installed command line and
- * the real engine with its plugins, against a cloud and a cluster that answer at once. Not a test:
- * it fails only if something is changed.
+ * the real engine with its plugins, against a fake cloud and a fake cluster that answer at once.
+ * This file is not a test. It fails only if the `up` changes something.
  *
  *   npx tsx packages/bench/no-op.ts [--runs 3] [--record] [checkout ...]
  *
- * Several checkouts are measured alternately, within the same minutes. Ratios are relative to the
- * first checkout. Prints a line of JSON for each command; `--record` appends them to
- * packages/bench/records.jsonl.
+ * Runs of several checkouts alternate, so that all are measured within the same minutes. Ratios are
+ * relative to the first checkout. Prints one line of JSON for each command. `--record` appends
+ * these lines to packages/bench/records.jsonl.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

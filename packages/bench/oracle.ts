@@ -1,13 +1,13 @@
 /*
- * Compares `up`, one more worker and `destroy` with a lower bound. Runs the command line on the
- * lab. Alternately, builds the same cluster by bare API calls in the best possible order
- * (support/bare/), with the same scripts and manifests. Not a test. Needs the lab, and nothing else
- * may run on it.
+ * Compares the times of `up`, of an `up` with one more worker and of `destroy` with a lower bound.
+ * Runs the command line and the lower bound alternately on the lab. The lower bound builds the same
+ * cluster by direct API calls in the best possible order (support/bare/), with the same scripts and
+ * manifests. This file is not a test. It needs the lab, and nothing else may run on the lab.
  *
  *   npx tsx packages/bench/oracle.ts [--runs 3] [--control-planes 1] [--workers 2] [--record]
- *   npx tsx packages/bench/oracle.ts --dry-run     # prints the bare calls, makes none
+ *   npx tsx packages/bench/oracle.ts --dry-run     # only prints the bare calls
  *
- * Ratios are relative to the bare calls. The last line is JSON; `--record` appends it to
+ * Ratios are relative to the bare calls. The last line is JSON. `--record` appends this line to
  * packages/bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
@@ -27,13 +27,16 @@ import { runStackadm } from "./support/run-stackadm.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 
-/** Result of an `up`: the work on each resource, and a function that reads the kubeconfig. */
+/**
+ * Result of an `up`: the start and end of the work on each resource, and a function that reads the
+ * kubeconfig.
+ */
 interface Made {
   readonly work: readonly ResourceWork[];
   readonly kubeconfig: () => Promise<string>;
 }
 
-/** Implementation that is measured: creates, changes and destroys the cluster. */
+/** Tool that is measured: the command line or the bare calls. */
 interface Way {
   readonly name: string;
   readonly up: () => Promise<Made>;
@@ -119,7 +122,7 @@ async function measure(options: ReturnType<typeof read>): Promise<void> {
     await report(
       {
         bench: "oracle",
-        // `destroy` deletes the cluster with the additional worker.
+        // `more` records that the measured `destroy` also deletes the additional worker.
         options: { controlPlanes, workers, more: 1 },
         columns: columns.map(({ way, ...rest }) => ({ name: way.name, ...rest })),
       },

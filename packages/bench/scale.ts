@@ -1,13 +1,14 @@
 /*
  * Measures how the time of an `up` grows with the number of machines. Runs the installed command
  * line and the real engine with its plugins, against a fake cloud, fake machines and a fake cluster
- * (support/scale/). Runs `up`, an `up` with nothing to do, an `up` with one more worker, and one
- * `preview` of 3 + 100 machines without a state. Not a test.
+ * (support/scale/). Runs an `up`, an `up` with nothing to do, an `up` with one more worker, and one
+ * `preview` of 3 + 100 machines without a state. This file is not a test.
  *
  *   npx tsx packages/bench/scale.ts [--counts 50,100,200,500] [--control-planes 3] [--record]
  *
- * For figures per machine, the ratio to the first count is the ratio to linear growth. Prints a
- * line of JSON for each benchmark; `--record` appends them to packages/bench/records.jsonl.
+ * Ratios are relative to the first count. For a figure per machine, a ratio of 1 means linear
+ * growth. Prints one line of JSON for each benchmark. `--record` appends these lines to
+ * packages/bench/records.jsonl.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -21,8 +22,8 @@ import type { Figures } from "./support/statistics.js";
 /** Number of workers in the preview without a state. */
 const previewed = 100;
 /**
- * Interval between two reads of the process list, in milliseconds. Longer than the default, because
- * there are many processes and they run long.
+ * Interval between two reads of the process list, in milliseconds. The interval is longer than the
+ * default, because there are many processes and they run long.
  */
 const interval = 200;
 
@@ -38,7 +39,9 @@ interface Measured {
   readonly stateSize: () => number;
 }
 
-/** Calls `work` with an installation that has no cluster yet, and with fakes of its own. */
+/**
+ * Calls `work` with an installation that has no cluster yet, and with a separate process of fakes.
+ */
 async function within<T>(
   controlPlanes: number,
   workers: number,

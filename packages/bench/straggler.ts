@@ -1,12 +1,12 @@
 /*
- * Measures what one machine that boots late costs the others. Runs an `up` in which a worker's boot
- * takes 60 s longer and, alternately, the same `up` without the delay. Not a test. Needs the lab,
- * and nothing else may run on it.
+ * Measures how much one machine that boots late delays the other machines. Runs an `up` in which a
+ * worker's boot takes 60 s longer and, alternately, the same `up` without the delay. This file is
+ * not a test. It needs the lab, and nothing else may run on the lab.
  *
  *   npx tsx packages/bench/straggler.ts [--runs 3] [--later 60] [--record]
  *
- * Ratios are relative to the cluster without a late machine. The last line is JSON; `--record`
- * appends it to packages/bench/records.jsonl.
+ * Ratios are relative to the cluster without a late machine. The last line is JSON. `--record`
+ * appends this line to packages/bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
 import { takeInventory } from "../../openstack/inventory/inventory.js";
@@ -21,7 +21,7 @@ import type { Figures } from "./support/statistics.js";
 const pool = "late";
 
 /**
- * Description of one control plane and two workers; `workersWith` adds a third worker in a separate
+ * Cluster with one control plane and two workers. `workersWith` adds a third worker in a separate
  * pool.
  */
 const described = getBenchCluster(1, 2);

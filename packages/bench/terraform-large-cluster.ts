@@ -1,13 +1,14 @@
 /*
  * Compares CPU time and memory of Terraform and of the command line for the same cluster of many
- * machines. Alternates between both, against a fake cloud, fake machines and a fake cluster
- * (support/scale/). Creation takes no time there, so only the tools are measured. Runs `up`, and an
- * `up` with nothing to do. Not a test. Needs Go. Terraform is built at the first run.
+ * machines. The runs of both tools alternate, against a fake cloud, fake machines and a fake
+ * cluster (support/scale/). The fakes create objects at once, so only the tools are measured. Runs
+ * an `up`, and an `up` with nothing to do. This file is not a test. It needs Go, and builds
+ * Terraform at the first run.
  *
  *   npx tsx packages/bench/terraform-large-cluster.ts [--workers 50] [--control-planes 3] [--runs
  *   1] [--record]
  *
- * Ratios are relative to Terraform. The last line is JSON; `--record` appends it to
+ * Ratios are relative to Terraform. The last line is JSON. `--record` appends this line to
  * packages/bench/records.jsonl.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -35,8 +36,8 @@ import {
 import { buildTerraformTools, type TerraformTools } from "./support/terraform/tools.js";
 
 /**
- * Interval between two reads of the process list, in milliseconds. Longer than the default, because
- * there are many processes and they run long.
+ * Interval between two reads of the process list, in milliseconds. The interval is longer than the
+ * default, because there are many processes and they run long.
  */
 const interval = 200;
 
@@ -62,7 +63,7 @@ async function both(site: FakesProcess, up: () => Promise<CommandRun>): Promise<
   return figures;
 }
 
-/** Calls `work` with its own fakes. */
+/** Calls `work` with a separate process of fakes. */
 async function against(work: (site: FakesProcess) => Promise<Figures>): Promise<Figures> {
   const site = await FakesProcess.start();
   try {
@@ -84,7 +85,7 @@ const ours = ({ controlPlanes, workers }: Size): Promise<Figures> =>
     }
   });
 
-/** Measures Terraform with the same cluster, in its own folder. */
+/** Measures Terraform with the same cluster, in a separate folder. */
 const terraforms = (
   { controlPlanes, workers }: Size,
   tools: TerraformTools,

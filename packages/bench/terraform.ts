@@ -1,18 +1,18 @@
 /*
- * Compares the command line on the lab with Terraform and its OpenStack provider, alternately, for
- * the same cluster. The Terraform configuration is written from the resources that the program
- * registers (support/terraform/). Measures `up`, an `up` with nothing to do, one more worker, and
- * `destroy`. Not a test. Needs the lab, and nothing else may run on it. Terraform is built at the
- * first run.
+ * Compares the command line with Terraform and its OpenStack provider on the lab, for the same
+ * cluster. The runs of both tools alternate. The Terraform configuration is generated from the
+ * resources that the program registers (support/terraform/). Measures an `up`, an `up` with nothing
+ * to do, an `up` with one more worker, and a `destroy`. This file is not a test. It needs the lab,
+ * and nothing else may run on the lab. It builds Terraform at the first run.
  *
  *   npx tsx packages/bench/terraform.ts [--runs 3] [--control-planes 1] [--workers 2] [--latency 0]
  *       [--server-latency 0] [--stages] [--record]
  *   npx tsx packages/bench/terraform.ts --dry-run     # only writes and plans the configuration
  *
- * `--latency` delays each call to the cloud, in milliseconds. `--server-latency` delays each
- * server, in seconds. `--stages` makes Terraform wait after each step for all machines. Ratios are
- * relative to Terraform. The last line is JSON; `--record` appends it to
- * packages/bench/records.jsonl.
+ * `--latency` delays each call to the cloud by this number of milliseconds. `--server-latency`
+ * delays the creation of each server by this number of seconds. `--stages` makes Terraform wait
+ * after each step for all machines. Ratios are relative to Terraform. The last line is JSON.
+ * `--record` appends this line to packages/bench/records.jsonl.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -50,10 +50,13 @@ import { buildTerraformTools, type TerraformTools } from "./support/terraform/to
 
 type Options = ReturnType<typeof read>;
 
-/** Implementation that is measured: creates, changes and destroys a cluster. */
+/** Tool that is measured: the command line or Terraform. */
 interface Way {
   readonly name: string;
-  /** Writes the wanted number of workers. This is the user's work, so it is not measured. */
+  /**
+   * Writes the wanted number of workers to the configuration. This step is not measured, because it
+   * is work of the user and not of the tool.
+   */
   readonly describe: (workers: number) => Promise<void>;
   /** Changes the cluster to this number of workers and waits for the state in which `up` ends. */
   readonly up: (workers: number) => Promise<unknown>;
@@ -72,7 +75,10 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Returns the Terraform implementation. Each cluster has its own folder, state and identity. */
+/**
+ * Returns the functions that measure Terraform. Each cluster has a separate folder, state and
+ * identity.
+ */
 async function terraformWay(
   { env, options, cluster }: Place,
   tools: TerraformTools,
@@ -147,8 +153,8 @@ async function once({ name, ...way }: Way, workers: number): Promise<Figures> {
 }
 
 /**
- * Returns the delay of a call in milliseconds. To delay a server, the call that creates it is
- * delayed.
+ * Returns the delay of a call to the cloud in milliseconds. The delay of a server is added to the
+ * call that creates the server.
  */
 const late =
   ({ latency, serverLatency }: Options) =>
@@ -156,8 +162,8 @@ const late =
     latency + (method === "POST" && path.endsWith("/servers") ? serverLatency * 1000 : 0);
 
 /**
- * Returns the environment with access to the cloud, through a proxy if a delay is wanted, and a
- * function that closes the proxy.
+ * Returns an environment with access to the cloud, and a function that closes the connection. If a
+ * delay is wanted, the access is through a proxy.
  */
 async function reached(
   cluster: LabCluster,
@@ -169,7 +175,7 @@ async function reached(
   return { env: createCountedCloudEnvironment(env), close: () => proxy.close() };
 }
 
-/** Refuses a run that left objects in the cloud, because it cannot be compared with other runs. */
+/** Throws if a run left objects in the cloud, because other runs would not be comparable. */
 async function requireNothingLeft(
   { cloud }: LabCluster,
   initially: readonly CloudObject[],

@@ -38,7 +38,7 @@ export const getOpenstackPluginBuild = (
 
 /**
  * Version of the Kubernetes plugin that is built from source. It is the only version whose Go
- * module was found to be available without upstream's repository.
+ * module can be downloaded without access to the upstream repository.
  */
 const builtKubernetesPlugin = "4.25.0";
 
@@ -46,9 +46,9 @@ const kubernetesModule = "github.com/pulumi/pulumi-kubernetes/provider/v4";
 const kubernetesFiles = "cmd/pulumi-resource-kubernetes";
 
 /**
- * Build of the Kubernetes plugin. The built plugin reports the version that the SDK requires,
- * because the engine warns about an older version in every run. Its real version is in the build
- * metadata of the reported version.
+ * Build of the Kubernetes plugin. The engine warns in every run about a plugin that is older than
+ * the SDK. So the built plugin reports the version that the SDK requires. The build metadata of the
+ * reported version contains the real version.
  */
 export const kubernetesBuild: GoBuild = {
   name: "pulumi-resource-kubernetes",
@@ -56,8 +56,8 @@ export const kubernetesBuild: GoBuild = {
   sources: [join(__dirname, "kubernetes")],
   package: ".",
   ldflags: `-s -w -X ${kubernetesModule}/pkg/version.Version=${pluginVersions.kubernetes}+built.${builtKubernetesPlugin}`,
-  // The plugin's typed Go SDK is more than half of the work. Only ConfigFile, ConfigGroup and Chart
-  // use this SDK, so it is compiled without inlining and debug information.
+  // Compiling the plugin's typed Go SDK is more than half of the work. Only ConfigFile, ConfigGroup
+  // and Chart use this SDK, so it is compiled without inlining and debug information.
   gcflags: "github.com/pulumi/pulumi-kubernetes/sdk/v4/...=-dwarf=false -l",
   embedded: {
     module: kubernetesModule,
@@ -82,7 +82,7 @@ export function selectKubernetesPlugin(env: NodeJS.ProcessEnv): KubernetesPlugin
   );
 }
 
-/** Returns the build of a program. Returns undefined if a stand-in replaces the program. */
+/** Returns the Go build of a program, or undefined if a stand-in replaces the program. */
 export function findGoBuild(
   { name, version }: MissingProgram,
   env: NodeJS.ProcessEnv,

@@ -9,10 +9,7 @@ import type {
 import { findGoBuild, kubernetesBuild } from "./builds.js";
 import { renderForwardScript, makeWithGo, renderStandInScript } from "./make.js";
 
-/**
- * Directory of each program's stand-in. A map from the name of the program to the name of the
- * directory.
- */
+/** Map from the name of a program to the directory of its stand-in. */
 const standIns: Readonly<Record<string, string>> = {
   "pulumi-language-nodejs": "nodejs",
   "pulumi-resource-kubernetes": "kubernetes",
@@ -31,8 +28,8 @@ export async function substitute(
   const build = findGoBuild(program, env);
   if (!build) return standIn(program);
   const path = await makeWithGo(build, { cache, progress, ...(signal && { signal }) });
-  // The Kubernetes plugin that is built here does not know the provider's setting
-  // `enablePatchForce`, because it is older. This variable is used instead.
+  // The Kubernetes plugin that is built here is older than the provider's setting
+  // `enablePatchForce`. This environment variable replaces the setting.
   const environment: SubstituteProgram["environment"] =
     build === kubernetesBuild ? { PULUMI_K8S_ENABLE_PATCH_FORCE: "true" } : {};
   return {
@@ -45,8 +42,8 @@ export async function substitute(
 }
 
 /**
- * Returns the directory of the compiled stand-ins: the directory of this file, or the output
- * directory if this file is TypeScript.
+ * Returns the directory of the compiled stand-ins. If this file is TypeScript (not compiled),
+ * returns the output directory of the compiler. Otherwise, returns the directory of this file.
  */
 const compiled = (): string =>
   __filename.endsWith(".ts") ? join(__dirname, "dist", "packages", "toolchain") : __dirname;

@@ -20,20 +20,20 @@ export interface GoBuild {
   readonly name: string;
   readonly version: string;
   /**
-   * Directories whose files are copied together and built: go.mod and go.sum, and the main package,
-   * unless `package` is in another module.
+   * Directories whose files are copied into one directory and built there. They contain go.mod and
+   * go.sum. They also contain the main package, unless `package` is in another module.
    */
   readonly sources: readonly string[];
   readonly package: string;
   readonly ldflags: string;
   /**
-   * Compiler flags for some packages, in the form `pattern=flags`. The flags replace the usual
-   * flags of these packages. Default: none.
+   * Compiler flags for some packages, in the form `pattern=flags`. These flags replace the usual
+   * flags of the packages. Default: none.
    */
   readonly gcflags?: string;
   /**
    * Files of a required module that are copied next to the main package, because `go:embed` can
-   * read only files there. Default: none.
+   * read only files in the directory of the package. Default: none.
    */
   readonly embedded?: { readonly module: string; readonly files: readonly string[] };
   /** Duration of the build in seconds, on 2 cores with an empty module cache. */
@@ -57,7 +57,8 @@ const filesOf = ({
   );
 
 /**
- * Returns a hash of the sources and settings of a build. The same hash means the same executable.
+ * Returns a hash of a build's sources and settings. Builds with the same hash produce the same
+ * executable.
  */
 function keyOf(build: GoBuild): string {
   const { package: main, ldflags, version, gcflags, embedded } = build;
@@ -69,16 +70,16 @@ function keyOf(build: GoBuild): string {
 }
 
 /**
- * Builds an executable from Go modules, or returns it from the cache. Builds in a separate
- * directory, which is renamed when the build is complete, so an interrupted build never counts as
- * complete. Throws a Failure if Go is not installed.
+ * Builds an executable from Go modules, or returns the executable from the cache. Builds in a
+ * temporary directory, which is renamed when the build is complete. So an interrupted build never
+ * counts as complete. Throws a Failure if Go is not installed.
  */
 export async function makeWithGo(build: GoBuild, options: GoBuildOptions): Promise<string> {
   const directory = join(options.cache, `${build.name}-${build.version}-${keyOf(build)}`);
   const executable = join(directory, build.name);
   if (existsSync(executable)) return executable;
   const part = `${directory}.part`;
-  // The module cache is separate from the user's own, and is deleted after the build.
+  // The module cache is separate from the user's module cache, and is deleted after the build.
   const modules = `${directory}.modules`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(join(part, "source"), { recursive: true });
@@ -109,8 +110,8 @@ type RunGo = (
 ) => Promise<RunCommandResult>;
 
 /**
- * Returns a function that runs `go` in a directory. It runs with low priority (`nice`), because the
- * lab's cloud may start at the same time and must answer in time.
+ * Returns a function that runs `go` in a directory. `go` runs with low priority (`nice`), because
+ * the lab's cloud may start at the same time and must answer in time.
  */
 const goIn =
   (directory: string, modules: string, signal: AbortSignal | undefined): RunGo =>
@@ -156,14 +157,17 @@ async function requireGo({ name, version }: GoBuild): Promise<void> {
 }
 
 /**
- * Returns the shell script of a stand-in. The script has two lines, and runs the compiled
- * JavaScript with the same Node that runs this program.
+ * Returns the shell script of a stand-in. The script runs the compiled JavaScript with the Node
+ * that runs this program.
  */
 export function renderStandInScript(main: string): string {
   return `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(main)} "$@"\n`;
 }
 
-/** Returns a script for PATH that runs an executable in another directory. */
+/**
+ * Returns a shell script that runs an executable from another directory. The script is put into a
+ * directory of PATH.
+ */
 export function renderForwardScript(executable: string): string {
   return `#!/bin/sh\nexec ${quote(executable)} "$@"\n`;
 }

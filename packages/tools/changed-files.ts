@@ -14,8 +14,8 @@ function git(root: string, words: readonly string[]): string {
 }
 
 /**
- * Returns the files of the last commits. A file is listed once for each commit that changed it.
- * Returns none without a history.
+ * Returns the files that the last commits changed. A file is listed once for each commit. Returns
+ * an empty list without a git history.
  */
 export const listRecentlyChangedFiles = (root: string): string[] =>
   git(root, ["log", "--name-only", "--format=", `--max-count=${String(recent)}`]).split("\n");

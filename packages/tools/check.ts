@@ -127,7 +127,7 @@ async function performAll(root: string, session: CommandSession): Promise<Failed
   return failures;
 }
 
-/** Runs every check; throws if one fails. */
+/** Runs every check. Throws if a check fails. */
 export async function runChecks(root: string, session: CommandSession): Promise<number> {
   const tools = { shellcheck: "shellcheck", shfmt: "shfmt", flake8: "flake8" };
   await ensureCommands(tools, session.progress);

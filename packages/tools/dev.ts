@@ -14,14 +14,14 @@ export interface DevEnvironment {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Runs a command line of the repository in this terminal. Returns its exit code. */
+/** Runs one of the repository's command lines in this terminal. Returns the exit code. */
 async function runHere(
   file: string,
   args: readonly string[],
   { root, env }: DevEnvironment,
 ): Promise<number> {
   const child = spawn(process.execPath, [join(root, file), ...args], { stdio: "inherit", env });
-  // The terminal also sends Ctrl-C to the command, and the command shuts itself down.
+  // The terminal also sends Ctrl-C to the child process. The child process then ends itself.
   const wait = (): void => undefined;
   const end = (): void => void child.kill("SIGTERM");
   process.on("SIGINT", wait).on("SIGTERM", end);
@@ -35,8 +35,8 @@ async function runHere(
 
 /**
  * Starts the lab if no cloud is configured, and then runs `stackadm up`. Returns the exit code.
- * Prepares the toolchain in parallel with the lab. If nothing is built yet, each of them waits for
- * downloads and linkers while the other compiles.
+ * Prepares the toolchain at the same time as the lab. Both wait for downloads and linkers if
+ * nothing is built yet, so one can compile while the other waits.
  */
 export async function runDev(args: readonly string[], place: DevEnvironment): Promise<number> {
   const { root, env } = place;

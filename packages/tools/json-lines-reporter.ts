@@ -7,7 +7,7 @@ import { Runner, type Suite, type Test } from "mocha";
  */
 export const reporterLinePrefix = "\u0001";
 
-/** Writes one line that the running command reads. */
+/** Writes one line. The command that started mocha reads this line. */
 export const writeReporterLine = (fields: Readonly<Record<string, unknown>>): void => {
   process.stdout.write(`${reporterLinePrefix}${JSON.stringify(fields)}\n`);
 };
@@ -26,7 +26,10 @@ function messageOf({ message, stack, expected, actual }: Failed): string {
   return [message, stack ?? "", difference].filter((part) => part !== "").join("\n");
 }
 
-/** Mocha reporter that writes one JSON object per line, so that the command can show progress. */
+/**
+ * Mocha reporter that writes one JSON object per line, so that the command that started mocha can
+ * show the progress.
+ */
 class LineReporter {
   constructor(runner: Runner) {
     this.listen(runner);
@@ -63,5 +66,5 @@ class LineReporter {
   }
 }
 
-// Mocha uses the module's default export.
+// Mocha loads a reporter from the module's default export.
 export default LineReporter;

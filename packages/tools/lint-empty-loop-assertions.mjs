@@ -1,15 +1,17 @@
 /**
- * Lint rule for tests. If all assertions of a test are in loops, one of these loops must run over a
- * list that has an element. Otherwise the test passes when a filter finds nothing.
+ * Lint rule for tests. If all assertions of a test are in loops, at least one of the loops must run
+ * over a list that cannot be empty. Otherwise, the test passes without any assertion if a filter
+ * returns an empty list.
  *
- * Such a list is a literal, or comes from `nonEmpty` (test/support/non-empty.ts).
+ * A list that cannot be empty is a literal, or the result of `nonEmpty`
+ * (test/support/non-empty.ts).
  */
 const testNames = new Set(["it", "specify"]);
 const assertionNames = /^(assert|assert[A-Z]\w*|golden)$/;
 const callbackMethods = new Set([
   ...["forEach", "map", "flatMap", "filter", "find", "some", "every", "reduce"],
 ]);
-/** Methods that return as many elements as their object has. */
+/** Methods whose result has as many elements as the list on which they are called. */
 const keepingMethods = new Set([
   ...["map", "entries", "keys", "values", "sort", "toSorted", "reverse", "toReversed", "concat"],
 ]);
@@ -18,7 +20,7 @@ const functionTypes = new Set([
 ]);
 const loopTypes = new Set(["ForOfStatement", "ForInStatement"]);
 
-/** Returns the expression inside type assertions and `await`. */
+/** Returns the expression without type assertions and `await` around it. */
 function bare(node) {
   const wrapped = ["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression"];
   if (wrapped.includes(node.type)) return bare(node.expression);
@@ -31,7 +33,8 @@ function nameOfCallee(callee) {
 }
 
 /**
- * Returns the value that a `const` or a function declaration gives to the name of an identifier.
+ * Returns the initial value of a `const`, or the function declaration, to which an identifier
+ * refers.
  */
 function definitionOf(identifier, sourceCode) {
   for (let scope = sourceCode.getScope(identifier); scope; scope = scope.upper) {
@@ -95,8 +98,8 @@ const childrenOf = (node, sourceCode) =>
   (sourceCode.visitorKeys[node.type] ?? []).flatMap((key) => node[key] ?? []);
 
 /**
- * Returns `certain` if `node` asserts whatever the lists contain. Otherwise returns the loops that
- * contain assertions.
+ * Returns `certain` if `node` makes an assertion even if all lists are empty. Otherwise, returns
+ * the loops that contain assertions.
  */
 function assertionsIn(node, sourceCode, seen = new Set()) {
   const loops = [];

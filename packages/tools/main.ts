@@ -16,6 +16,6 @@ export function buildProgram(root: string): Command {
   return program;
 }
 
-/** Runs this command line in this process. Tests pass their own repository. */
+/** Runs this command line in this process. Tests set `root` to a repository for tests. */
 export const main = (args: readonly string[], root = getPackageRoot()): Promise<void> =>
   runCommandLine(() => buildProgram(root), args);

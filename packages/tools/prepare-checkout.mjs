@@ -1,5 +1,5 @@
-// Prepares a checkout before anything in it runs: installs the npm packages of the lock file and
-// compiles the sources. Uses only Node, because nothing may be installed yet.
+// Prepares a checkout before any other code of the checkout runs: installs the npm packages of the
+// lock file and compiles the sources. Uses only Node, because no package may be installed yet.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -27,8 +27,8 @@ const ofPackage = (name) => {
   return { folder, sources: ["base", folder] };
 };
 /**
- * Parts that are compiled separately. A part's folder contains its compiler settings, and gets
- * `dist/`.
+ * Parts of the repository that are compiled separately. The folder of each part contains its
+ * compiler settings. The compiled files are in `dist/` of this folder.
  */
 const builds = [
   {
@@ -76,7 +76,10 @@ const sourcesOf = (build) =>
 /** Returns the files that determine the result of a build. */
 const inputsOf = (build) => [...sourcesOf(build), ...present(["tsconfig.json", settingsOf(build)])];
 
-/** Returns a hash of names, sizes and times of the sources. Reads no file. */
+/**
+ * Returns a hash of the names, sizes and modification times of the sources. Does not read their
+ * content.
+ */
 function fingerprint(paths) {
   const hash = createHash("sha256");
   for (const path of paths) {
@@ -97,7 +100,8 @@ function installed() {
   if (!existsSync(modules)) return false;
   const stamp = read(installStamp);
   if (stamp !== undefined) return stamp === contentHash(lock);
-  // Without our stamp, npm's own note shows which packages were installed.
+  // If this script wrote no stamp, the lock file in node_modules shows which packages npm
+  // installed.
   const npmNote = join(modules, ".package-lock.json");
   return existsSync(npmNote) && statSync(npmNote).mtimeMs >= statSync(lock).mtimeMs;
 }
@@ -111,8 +115,8 @@ async function install() {
 }
 
 /**
- * State of the compiler, stored next to its output. Otherwise the compiler would not notice that
- * the output was deleted.
+ * Incremental state of the compiler, which is stored next to its output. In another directory, the
+ * state would survive when dist/ is deleted, and the compiler would not write the output again.
  */
 const compilerNotes = ".tsbuildinfo";
 
@@ -140,7 +144,7 @@ async function compile(build) {
   rmSync(stampOf(build), { force: true });
   const compiler = join(modules, "typescript", "bin", "tsc");
   await run(`Compiling ${what}`, process.execPath, [compiler, "-p", settingsOf(build)]);
-  // Scripts, systemd units, drivers and other files are read next to the compiled files.
+  // Copies scripts, systemd units, drivers and other files that the compiled code reads.
   const isRead = (path) => !path.endsWith(".ts") && dirname(path) !== join(root, build.folder);
   for (const path of paths.filter(isRead)) {
     const target = join(distOf(build), relative(root, path));
@@ -152,8 +156,9 @@ async function compile(build) {
 }
 
 /**
- * Returns when a process started, in clock ticks after boot. The time is needed because process
- * numbers are reused. Returns undefined without such a process or without /proc.
+ * Returns the start time of a process, in clock ticks after boot. The start time identifies the
+ * process, because process numbers are reused. Returns undefined if there is no such process or no
+ * /proc.
  */
 const startOf = (pid) =>
   read(`/proc/${pid}/stat`)
@@ -161,13 +166,14 @@ const startOf = (pid) =>
     .split(" ")[19];
 
 /**
- * Returns whether the holder of the lock still runs.
+ * Returns whether the process that holds the lock still runs.
  *
- * @param holder `<number> <start>`; early releases wrote only the number
+ * @param holder content of the lock file: `<process number> <start>`. Early releases wrote only the
+ * number
  */
 const alive = (holder) => {
   const [pid, began] = holder.split(" ");
-  // If an early release was stopped while it wrote, it left no number.
+  // An early release left an empty lock file if it was stopped while it wrote the file.
   if (!(Number(pid) > 0)) return false;
   if (began) return startOf(pid) === began;
   try {
@@ -178,7 +184,10 @@ const alive = (holder) => {
   }
 };
 
-/** Runs `work` in one process at a time. A lock of a dead process does not count. */
+/**
+ * Runs `work` while no other process runs it for this checkout. Ignores the lock of a process that
+ * has ended.
+ */
 async function exclusively(work) {
   const name = createHash("sha256").update(root).digest("hex").slice(0, 16);
   const file = join(tmpdir(), `stackadm-${name}.lock`);
@@ -199,8 +208,8 @@ async function exclusively(work) {
     writeFileSync(aside, [process.pid, startOf(process.pid) ?? ""].join(" "));
     return put();
   };
-  // Two processes may find the same dead holder. If the other process made a new lock in the
-  // meantime, this lock is put back.
+  // Two processes may find the lock of the same ended process. If the other process has made a new
+  // lock in the meantime, this lock is put back.
   const clear = (holder) => {
     try {
       renameSync(file, aside);

@@ -24,9 +24,9 @@ export interface TestFileDuration {
 export interface TierResult {
   readonly passed: number;
   readonly failures: readonly TestFailure[];
-  /** Durations, in the order in which the files ended. Absent if none was reported. */
+  /** Durations in the order in which the files ended. Undefined if mocha reported no duration. */
   readonly times?: readonly TestFileDuration[];
-  /** Evidence, in the order of the observations. Absent if there is none. */
+  /** Evidence in the order of the observations. Undefined if there is none. */
   readonly evidence?: readonly ExampleEvidence[];
 }
 
@@ -45,12 +45,12 @@ const lineSchema = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** Number of output lines that are shown if a tier crashes. */
+/** Number of output lines that are shown if mocha crashes. */
 const kept = 40;
 
 /**
- * Reads the reporter's lines from a running mocha until it ends. If mocha exits without its last
- * line, this counts as a failure.
+ * Reads the lines of the reporter from a running mocha process until it exits. If mocha exits
+ * without the reporter's last line, this counts as a failure.
  */
 export async function readTestResults(
   tier: string,
@@ -93,8 +93,8 @@ export async function readTestResults(
       done(exit ?? signal ?? "nothing");
     });
   });
-  // If a worker process of mocha dies, its files are missing in the output. Only the exit code
-  // shows this.
+  // If a worker process of mocha dies, the results of its files are missing in the output. Only the
+  // exit code shows this failure.
   if (!state.ended || (code !== 0 && failures.length === 0))
     failures.push({
       title: `${tier}: the test runner`,

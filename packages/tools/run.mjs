@@ -1,6 +1,5 @@
 // Runs the development commands `npm run check`, `npm test`, `npm run build` and `npm run dev` from
-// their sources. `check` reads only sources. The other commands use dist/, and a build creates only
-// dist/.
+// their sources. `check` reads only sources. The other commands need the compiled files in dist/.
 import { createRequire } from "node:module";
 import { start } from "../../automation/cli/run-on-supported-node.mjs";
 

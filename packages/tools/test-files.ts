@@ -5,7 +5,7 @@ import { listRecentlyChangedFiles, countCommits } from "./changed-files.js";
 
 /** Folder of test files that run only with `--all`. */
 const onlyWithAll = "all";
-/** Folder of test files of which one runs. With `--all`, all of them run. */
+/** Folder of test files that take turns: without `--all`, only one of these files runs. */
 const inTurn = "in-turn";
 
 interface Choice {
@@ -16,10 +16,13 @@ interface Choice {
   readonly order: TestFileOrder;
 }
 
-/** Order of a tier's files. With `largest first`, no large file runs alone at the end. */
+/**
+ * Order in which a tier's files run. With `largest first`, a large file does not start last and run
+ * alone.
+ */
 export type TestFileOrder = "by path" | "largest first" | { readonly seed: number };
 
-/** Returns the files in another order. The input is sorted by path. */
+/** Returns the files in the given order. The input is sorted by path. */
 function inOrder(files: readonly string[], order: TestFileOrder, root: string): string[] {
   if (order === "by path") return [...files];
   const key = (file: string): number =>
@@ -33,8 +36,8 @@ function inOrder(files: readonly string[], order: TestFileOrder, root: string): 
 }
 
 /**
- * Returns the file that recent commits changed most. If they changed none, each commit selects the
- * next file.
+ * Returns the file whose turn it is: the file that recent commits changed most often. If they
+ * changed none of the files, each new commit selects the next file.
  */
 function whoseTurn(files: readonly string[], root: string): string | undefined {
   const changed = listRecentlyChangedFiles(root);

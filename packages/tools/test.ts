@@ -23,12 +23,13 @@ import {
 } from "./tiers.js";
 
 /*
- * `npm test [tiers] [--all] [--shuffle [seed]]` runs the tiers in order, each in its own mocha, and
- * quick tiers concurrently. Installs or starts the requirements of a tier first. If this fails, the
- * tier fails with the name of the missing requirement. Skips no test.
+ * `npm test [tiers] [--all] [--shuffle [seed]]` runs the tiers in order. Each tier has a separate
+ * mocha process, and quick tiers run concurrently. The command first installs or starts the
+ * requirements of a tier. If this fails, the tier fails, and the error names the missing
+ * requirement. No test is skipped.
  */
 
-/** Ends the tests on Ctrl-C. A second Ctrl-C kills them. */
+/** Stops the tests on Ctrl-C. A second Ctrl-C kills the test process. */
 function stopWith({ signal, killSignal }: CommandSession, child: ChildProcess): void {
   signal.addEventListener("abort", () => child.kill("SIGINT"), { once: true });
   killSignal.addEventListener("abort", () => child.kill("SIGKILL"), { once: true });
@@ -44,12 +45,12 @@ export interface RunTestsOptions {
   readonly session: CommandSession;
 }
 
-/** Number of bytes that must be free. Containers often have only 64 MB. */
+/** Number of bytes that must be free in /dev/shm. In containers, /dev/shm often has only 64 MB. */
 const spacious = 2 ** 30;
 
 /**
- * Returns a TMPDIR in memory for quick tests, if there is room and the user has not set TMPDIR.
- * Quick tests create and delete thousands of files, which is slow on ext4.
+ * Returns a TMPDIR in memory for quick tests, if there is enough space and the user has not set
+ * TMPDIR. Quick tests create and delete thousands of files, which is slow on ext4.
  */
 function inMemory(): EnvironmentVariables {
   const place = "/dev/shm";
@@ -82,7 +83,7 @@ function runFiles(
         ...process.env,
         ...environment,
         ...(quick && inMemory()),
-        // Programs print different text with colours or on a terminal.
+        // Without NO_COLOR, programs print different text with colours or on a terminal.
         NO_COLOR: "1",
         ...(all ? { STACKADM_TEST_ALL: "1" } : {}),
       },
@@ -112,7 +113,8 @@ async function runTier(
     });
     if (result.failures.length > 0) step.failed(summary(result));
     else step.done(summary(result));
-    // Concurrent files report their results late, so their times are meaningless.
+    // If files run concurrently, they report their results late, so their durations are
+    // meaningless.
     if (result.times && (tier.jobs ?? 1) === 1 && !tier.quick)
       session.progress.note(longest(result));
     return result;
@@ -150,7 +152,10 @@ function show(failures: readonly TestFailure[], { progress }: CommandSession): v
     progress.note(`\nx ${title}\n${message.trim().replaceAll(/^/gm, "    ")}`);
 }
 
-/** Groups the tiers. Neighbouring quick tiers run concurrently, every other tier runs alone. */
+/**
+ * Groups the tiers into rounds. Quick tiers that follow one another run concurrently. Every other
+ * tier runs alone.
+ */
 function rounds(wanted: readonly Tier[]): Tier[][] {
   const found: Tier[][] = [];
   for (const tier of wanted) {
@@ -162,8 +167,8 @@ function rounds(wanted: readonly Tier[]): Tier[][] {
 }
 
 /**
- * Runs tiers concurrently. Prepares them one by one, because two apt-get processes would block each
- * other.
+ * Runs tiers concurrently. Prepares the tiers one after another, because two apt-get processes
+ * would block each other.
  */
 function runRound(round: readonly Tier[], run: RunTestsOptions): Promise<TierResult[]> {
   let before: Promise<unknown> = Promise.resolve();
@@ -204,7 +209,7 @@ export async function runTests(names: readonly string[], run: RunTestsOptions): 
 
 interface Asked {
   readonly all: boolean;
-  /** Seed; true: a random one. */
+  /** Seed of the random order. `true` means a random seed. */
   readonly shuffle?: number | true;
 }
 

@@ -5,29 +5,29 @@ import { Failure } from "../../base/failures/failure.js";
 import { evidenceVariable } from "./evidence/record.js";
 import type { TestFileOrder } from "./test-files.js";
 
-/** Variables of an environment. */
 export type EnvironmentVariables = Readonly<Record<string, string>>;
 
 export interface Tier {
   readonly name: string;
-  /** Seconds on two cores with warm caches. */
+  /** Usual duration in seconds, on two cores with warm caches. */
   readonly expected: number;
   /**
-   * Number of files that mocha runs at once. More than 1 only for files that do not disturb each
-   * other. Default: 1.
+   * Number of files that mocha runs at once. It is more than 1 only if the files do not disturb
+   * each other. Default: 1.
    */
   readonly jobs?: number;
   /**
    * Whether the tier starts no services, so that it can run concurrently with other quick tiers.
    */
   readonly quick?: true;
-  /** Whether the files run in the order of their paths, also with `--shuffle`. */
+  /** Whether the files always run in the order of their paths, even with `--shuffle`. */
   readonly ordered?: true;
   /**
-   * Whether `npm test` runs the tier. It does if the tier needs no root, no lab and no build of Go.
+   * Whether `npm test` runs the tier by default. Only tiers that need no root, no lab and no Go
+   * build run by default.
    */
   readonly byDefault?: true;
-  /** Prepares the tier's requirements. Returns variables for its environment. */
+  /** Prepares the tier's requirements. Returns environment variables for the tests. */
   readonly prepare?: (session: CommandSession) => Promise<EnvironmentVariables>;
 }
 
@@ -39,7 +39,7 @@ async function toolchain({ progress, signal }: Work): Promise<EnvironmentVariabl
   const { ensureToolchain, allowStandInsVariable } =
     await import("../../automation/toolchain/toolchain.js");
   const { environment } = await ensureToolchain({ progress, signal, standIns: true });
-  // Tests use clouds of any name.
+  // Allows stand-ins for all clouds, because tests use clouds with any name.
   return { ...environment, [allowStandInsVariable]: "1" };
 }
 
@@ -68,8 +68,8 @@ async function prepareEmulated(session: CommandSession): Promise<EnvironmentVari
 }
 
 /**
- * Returns the preparation of a tier that needs only commands. The commands are given with their
- * Debian packages.
+ * Returns the `prepare` function of a tier that needs only commands. `commands` maps a command to
+ * its Debian package.
  */
 const needs =
   (commands: Readonly<Record<string, string>>): Tier["prepare"] =>

@@ -9,8 +9,8 @@ const minutes = 60_000;
 const q35 = "debian-13-q35";
 
 /**
- * Installs the distribution's older version of systemd and its packages, so that the newest one is
- * a pending update.
+ * Script that installs the distribution's older version of systemd and its packages, so that the
+ * newest version is a pending update.
  */
 const olderSystemd = `set -e
 apt-get -q update
@@ -23,7 +23,8 @@ apt-get -q -y --allow-downgrades install $(for name in $names; do echo "$name=$o
 
 describe("a Debian 12 cluster with default settings, with its own kernels", function () {
   this.timeout(15 * minutes);
-  // Without the cluster, each further step would wait for its whole timeout.
+  // Stops at the first failure. Without the cluster, each further step would wait for its whole
+  // timeout.
   this.bail(true);
   const stack = new EmulatedStack("defaults");
   const traffic = new Traffic(stack);

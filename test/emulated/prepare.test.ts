@@ -5,7 +5,7 @@ import { EmulatedStack } from "./support/emulated-stack.js";
 
 const minutes = 60_000;
 
-/** Exit codes of the checks below; 77 means that all passed. */
+/** Meaning of the exit codes of `checks`. Exit code 77 means that all checks passed. */
 const failures: Readonly<Record<string, string>> = {
   71: "another kernel runs than the image's own",
   72: "a restart of systemd-networkd deletes a route of the pod network",
@@ -13,8 +13,9 @@ const failures: Readonly<Record<string, string>> = {
 };
 
 /**
- * Script that runs on the prepared machine before kubeadm and ends `up` there, because the further
- * steps take too long on emulated processors. Protocol 17 marks kube-router's routes.
+ * Script that runs on the prepared machine before kubeadm. It ends the `up` there, because the
+ * further steps take too long on emulated processors. kube-router marks its routes with protocol
+ * 17.
  */
 const checks = `
 case $(uname -r) in *cloud-amd64) ;; *) exit 71 ;; esac

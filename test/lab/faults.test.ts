@@ -38,7 +38,7 @@ describe("`up` with injected faults, on the lab", function () {
     await cluster.close();
   });
 
-  // The test deletes the cluster without its state, thus nothing would delete a kubeconfig file.
+  // The test deletes the cluster without its state, so no command would delete a kubeconfig file.
   const options = { kubeconfigFile: false };
   const up = () =>
     cluster.service.up(stack, {
@@ -64,8 +64,8 @@ describe("`up` with injected faults, on the lab", function () {
     const running = failure(up());
     const name = "control-plane-0";
     await until(async () => {
-      // If the first run had prepared the control plane, kubeadm starts before that server is
-      // deleted.
+      // If the first run had already prepared the control plane, kubeadm would start before the
+      // failed server is deleted. So the test first waits for the deletion of the failed server.
       if ((await serverId("general-0")) === failed) return false;
       const id = await serverId(name);
       return id !== "" && (await inServer(id, "pgrep -x kubeadm || :").catch(() => "")) !== "";
@@ -125,7 +125,7 @@ describe("`up` with injected faults, on the lab", function () {
       `cp ${file} /root/kept && rm ${file} && ssh-keygen -q -t ed25519 -N '' -f ${file}`,
     );
     await inServer(id, "systemctl restart ssh");
-    // A changed preparation runs again on all machines.
+    // A changed setting of the preparation makes the preparation run again on all machines.
     const ignored = [
       "SystemVerification",
       "Swap",
@@ -152,7 +152,7 @@ describe("`up` with injected faults, on the lab", function () {
   });
 });
 
-/** Returns the error of the work; fails if it succeeds. */
+/** Returns the error of the work. Throws if the work succeeds. */
 async function failure(work: Promise<unknown>): Promise<Failure> {
   try {
     await work;

@@ -4,7 +4,10 @@ import { Traffic } from "../emulated/support/traffic.js";
 
 const minutes = 60_000;
 
-/** Cluster of a control plane in a (fast) system container and a worker with its own kernel. */
+/**
+ * Cluster with a control plane in a system container, which is fast, and a worker with its own
+ * kernel.
+ */
 const mixed = {
   ...onePlusOne("debian-12"),
   workers: { general: { flavor: "k8s-worker", count: 1, image: "debian-12-emulated" } },

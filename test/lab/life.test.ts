@@ -138,13 +138,14 @@ describe("a cluster's lifecycle on the lab", function () {
     const seenBefore = cluster.seen.events.length;
     await cluster.service.up("life", {
       settings: cluster.settings(),
-      // Verification would use SSH, to query the internal service.
+      // Skips the verification, because it would use SSH to query the internal Service.
       verify: false,
       ...cluster.recording(),
     });
     assert.deepEqual(changes(cluster.seen.events.slice(seenBefore)), {});
     assert.deepEqual(await logins(), loginsBefore);
-    // Against a fake cloud, the preflight sends 24 requests and the program 9.
+    // Against a fake cloud, the preflight sends 24 requests and the program sends 9. The limit of
+    // 50 leaves some reserve.
     const asked = (await callsFromHere()).slice(callsBefore.length);
     assert.ok(asked.length > 0 && asked.length <= 50, asked.join("\n"));
     const mine = (await cloudWrites()).slice(writesBefore.length);

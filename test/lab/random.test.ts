@@ -9,7 +9,7 @@ import { drawOf, faults, repeatedBy, seedsIn, type Draw } from "./support/faults
 const minutes = 60_000;
 const seeds = seedsIn(process.env);
 
-/** Prints a line of the table at the end of the run. */
+/** Adds a row to the table that is printed at the end of the run. */
 const seen = (point: string, what: string): void => {
   writeReporterLine({ type: "evidence", example: "random faults", point, seen: what });
 };
@@ -35,7 +35,7 @@ describe(`a cluster with random faults on the lab, from seed ${seeds[0] ?? 0}`, 
     await beside.close();
   });
 
-  /** Creates and destroys a cluster, with the fault in between. */
+  /** Creates a cluster while the fault occurs, repairs it and destroys it. */
   const goThrough = async (run: RandomRun): Promise<void> => {
     await run.beginWithFault();
     await run.converge();

@@ -6,8 +6,8 @@ import { labDown, labStatus, labUp } from "../../packages/lab/lab.js";
 import { hostTraces, killContainer, labProcesses } from "./support/machines/host.js";
 
 /**
- * Returns the stack files in the lab's own backend: clusters of a user, which a test must not
- * destroy.
+ * Returns the state files in the lab's own backend. They belong to clusters of the user, which a
+ * test must not destroy.
  */
 function stacksOnLab(): string[] {
   const directory = getStatePath("lab", "pulumi", ".pulumi", "stacks", "stackadm");
@@ -15,7 +15,7 @@ function stacksOnLab(): string[] {
   return readdirSync(directory).filter((file) => file.endsWith(".json"));
 }
 
-// This file runs last in the tier, because the other tests need the lab.
+// This file stops the lab, so it runs last in the tier.
 describe("the lab", function () {
   this.timeout(300_000);
   const kept = stacksOnLab();

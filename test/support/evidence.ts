@@ -12,8 +12,8 @@ import {
 const present: (() => Promise<TestRunSetup>)[] = [];
 
 /**
- * Registers the setup of the following tests, and returns a function that unregisters it. The setup
- * is read when a row is recorded.
+ * Registers a function that returns the setup of the following tests. The function is called only
+ * when a row is recorded. Returns a function that removes the registration.
  */
 export function noteSetup(setup: () => Promise<TestRunSetup>): () => void {
   present.push(setup);
@@ -37,7 +37,10 @@ function testsAround({ parent }: Test): Test[] {
   return tests;
 }
 
-/** Records the rows that the finished test completes. Records nothing if no setup is registered. */
+/**
+ * Records the rows of the support matrix that are proven now that this test has finished. Records
+ * nothing if no setup is registered.
+ */
 export async function recordRowsOf(test: Test, options?: RecordEvidenceOptions): Promise<void> {
   const last = asSeen(test);
   const proven = last.passed ? findProvenRows(last, testsAround(test).map(asSeen)) : [];
@@ -47,7 +50,7 @@ export async function recordRowsOf(test: Test, options?: RecordEvidenceOptions):
     if (isRowApplicable(one.row, setup)) recordEvidence({ ...setup, ...one }, options);
 }
 
-/** Records evidence after each test, in runs that were started with evidence enabled. */
+/** Records evidence after each test. It is a mocha hook only if evidence is enabled. */
 export async function recordAfterEach(this: Context): Promise<void> {
   if (this.currentTest) await recordRowsOf(this.currentTest);
 }

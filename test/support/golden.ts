@@ -5,8 +5,8 @@ import { dirname, join, relative } from "node:path";
 const root = join(__dirname, "..", "..");
 
 /**
- * Returns a function that compares a text with a file of `directory`. `npm run test:golden`
- * rewrites the file, for review.
+ * Returns a function that compares a text with a file of `directory`. `npm run test:golden` writes
+ * the text to the file, so that the change can be reviewed.
  */
 export const goldenIn = (directory: string) =>
   function golden(name: string, actual: string): void {

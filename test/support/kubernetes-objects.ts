@@ -1,4 +1,7 @@
-/** Functions that read the objects of our builders, and tests that hold for all of them. */
+/**
+ * Functions that read the Kubernetes objects which the program builds, and tests that all of these
+ * objects must pass.
+ */
 import { apiByNameLabel } from "../../components/kubernetes-objects/pod-settings.js";
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -23,10 +26,10 @@ export interface AnyObject {
 export type PodSpec = Unwrap<types.input.core.v1.PodSpec>;
 export type Container = Unwrap<types.input.core.v1.Container>;
 
-/** Sets of objects. Keys: names of the golden files. */
+/** Map from the name of a golden file to its set of objects. */
 export type Objects = Readonly<Record<string, readonly AnyObject[]>>;
 
-/** Returns the service account of an add-on with its roles and bindings. */
+/** Returns the service account of an add-on, and the account's roles and bindings. */
 export const accessObjects = (access: RbacObjects): readonly object[] => [
   access.serviceAccount,
   access.clusterRole,
@@ -59,7 +62,7 @@ export function lookups(objects: Objects) {
     assert.ok(found, `no ${kind} ${name}`);
     return found;
   };
-  /** Returns the pod specifications of all workloads. Keys: kind and name. */
+  /** Returns the pod specifications of all workloads, by the kind and the name of the workload. */
   const podSpecs = (): ReadonlyMap<string, PodSpec> =>
     new Map(
       workloadsOf(objects).map(({ kind, metadata, spec }) => [
@@ -107,7 +110,7 @@ const toYaml = (list: readonly AnyObject[]): string =>
     .map((object) => `---\n${stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })}`)
     .join("");
 
-/** Compares the objects with the files of a directory, one file per set. */
+/** Defines tests that compare each set of objects with a file of a directory. */
 export function describeGoldens(directory: string, objects: Objects): void {
   describe("rendered objects", () => {
     for (const [name, list] of Object.entries(objects)) {
@@ -140,7 +143,7 @@ export function describeGoldens(directory: string, objects: Objects): void {
   });
 }
 
-/** Tests that hold for everything that runs pods. */
+/** Defines tests that all workloads must pass. */
 export function describeWorkloads(objects: Objects): void {
   const workloads = workloadsOf(objects);
   describe("all workloads", () => {
@@ -148,7 +151,7 @@ export function describeWorkloads(objects: Objects): void {
 
     it("select exactly their own pods", () => {
       const selectors = workloads.map(({ spec }) => {
-        // Labels that machine scripts read are not in the selector, because a selector is
+        // The selector does not contain the labels that machine scripts read, because a selector is
         // immutable.
         const labels = Object.entries(spec.template.metadata.labels);
         assert.deepEqual(
@@ -225,7 +228,7 @@ function describePod(workload: string, { template: { spec: pod } }: Workload["sp
   });
 }
 
-/** Tests that hold for the rights of every account. */
+/** Defines tests of the permissions that every account must pass. */
 export function describeAccess(
   account: string,
   needs: RbacObjects,

@@ -6,7 +6,9 @@ import type { PinnedManifest } from "../../base/versions/pod-network-manifests.j
 /** Returns the SHA-256 of a text in hexadecimal. */
 export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Returns a small manifest with the structure of the published manifest. */
+/**
+ * Returns a small manifest with the same structure as the published manifest of this pod network.
+ */
 export function smallManifest(kind: "calico" | "canal"): PinnedManifest {
   const source = join(__dirname, `../fixtures/manifests/${kind}.yaml`);
   return { source, sha256: digestOf(readFileSync(source, "utf8")) };

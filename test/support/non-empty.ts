@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 
 /**
- * Returns the elements of a list. Throws if the list is empty. A test that asserts only in a loop
- * runs the loop over such a list, because otherwise the test would pass without a run of the loop.
+ * Returns the elements of a list. Throws if the list is empty. Tests use this function if all their
+ * assertions are in a loop. Otherwise, such a test would pass with an empty list.
  */
 export function nonEmpty<T>(list: Iterable<T>): T[] {
   const elements = [...list];

@@ -2,8 +2,8 @@ import ts from "typescript";
 import { roleTable } from "../../components/config/roles.js";
 
 /**
- * Returns only the letters, in singular. So "Control planes", control-plane and controlPlane become
- * equal.
+ * Returns only the letters of a text in lower case, without a final "s". So "Control planes",
+ * control-plane and controlPlane become equal.
  */
 const plainly = (text: string): string =>
   text
@@ -27,13 +27,13 @@ const isText = (node: ts.Node): node is ts.StringLiteralLike => ts.isStringLiter
 const isNamed = (node: ts.Node): boolean =>
   isText(node) && (names.includes(plainly(node.text)) || labels.includes(node.text));
 /**
- * Returns whether an expression's name ends in `role`. A comparison of it with any literal is a
- * role condition.
+ * Returns whether the name in an expression ends in `role`. A comparison of such an expression with
+ * any literal is a condition on a role.
  */
 const isRole = (node: ts.Node): boolean => /role\)*$/i.test(node.getText());
 /**
- * Returns whether an expression contains a user's choice. Some access methods and kinds have the
- * names of roles.
+ * Returns whether an expression is a setting of the user. Some access methods and kinds have the
+ * same names as roles, so a comparison with them is no condition on a role.
  */
 const isChoice = (node: ts.Node): boolean => /\b(access|way|kind)$/.test(node.getText());
 
@@ -66,7 +66,7 @@ const chosen = (node: ts.Node): boolean =>
   (ts.isSwitchStatement(node) && isRole(node.expression)) ||
   (ts.isCaseClause(node) && isNamed(node.expression) && !isChoice(node.parent.parent.expression));
 
-/** Returns whether an expression is visibly boolean. */
+/** Returns whether the syntax of an expression shows that it is boolean. */
 const isBoolean = (node: ts.Node): boolean =>
   [ts.SyntaxKind.TrueKeyword, ts.SyntaxKind.FalseKeyword].includes(node.kind) ||
   (ts.isBinaryExpression(node) && comparing.has(node.operatorToken.kind)) ||
@@ -100,10 +100,13 @@ export function conditionsIn(text: string): readonly string[] {
   return found;
 }
 
-/** Messages for users are not conditions. */
+/** Pattern of messages for users, which are no conditions. */
 const saying = /\b(die|die_as|say|printf)\b.*$/;
 const condition = /\[\[|\bif\b|\bcase\b|\bgrep -q|^\s*[^()\s]+\)/;
-/** etcd is not listed, because it is also the name of a program that shell scripts must check. */
+/**
+ * Pattern of the roles in shell scripts. etcd is missing, because it is also the name of a program
+ * that shell scripts must check.
+ */
 const inShell = /control[-_ ]?plane|worker|bastion|\$\{?\w*role\b/i;
 
 /** Returns the lines where a shell script depends on a role. */

@@ -20,8 +20,8 @@ export const sourcesIn = (folders: readonly string[], ending: RegExp): readonly 
   );
 
 /**
- * Returns the strings of a source: each string literal of TypeScript except import paths, each line
- * of shell except comments.
+ * Returns the strings of a source file. In TypeScript, these are all string literals except import
+ * paths. In a shell script, these are all lines except comments.
  */
 export function stringsIn({ path, text }: Source): readonly string[] {
   if (!path.endsWith(".ts"))

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import { connect, type AddressInfo } from "node:net";
 import { pipeline, type Duplex } from "node:stream";
 
-/** Answer of a path. */
+/** Answer to requests for a path. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -18,15 +18,15 @@ export interface Certified {
 }
 
 /**
- * Web server on the loopback interface with given answers. As a proxy, it also forwards requests to
- * other servers.
+ * Web server on the loopback interface that returns the given answers. It is also a proxy that
+ * forwards requests to other servers.
  */
 export class WebServer {
-  /** Request lines without HTTP version, in order. */
+  /** Method and target of each request, in order. */
   readonly asked: string[] = [];
   /**
-   * `user:password` of each request, or "" without credentials. The order is that of `asked`,
-   * without requests to the proxy.
+   * Credentials (`user:password`) of each request, or "" without credentials. The order is that of
+   * `asked`, without the requests to the proxy.
    */
   readonly logins: string[] = [];
   readonly #answers = new Map<string, Answer>();
@@ -87,7 +87,7 @@ export class WebServer {
     this.asked.push(`${method} ${url}`);
     const [, basic = ""] = (sent.authorization ?? "").split(" ");
     this.logins.push(Buffer.from(basic, "base64").toString());
-    // Clients send absolute URLs to a proxy.
+    // A client sends an absolute URL if this server is its proxy.
     const { pathname } = new URL(url, "http://here");
     const { status = 200, headers = {}, body } = this.#answers.get(pathname) ?? { status: 404 };
     response.writeHead(status, headers);

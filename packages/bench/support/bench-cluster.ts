@@ -2,7 +2,7 @@
 export const benchClusterName = "bench";
 
 /**
- * Returns the cluster's description: one control plane with a floating IP, or several behind a load
+ * Returns the cluster's settings: one control plane with a floating IP, or several behind a load
  * balancer.
  */
 export function getBenchCluster(controlPlanes: number, workers: number) {

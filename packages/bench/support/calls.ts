@@ -6,7 +6,7 @@ const services = new Map(
   Object.entries(managementPorts).map(([service, port]) => [String(port), service] as const),
 );
 
-/** Pattern of an ID, of any service. */
+/** Pattern of the ID of an object, in any OpenStack service. */
 const id = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
 /** Returns the kind of a call, without the object's ID: `GET network /ports/*`. */
@@ -20,7 +20,7 @@ export function getCallKind({ method, url, upstream }: SeenCall): string {
 const writes = (call: SeenCall): boolean =>
   call.method !== "GET" && call.method !== "HEAD" && !call.url.includes("/auth/tokens");
 
-/** Returns the number of calls of each kind, in descending order, and totals. */
+/** Returns totals, and the number of calls of each kind in descending order. */
 export function countCalls(calls: readonly SeenCall[]): Figures {
   const own = calls.filter((call) => call.own);
   const kinds = new Map<string, number>();

@@ -3,8 +3,8 @@ import { parse } from "yaml";
 import { toYaml } from "../../../base/yaml.js";
 
 /**
- * Returns an environment with the cloud behind the proxy `counted`. With the lab's own cloud name,
- * the command line would connect to the lab directly.
+ * Returns an environment in which the cloud is named `counted` and is reached through the proxy.
+ * With the lab's own cloud name, the command line would connect to the lab directly.
  */
 export function createCountedCloudEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const file = env["OS_CLIENT_CONFIG_FILE"] ?? "";

@@ -11,8 +11,8 @@ const text = (x: number, y: number, content: string, more = ""): string =>
   `<text x="${x}" y="${y}" font-family="sans-serif" font-size="12" ${more}>${escaped(content)}</text>`;
 
 /**
- * Draws an SVG with a bar for each moment and column. The bar's length is the median time in
- * seconds at which the moment was reached. Pure.
+ * Draws an SVG with a bar for each moment and column. The bar's length is the median of the seconds
+ * until the moment was reached. Pure.
  */
 export function drawPhases({ columns }: BenchComparison): string {
   const names = [...new Set(columns.flatMap(({ runs }) => runs.flatMap(Object.keys)))];

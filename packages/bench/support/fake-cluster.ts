@@ -18,15 +18,15 @@ import { equip } from "../../../test/support/cloud/ready-cluster.js";
 /** Fake cluster that exists already: its cloud, its API and its stack's settings. */
 export interface BenchFakeCluster {
   readonly cloud: FakeCloud;
-  /** Settings of the stack; the SSH key is the agent's. */
+  /** Settings of the stack, without the SSH key. The key comes from the SSH agent. */
   readonly args: Omit<ClusterArgs, "ssh">;
   readonly facts: CloudFacts;
-  /** Answers of the providers when the cluster was created. */
+  /** Outputs that the providers returned when the cluster was created. */
   readonly answers: GraphOptions;
   close(): Promise<void>;
 }
 
-/** Address of the cluster's API: a loopback address that nothing else uses. */
+/** Address of the cluster's API: a loopback address that no other process uses. */
 const host = "127.0.0.77";
 
 const args = {
@@ -122,7 +122,10 @@ function answerPlugin(cloud: FakeCloud): void {
   }
 }
 
-/** Returns a Secret's outputs: the API server stores `stringData` as `data`. */
+/**
+ * Returns the outputs of a Secret. The Kubernetes API server returns `stringData` as `data` in
+ * base64.
+ */
 function stored({ stringData }: Fields): Fields {
   const texts = (isSecret(stringData) ? (stringData as { value: unknown }).value : stringData) as
     Record<string, string> | undefined;
@@ -157,7 +160,7 @@ const withKubeconfig = (kubeconfig: string): GraphOptions => {
 /**
  * Starts a fake cluster and its cloud.
  *
- * @param directory directory for the API's key
+ * @param directory directory for the key and certificate of the cluster's API
  */
 export async function startBenchFakeCluster(directory: string): Promise<BenchFakeCluster> {
   const services = ["compute", "network", "image", "volumev3", "load-balancer", "identity"];

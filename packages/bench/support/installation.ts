@@ -45,7 +45,7 @@ export interface InstallationSettings {
 }
 
 /**
- * Checkout with the program installed as on a user's machine, with its own home directory and
+ * Checkout that is installed like the published package. It has a separate home directory and
  * state.
  */
 export class Installation {
@@ -70,7 +70,7 @@ export class Installation {
       OS_AUTH_URL: `${place.cloud.authUrl}/v3`,
       HOME: this.home,
       XDG_STATE_HOME: join(this.home, "state"),
-      // Uses the toolchain that is built already.
+      // Uses the toolchain that was built before, because a new build takes minutes.
       XDG_CACHE_HOME: process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
       PULUMI_HOME: join(this.home, "pulumi"),
       STACKADM_STAND_INS: "1",
@@ -146,8 +146,8 @@ export class Installation {
   }
 
   /**
-   * Deletes this package's commands from the toolchain's cache. The cache has a directory for each
-   * place of a package.
+   * Deletes the commands of this installation from the toolchain's cache. The cache has a separate
+   * `bin-` directory for each directory in which the package is installed.
    */
   private forgetTools(): void {
     const toolchain = join(this.env["XDG_CACHE_HOME"] ?? "", "stackadm", "toolchain");
@@ -159,7 +159,7 @@ export class Installation {
     }
   }
 
-  /** Imports a state that contains the cluster, as if this installation had created it. */
+  /** Imports a state that contains the cluster, as if this installation had created the cluster. */
   private async hold(living: BenchFakeCluster): Promise<void> {
     // Creates the stack, the SSH key and the salt of the secrets.
     await this.stackadm("preview");
@@ -168,7 +168,7 @@ export class Installation {
     const { facts: cloud, answers, args } = living;
     const cluster = { args: { ...args, ssh: { publicKey } }, cloud };
     const state = await recordedState(cluster, { answers, scripts: true });
-    // Replaces the cloud that the tests use by this cloud.
+    // Replaces the region and the project of the tests' cloud by those of this fake cloud.
     const { region, projectId } = cloud.scope;
     const here = state
       .replaceAll('"region-one"', `"${region}"`)

@@ -3,14 +3,14 @@ import { KubernetesApi, readKubeAccess } from "../../../automation/verify/kubern
 
 /** Work on one resource. Times are milliseconds since 1970. */
 export interface ResourceWork {
-  /** Type of the resource. Only its last part is read: `Instance`, `Port`. */
+  /** Type of the resource. Only the part after the last colon is read: `Instance`, `Port`. */
   readonly type: string;
   readonly name: string;
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** Map from a moment's name to the seconds since the start. */
+/** Map from the name of a moment to the seconds from the start until this moment. */
 export type Moments = Readonly<Record<string, number>>;
 
 type Which = (one: ResourceWork) => boolean;
@@ -28,8 +28,8 @@ const step =
 const inCloud: Which = isKind("Network", "Router", "SecGroup", "Port", "Instance", "FloatingIp");
 
 /**
- * Moments: name, resources, and a function that selects the first start, the last start or the last
- * end.
+ * Moments: the name, the resources that count, and a function that returns the first start, the
+ * last start or the last end of their work.
  */
 const rows: readonly (readonly [string, Which, (times: readonly ResourceWork[]) => number])[] = [
   ["first write", inCloud, (all) => Math.min(...all.map(({ startedAt }) => startedAt))],
@@ -46,7 +46,10 @@ const last = (all: readonly ResourceWork[], which: "startedAt" | "endedAt"): num
 
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;
 
-/** Returns when each moment was reached, calculated from the times recorded for the work. */
+/**
+ * Returns the seconds until each moment, from the recorded start and end of the work on each
+ * resource.
+ */
 export function getMoments(work: readonly ResourceWork[], beganAt: number): Moments {
   const found = rows.flatMap(([name, which, when]) => {
     const mine = work.filter(which);
@@ -85,7 +88,7 @@ function listing(kubeconfig: string): (path: string) => Promise<Conditioned[]> {
   return async (path) => listOf(conditioned).parse(await api.get(path)).items;
 }
 
-/** Returns a map from each node's name to the time when it became ready. */
+/** Returns a map from each node's name to the seconds until the node became Ready. */
 export async function readNodeReadyTimes(kubeconfig: string, beganAt: number): Promise<Moments> {
   const nodes = await listing(kubeconfig)("/api/v1/nodes");
   return Object.fromEntries(
@@ -94,8 +97,8 @@ export async function readNodeReadyTimes(kubeconfig: string, beganAt: number): P
 }
 
 /**
- * Returns when the cluster's parts became ready. The Kubernetes API reports these times in whole
- * seconds.
+ * Returns the seconds until each part of the cluster became ready. The Kubernetes API reports these
+ * times in whole seconds.
  */
 export async function readClusterMoments(kubeconfig: string, beganAt: number): Promise<Moments> {
   const list = listing(kubeconfig);

@@ -15,8 +15,8 @@ const plugins = {
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
 /**
- * Returns the figures of one `up` or `preview`. The figures are milliseconds, unless their name
- * says that they are counts.
+ * Returns the figures of one `up` or `preview`. Each figure is in milliseconds, unless its name
+ * shows that it is a count.
  */
 export function getRunFigures({ wall, processes }: CommandRun, cloudCalls: number): Figures {
   const find = (pattern: RegExp): WatchedProcess | undefined =>

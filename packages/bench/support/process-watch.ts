@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * Process that a command started. Times are milliseconds since the command's start. They are as
- * exact as the interval between two reads.
+ * Process that a command started. Times are milliseconds since the command's start. Their precision
+ * is the interval between two reads of the process list.
  */
 export interface WatchedProcess {
   /** Command line of the process. Paths are shortened to their last two parts. */
@@ -37,7 +37,7 @@ const nameOf = (pid: string): string =>
     .join(" ");
 
 function cpuOf(pid: string): number {
-  // Fields after the name in brackets, which may contain any character.
+  // Reads the fields after the process name. The name is in brackets and may contain any character.
   const fields = read(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tick;
 }
@@ -46,8 +46,9 @@ const peakOf = (pid: string): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 
 /**
- * Returns the processes that had the mark in their environment, recorded until the promise settles.
- * Does not see processes that are shorter than the interval, nor the last moments of each process.
+ * Returns the processes that had the mark in their environment. Records processes until the promise
+ * settles. Misses processes that are shorter than the interval, and the last moments of each
+ * process.
  *
  * @param interval milliseconds between two reads
  */
@@ -67,7 +68,8 @@ export async function watchProcesses(
   while (!over.signal.aborted) {
     for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
       const what = nameOf(pid);
-      // A process may begin as a copy of another one and get its own command line by exec.
+      // A child process first has the command line of its parent (fork) and gets its own later
+      // (exec).
       if (what === "" || foreign.get(pid) === what) continue;
       const known = seen.get(pid);
       if (!known && !read(`/proc/${pid}/environ`).includes(mark)) {

@@ -12,12 +12,12 @@ export interface BenchColumn {
 }
 
 /**
- * Figures of one command. Its columns were measured alternately, and ratios are relative to the
+ * Figures of one run of a benchmark. The runs of the columns alternated. Ratios are relative to the
  * first column.
  */
 export interface BenchComparison {
   readonly bench: string;
-  /** Options that must be equal in two measurements that are compared. */
+  /** Options of the benchmark. Two measurements are compared only if their options are equal. */
   readonly options: Readonly<Record<string, string | number>>;
   readonly columns: readonly BenchColumn[];
 }

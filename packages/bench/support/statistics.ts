@@ -14,7 +14,7 @@ export type Figures = Readonly<Record<string, number>>;
 const shown = (value: number): string => String(Math.round(value * 10) / 10);
 
 /**
- * Returns a row for every figure: the minimum and the median of each column, and the ratio of its
+ * Returns one row for each figure: for each column, the minimum, the median, and the ratio of the
  * minimum to the minimum of the first column.
  */
 export function renderFigureRows(columns: readonly (readonly Figures[])[]): string[][] {

@@ -1,6 +1,7 @@
-// pulumi-resource-openstack bridges the Terraform provider behind @pulumi/openstack, for machines where the official
-// plugin cannot be downloaded. Tokens and property names are the official plugin's. Each of the folders v3 and v5 has
-// what is special to one version of the plugin, and is built together with the files here.
+// pulumi-resource-openstack bridges the Terraform provider on which @pulumi/openstack is based. It
+// is built for machines that cannot download the official plugin. The tokens and property names are
+// equal to those of the official plugin. The folders v3 and v5 contain the code that is specific to
+// one version of the plugin. A build combines one of these folders with the files of this folder.
 package main
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 )
 
-// Terraform resource -> Pulumi type of what a cluster is made of.
+// Map from a Terraform resource to its Pulumi type, for all resources that a cluster can contain.
 var resourceTokens = map[string]string{
 	"openstack_blockstorage_volume_v3":             "blockstorage/volume:Volume",
 	"openstack_compute_instance_v2":                "compute/instance:Instance",
@@ -44,7 +45,7 @@ var resourceTokens = map[string]string{
 	"openstack_networking_trunk_v2":                "networking/trunk:Trunk",
 }
 
-// Terraform data source -> Pulumi function.
+// Map from a Terraform data source to its Pulumi function.
 var functionTokens = map[string]string{
 	"openstack_blockstorage_availability_zones_v3": "blockstorage/getAvailabilityZonesV3:getAvailabilityZonesV3",
 	"openstack_blockstorage_quotaset_v3":           "blockstorage/getQuotasetV3:getQuotasetV3",

@@ -7,7 +7,8 @@ import (
 	"github.com/pulumi/pulumi-terraform-bridge/v3/pkg/tfshim"
 )
 
-// shape is what a program sees of a resource: its property names with their types, and what a change costs.
+// shape describes a resource or a function as a program sees it: the properties with their types,
+// the inputs whose change replaces the resource, and the secret properties.
 type shape struct {
 	Inputs   map[string]any `json:"inputs"`
 	Outputs  map[string]any `json:"outputs"`
@@ -15,7 +16,7 @@ type shape struct {
 	Secret   []string       `json:"secret"`
 }
 
-// described is what a program sees of the plugin, nested objects inline.
+// described describes the whole plugin as a program sees it. Nested objects are inline.
 type described struct {
 	Version   string           `json:"version"`
 	Provider  map[string]any   `json:"provider"`
@@ -57,7 +58,8 @@ func shapeOf(schema shim.SchemaMap, fields map[string]*tfbridge.SchemaInfo) shap
 	return s
 }
 
-// typeOf names a property's type: a word, [element] for lists, {"*": element} for maps, {property: type} for objects.
+// typeOf returns the type of a property: a word, [element] for a list, {"*": element} for a map, or
+// {property: type} for an object.
 func typeOf(value shim.Schema, override *tfbridge.SchemaInfo) any {
 	switch value.Type() {
 	case shim.TypeBool:

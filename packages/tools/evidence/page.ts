@@ -2,7 +2,7 @@ import { formatDuration } from "../../../base/terminal/progress-screen.js";
 import type { EvidenceRecord, TestRunSetup } from "./record.js";
 import { pulumiParts, type Proof, type SupportRow, type SupportSection } from "./row.js";
 
-/** Date from which tests write records. */
+/** First date on which tests wrote records. */
 const recordsSince = "2026-11-27";
 
 const tableRow = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
@@ -52,19 +52,23 @@ const newest = (
     );
 
 /**
- * Returns whether the proof runs in containers. Only these two tiers do; the others boot kernels.
+ * Returns whether the machines of a proof are containers. They are in the tiers lab and examples.
+ * In other tiers, each machine boots its own kernel.
  */
 const inContainers = ({ file }: Proof): boolean => /^test\/(lab|examples)\//.test(file);
 
 /**
- * Returns whether a test shows the row on such machines. Returns false for official plugins,
- * because no test installs them.
+ * Returns whether a test proves the row on machines of this kind. Returns false for official
+ * plugins, because no test installs them.
  */
 const isTested = ({ proofs = [], plugin }: SupportRow, machine: TestRunSetup["machine"]): boolean =>
   plugin?.origin !== "official" &&
   proofs.some((proof) => inContainers(proof) === (machine === "container"));
 
-/** Returns the paths of the tests that show a row, and of the tests that recorded it. */
+/**
+ * Returns the paths of the tests that prove a row, and of the tests that recorded evidence of the
+ * row.
+ */
 function linksOf(
   id: string,
   { proofs = [] }: SupportRow,
@@ -76,7 +80,9 @@ function linksOf(
   return [...new Set([...proofs.map(({ link, file }) => link ?? file), ...written])];
 }
 
-/** Returns the link to a test, with the test's name in its tier. */
+/**
+ * Returns a Markdown link to a test. The text of the link is the path of the test without `test/`.
+ */
 const linkTo = (path: string): string =>
   `[${path.replace(/^test\//, "").replace(/(\.test)?\.ts$/, "")}](../${path})`;
 
@@ -106,8 +112,8 @@ function setupsTable(setups: readonly TestRunSetup[]): string[] {
 }
 
 /**
- * Returns the page: every row with its newest record in containers and its newest record on
- * kernels. Deterministic.
+ * Returns the text of the page. Each row has its newest record on containers, and its newest record
+ * on machines with their own kernels. Deterministic.
  */
 export function renderEvidencePage(
   sections: readonly SupportSection[],

@@ -11,7 +11,7 @@ export interface TestOutcome {
   readonly milliseconds: number;
 }
 
-/** Row that tests have shown. */
+/** Row of the support matrix that tests have proven. */
 export interface ProvenRow {
   readonly row: SupportRowId;
   readonly test: string;
@@ -19,8 +19,8 @@ export interface ProvenRow {
 }
 
 /**
- * Returns the rows that the test `last` completes. The test belongs to the row's proof, and all
- * tests of this proof have passed.
+ * Returns the rows that are proven now that the test `last` has ended. `last` is one of the tests
+ * of the row's proof, and all tests of this proof have passed.
  */
 export function findProvenRows(
   last: TestOutcome,

@@ -22,7 +22,7 @@ const recordShape = setupShape.extend({
   at: z.iso.datetime(),
 });
 
-/** Facts about a run that can affect its result. */
+/** Properties of a test run that can affect the result. */
 export interface TestRunSetup {
   /**
    * Kind of machines. `container`: the machines share the host's kernel. `kernel`: each machine has
@@ -33,7 +33,7 @@ export interface TestRunSetup {
   readonly image: string;
   /** Settings that replace defaults, such as `kubernetes.registry`. Empty if there are none. */
   readonly overrides: readonly string[];
-  /** Origin of each part of Pulumi. */
+  /** Origin of each part of Pulumi: official, built or stand-in. */
   readonly plugins: z.infer<typeof setupShape>["plugins"];
   /** Octavia driver of the load balancers. Default: there were no load balancers. */
   readonly octavia?: string | undefined;
@@ -44,21 +44,24 @@ export interface Evidence extends TestRunSetup {
   readonly row: SupportRowId;
   /** Duration of the row's tests in seconds. */
   readonly seconds: number;
-  /** Path of the test in the repository. Default: the row's own links. */
+  /** Path of the test in the repository. Default: the files of the row's proofs. */
   readonly test?: string | undefined;
 }
 
 /** Evidence with its date and commit. */
 export interface EvidenceRecord extends Evidence {
-  /** Abbreviated commit. It ends with `-dirty` if the checkout had other changes. */
+  /**
+   * Abbreviated commit. It ends with `-dirty` if the checkout had uncommitted changes to other
+   * files.
+   */
   readonly commit: string;
   /** Time of the record, in UTC, ISO 8601. */
   readonly at: string;
 }
 
 /**
- * Variable that lets tests write records. By default, tests write no records, so that ordinary runs
- * do not change the checkout.
+ * Environment variable that makes tests write records. By default, tests write no records, so that
+ * usual test runs do not change the checkout.
  */
 export const evidenceVariable = "STACKADM_EVIDENCE";
 
@@ -68,7 +71,8 @@ const [evidencePath, pagePath] = ["docs/evidence.jsonl", "docs/support-matrix.md
 export const getEvidenceFile = (root = getPackageRoot()): string => join(root, evidencePath);
 
 /**
- * Returns the commit of a checkout for a record. Ignores changes of the records and of their page.
+ * Returns the commit of a checkout as a record contains it. Ignores changes of the records file and
+ * of the page.
  */
 export function getCheckoutCommit(root: string): string {
   const git = (...words: string[]): string =>
@@ -78,7 +82,9 @@ export function getCheckoutCommit(root: string): string {
   return `${git("rev-parse", "--short=7", "HEAD")}${changed === "" ? "" : "-dirty"}`;
 }
 
-/** Returns whether the row applies to the setup: its image and its plugin match. */
+/**
+ * Returns whether the row applies to the setup: the row's image and plugin are those of the setup.
+ */
 export function isRowApplicable(row: SupportRowId, { image, plugins }: TestRunSetup): boolean {
   const { image: wanted = "", plugin } = supportRows[row];
   return image.startsWith(wanted) && (!plugin || plugins[plugin.name] === plugin.origin);
@@ -87,15 +93,15 @@ export function isRowApplicable(row: SupportRowId, { image, plugins }: TestRunSe
 export interface RecordEvidenceOptions {
   /** Directory of the checkout. Default: this one. */
   readonly root?: string;
-  /** Environment. Default: that of the process. */
+  /** Environment variables. Default: the variables of the process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Present time. Default: the clock's time. */
+  /** Current time. Default: the time of the clock. */
   readonly now?: Date;
 }
 
 /**
- * Appends a record if STACKADM_EVIDENCE is 1. Returns whether it did. Throws if the row does not
- * apply to this setup, which is a mistake in the test.
+ * Appends a record if STACKADM_EVIDENCE is 1. Returns whether a record was appended. Throws if the
+ * row does not apply to this setup, because the test is then wrong.
  */
 export function recordEvidence(
   evidence: Evidence,

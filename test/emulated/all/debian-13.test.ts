@@ -9,11 +9,14 @@ import { Traffic } from "../support/traffic.js";
 const minutes = 60_000;
 const q35 = "debian-12-q35";
 const machines = ["control-plane-0", "general-0"] as const;
-/** Lists the tables of nftables. The stock image does not contain the command. */
+/**
+ * Shell line that lists the tables of nftables. Installs `nft` first, because the stock image does
+ * not contain it.
+ */
 const tables =
   "{ command -v nft || { apt-get -q update; apt-get -q -y install nftables; }; } >/dev/null; nft list tables";
 
-// One cluster for several differences, because each further `up` takes a quarter of an hour.
+// One cluster tests several differences, because each further `up` takes a quarter of an hour.
 describe("a Debian 13 cluster with a q35 worker, SCSI disks, a second network and nftables, with its own kernels", function () {
   this.timeout(15 * minutes);
   this.bail(true);

@@ -21,7 +21,7 @@ describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.
   };
   before(async function () {
     this.timeout(60 * minutes);
-    // The repository has packages of both versions.
+    // Starts the lab with a package repository that contains both versions.
     await labUp({ kubernetes: former.version, progress: silentProgress });
     await stack.open();
   });

@@ -19,23 +19,23 @@ import { RootShells } from "./root-shell.js";
 const minutes = 60_000;
 
 /**
- * Maximum time of an `up` of one control plane and one worker on two emulated processors, with
- * other load.
+ * Time limit of an `up` with one control plane and one worker, on two emulated processors that also
+ * have other load.
  */
 export const upMs = 45 * minutes;
 
 const siteSchema = z.object({ kubernetes: z.object({ packages: z.unknown() }) });
 
 /**
- * Returns the lab's site defaults without those for system containers: only the package settings,
- * with the keys that sign instead of upstream's.
+ * Returns the lab's site defaults without the settings for system containers. Only the package
+ * settings remain, because the lab's repository is signed by the lab's own keys.
  */
 const siteOfKernels = (text: string): string => stringify(siteSchema.parse(parse(text)));
 
 /**
- * Returns one control plane and one worker with an image of virtual machines. Only the timeout
- * factor is not default: without it, controllers on two emulated processors lose their leases, and
- * their restarts keep the processors busy.
+ * Returns the settings of one control plane and one worker that are virtual machines. All settings
+ * are defaults, except the timeout factor. Without it, controllers on two emulated processors lose
+ * their leases, and their restarts keep the processors busy.
  */
 export const onePlusOne = (image = "debian-12-emulated"): Changes => ({
   timeoutFactor: 4,
@@ -54,7 +54,8 @@ export class EmulatedStack extends Stack {
   #stands = false;
 
   /**
-   * `withContainers` is true if some machines are system containers, which need the lab's settings.
+   * Creates a stack. `withContainers` is true if some machines are system containers, because these
+   * need the lab's settings.
    * @default false
    */
   constructor(
@@ -93,8 +94,9 @@ export class EmulatedStack extends Stack {
   }
 
   /**
-   * Returns the lines of the servers' consoles about clocks. With a wrong clock, the preparation of
-   * a machine fails, and only the kernel's first lines show which source the clock has.
+   * Returns the lines about clocks from the consoles of the servers. With a wrong clock, the
+   * preparation of a machine fails. Only the first lines of the kernel show the source of the
+   * clock.
    */
   async #clockLines(): Promise<string> {
     const { cloud } = this.cluster;
@@ -115,7 +117,7 @@ export class EmulatedStack extends Stack {
     this.#stands = false;
   }
 
-  /** Registers shells for `inServer` on the stack's machines. */
+  /** Registers SSH shells, so that `inServer` can run commands on the stack's machines. */
   protected reach(): void {
     for (const node of this.outputs.nodes) {
       const shell = this.#shells?.shell(node, this.outputs);
@@ -124,8 +126,8 @@ export class EmulatedStack extends Stack {
   }
 
   /**
-   * Destroys what a failed test has left, because its machines would use processors of the next
-   * test.
+   * Destroys the cluster that a failed test has left, because its machines would use the processors
+   * that the next test needs.
    */
   async close(): Promise<void> {
     if (this.#stands)
@@ -137,7 +139,7 @@ export class EmulatedStack extends Stack {
     await this.cluster.close();
   }
 
-  /** Returns the image of agnhost, with which pods connect and answer. */
+  /** Returns the agnhost image. Pods with this image connect to other pods and answer them. */
   agnhost(): string {
     return createImageTable(defaultKubernetesVersion).agnhost;
   }
@@ -151,7 +153,7 @@ export class EmulatedStack extends Stack {
     return kubectlOn(this.serverOf("control-plane-0"), line);
   }
 
-  /** Reboots a machine and waits until its node is ready; returns the seconds. */
+  /** Reboots a machine and waits until its node is ready. Returns the duration in seconds. */
   async reboot(machine: string): Promise<number> {
     const bootId = "cat /proc/sys/kernel/random/boot_id";
     const before = await this.on(machine, bootId);
@@ -170,7 +172,7 @@ export class EmulatedStack extends Stack {
     return Number(await this.on(machine, "awk '/^btime/ {print $2}' /proc/stat")) * 1000;
   }
 
-  /** Waits until a node reports that it is ready, with a heartbeat from after its boot. */
+  /** Waits until a node is ready and has sent a heartbeat after the boot of its machine. */
   async ready(machine: string): Promise<void> {
     const booted = await this.bootTime(machine);
     const field = `{.status.conditions[?(@.type=="Ready")]`;

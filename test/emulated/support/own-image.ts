@@ -8,7 +8,10 @@ export interface ImageCopy {
 
 const asAdministrator = (line: string): Promise<string> => inCloud(`. /root/openrc; ${line}`);
 
-/** Copies image `base` under another name, with other properties (`hw_machine_type`, ...). */
+/**
+ * Copies the image `base` to a new image with another name and other hardware properties
+ * (`hw_machine_type`, ...).
+ */
 export async function withHardware(
   base: string,
   name: string,

@@ -8,8 +8,8 @@ import type { Shell } from "../../lab/support/machines/machines.js";
 type Machine = ClusterOutputs["nodes"][number];
 
 /**
- * SSH connections of a test to its machines, with the users' access. One per machine is kept open,
- * because each handshake takes seconds there.
+ * SSH connections of a test to its machines, with the user's SSH key. One connection to each
+ * machine is kept open, because each handshake with an emulated machine takes seconds.
  */
 export class RootShells {
   readonly #folder = mkdtempSync(join(tmpdir(), "shells-"));
@@ -23,7 +23,7 @@ export class RootShells {
     const through = machine.sshHost === undefined ? entry : undefined;
     const words = [
       ...this.#options(machine),
-      // The jump host has its own connection.
+      // Connects through the jump host. The jump host has a separate connection.
       ...(through === undefined ? [] : ["-o", `ProxyCommand=${this.#proxy(through)}`]),
       `${user}@${machine.sshHost ?? machine.address}`,
     ];
@@ -47,7 +47,7 @@ export class RootShells {
     return [
       ...["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"],
       ...["-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=20"],
-      // A rebooting machine does not close the connection.
+      // A machine that reboots does not close the connection, so ssh must notice the loss itself.
       ...["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=4"],
       ...["-o", "ControlMaster=auto", "-o", "ControlPersist=120"],
       ...["-o", `ControlPath=${join(this.#folder, serverId.slice(0, 8))}`],

@@ -2,7 +2,7 @@ import { claimToKeep, kubectlOn } from "../../lab/support/kubernetes/kubectl.js"
 import type { EmulatedStack } from "./emulated-stack.js";
 import { withHardware, type ImageCopy } from "./own-image.js";
 
-/** Copies an image of virtual machines for machines of type q35 with SCSI disks. */
+/** Copies a virtual machine image. Machines of the copy have the type q35 and SCSI disks. */
 export const withScsiDisks = (base: string, name: string): Promise<ImageCopy> =>
   withHardware(base, name, {
     hw_machine_type: "q35",

@@ -7,8 +7,8 @@ import { untilTrue } from "./until-true.js";
 
 const minutes = 60_000;
 /**
- * Milliseconds of pings before and after a disturbance. Shorter than the time in which kube-router
- * repairs its routes.
+ * Milliseconds during which pings run before and after a disturbance. It is shorter than the time
+ * in which kube-router repairs its routes.
  */
 const margin = 15_000;
 /** Seconds between two pings. */
@@ -16,14 +16,14 @@ const interval = 0.5;
 const namespace = "traffic";
 const labels = { app: "net" };
 /**
- * Returns a shell command that prints `$t` if a connection to it succeeds. On an emulated processor,
- * each start of the Go program of the image takes seconds, a start of nc does not.
+ * Returns a shell command that prints `$t` if a connection to `$t` (host:port) succeeds. It uses
+ * nc, because the image's Go program takes seconds to start on an emulated processor.
  */
 const connect = (seconds: number): string =>
   `nc -z -w ${seconds} "\${t%:*}" "\${t##*:}" >/dev/null 2>&1 && echo $t`;
 
 /**
- * Returns a DaemonSet with a pod on every node, control planes included, and a service for these
+ * Returns a DaemonSet with one pod on every node, including control planes, and a Service for these
  * pods.
  */
 const objects = (agnhost: string): object[] => [
@@ -44,7 +44,7 @@ const objects = (agnhost: string): object[] => [
               name: "net",
               image: agnhost,
               args: ["netexec", "--http-port=8080"],
-              // On an emulated processor, the program listens only seconds after its start.
+              // On an emulated processor, the program starts to listen only after some seconds.
               readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 2, timeoutSeconds: 10 },
             },
           ],
@@ -79,7 +79,7 @@ export interface NetPod {
   readonly host: string;
 }
 
-/** Pods that listen and connect, one per node. */
+/** Pods that connect to each other. There is one pod on each node. */
 export class Traffic {
   constructor(private readonly stack: EmulatedStack) {}
 
@@ -93,9 +93,9 @@ export class Traffic {
   }
 
   /**
-   * Waits until the pod on this machine has started again after the boot and all pods are ready.
-   * Until kubelet reports the new containers, the API server returns the pod's address from before
-   * the boot, and the pod as ready.
+   * Waits until the pod on this machine has started after the boot and all pods are ready. Before
+   * kubelet reports the new containers, the API server still returns the pod's old address, and
+   * reports the pod as ready.
    */
   async readyAfterBoot(machine: string): Promise<void> {
     const booted = await this.stack.bootTime(machine);
@@ -121,12 +121,15 @@ export class Traffic {
       });
   }
 
-  /** Returns the targets (host:port) that answer a pod, in the order given. */
+  /** Returns the targets (host:port) to which a pod can connect, in the given order. */
   async answering(from: NetPod, targets: readonly string[]): Promise<string[]> {
     return this.#connected(from, `for t in ${targets.join(" ")}; do ${connect(8)}; done; true`);
   }
 
-  /** Returns the targets that answer a pod. The pod waits for all of them at once. */
+  /**
+   * Returns the targets to which a pod can connect. The pod connects to all targets at the same
+   * time.
+   */
   async #answeringAtOnce(from: NetPod, targets: readonly string[]): Promise<string[]> {
     return this.#connected(from, `for t in ${targets.join(" ")}; do (${connect(20)}) & done; wait`);
   }
@@ -137,9 +140,10 @@ export class Traffic {
   }
 
   /**
-   * Waits until every pod reaches the open targets and `outside` (host:port), requires that none
-   * reaches the closed ones, and returns the seconds of the wait. Pods may be ready before
-   * kube-router and kube-proxy have written the rules of their nodes.
+   * Waits until every pod can connect to the open targets and to `outside` (host:port). Then
+   * requires that no pod can connect to the closed targets. Returns the duration of the wait in
+   * seconds. Pods may be ready before kube-router and kube-proxy have written the rules of their
+   * nodes.
    */
   async prove(outside: readonly string[] = [], limitMs = 3 * minutes): Promise<number> {
     const pods = await this.pods();
@@ -157,7 +161,8 @@ export class Traffic {
     for (const from of pods) await this.#waitUntilOpen(from, open, began + limitMs);
     const seconds = Math.round((Date.now() - began) / 1000);
     for (const from of pods) {
-      // The open target shows that a connection has enough time next to the others.
+      // The open target proves that the time limit is long enough for a connection that runs at the
+      // same time as the others.
       const [control = ""] = open;
       const found = await this.#answeringAtOnce(from, [control, ...closed]);
       assert.deepEqual(found, [control], `from ${from.name} on ${from.node}`);
@@ -166,9 +171,9 @@ export class Traffic {
   }
 
   /**
-   * Waits until `prove` succeeds after a reboot, and returns the seconds. kube-router and kube-proxy
-   * exit while the API server starts, and kubelet waits up to 5 minutes before it starts such a
-   * container again.
+   * Waits until `prove` succeeds after a reboot. Returns the duration in seconds. kube-router and
+   * kube-proxy exit if the API server is not ready yet. kubelet may wait 5 minutes before it starts
+   * such a container again.
    */
   proveAfterReboot(): Promise<number> {
     return this.prove([], 12 * minutes);
@@ -207,7 +212,10 @@ export class Traffic {
     return lines.join("\n");
   }
 
-  /** Requires that a policy blocks connections between pods on every node, until it is deleted. */
+  /**
+   * Requires that a NetworkPolicy blocks connections between pods on every node, until the policy
+   * is deleted.
+   */
   async provePolicy(): Promise<void> {
     const pods = await this.pods();
     const addresses = pods.map(({ address }) => `${address}:8080`);
@@ -229,8 +237,8 @@ export class Traffic {
   }
 
   /**
-   * Returns the longest time in seconds between two answers to pings, from a pod of this machine to
-   * a pod on another node. Pings run during `work` and some seconds before and after it.
+   * Returns the longest time in seconds between two answers to pings. A pod of this machine pings a
+   * pod on another node. The pings run during `work`, and for some seconds before and after it.
    */
   async longestGap(machine: string, work: () => Promise<unknown>): Promise<number> {
     const pods = await this.pods();
@@ -238,7 +246,7 @@ export class Traffic {
     const to = pods.find(({ node }) => node !== from?.node);
     assert.ok(from && to);
     const isThere = `ip -n $n -4 -o address | grep -q " ${from.address}/"`;
-    // -w limits the time: a machine that hangs must not block the test.
+    // `-w` limits the duration, so that a machine that hangs does not block the test.
     const ping = `ip netns exec $n ping -n -i ${interval} -W 1 -w 1800 ${to.address} || :`;
     const pinging = this.stack.on(
       machine,

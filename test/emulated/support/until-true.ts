@@ -1,6 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Calls `check` every two seconds until it returns true; rejects with `name` after `boundMs`. */
+/**
+ * Calls `check` every two seconds until it returns true. Throws an error with `name` after
+ * `boundMs`.
+ */
 export async function untilTrue(
   name: string,
   boundMs: number,

@@ -15,8 +15,8 @@ export interface Variant {
 }
 
 /**
- * Tests a cluster that differs from the defaults in one setting: it starts, carries traffic, has no
- * changes the second time, and is destroyed.
+ * Tests a cluster that differs from the defaults in one setting. The cluster must start and carry
+ * traffic, a second `up` must change nothing, and the cluster must be destroyed.
  */
 export function describeVariant(title: string, variant: Variant): void {
   const { name, settings, policies = true, look } = variant;

@@ -29,8 +29,8 @@ describe("a cluster with flannel that grows to three control planes, on the lab"
     const use = useApi(stack.outputs.kubeconfig);
     await stack.up(grown);
     const { longestGap, answered, failed, said } = await use.end();
-    // Usually no request fails. While etcd elects another leader some of the ten requests per
-    // second may fail.
+    // Usually no request fails. Some of the ten requests per second may fail while etcd elects
+    // another leader.
     assert.ok(answered > 100 && failed <= 50 && longestGap < 15_000, said);
     await stack.prove(3);
   });

@@ -23,10 +23,10 @@ import { certificateFor } from "../support/kubernetes/stolen-token.js";
 import { unmarkedSince } from "../support/cloud/unmarked.js";
 
 const minutes = 60_000;
-/** Stack name that is a boolean in YAML 1.1. */
+/** Name of the stack. In YAML 1.1, this name is a boolean. */
 const stack = "off";
 
-/** Budget that always keeps one of the two web servers running. */
+/** PodDisruptionBudget that always keeps one of the two web servers running. */
 const budget = `
 apiVersion: policy/v1
 kind: PodDisruptionBudget
@@ -69,7 +69,7 @@ describe("a cluster named 'off' that loses machines, on the lab", function () {
   it("starts under a name that is a boolean in YAML 1.1", async () => {
     await up();
     assert.deepEqual((await readyNodes()).sort(), all);
-    // A third pod exists while kubeadm's Deployment is rolled out across the nodes.
+    // A third CoreDNS pod exists temporarily while the Deployment is rolled out across the nodes.
     await until(async () => {
       const pods = "-n kube-system get pods -l k8s-app=kube-dns --no-headers -o wide";
       const running = (await kubectl(pods)).trim().split("\n");
@@ -158,7 +158,8 @@ describe("a cluster named 'off' that loses machines, on the lab", function () {
 
   it("fails within a minute if a machine stops during its script, and recovers on the next run", async () => {
     const id = serverOf("general-0");
-    // The script waits for this lock, which another run of it would also hold.
+    // Holds the lock of the join script for 300 s, as a second run of the script would. The script
+    // waits for this lock.
     await inServer(id, "systemd-run --quiet --unit hold flock /run/stackadm/lock sleep 300");
     const settings = cluster.settings({ kubernetes: { ignorePreflightErrors: everything } });
     const running = cluster.service.up(stack, { settings, ...cluster.recording() }).then(
@@ -210,7 +211,8 @@ describe("a cluster named 'off' that loses machines, on the lab", function () {
     const second = order.findIndex((line) => /general-1-server$/.test(line));
     assert.ok(joined >= 0 && second > joined, order.join("\n"));
     assert.ok(answered > 100);
-    // Changing both workers at once interrupted the service for two minutes.
+    // The limit fails if both workers change at the same time. This interrupted the service for two
+    // minutes.
     assert.ok(longestGap < 15_000, `no answer for ${longestGap.toString()} ms`);
   });
 
@@ -238,7 +240,10 @@ describe("a cluster named 'off' that loses machines, on the lab", function () {
   });
 });
 
-/** The lab's own list in another order: the join script's input changes, the machines do not. */
+/**
+ * Preflight errors that the lab ignores, in another order. This changes the input of the join
+ * script, but not the machines.
+ */
 const everything = [
   "SystemVerification",
   "Swap",

@@ -16,7 +16,8 @@ describe("a single-machine cluster, on the lab", function () {
     await stack.cluster.close();
   });
 
-  // `up` verifies this: the load balancers answer, and the volume returns what was written.
+  // `up` itself verifies that the load balancers answer and that the volume returns the written
+  // data.
   it("runs pods and serves load balancers on its only machine", async () => {
     await stack.up(changed);
     await stack.prove(1);

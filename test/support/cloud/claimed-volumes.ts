@@ -46,8 +46,8 @@ export const content = (
 });
 
 /**
- * Objects in the project: servers, networks, a load balancer and volumes of `old` and of other
- * clusters. Keys: API paths.
+ * Objects in the project, by API path: servers, networks, a load balancer and volumes of the
+ * cluster `old` and of other clusters.
  */
 export const inventory: Readonly<Record<string, object>> = {
   "compute/servers/detail": {
@@ -79,8 +79,8 @@ export const inventory: Readonly<Record<string, object>> = {
 };
 
 /**
- * Returns the state of a running cluster: its Kubernetes provider, a Service, a server and a
- * network.
+ * Returns the resources in the state of a running cluster: its Kubernetes provider, a Service, a
+ * server and a network.
  */
 export const livingResources = (kubeconfig: string): object[] => [
   resource("command:local:Command", "dev-identity", { id: "i", outputs: { stdout: identity } }),

@@ -10,13 +10,13 @@ users:
   user: {client-certificate-data: Q0VSVA==, client-key-data: ${Buffer.from("CANARY-KEY").toString("base64")}}
 `;
 
-/** Base64 of 32 bytes that a test can recognize wherever the seed appears. */
+/** Seed in base64 (32 bytes). A test can recognize the seed in any text. */
 export const canarySeed = Buffer.from("CANARY-SEED-".padEnd(32, "s")).toString("base64");
 /** Identity of the cluster in tests. */
 export const sampleIdentity = "0123456789ab";
 export const canaryCredential = "CANARY-CREDENTIAL";
 
-/** Outputs of each script. Keys: the roles at the end of the scripts' names. */
+/** Output of each script, by the role at the end of the script's name. */
 const results: Readonly<Record<string, Fields>> = {
   prepare: { kubelet: "1.36.3" },
   init: {
@@ -31,7 +31,8 @@ const results: Readonly<Record<string, Fields>> = {
 };
 
 /**
- * Map from a port name to its address. A port has the same address in every graph of the process.
+ * Map from the name of a port to its address. All graphs of this process have the same address for
+ * a port.
  */
 const addresses = new Map<string, string>();
 const addressOf = (port: string): string => {
@@ -41,8 +42,8 @@ const addressOf = (port: string): string => {
 };
 
 /**
- * Mock answers of a cloud in which every request succeeds. Contains the fields that the program
- * reads.
+ * Mock answers of a cloud in which every request succeeds. They contain only the fields that the
+ * program reads.
  */
 export const cloudAnswers: GraphOptions = {
   lookups: {

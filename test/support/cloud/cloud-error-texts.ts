@@ -1,14 +1,17 @@
 import type { FailureCode } from "../../../base/failures/failure-codes.js";
 import type { OpenstackPluginVersion } from "../../../base/versions/openstack-plugin-versions.js";
 
-/** A cloud's refusal to create a security group, and the resulting text of the OpenStack plugin. */
+/**
+ * Error with which a cloud refuses to create a security group, and the resulting text of the
+ * OpenStack plugin.
+ */
 export interface Refusal {
   readonly status: number;
   readonly body: string;
   readonly code: FailureCode;
   /**
-   * Literal text of each plugin, with `http://cloud` in place of the cloud's address.
-   * test/engine/plugins/cloud-error-texts.test.ts compares it with the plugins.
+   * Text of each version of the plugin, with `http://cloud` instead of the cloud's address.
+   * test/engine/plugins/cloud-error-texts.test.ts compares this text with the plugins.
    */
   readonly words: Readonly<Record<OpenstackPluginVersion, string>>;
 }

@@ -6,7 +6,7 @@ export interface EmptyProject extends Pick<FakeCloud, "on" | "seen"> {
   connect(): Promise<CloudClient>;
 }
 
-/** Creates a separate empty project for each test of the suite that calls this function. */
+/** Creates a new empty project before each test of the mocha suite that calls this function. */
 export function projectOfEach(): EmptyProject {
   let cloud: FakeCloud;
   beforeEach(async () => {

@@ -3,7 +3,7 @@ import type { ClusterRequirements } from "../../../openstack/checks/cluster-requ
 import { runPreflightChecks } from "../../../openstack/checks/preflight-checks.js";
 import { emptyProject, fakeProject, type FakeCloud } from "./fake-openstack.js";
 
-/** Cluster that needs every kind of object in the cloud. */
+/** Requirements of a cluster that needs every kind of object in the cloud. */
 export const needs: ClusterRequirements = {
   cluster: "dev",
   images: ["debian-12"],
@@ -61,8 +61,8 @@ export const image = (id: string, status = "active") => ({
 });
 
 /**
- * Returns the findings of the preflight as `severity: text`, for this cluster with `changes`.
- * `owned` contains the IDs that its stack already has.
+ * Returns the findings of the preflight checks for the cluster in `needs` with `changes`, as
+ * `severity: text`. `owned` contains the IDs of the objects that the stack already has.
  */
 export async function findingsOf(
   cloud: FakeCloud,
@@ -78,7 +78,7 @@ export async function findingsOf(
   return findings.map(({ severity, text }) => `${severity}: ${text}`);
 }
 
-/** Prepares a cloud that meets all needs. */
+/** Prepares a cloud that meets all requirements in `needs`. */
 export function wellEquipped(cloud: FakeCloud): void {
   emptyProject(cloud);
   cloud.on("GET /compute/flavors/detail", {

@@ -20,7 +20,10 @@ export interface FakeAnswer {
 
 type Answer = FakeAnswer | ((request: SeenRequest) => FakeAnswer);
 
-/** Small fake OpenStack. Every login is the same user, and services answer by method and path. */
+/**
+ * Small fake OpenStack cloud. Every login has the same user ID, unless `users` contains the user.
+ * Services answer by method and path.
+ */
 export interface FakeCloud {
   readonly authUrl: string;
   readonly seen: readonly SeenRequest[];
@@ -54,7 +57,7 @@ export interface FakeOptions {
   readonly services?: readonly string[];
   /** Lifetime of a token in milliseconds. @default one hour */
   readonly tokenLife?: number;
-  /** IDs of further users. Keys: user names. @default none */
+  /** Map from the name of a further user to the user's ID. @default none */
   readonly users?: Readonly<Record<string, string>>;
   /** Whether users sign in with an application credential that cannot create another credential. */
   readonly restricted?: boolean;

@@ -1,4 +1,6 @@
-/** Fixture of a state: a cluster's load balancer with its parts, and other resources. */
+/**
+ * Fixture of a state that contains a cluster's load balancer with its parts, and other resources.
+ */
 import { networkType, urnOf } from "../engine/fake-engine.js";
 
 export const identity = "0123456789ab";
@@ -29,8 +31,8 @@ export const octavia = (kind: string): string =>
   `openstack:loadbalancer/${kind.charAt(0).toLowerCase()}${kind.slice(1)}:${kind}`;
 
 /**
- * Returns the load balancer with its parts. `kept` contains additional inputs, `lasting` additional
- * fields of its entry in the state.
+ * Returns the load balancer with its parts. `kept` contains additional inputs of the load balancer.
+ * `lasting` contains additional fields of its entry in the state.
  */
 export const balancerInState = (kept: object, lasting: object): Recorded[] => {
   const outputs = { name: "lb", vipAddress: "10.0.0.9" };

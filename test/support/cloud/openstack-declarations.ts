@@ -1,8 +1,8 @@
 import type { Schema, Type, Types } from "./openstack-schemas.js";
 
 /*
- * Writes the TypeScript declarations of an OpenStack SDK from its plugin's schema, for a version
- * that npm does not have here. All inputs are optional, because the schema does not say which
+ * Generates the TypeScript declarations of an OpenStack SDK from the plugin's schema, for a version
+ * that npm cannot install here. All inputs are optional, because the schema does not contain which
  * inputs are required.
  */
 
@@ -10,7 +10,7 @@ const capital = (name: string): string => name.charAt(0).toUpperCase() + name.sl
 
 const primitives: Readonly<Record<string, string>> = { integer: "number", number: "number" };
 
-/** Writes a type. `wrap` writes the text around each value of an input. */
+/** Returns a type as TypeScript. `wrap` returns the text for each value of an input. */
 function typeOf(type: Type, wrap: (inner: string) => string): string {
   if (typeof type === "string") return primitives[type] ?? type;
   if (Array.isArray(type)) return `${wrap(typeOf((type as readonly [Type])[0], wrap))}[]`;
@@ -40,8 +40,8 @@ function placeOf(token: string): readonly [module: string, name: string] {
 }
 
 /**
- * Writes the named types of a resource's inputs: `InstanceSchedulerHint` for `schedulerHints` of an
- * Instance.
+ * Returns the declarations of named types for a resource's inputs, for example
+ * `InstanceSchedulerHint` for the input `schedulerHints` of an Instance.
  */
 const inputTypes = (name: string, inputs: Types): string =>
   Object.entries(inputs)
@@ -53,7 +53,7 @@ const inputTypes = (name: string, inputs: Types): string =>
     )
     .join("\n");
 
-/** Writes declarations of a schema without named types. */
+/** Returns the declarations for a schema that has no named types. */
 export function declarationsOf({ resources, functions }: Schema): string {
   const classes = Object.entries(resources).map(([token, { inputs, outputs }]) => {
     const [module, name] = placeOf(token);

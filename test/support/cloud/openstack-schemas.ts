@@ -3,13 +3,13 @@ import { join } from "node:path";
 import type { OpenstackPluginVersion } from "../../../base/versions/openstack-plugin-versions.js";
 
 /**
- * Type of a property: a name, a list of one type, or an object by property. The property `*` stands
- * for every key of a map.
+ * Type of a property: the name of a type, a list of one type, or an object that maps a property to
+ * its type. The property `*` means all keys of a map.
  */
 export type Type = string | readonly [Type] | { readonly [property: string]: Type };
 export type Types = Readonly<Record<string, Type>>;
 
-/** Resource or function by its properties. */
+/** Properties of a resource or of a function. */
 export interface Shape {
   readonly inputs: Types;
   readonly outputs: Types;
@@ -18,7 +18,10 @@ export interface Shape {
   readonly secret: readonly string[];
 }
 
-/** Schema of Pulumi's OpenStack plugin, without the kinds that a cluster does not need. */
+/**
+ * Schema of Pulumi's OpenStack plugin. It contains only resources and functions that a cluster may
+ * need.
+ */
 export interface Schema {
   readonly resources: Readonly<Record<string, Shape>>;
   readonly functions: Readonly<Record<string, Shape>>;
@@ -28,8 +31,8 @@ export interface Schema {
 
 /**
  * Returns the schema of a plugin version. The schema of 3.15.2 is official and lacks some
- * functions. The plugin that packages/toolchain/openstack builds prints the schema of 5.5.1. Its
- * names and types are those of the official Python SDK 5.5.1.
+ * functions. The schema of 5.5.1 is the output of the plugin that packages/toolchain/openstack
+ * builds. Its names and types are equal to those of the official Python SDK 5.5.1.
  */
 export const schemaOf = (version: OpenstackPluginVersion): Schema => {
   const file = join(__dirname, "..", "..", "fixtures", `openstack-schema-${version}.json`);

@@ -1,8 +1,8 @@
 import type { Fields } from "../graph/graph.js";
 
 /**
- * Outputs that the OpenStack provider adds to a created resource's inputs, limited to the outputs
- * that a plan reads.
+ * Outputs that the OpenStack provider adds to the inputs of a created resource. Contains only the
+ * outputs that a plan reads.
  */
 export type ProviderAnswers = Readonly<Record<string, (inputs: Fields) => Fields>>;
 

@@ -33,7 +33,7 @@ export function equip(cloud: FakeCloud): void {
   for (const [path, body] of Object.entries(answers)) cloud.on(`GET /${path}`, { body });
 }
 
-/** Secret that must not appear in any output unless the user requests it. */
+/** Secret that must not appear in any output, unless the user requests the secret. */
 export const clientKey = Buffer.from("CANARY-client-key").toString("base64");
 
 export interface FakeCluster {
@@ -50,8 +50,8 @@ export interface FakeCluster {
 }
 
 /**
- * Nodes whose roles the program does not know. Verification only checks the nodes and never uses
- * SSH.
+ * Nodes of the fake cluster. The program does not know their roles, so the verification only checks
+ * the nodes and never uses SSH.
  */
 const nodes = [
   { name: "dev-control-plane-0", role: "control plane", zone: "zone-a", address: "10.0.0.10" },

@@ -11,7 +11,10 @@ export interface Ended {
 
 type Streams = "stdout" | "stderr";
 
-/** Redirects a standard stream to `take`. */
+/**
+ * Sends the output to a standard stream of this process to `take`. Returns a function that restores
+ * the stream.
+ */
 function capture(name: Streams, isTTY: boolean, take: (text: string) => void): () => void {
   const stream = process[name];
   const restores = [
@@ -29,8 +32,8 @@ function capture(name: Streams, isTTY: boolean, take: (text: string) => void): (
 }
 
 /**
- * Replaces standard input by a terminal with these keys. Without keys, replaces it by an empty
- * stream that is not a terminal.
+ * Replaces standard input by a terminal on which these keys are typed. Without keys, replaces it by
+ * an empty stream that is not a terminal.
  */
 function type(keys: string | undefined): () => void {
   const stdin = Object.assign(new PassThrough(), { isTTY: keys !== undefined });
@@ -39,8 +42,8 @@ function type(keys: string | undefined): () => void {
 }
 
 /**
- * Replaces environment and current directory of this process, also for native code (which reads the
- * home directory).
+ * Replaces the environment and the current directory of this process. Native code also sees the new
+ * environment, because it reads the home directory.
  */
 function enter(env: NodeJS.ProcessEnv, cwd: string): () => void {
   const set = (wanted: NodeJS.ProcessEnv): void => {
@@ -87,8 +90,8 @@ export interface InProcess {
 
 /**
  * Runs the installed command line in this process as if it were a separate process, with its own
- * environment, current directory, standard streams and exit code. Runs only one command at a time.
- * Signals need a real process.
+ * environment, current directory, standard streams and exit code. Only one command can run at a
+ * time. Tests of signals need a real process.
  */
 export async function inProcess(args: readonly string[], options: InProcess): Promise<Ended> {
   if (restore) throw new Error("Another command runs in this process.");

@@ -19,7 +19,8 @@ import type * as WorkerProcess from "../../../automation/engine/start-worker.js"
 const root = resolve(__dirname, "..", "..", "..");
 
 /**
- * esbuild of tsx. It skips type checks, which other checks cover, and takes a tenth of the time.
+ * Compiler esbuild, which is a dependency of tsx. It does not check types, because other checks do,
+ * and takes a tenth of the time.
  */
 const { buildSync } = createRequire(require.resolve("tsx"))("esbuild") as {
   buildSync: (options: Readonly<Record<string, unknown>>) => unknown;
@@ -28,9 +29,9 @@ const { buildSync } = createRequire(require.resolve("tsx"))("esbuild") as {
 let made: string | undefined;
 
 /**
- * Builds the package as it is installed, once for all tests of a process, because compiled code
- * starts several times faster than sources. Its Pulumi program is empty, so that no test can change
- * a real cloud.
+ * Builds the package in the form in which npm installs it. All tests of a process share one build.
+ * Compiled code starts several times faster than sources. The Pulumi program of the package is
+ * empty, so that no test can change a real cloud.
  */
 export function installedPackage(): string {
   if (made !== undefined) return made;
@@ -51,7 +52,8 @@ export function installedPackage(): string {
     platform: "node",
     logLevel: "error",
   });
-  // Restores also use scripts of `remote-scripts`, which read image pull errors of machines.
+  // A restore also uses scripts of `remote-scripts`, which read the errors of image pulls on
+  // machines.
   for (const scripts of [
     join("automation", "backup", "scripts"),
     join("components", "remote-scripts", "scripts"),
@@ -64,8 +66,8 @@ export function installedPackage(): string {
 }
 
 /**
- * Returns functions of the installed package for tests in their own process. Their operations run
- * compiled processes.
+ * Returns functions of the installed package for tests that call these functions in their own
+ * process. The operations of the functions run compiled processes.
  */
 export function installed() {
   const load = createRequire(join(installedPackage(), "dist", "automation", "index.js"));

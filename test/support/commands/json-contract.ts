@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { getPackageRoot } from "../../../base/paths.js";
 
 /**
- * Table row: words in code font in its first cell, and fields in its last cell, without fields in
- * brackets.
+ * Row of a table in docs/json.md: the code words in its first cell, and the fields in its last
+ * cell. Fields in brackets are left out.
  */
 interface Row {
   readonly keys: readonly string[];

@@ -12,13 +12,16 @@ import { kubeconfigFileOf } from "./kubeconfig.js";
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Waits until standard output or error matches. Rejects if the command ends before that. */
+  /**
+   * Waits until the standard output or the standard error matches. Throws if the command ends
+   * before.
+   */
   says(pattern: RegExp): Promise<void>;
 }
 
 let made: Readonly<Record<string, string>> | undefined;
 
-/** Returns one login key, shared by all operators of a process. */
+/** Returns the files of one SSH key. All operators of a process share this key. */
 function loginKey(): Readonly<Record<string, string>> {
   if (made) return made;
   const directory = mkdtempSync(join(tmpdir(), "stackadm-key-"));
@@ -34,8 +37,8 @@ function loginKey(): Readonly<Record<string, string>> {
 }
 
 /**
- * User on a separate machine: home directory, installed package, fake engine, and only the given
- * cloud.
+ * Simulated user on a separate machine. The user has a home directory, the installed package, a
+ * fake engine, and access only to the given cloud.
  */
 export class Operator {
   readonly home = mkdtempSync(join(tmpdir(), "stackadm-operator-"));
@@ -71,7 +74,7 @@ export class Operator {
     this.engine.command("kubectl", `echo '${JSON.stringify({ clientVersion: { gitVersion } })}'`);
   }
 
-  /** Returns a path below our state directory. */
+  /** Returns a path below the program's state directory. */
   state(...parts: string[]): string {
     return join(this.home, "state", "stackadm", ...parts);
   }
@@ -172,5 +175,5 @@ export const jsonLines = (text: string): Record<string, unknown>[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** Returns the last object: a result or an error. */
+/** Returns the last JSON object of a command's output, which is its result or its error. */
 export const lastLine = (text: string): Record<string, unknown> => jsonLines(text).at(-1) ?? {};

@@ -8,10 +8,10 @@ import {
   reservedCloudConfKeys,
 } from "../../../components/config/cloud/cloud-conf-keys.js";
 
-/** Minor version of cloud-provider-openstack to which the recorded keys belong. */
+/** Minor version of cloud-provider-openstack from which the keys in the fixture were recorded. */
 export const keysOf = "1.36";
 
-/** Returns `section key` of every key that cloud-provider-openstack declares. */
+/** Returns every key that cloud-provider-openstack declares, as `section key`. */
 export const declaredKeys = (): string[] =>
   readFileSync(join(__dirname, "..", "..", "fixtures", `cloud-conf-keys-${keysOf}.txt`), "utf8")
     .split("\n")
@@ -37,7 +37,9 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   KeyManager: Object.keys(cloudConfSectionSchemas.keyManager),
 };
 
-/** Returns `section key` of every key that our schema accepts or refuses by name. */
+/**
+ * Returns every key that the configuration schema accepts or explicitly refuses, as `section key`.
+ */
 export const knownKeys = (): string[] =>
   Object.entries(sections).flatMap(([section, keys]) =>
     keys.map((key) => `${section} ${getCloudConfKey(key)}`),

@@ -11,13 +11,15 @@ const folder = join(getPackageRoot(), "examples");
 const stackFile = (name: string): string => join(folder, name, `Pulumi.${name}.yaml`);
 export const programFile = (name: string): string => join(folder, name, "index.ts");
 
-/** Returns the names of the examples that are stacks of the program. */
+/** Returns the names of the examples that are stack files for this repository's program. */
 export const exampleNames = (): string[] =>
   readdirSync(folder)
     .filter((name) => existsSync(stackFile(name)))
     .sort();
 
-/** Returns the names of the examples that are programs and use the package as a library. */
+/**
+ * Returns the names of the examples that are separate programs, which use the package as a library.
+ */
 export const programNames = (): string[] =>
   readdirSync(folder)
     .filter((name) => existsSync(programFile(name)))

@@ -1,7 +1,9 @@
 import { containerd, k8s, shares } from "./spec-parts.js";
 import type { Mistake } from "./invalid-values.js";
 
-/** Wrong values of settings that Kubernetes itself defines, one per row. */
+/**
+ * Invalid values of settings that Kubernetes itself defines. Each row contains one invalid value.
+ */
 export const mistakesOfKubernetes: readonly Mistake[] = [
   ["kubernetes.version", { kubernetes: { version: "v1.36.3" } }],
   ["kubernetes.version", { kubernetes: { version: "1.29.0" } }],

@@ -3,11 +3,11 @@ import { announcing, both, cp, given, k8s, lb, shares, worker } from "./spec-par
 import { smallest } from "./spec.js";
 
 /**
- * Wrong value, and the path that the error must name. The empty path refers to the cluster itself.
+ * Invalid value, and the path that the error must contain. An empty path means the cluster itself.
  */
 export type Mistake = readonly [path: string, over: Readonly<Record<string, unknown>>];
 
-/** Wrong values for the smallest cluster, one per row. */
+/** Invalid values for the smallest cluster. Each row contains one invalid value. */
 export const mistakes: readonly Mistake[] = [
   ["protect", { protect: "yes" }],
   ["name", { name: "Dev_1" }],

@@ -2,10 +2,13 @@ import { smallManifest } from "../manifests.js";
 import type { PodNetworkSpec } from "../../../components/pod-network/pod-network-kinds.js";
 import { podNetworkSchema } from "../../../components/config/network/pod-network.js";
 
-/** Parses a pod network as a user writes it, and adds the defaults. */
+/** Parses a pod network in the form in which a user writes it, and adds the defaults. */
 export const podNetworkOf = (written: unknown): PodNetworkSpec => podNetworkSchema.parse(written);
 
-/** Examples: each kind with defaults, and each option on which other components depend. */
+/**
+ * Examples of pod networks: each kind with its defaults, and each option that affects other
+ * components.
+ */
 export const podNetworkExamples: readonly PodNetworkSpec[] = [
   "kube-router",
   ...["subnet", "full"].map((overlay) => ({ kind: "kube-router", overlay })),

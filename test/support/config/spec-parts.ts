@@ -1,4 +1,4 @@
-/** Builders of specification parts that tests change often. */
+/** Functions that build the parts of a specification which tests change often. */
 
 export const worker = (over: object) => ({
   workers: { general: { flavor: "m", count: 1, ...over } },
@@ -21,8 +21,8 @@ export const announcing = {
   serviceRanges: ["198.51.100.0/24"],
 };
 /**
- * Returns settings for the pod range of each node. Keys of `ofFamilies`: the suffix of the flag's
- * name.
+ * Returns settings for the size of each node's pod range. The keys of `ofFamilies` are suffixes of
+ * the flag `node-cidr-mask-size`.
  */
 export const shares = (ofFamilies: Readonly<Record<string, unknown>>) => {
   const flags = Object.entries(ofFamilies).map(([end, value]) => [

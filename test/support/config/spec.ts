@@ -23,7 +23,7 @@ export const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
   return result.spec;
 };
 
-/** Machine with no optional settings. */
+/** Settings of a machine that sets no option. */
 export const plainMachine = {
   tags: [],
   metadata: {},
@@ -32,7 +32,7 @@ export const plainMachine = {
   securityGroups: [],
 };
 
-/** Group of machines with no optional settings. */
+/** Settings of a group of machines that sets no option. */
 export const plainGroup = {
   ...plainMachine,
   labels: {},

@@ -13,8 +13,8 @@ import { equip } from "../cloud/ready-cluster.js";
 import { smallest } from "../config/spec.js";
 
 /**
- * Program that embeds the cluster service: project `it`, a fake engine, and a fake cloud with
- * enough quota.
+ * Program that uses the cluster service as a library. It has the project `it`, a fake engine, and a
+ * fake cloud with enough quota.
  */
 export class Embedder {
   readonly engine = new Engine();
@@ -45,7 +45,7 @@ export class Embedder {
     return readFileSync(join(this.directory, ...path), "utf8");
   }
 
-  /** Returns a path below our state directory. */
+  /** Returns a path below the program's state directory. */
   state(...path: string[]): string {
     return join(this.directory, "state", "stackadm", ...path);
   }

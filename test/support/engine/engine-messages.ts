@@ -30,7 +30,7 @@ export const explain = (urn: string, said: string): Failure => {
 export interface EngineMessage {
   readonly code: FailureCode;
   readonly urn?: string;
-  /** Whether our own program reported the code. */
+  /** Whether the Pulumi program of this repository reported the error. */
   readonly own?: true;
   readonly text: string;
   readonly sentence: RegExp;

@@ -1,5 +1,5 @@
-// Performs the work of the engine in one operation: sends events over the engine's own protocol,
-// prints, waits, ends. See engine-stub.sh.
+// Simulates the engine during one operation: sends events over the engine's own protocol, prints
+// text, waits and exits. engine-stub.sh starts this program.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -28,8 +28,8 @@ async function sendEvents(events) {
 }
 
 /**
- * Makes the program look at a stack of which nothing is known, as the engine does while it holds
- * the lock.
+ * Runs the Pulumi program in a dry run against a stack without resources. The real engine does the
+ * same while it holds the lock of the stack.
  */
 async function look() {
   const { LanguageRuntimeClient } = require("@pulumi/pulumi/proto/language_grpc_pb.js");
@@ -71,7 +71,10 @@ async function look() {
   if (failed === "") throw new Error("A program that only holds the lock does not end well.");
 }
 
-/** Tests kill this process by the PID in the file. */
+/**
+ * Holds the lock of the stack. Writes the PID of this process to the file `held`, so that tests can
+ * kill the process.
+ */
 async function hold({ code = 0, stderr = "", state }) {
   process.stderr.write(stderr);
   if (code !== 0) return code;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Replaces `pulumi` in tests: answers from the files in $FAKE_ENGINE. engine-stub.mjs runs an
-# operation for which a test has written a file in `runs`.
+# Replaces `pulumi` in tests. It answers from the files in $FAKE_ENGINE. If a test has written a
+# file in `runs` for an operation, engine-stub.mjs runs this operation.
 set -eu
 here=${FAKE_ENGINE:?}
 printf '%s\n' "$*" >>"$here/calls"
@@ -39,7 +39,7 @@ stack() {
   esac
 }
 
-# An update with a preview only holds the lock.
+# The program uses an update with a preview only to hold the lock of the stack.
 operation=$1
 case $* in
   *--skip-preview=false*) operation=hold ;;

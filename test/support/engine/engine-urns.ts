@@ -1,8 +1,9 @@
 import type { Row } from "../graph/graph.js";
 
 /**
- * Rewrites the URNs of the mocks, which contain only the parent's type, to URNs of the engine,
- * which contain the types of all ancestors except the stack. For the stack `dev`.
+ * Rewrites the URNs of Pulumi's mocks to the URNs of the engine, for the stack `dev`. A URN of the
+ * mocks contains only the type of the parent. A URN of the engine contains the types of all
+ * ancestors except the stack.
  */
 export function withEngineUrns(rows: readonly Row[]): Row[] {
   const byUrn = new Map(rows.map((row) => [row.urn, row]));

@@ -27,9 +27,12 @@ export interface EngineRun {
   readonly stdout?: string;
   readonly stderr?: string;
   readonly code?: number;
-  /** State that the engine finds when it has the lock. Only for `hold`. */
+  /** State that the engine reads when it has the lock. Only for `hold`. */
   readonly state?: Readonly<Record<string, unknown>>;
-  /** `wait`: runs until SIGINT. `hang`: runs until the second SIGINT. `die`: is killed. */
+  /**
+   * End of the operation. `wait`: the engine runs until SIGINT. `hang`: it runs until the second
+   * SIGINT. `die`: it is killed.
+   */
   readonly then?: "wait" | "hang" | "die";
 }
 
@@ -62,7 +65,10 @@ export class Engine {
     writeFileSync(join(this.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 
-  /** Returns variables whose PATH contains the engine first, then this machine's tools. */
+  /**
+   * Returns environment variables. Their PATH contains the directory of the fake engine first, and
+   * then the tools of this machine.
+   */
   environment(): Record<string, string> {
     const path = [this.bin, dirname(process.execPath), process.env["PATH"] ?? ""];
     return { PATH: path.join(delimiter), FAKE_ENGINE: this.directory };
@@ -74,8 +80,8 @@ export class Engine {
   }
 
   /**
-   * Sets the stack's state. Null means the state before the first step. Without a call, the stack
-   * does not exist.
+   * Sets the stack's state. `null` means the state before the first step. If this method is not
+   * called, the stack does not exist.
    */
   state(deployment: Readonly<Record<string, unknown>> | null): void {
     this.write("state.json", { version: 3, deployment });
@@ -100,14 +106,14 @@ export class Engine {
 
   /**
    * Sets the behaviour of `up`, `preview`, `refresh`, `destroy` and `hold` (an `up` that only holds
-   * the lock). By default all succeed.
+   * the lock). By default, all operations succeed.
    */
   runs(runs: Readonly<Record<string, EngineRun>>): void {
     rmSync(join(this.directory, "runs"), { recursive: true, force: true });
     for (const [name, run] of Object.entries(runs)) this.write(`runs/${name}.json`, run);
   }
 
-  /** Sets error texts of `pulumi stack` subcommands, which then fail. */
+  /** Makes subcommands of `pulumi stack` fail with these error texts. */
   refuses(texts: Readonly<Record<`stack ${string}`, string>>): void {
     for (const [command, text] of Object.entries(texts)) this.put(`refusals/${command}`, text);
   }
@@ -125,14 +131,14 @@ export class Engine {
       : undefined;
   }
 
-  /** Returns all command lines of the engine so far. */
+  /** Returns the command lines of all calls of the engine until now. */
   calls(): string[] {
     return readFileSync(join(this.directory, "calls"), "utf8").split("\n").filter(Boolean);
   }
 
   /**
-   * Returns the PID of the process that holds the lock during a repair. Undefined if no process
-   * holds it.
+   * Returns the PID of the process that holds the stack's lock during a repair. Returns undefined
+   * if no process holds the lock.
    */
   heldBy(): number | undefined {
     const file = join(this.directory, "held");

@@ -13,7 +13,10 @@ export interface Listening extends StopSignals {
   readonly onCluster?: ((which: WhichCluster) => void) | undefined;
   /** Called with sentences for the user. A leading `!` marks a warning. */
   readonly onNote?: ((text: string) => void) | undefined;
-  /** Called with the title of a step that begins, and again with each detail. */
+  /**
+   * Receives the title of each step that starts. For each detail of the step, it receives the title
+   * and the detail.
+   */
   readonly onStep?: ((title: string, detail?: string) => void) | undefined;
 }
 
@@ -28,7 +31,7 @@ type Method<Name extends OperationName> = (
  */
 export type ListeningService = ClusterService & { readonly [Name in OperationName]: Method<Name> };
 
-/** Returns the sentence of an event for the user. Undefined for other events. */
+/** Returns the sentence for the user that an event contains. Returns undefined for other events. */
 function sentenceOf(event: OperationEvent): string | undefined {
   if (event.type === "log") return event.urn === undefined ? event.text : undefined;
   if (event.type !== "diagnostic" || event.urn !== undefined) return undefined;
@@ -46,7 +49,10 @@ function hear(event: OperationEvent, { onEvent, onCluster, onNote, onStep }: Lis
   if (sentence !== undefined) onNote?.(sentence);
 }
 
-/** Adds a method for each operation, which starts it, follows its events and awaits its result. */
+/**
+ * Adds a method for each operation. The method starts the operation, passes on its events and waits
+ * for its result.
+ */
 export function withMethods(service: ClusterService): ListeningService {
   const method =
     <Name extends OperationName>(name: Name): Method<Name> =>

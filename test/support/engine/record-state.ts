@@ -12,13 +12,14 @@ import type { RecordedCluster } from "./recorded-cluster.js";
 
 /*
  * Prints the state that this release writes for a cluster, in the form of `pulumi stack export
- * --show-secrets`, with the answers of the tests' cloud. Record it before each release, because
- * later releases must accept it (test/engine/lifecycle/earlier-release.test.ts):
+ * --show-secrets`. The answers of the cloud are those of the tests' cloud. Record the state before
+ * each release, because later releases must accept it
+ * (test/engine/lifecycle/earlier-release.test.ts):
  *
  *   npx tsx test/support/engine/record-state.ts test/fixtures/state/<version>.args.json \
  *     > test/fixtures/state/<version>.json
  *
- * A second cluster of the same release has a word after the version.
+ * If a release has a second recorded cluster, its file names have a word after the version.
  */
 
 const root = join(__dirname, "..", "..", "..");
@@ -27,13 +28,13 @@ const signature = "4dabf18193072939515e22adb298388d";
 const secretMark = "1b47061264138c4ac30d75fd1eb44270";
 
 interface Recording {
-  /** Outputs that the cloud returned. Keys: type and name of the resource. */
+  /** Outputs that the cloud returned, by the type and the name of the resource. */
   readonly made: ReadonlyMap<string, Fields>;
   /** Whether the state keeps the text of scripts that machines received. */
   readonly scripts: boolean;
 }
 
-/** Wraps the answers of a cloud so that they are recorded in `made`. */
+/** Returns answers of a cloud that also record each returned output in `made`. */
 function noting(answers: GraphOptions, made: Map<string, Fields>): GraphOptions {
   const outputs = Object.entries(answers.outputs ?? {}).map(([type, answer]) => [
     type,
@@ -48,7 +49,10 @@ function noting(answers: GraphOptions, made: Map<string, Fields>): GraphOptions 
 
 const common = readFileSync(join(root, "components/remote-scripts/scripts/common.sh"), "utf8");
 
-/** Removes a script from its own input. Only the values remain, without scripts in values. */
+/**
+ * Removes the text of the script from the input of the script. Only the values remain. Values that
+ * contain scripts become empty.
+ */
 const withoutScripts = (text: string): string =>
   (text.split(common)[0] ?? "").replace(/^([A-Z_]+_SCRIPT)='(?:[^']|'\\'')*'/gm, "$1=''");
 
@@ -88,7 +92,10 @@ function outputsOf(row: Row, how: Recording): Fields {
   return Object.fromEntries(Object.entries(all).map(hide)) as Fields;
 }
 
-/** Returns the plugin's version, which the engine writes into the inputs of a provider. */
+/**
+ * Returns the version of the plugin's SDK. The engine writes this version into the inputs of a
+ * provider.
+ */
 const versionOf = (plugin: string): string => {
   const file = join(root, "node_modules", "@pulumi", plugin, "package.json");
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version.replace(/^v/, "");
@@ -96,7 +103,7 @@ const versionOf = (plugin: string): string => {
 
 const assetMark = "c44067f5952c0a294b673a41bacd8c17";
 
-/** Returns the inputs with files in the form in which the engine records them. */
+/** Returns the row with each file in its inputs in the form in which the engine records files. */
 async function withAssets(row: Row): Promise<Row> {
   const recorded = Object.entries(row.inputs).map(async ([key, value]) => {
     if (!pulumi.asset.Asset.isInstance(value)) return [key, value] as const;
@@ -114,7 +121,7 @@ function providers(prefix: string): Resource[] {
     const version = versionOf(name);
     const type = `pulumi:providers:${name}`;
     const urn = `${prefix}::${type}::default_${version.replaceAll(".", "_")}`;
-    // Inputs in the form that the engine writes.
+    // Uses the form in which the engine writes the inputs of default providers.
     const inputs = { __internal: {}, version };
     return { urn, custom: true, id: `${name}-default`, type, inputs, outputs: { version } };
   });
@@ -159,7 +166,7 @@ function inOrder(resources: readonly Resource[]): Resource[] {
     const needed = [
       one["parent"],
       one["deletedWith"],
-      // In the state, a provider reference ends with the provider's ID.
+      // The provider's URN is the reference in the state without the ID at the end.
       typeof one["provider"] === "string" && one["provider"].replace(/::[^:]*$/, ""),
       ...(one["dependencies"] as string[]),
     ];
@@ -174,8 +181,9 @@ function inOrder(resources: readonly Resource[]): Resource[] {
 }
 
 /**
- * Returns the state of a cluster as this release writes it. Script inputs keep only their values,
- * because later releases have other script texts. With `scripts`, the texts are kept too.
+ * Returns the state of a cluster in the form in which this release writes it. The inputs of scripts
+ * keep only their values, because later releases have other script texts. With `scripts`, the
+ * script texts are also kept.
  */
 export async function recordedState(
   { args, cloud }: RecordedCluster,

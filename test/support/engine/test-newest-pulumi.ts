@@ -1,7 +1,8 @@
 /*
- * Runs the contract tests of the files pulumi-internals.ts with the newest Pulumi: the SDK from the
- * npm registry, and the engine from the Go module proxy. Works in a temporary copy of the
- * repository, which is deleted if the tests pass. Needs Go and the toolchain. Takes some minutes.
+ * Runs the contract tests of the files pulumi-internals.ts with the newest Pulumi. The SDK comes
+ * from the npm registry, and the engine from the Go module proxy. Works in a temporary copy of the
+ * repository. The copy is deleted if the tests pass. Needs Go and the toolchain. Takes some
+ * minutes.
  *
  *   npm run test:newest [-- --sdk 3.248.0] [--engine v3.246.0]
  */
@@ -41,8 +42,8 @@ function copyRepository(copy: string): string[] {
 }
 
 /**
- * Installs the dependencies with another version of the SDK, and returns this version. The SDK may
- * request a newer Node. The tests show whether it needs the newer Node.
+ * Installs the dependencies with another version of the SDK, and returns this version. Installs the
+ * SDK even if it requires a newer Node, because the tests show whether it really needs this Node.
  */
 function installSdk(copy: string, version: string): string {
   run(copy, "npm", [
@@ -71,7 +72,7 @@ function buildEngine(module: string, bin: string, version: string): string {
   return built;
 }
 
-/** Returns the variables with which tests find the repository's toolchain. */
+/** Returns the environment variables through which tests find the repository's toolchain. */
 function toolchainVariables(): Variables {
   const command = ["automation/cli/stackadm.mjs", "toolchain", "--json"];
   const last = read(root, process.execPath, command).split("\n").at(-1) ?? "";

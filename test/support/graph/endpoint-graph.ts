@@ -13,7 +13,10 @@ export const addresses = ["10.0.0.11", "10.0.0.12", "10.0.0.13"];
 export const nodes = "10.0.0.0/24";
 export const allowedCidrs = ["203.0.113.0/24", "2001:db8::/32"];
 
-/** Minimal surroundings of an endpoint: a network, and `controlPlanes` control plane ports. */
+/**
+ * Component with an endpoint and the resources that the endpoint needs: a network, and
+ * `controlPlanes` ports of control planes.
+ */
 export class EndpointBed extends Component {
   readonly endpoint: Endpoint;
 

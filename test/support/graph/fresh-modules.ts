@@ -6,8 +6,8 @@ const root = join(__dirname, "../../..");
 const folders = ["components", "automation"].map((folder) => join(root, folder, "/"));
 
 /**
- * Runs `work` with the program's modules loaded again, so that `work` can change a table before
- * other modules read it. Later tests get the modules from before.
+ * Loads the modules of the program again and runs `work` with them. So `work` can change a table
+ * before other modules read the table. Later tests get the original modules.
  */
 export async function withFreshModules<Result>(
   work: (load: (path: string) => unknown) => Promise<Result>,

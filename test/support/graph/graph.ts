@@ -11,9 +11,9 @@ export interface Row {
   readonly custom: boolean;
   readonly parent: string;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** URNs of explicit and implied dependencies. */
+  /** URNs of the resources on which this resource depends, explicitly or through its inputs. */
   readonly dependencies: readonly string[];
-  /** URNs on which each input depends. */
+  /** Map from an input to the URNs on which the input depends. */
   readonly propertyDependencies: Readonly<Record<string, readonly string[]>>;
   readonly ignoreChanges: readonly string[];
   readonly replaceOnChanges: readonly string[];
@@ -28,11 +28,11 @@ export interface Row {
   readonly protect: boolean;
   readonly retainOnDelete: boolean;
   readonly provider: string;
-  /** Of the plugin that it asks for. */
+  /** Version of the plugin that the resource requests. */
   readonly version: string;
   readonly secretOutputs: readonly string[];
   readonly hooks: readonly string[];
-  /** URNs that the resource may have had in a state of an earlier release. */
+  /** URNs that the resource may have in a state of an earlier release. */
   readonly aliases: readonly string[];
 }
 
@@ -47,11 +47,11 @@ export interface GraphOptions {
   readonly outputs?: Readonly<Record<string, (inputs: Fields, name: string) => Fields>>;
   /** Returns the ID of a resource by its name. @default `<name>-id` */
   readonly ids?: (name: string) => string;
-  /** Answers of provider functions, by token. */
+  /** Functions that return the answer of a provider function, by the token of the function. */
   readonly lookups?: Readonly<Record<string, (inputs: Fields) => Fields>>;
   /**
-   * Creates each resource, including components, and returns its ID and outputs. `outputs` and
-   * `ids` are then ignored.
+   * Function that creates each resource, including components, and returns its ID and outputs. If
+   * it is set, `outputs` and `ids` are ignored.
    * @default resources are not created
    */
   readonly make?: (asked: Asked) => Promise<Made>;
@@ -71,7 +71,7 @@ export interface Made {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Former URN of a resource, or a former name, type or parent. */
+/** Alias of a resource: a former URN, or a former name, type or parent. */
 interface Alias {
   getUrn(): string;
   getSpec(): { getName(): string; getType(): string; getParenturn(): string } | undefined;
@@ -188,20 +188,23 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   aliases: aliasesOf(request, urn),
 });
 
-/** Module object that Pulumi's SDK modules share. An ES import would be a copy. */
+/**
+ * Module object that the modules of Pulumi's SDK share. A change to an ES import would have no
+ * effect, because the import is a copy.
+ */
 const debuggable = createRequire(__filename)("@pulumi/pulumi/runtime/debuggable.js") as {
   debuggablePromise: unknown;
 };
 
 /**
- * Runs `work` without stack traces, which saves a third of the time, because Pulumi records a trace
- * for every promise and resource. Errors of the program have no stack either. To debug an error,
- * set a limit here.
+ * Runs `work` without recording stack traces. Pulumi records a trace for every promise and
+ * resource, which takes a third of the time. Errors of the program also have no stack. To debug an
+ * error, set a limit here.
  */
 async function withoutTraces<T>(work: () => Promise<T>): Promise<T> {
   const limit = replace(Error, "stackTraceLimit", 0);
   const promises = replace(debuggable, "debuggablePromise", (promise: unknown) => promise);
-  // Pulumi sets its own limit in this function.
+  // Pulumi sets a separate stack trace limit in the function `callsites`.
   const callsites = replace(
     pulumi.Resource as unknown as { callsites: unknown },
     "callsites",

@@ -1,4 +1,7 @@
-/** Runs the hook that checks changes of a cluster's frozen values. */
+/**
+ * Runs the hook that checks changes of a cluster's frozen values. Frozen values are settings that
+ * must not change.
+ */
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
@@ -23,7 +26,7 @@ export const allGroups: ClusterArgs = {
 };
 
 const urn = "urn:pulumi:test::stackadm::stackadm:index:Cluster$command:local:Command::dev-frozen";
-/** Type and outputs of each resource in the state, by the resource's name. */
+/** Map from the name of a resource in the state to its type and outputs, or only to its type. */
 export type State = Readonly<Record<string, string | Recorded>> | undefined;
 export interface Recorded {
   readonly type: string;
@@ -32,8 +35,8 @@ export interface Recorded {
 export const living: State = { "dev-addons-provider": "pulumi:providers:kubernetes" };
 
 /**
- * Runs the hook that the engine calls before it updates the frozen values, for a stack in this
- * state.
+ * Runs the hook that the engine calls before it updates the frozen values. `state` is the state of
+ * the stack.
  */
 export async function update(
   before: Values | undefined,

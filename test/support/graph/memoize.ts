@@ -1,14 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** Returns whether JSON represents the value completely, so that the text can be a cache key. */
+/**
+ * Returns whether the value is equal after conversion to JSON and back, so that the JSON can be a
+ * cache key.
+ */
 const isData = (value: unknown): boolean => {
   const text = JSON.stringify(value) as string | undefined;
   return text !== undefined && isDeepStrictEqual(JSON.parse(text), value);
 };
 
 /**
- * Caches the results of `work` by its arguments if these are plain data. Callers must not modify a
- * result.
+ * Caches the results of `work` by its arguments if the arguments are plain data. Callers must not
+ * modify a result.
  */
 export function remembered<Args extends readonly unknown[], Made>(
   work: (...args: Args) => Promise<Made>,

@@ -12,7 +12,7 @@ export interface ProgramGraph {
   readonly spec: ClusterSpec;
 }
 
-/** Results of programs that have run. Keys: names of the examples. */
+/** Map from the name of an example to the result of its program, if the program has run. */
 const ran = new Map<string, Promise<ProgramGraph>>();
 
 export function programGraph(name: string): Promise<ProgramGraph> {
@@ -33,8 +33,8 @@ interface Checking {
 async function run(name: string): Promise<ProgramGraph> {
   pulumi.runtime.setAllConfig({ "stackadm:sshPublicKey": "ssh-ed25519 AAAALOGIN" });
   const specs: ClusterSpec[] = [];
-  // Intercepts the check of the specification, because the specification is visible only inside the
-  // component.
+  // Replaces `check` to get the specification of the cluster, which is otherwise visible only
+  // inside the component.
   const cluster = Cluster.prototype as unknown as Checking;
   const { check } = cluster;
   cluster.check = function (this: unknown, ...given) {

@@ -17,7 +17,7 @@ import type { ScriptStep } from "../../../components/remote-scripts/script-steps
 import type { Fields } from "./graph.js";
 import { isSecret } from "./secrets.js";
 
-/** Steps of all roles of machines. */
+/** Script steps of machines of all roles. */
 export const steps: readonly ScriptStep[] = [
   ...[
     bastionStep,
@@ -36,10 +36,10 @@ export const steps: readonly ScriptStep[] = [
   ],
 ];
 
-/** Scripts and values that a machine runs for a command of the program. */
+/** Scripts and values that a machine receives for one command of the program. */
 export interface Sent {
   readonly step: ScriptStep;
-  /** Argument of the scripts. */
+  /** Argument of the scripts: the occasion on which they run, for example `create`. */
   readonly occasion: string;
   /** Values of the scripts, including the values on the standard input. */
   readonly values: Readonly<Record<string, string>>;
@@ -56,7 +56,8 @@ function assigned(text: string): Record<string, string> {
   return Object.fromEntries(
     [...found]
       .map(([, name = "", value = ""]) => [name, unquoted(value)] as const)
-      // Leaves out the digests of long values. The standard input contains these values.
+      // Leaves out variables that contain only the digest of a long value. The value itself is in
+      // the standard input.
       .filter(([name]) => !name.endsWith("_SHA256")),
   );
 }
@@ -64,7 +65,9 @@ function assigned(text: string): Record<string, string> {
 const clearOf = (value: unknown): string =>
   String(isSecret(value) ? (value as { value: unknown }).value : (value ?? ""));
 
-/** Returns the scripts and values that a machine runs for the inputs of a script's resource. */
+/**
+ * Returns the scripts and values that a machine receives, from the inputs of a script's resource.
+ */
 export function sentBy(inputs: Fields): Sent {
   const command = clearOf(inputs["create"] ?? inputs["delete"]);
   const called = / \S+@([0-9a-f]{16}) (\S+)/.exec(command);
@@ -77,7 +80,7 @@ export function sentBy(inputs: Fields): Sent {
   return { step, occasion: called[2] ?? "", values };
 }
 
-/** Returns the values and the scripts that a machine runs, as one text of assignments and code. */
+/** Returns the values and the scripts that a machine receives, as one shell text. */
 export function sent(inputs: Fields): string {
   const { step, values } = sentBy(inputs);
   return renderShellAssignments(values) + step.text;

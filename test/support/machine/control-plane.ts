@@ -21,7 +21,7 @@ export const controlPlaneValues = {
   KUBEADM_JOIN: "token: '@TOKEN@'\nhash: '@CA_CERT_HASH@'\nkey: '@CERTIFICATE_KEY@'\n",
   CA_CERT_HASH: "",
   CERTIFICATE_NAMES: "api.dev.internal\n203.0.113.7",
-  // A stub, because the real script would change files of the host.
+  // Uses a stub, because the real script would change files of the host.
   RENEW_SCRIPT: "#!/bin/bash\nkubectl renewed $1\n",
   RENEWAL_MINUTE: "12",
   FROZEN: "kubernetes.registry.prefix r.example\nnetwork.pods 10.244.0.0/16",

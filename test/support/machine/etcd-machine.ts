@@ -1,4 +1,4 @@
-/** Values of the first machine of a separate etcd cluster. */
+/** Defines the values of the first machine of a separate etcd cluster. */
 import { issueEtcdCertificatesProgram } from "../../../components/etcd/member-scripts.js";
 import { askerValues, versionValues } from "./join-stubs.js";
 

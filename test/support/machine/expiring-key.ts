@@ -3,18 +3,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Armored gpg key in two versions (expired and prolonged), and a text that it signed. */
+/**
+ * GPG key in ASCII armor, in an expired and a prolonged version, and a text that the key signed.
+ */
 export interface ExpiringKey {
   readonly fingerprint: string;
-  /** Copy of 2024, which was valid for 30 days. */
+  /** Version of the key from 2024, which was valid for 30 days. */
   readonly expired: string;
-  /** Copy that is valid for two years from now. */
+  /** Version of the key that is valid for two years from now. */
   readonly prolonged: string;
-  /** Text that this key clear-signed in 2024. */
+  /** Text with a clear-text signature of the key from 2024. */
   readonly signed: string;
 }
 
-/** Creates an expired key, prolongs it, and signs `text` with it. Needs the command `gpg`. */
+/** Creates a key, prolongs its validity, and signs `text` with it. Needs the command `gpg`. */
 export function expiringKey(text: string): ExpiringKey {
   const home = mkdtempSync(join(tmpdir(), "stackadm-gpg-"));
   const gpg = (args: readonly string[], input = ""): string =>

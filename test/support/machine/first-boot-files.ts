@@ -4,7 +4,7 @@ import { renderUserData } from "../../../components/machine/user-data.js";
 
 /**
  * Returns the files that cloud-init writes into a folder (for example `etc/apt/apt.conf.d`) at the
- * first boot. A map from a name to the file's content.
+ * first boot, as a map from a file name to its content.
  */
 export function firstBootFiles(folder: string): Readonly<Record<string, string>> {
   const login = { user: "ubuntu", publicKey: "ssh-ed25519 AAAALOGIN" };

@@ -6,8 +6,8 @@ import { smallest } from "../config/spec.js";
 const fingerprint = "DE15B14486CD377B9E876E1A234654DA9A296436";
 
 /**
- * Returns a stub of curl. With `--head`, it prints the time. Otherwise, it writes the output of
- * `command` into the file of `--output`.
+ * Returns a stub of curl. With `--head`, the stub prints the current time as a `Date` header.
+ * Otherwise, it writes the output of `command` to the file in `--output`.
  */
 export const answering = (command: string): string =>
   `case "$*" in *--head*) /bin/date -u "+Date: %a, %d %b %Y %T GMT"; exit ;; esac; file=/dev/stdout; for word; do [ "\${last-}" != --output ] || file=$word; last=$word; done; { ${command}\n} >"$file"`;
@@ -19,8 +19,8 @@ const tables =
   'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) IFS= read -rd "" rules <$root/rules; [[ $\'\\n\'$rules == *$\'\\n\'"$rule"$\'\\n\'* ]] ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac';
 
 /**
- * Stubs of the commands of a fresh Debian. The commands of Kubernetes exist after their packages
- * are installed.
+ * Stubs of the commands of a new Debian system. The commands of Kubernetes fail until their
+ * packages are installed.
  */
 export const freshDebian: Readonly<Record<string, string>> = {
   hostname: "echo machine",

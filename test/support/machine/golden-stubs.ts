@@ -1,8 +1,9 @@
 import { hostStubs } from "./stub-host.js";
 
 /**
- * Stubs of the commands that build a golden image of the cloud. The real build takes minutes; the
- * stubs only create files with the right names. The file `$root/fail` names a command that fails.
+ * Stubs of the commands that build a golden image of the cloud. The real build takes minutes. The
+ * stubs only create files with the right names. The file `$root/fail` contains the name of a
+ * command that must fail.
  */
 export const goldenStubs: Readonly<Record<string, string>> = {
   ...hostStubs,
@@ -17,7 +18,7 @@ export const goldenStubs: Readonly<Record<string, string>> = {
     touch etc/ssh/ssh_host_rsa_key etc/hostname etc/apt/apt.conf.d/99mmdebstrap
     echo "a site" >etc/nginx/sites-enabled/default
     ln -s /lib/systemd/systemd sbin/init`,
-  // Stub of update-ca-certificates in the new root. It concatenates the CA certificates.
+  // Simulates update-ca-certificates in the new root: concatenates the CA certificates.
   chroot: 'cat "$1"/usr/local/share/ca-certificates/*.crt >"$1/etc/trusted"',
   zstd: "cat",
   "dpkg-query": `echo "keystone 2:22.0.0-2+deb12u1"; echo "sudo 1.9"; echo "nova-common 2:26.2.2-1"`,

@@ -2,9 +2,7 @@
  * Stubs of the commands with which scripts turn a machine into a node, and time limits of these
  * commands.
  */
-/**
- * Stub of systemd-run, which runs the command at once. `systemctl` reports the unit as finished.
- */
+/** Stub of systemd-run. It runs the command at once. `systemctl` reports the unit as finished. */
 const unit =
   'while [ "${1#-}" != "$1" ]; do case $1 in --unit|-p) shift 2 ;; *) shift ;; esac; done; "$@" || true';
 export const nodeCommands: Readonly<Record<string, string>> = {
@@ -58,7 +56,7 @@ export const workerValues = {
   AFTER_KUBEADM: "",
 };
 
-/** Maximum duration in seconds of each of kubeadm's own waits on a fast machine. */
+/** Longest duration in seconds of each wait of kubeadm itself, on a fast machine. */
 export const kubeadmSeconds = 240;
 
 /** Time in seconds reserved for images that kubeadm must pull first. */
@@ -74,6 +72,9 @@ export const boundOf = (calls: readonly string[], unit: string): number =>
     )[0],
   );
 
-/** Returns the SSH requests to control planes. Each entry has the address and the request. */
+/**
+ * Returns the requests that the machine sent to control planes by SSH. Each entry contains the
+ * address and the request.
+ */
 export const wishes = (calls: readonly string[]): string[] =>
   calls.flatMap((call) => /^ssh .*stackadm-join@(.*)$/.exec(call)?.[1] ?? []);

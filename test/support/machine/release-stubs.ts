@@ -7,8 +7,9 @@ export const common: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a stub of kubectl with the given cases. Other calls succeed, and a policy is kept. The
- * stub records deletions as object and flags, for example "Pod shop db-0".
+ * Returns a stub of kubectl that answers the given cases. Other calls succeed. The stub stores an
+ * applied policy. It records each deletion as the object and the flags, for example "Pod shop
+ * db-0".
  */
 export const kubectl = (cases: Readonly<Record<string, string>>): string =>
   [

@@ -1,4 +1,4 @@
-/** Control plane whose etcd is restored, for tests of restore.sh. */
+/** Simulates a control plane whose etcd is restored, for tests of restore.sh. */
 import { strict as assert } from "node:assert";
 import { restoreScript } from "../../../automation/backup/machine-programs.js";
 import { Sandbox } from "./sandbox.js";
@@ -21,7 +21,7 @@ export const manifests = "etc/kubernetes/manifests";
 /** File that exists on every prepared machine. */
 export const guard = "etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf";
 
-/** Stubs of the commands of this machine. A container runs while kubelet has its manifest. */
+/** Stubs of the commands of this machine. A container seems to run if its manifest exists. */
 export const commands = {
   hostname: "echo dev-control-plane-0",
   crictl: `case "$*" in
@@ -37,7 +37,7 @@ export const commands = {
     printf '%s\\n' '#!/bin/bash' 'echo "etcdutl $*" >>'"$root/calls" 'if [[ $2 == status ]]; then echo "{\\"hash\\":1,\\"revision\\":4711,\\"totalKey\\":9}"; fi' 'while (($#)); do if [[ $1 == --data-dir ]]; then mkdir -p "$2/member"; echo NEW >"$2/member/db"; fi; shift; done' >"$last/usr/local/bin/etcdutl"
     chmod 755 "$last/usr/local/bin/etcdutl" ;; esac`,
   df: 'echo Avail; cat "$root/free"',
-  // -xpzf FILE -C DIRECTORY
+  // Simulates `tar -xpzf FILE -C DIRECTORY`.
   tar: `/usr/bin/mkdir -p "$4/etc/kubernetes/manifests" "$4/etc/kubernetes/pki" "$4/var/lib/stackadm" "$4/var/lib/kubelet"
     echo ETCD >"$4/etc/kubernetes/manifests/etcd.yaml"; echo API >"$4/etc/kubernetes/manifests/kube-apiserver.yaml"
     echo KEY >"$4/etc/kubernetes/pki/ca.key"; echo OTHER >"$4/etc/kubernetes/manifests/kube-scheduler.yaml"
@@ -55,7 +55,7 @@ export const commands = {
     *"delete node"*) touch $root/deleted ;; esac`,
 };
 
-/** Returns a running control plane whose node belongs to its server. */
+/** Returns a running control plane. Its node has the provider ID of its server. */
 export function restoredMachine(): Sandbox {
   const machine = new Sandbox(commands);
   machine.put("free", "1000000000");
@@ -78,8 +78,8 @@ export function restoredMachine(): Sandbox {
 export const reasonIn = (stderr: string): string => /reason: (.*)/.exec(stderr)?.[1] ?? "";
 
 /**
- * Runs the script's steps on the current test's machine, with a snapshot on standard input. `well`
- * requires success.
+ * Returns functions that run a step of restore.sh on the machine of the current test, with a
+ * snapshot on standard input. `well` requires that the step succeeds.
  */
 export function stepsOn(machine: () => Sandbox) {
   const does = (...words: string[]) => machine().feed("SNAPSHOT", restoreScript, ...words);

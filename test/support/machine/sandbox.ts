@@ -26,13 +26,18 @@ export interface Outcome {
   readonly calls: readonly string[];
 }
 
-/** ID of the server on which a script in the sandbox appears to run. */
+/** ID of the server that scripts in the sandbox find. */
 export const sandboxServer = "0b1c2d3e-0000-4000-8000-000000000001";
 
-/** Directories of the commands below. The first is `STACKADM_TEST_COREUTILS` if it is set. */
+/**
+ * Directories that contain the commands in `harmless`. The first is `STACKADM_TEST_COREUTILS` if it
+ * is set.
+ */
 const commandPlaces = [process.env["STACKADM_TEST_COREUTILS"] ?? [], "/usr/bin", "/bin"].flat();
 
-/** Commands that scripts really execute. They change only files that are named to them. */
+/**
+ * Commands that scripts in the sandbox really execute. They change only files in their arguments.
+ */
 const harmless = [
   ...[
     "awk",
@@ -70,14 +75,14 @@ const harmless = [
 });
 
 /**
- * Beginning of each stub function. As in a separate process, options and traps of the calling
- * script do not apply.
+ * Shell code at the start of each stub function. It resets the options and traps of the calling
+ * script, which also do not apply in a separate process.
  */
 const apart = "set +Eeu +o pipefail; trap - ERR EXIT";
 
 /**
- * Simulated clock. Time passes only in `sleep`, which returns at once. So tests neither wait nor
- * depend on the load of the machine. `unset` makes SECONDS a plain variable.
+ * Simulated clock. Time passes only in `sleep`, which returns at once. So tests do not wait, and do
+ * not depend on the load of the machine. After `unset`, SECONDS is a plain variable.
  */
 const ownTime = `if [[ -z \${REAL_TIME-} ]]; then
   unset SECONDS
@@ -93,8 +98,8 @@ fi
 const places = /(?<![\w.}/])\/(etc|var|run|proc\/net|usr\/local|usr\/lib\/systemd|opt)\//g;
 
 /**
- * Directory that replaces a machine. A script's files are below it, and its commands are recorded
- * stubs. Nothing outside is changed.
+ * Directory that simulates a machine. The files of a script are below it. Its commands are stubs
+ * that record their calls. Scripts change nothing outside of the directory.
  */
 export class Sandbox {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-sandbox-"));
@@ -114,19 +119,22 @@ export class Sandbox {
   }
 
   /**
-   * Adds a command that is recorded and then runs `body`, a shell script. `$root` is the sandbox.
+   * Adds a command that records its call and then runs `body`, a shell script. `$root` is the
+   * directory of the sandbox.
    */
   stub(name: string, body: string): void {
     this.#bodies.set(name, body);
     const file = join(this.#bin, name);
     const text = `root=${this.root}\necho "${name} $*" >>${this.#calls}\n${this.#inside(body)}\n`;
-    // A stub may replace a harmless command. Deletes its link first, because the write would follow
-    // the link.
+    // A stub may replace a command in `harmless`. This command is a link, and a write would follow
+    // the link. So the link is deleted first.
     rmSync(file, { force: true });
-    // With -p, the shell ignores exported functions, so commands that the stub calls are programs.
+    // With `-p`, the shell ignores exported functions. So all commands that the stub calls are
+    // programs.
     writeFileSync(file, `#!/bin/bash -p\n${text}`);
     chmodSync(file, 0o755);
-    // Scripts call the stub as a function in a subshell, which saves the start of another shell.
+    // Scripts call the stub as a function in a subshell, because this is faster than starting
+    // another shell.
     writeFileSync(this.#functions, `${name}() (${apart}\n${text})\n`, { flag: "a" });
   }
 
@@ -162,7 +170,8 @@ export class Sandbox {
   }
 
   /**
-   * Runs scripts like `run`, without blocking this process, so that it can answer their requests.
+   * Runs scripts like `run`, but does not block this process, so that it can answer requests of the
+   * scripts.
    */
   async runBeside(
     scripts: readonly string[],
@@ -228,7 +237,7 @@ export class Sandbox {
     return existsSync(this.#calls) ? readFileSync(this.#calls, "utf8").trim().split("\n") : [];
   }
 
-  /** Saves the machine with its stubs, and returns a function that restores it. */
+  /** Saves the files and the stubs of the machine. Returns a function that restores them. */
   keep(): () => void {
     const kept = `${this.root}.kept`;
     const how = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };

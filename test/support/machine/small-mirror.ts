@@ -59,7 +59,7 @@ export class SmallMirror {
     });
   }
 
-  /** Starts a mirror, which owns `folder`. */
+  /** Starts a mirror that stores its files in `folder`. */
   static async open(folder: string): Promise<SmallMirror> {
     const mirror = new SmallMirror(folder, await ensureSigningKey(join(folder, "key")));
     await new Promise<void>((resolve) => mirror.#server.listen(0, "127.0.0.1", resolve));
@@ -82,15 +82,17 @@ export class SmallMirror {
     return entries.join("");
   }
 
-  /** Adds `name:tag` with one small layer. Returns its manifest for amd64. */
+  /**
+   * Adds the image `name:tag`, which has one small layer. Returns the image's manifest for amd64.
+   */
   addImage(name: string, tag: string): string {
     const layer = gzipSync(tarOf(join(this.folder, "layer"), `${name}:${tag}\n`));
     const [manifest = "", other = ""] = ["amd64", "arm64"].map((architecture) => {
       const rootfs = { type: "layers", diff_ids: [`sha256:${computeDigest(layer)}`] };
       const config = JSON.stringify({ architecture, os: "linux", config: {}, rootfs });
       const parts = [this.#blob(name, media.config, config), this.#blob(name, media.layer, layer)];
-      // Uses unusual white space, because a tool that rewrites the manifest would change its
-      // digest.
+      // Uses unusual white space. If a tool rewrites the manifest, its digest changes and the test
+      // fails.
       const shape = { schemaVersion: 2, mediaType: media.manifest };
       return JSON.stringify({ ...shape, config: parts[0], layers: [parts[1]] }, null, 3);
     });

@@ -1,4 +1,4 @@
-/** Sandbox of a control plane whose static pods seem to run. */
+/** Simulates a control plane in a sandbox whose static pods seem to run. */
 import { controlPlaneScripts } from "../../../components/kubeadm/node-scripts.js";
 import { controlPlaneMachine, controlPlaneValues } from "./control-plane.js";
 import type { Outcome, Sandbox } from "./sandbox.js";
@@ -7,8 +7,9 @@ const live =
   'apiServer:\\n  certSANs:\\n  - old.example\\n  extraArgs:\\n  - name: v\\n    value: \\"2\\"\\nclusterName: dev\\nscheduler: {}\\n';
 
 /**
- * Stub of kubeadm. It writes manifests from the document's cluster configuration, and from the
- * patches that the document names. The manifest of a flag or patch named `broken` never starts.
+ * Stub of kubeadm. It writes manifests from the cluster configuration in the document, and from the
+ * patches to which the document refers. A pod never starts if a flag or patch in its manifest is
+ * named `broken`.
  */
 const kubeadm = [
   'case "$*" in',
@@ -22,7 +23,7 @@ const kubeadm = [
 
 const kubectl = [
   'case "$*" in',
-  // The API server answers unless its manifest is broken.
+  // The API server answers if its manifest does not contain `broken`.
   "*readyz*) grep -q broken /etc/kubernetes/manifests/kube-apiserver.yaml || printf ok ;;",
   "*namespace*) printf 'uid: the-uid\\nclusterName: dev\\n' ;;",
   `*kubeadm-config*) printf "${live}" ;;`,
@@ -37,7 +38,7 @@ const kubectl = [
   "esac",
 ].join("\n");
 
-/** Stub of crictl. A changed manifest has another container ID. */
+/** Stub of crictl. If a manifest changes, the ID of its container also changes. */
 const crictl = [
   'name=$(echo "$*" | sed "s/.*\\^//; s/\\\\$.*//")',
   'case "$*" in',

@@ -16,7 +16,7 @@ import {
   type LabSettings,
 } from "../../../packages/lab/settings.js";
 
-/** Commands that really run. They change only files that are named to them. */
+/** Commands that tests really execute. They change only files in their arguments. */
 const harmless = [
   ...["basename", "bash", "cat", "chmod", "cp", "dirname", "env", "find", "grep", "ln", "mkdir"],
   ...["mv", "openssl", "rm", "rmdir", "sed", "sh", "sort", "tar", "touch", "true"],
@@ -27,12 +27,15 @@ function script(file: string, text: string): void {
   chmodSync(file, 0o755);
 }
 
-/** Loopback range of this process, in which a fake cloud can listen on its usual ports. */
+/**
+ * Loopback range that only this process uses, so that a fake cloud can listen on the usual ports.
+ */
 const loopback = `127.${100 + ((process.pid >> 8) % 100)}.${process.pid % 256}.0/24`;
 
 /**
- * Directory that replaces a host. PATH contains recorded stubs and a few harmless commands. Caches,
- * state and lab name are separate. All other commands are missing.
+ * Directory that simulates a host. PATH contains stubs that record their calls, and a few harmless
+ * commands. All other commands are missing. The caches, the state and the name of the lab are
+ * separate.
  */
 export class StubHost {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-host-"));
@@ -46,8 +49,8 @@ export class StubHost {
     mkdirSync(bin);
     for (const name of harmless) {
       const real = ["/usr/bin", "/bin"].map((place) => join(place, name)).find(existsSync);
-      // Uses a wrapper instead of a link. A stub that replaces a link would overwrite the host's
-      // command.
+      // Creates a wrapper and not a link. If a stub replaced a link, it would overwrite the command
+      // of the host.
       if (real !== undefined) script(join(bin, name), `#!/bin/sh\nexec ${real} "$@"\n`);
     }
     for (const [name, body] of Object.entries(stubs)) this.stub(name, body);
@@ -83,8 +86,8 @@ export class StubHost {
   }
 
   /**
-   * Adds a command that is recorded and then runs `body`, a shell script. `$root` is the host's
-   * directory.
+   * Adds a command that records its call and then runs `body`, a shell script. `$root` is the
+   * directory of the host.
    */
   stub(name: string, body: string): void {
     const file = join(this.root, "bin", name);
@@ -126,9 +129,9 @@ export class StubHost {
 }
 
 /**
- * Stub of btrfs in which a subvolume is a folder with a mark. Like the real btrfs, it refuses to
- * delete a subvolume that contains another subvolume, and leaves an empty folder for a nested
- * subvolume in a snapshot.
+ * Stub of btrfs. A subvolume is a folder that contains the file `.subvolume`. Like the real btrfs,
+ * the stub refuses to delete a subvolume that contains another subvolume. In a snapshot, a nested
+ * subvolume is an empty folder.
  */
 export const btrfs = `case "$1 $2" in
   "subvolume create") mkdir "$3" && touch "$3/.subvolume" ;;
@@ -149,7 +152,10 @@ export const btrfs = `case "$1 $2" in
     done ;;
 esac`;
 
-/** Stub of podman with at most one container. `$root/inside` answers commands in the container. */
+/**
+ * Stub of podman that has at most one container. The script `$root/inside` answers commands in the
+ * container.
+ */
 export const podman = `case "$*" in
   *State.Pid*) echo "$PPID" ;;
   *"container inspect"*) [ -e "$root/container" ] && echo running 0123abcd || exit 125 ;;
@@ -174,8 +180,8 @@ export const ip = `case "$1 $2" in
 esac`;
 
 /**
- * Prefix of a stub: the first two calls with the same arguments fail with "Device or resource
- * busy".
+ * Shell code at the start of a stub. It makes the first two calls with the same arguments fail with
+ * "Device or resource busy".
  */
 export const busyAtFirst = `tries="$root/tries-\${*//[^a-z0-9]/_}"
   if [ "$(cat "$tries" 2>/dev/null)" != xx ]; then

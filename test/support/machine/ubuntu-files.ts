@@ -1,14 +1,17 @@
 /*
- * Facts about files in Ubuntu's cloud images: the relevant lines, without comments.
+ * Contains the relevant lines of files in Ubuntu's cloud images, without comments.
  *
- * 22.04: /etc of a machine of July 2022 (repository matsuu/isucon12q, 5beee9a). 24.04: /etc of a
- * machine of December 2024 (repository yukikamome316/isucon14, 4eaccfd). 26.04: no /etc of a
- * machine was found. Its files come from its packages: unattended-upgrades 2.12 (repository
- * mvo5/unattended-upgrades, 26ae30d) and needrestart 3.11 (repository KarotsSugarpie/PinCabOS,
- * 701a9628). The settings of its sshd are unknown, so tests use the settings of 24.04.
+ * Sources of 22.04: /etc of a machine of July 2022 (repository matsuu/isucon12q, 5beee9a). Sources
+ * of 24.04: /etc of a machine of December 2024 (repository yukikamome316/isucon14, 4eaccfd). For
+ * 26.04, no /etc of a machine was found. Its files come from two packages: unattended-upgrades 2.12
+ * (repository mvo5/unattended-upgrades, 26ae30d) and needrestart 3.11 (repository
+ * KarotsSugarpie/PinCabOS, 701a9628). The settings of its sshd are unknown, so tests use the
+ * settings of 24.04.
  */
 
-/** Origins in /etc/apt/apt.conf.d/50unattended-upgrades, the same in the three releases. */
+/**
+ * Allowed origins in /etc/apt/apt.conf.d/50unattended-upgrades. All three releases have the same.
+ */
 export const upgradedOrigins: readonly string[] = [
   "${distro_id}:${distro_codename}",
   "${distro_id}:${distro_codename}-security",
@@ -19,7 +22,10 @@ export const upgradedOrigins: readonly string[] = [
 const list = (values: readonly string[]): string =>
   `{\n${values.map((value) => `\t"${value}";\n`).join("")}};\n`;
 
-/** Files of /etc/apt/apt.conf.d by name. 10periodic and the index are from 22.04 and 24.04. */
+/**
+ * Files of /etc/apt/apt.conf.d, by name. 10periodic and 50command-not-found are from 22.04 and
+ * 24.04.
+ */
 export const aptSettings: Readonly<Record<string, string>> = {
   "10periodic": [
     'APT::Periodic::Update-Package-Lists "1";',
@@ -29,13 +35,16 @@ export const aptSettings: Readonly<Record<string, string>> = {
   ].join("\n"),
   "20auto-upgrades":
     'APT::Periodic::Update-Package-Lists "1";\nAPT::Periodic::Unattended-Upgrade "1";\n',
-  // A further index of each repository.
+  // Makes apt download a further index of each repository.
   "50command-not-found":
     'Acquire::IndexTargets {\n    deb::CNF  {\n        MetaKey "$(COMPONENT)/cnf/Commands-$(NATIVE_ARCHITECTURE)";\n        ShortDescription "Commands-$(NATIVE_ARCHITECTURE)";\n    };\n};\n',
   "50unattended-upgrades": `Unattended-Upgrade::Allowed-Origins ${list(upgradedOrigins)}Unattended-Upgrade::Package-Blacklist ${list([])}Unattended-Upgrade::DevRelease "auto";\n`,
 };
 
-/** Package sources below /etc/apt: one line each in 22.04, deb822 paragraphs in 24.04 and 26.04. */
+/**
+ * Returns the package sources below /etc/apt. They have the one-line format in 22.04, and the
+ * deb822 format in 24.04 and 26.04.
+ */
 export const packageSources = (codename: string): Readonly<Record<string, string>> => {
   const archive = "http://archive.ubuntu.com/ubuntu/";
   const security = "http://security.ubuntu.com/ubuntu";
@@ -73,9 +82,12 @@ export const needrestartExclusions: readonly string[] = [
   "^systemd-nspawn",
 ];
 
-/** Settings of /etc/ssh/sshd_config after its first line, which includes sshd_config.d. */
+/**
+ * Returns the settings in /etc/ssh/sshd_config after the first line. The first line includes the
+ * files of sshd_config.d.
+ */
 export const sshdSettings = (version: string): readonly string[] => [
-  // The cloud-init of that time wrote this line into the file.
+  // The version of cloud-init in 22.04 wrote this line into the file.
   ...(version === "22.04" ? ["PasswordAuthentication no"] : []),
   ...["KbdInteractiveAuthentication no", "UsePAM yes", "X11Forwarding yes", "PrintMotd no"],
   ...["AcceptEnv LANG LC_*", "Subsystem\tsftp\t/usr/lib/openssh/sftp-server"],

@@ -1,6 +1,6 @@
 /**
- * Release of Ubuntu: facts about its images that machine scripts read. These tests cannot install
- * its packages.
+ * Release of Ubuntu, with the facts about its images that machine scripts read. The tests cannot
+ * install the packages of Ubuntu.
  */
 export interface UbuntuRelease {
   readonly version: string;
@@ -9,9 +9,7 @@ export interface UbuntuRelease {
   readonly name: string;
   /** Version of systemd. */
   readonly systemd: number;
-  /**
-   * Build of containerd in the distribution. Its version is the release's version in November 2026.
-   */
+  /** Version of the containerd package in the distribution, as of November 2026. */
   readonly containerd: string;
 }
 
@@ -54,10 +52,10 @@ export const osRelease = ({ version, codename, name }: UbuntuRelease): string =>
   ].join("\n");
 
 /**
- * Returns the netplan file that cloud-init 26.1 (the version in all three releases) writes for two
- * ports. The first port uses DHCP, the second does not. The file was compared with the renderer's
- * result for Nova's network_data.json. From this file, netplan 1.1.2 and 1.2.2 make the same
- * .network files as netplan 0.106, which the tests run.
+ * Returns the netplan file that cloud-init 26.1 writes for two ports. All three releases contain
+ * this version of cloud-init. The first port uses DHCP, and the second does not. The file was
+ * compared with the output of cloud-init's renderer for a network_data.json of Nova. netplan 0.106,
+ * with which the tests run, makes the same .network files from it as netplan 1.1.2 and 1.2.2.
  */
 export const netplanOf = (macs: readonly [string, string]): string => `network:
     version: 2
@@ -88,14 +86,14 @@ export interface NetworkdLink {
   readonly device: string;
   /** File that configures the interface. */
   readonly file: string;
-  /** Drop-in files of that file. */
+  /** Drop-in files of the file in `file`. */
   readonly completed?: readonly string[];
 }
 
 /**
- * Returns the output of `networkctl status` into a pipe. systemd 249 names the hardware address
- * differently and pads lines with spaces. Later versions list drop-ins below the file (257 and 259
- * according to their source; 255 is assumed to match).
+ * Returns the output of `networkctl status` if it is written to a pipe. systemd 249 has another
+ * name for the hardware address and adds spaces at the end of lines. Later versions list drop-ins
+ * below the file. This was read in the source of 257 and 259, and is assumed for 255.
  */
 export function networkctlStatus(
   systemd: number,

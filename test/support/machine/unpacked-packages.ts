@@ -12,8 +12,9 @@ import { join } from "node:path";
 import { getCachePath } from "../../../base/paths.js";
 
 /**
- * Returns a folder with the unpacked files of packages of this machine's release. The first call
- * downloads the packages. They are never installed, because the tests only run their programs.
+ * Returns a folder with the unpacked files of Debian packages, in the versions of this machine's
+ * release. The first call downloads the packages. The packages are never installed, because tests
+ * only run their programs.
  */
 export function unpacked(...packages: readonly string[]): string {
   const all = getCachePath("unpacked");
@@ -48,8 +49,8 @@ function download(cwd: string, packages: readonly string[]): void {
   try {
     get();
   } catch {
-    // The package lists may be missing or outdated. The lock serializes updates, because apt does
-    // not wait for another update.
+    // The package lists may be missing or outdated, so they are updated. The lock prevents
+    // concurrent updates, because apt does not wait for another update.
     run("flock", join(cwd, "..", "lock"), "apt-get", "-q", "update");
     get();
   }

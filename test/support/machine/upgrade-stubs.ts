@@ -1,4 +1,4 @@
-/** Machine that runs Kubernetes 1.35.4. A stub of apt replaces its packages. */
+/** Simulates a machine that runs Kubernetes 1.35.4. A stub of apt replaces its packages. */
 import type { Sandbox } from "./sandbox.js";
 
 /** Returns scripts with waits that are short enough for a test. */
@@ -16,8 +16,8 @@ const version = (program: string): string =>
   `IFS= read -r version <$root/${program}-version; echo "$version"`;
 
 /**
- * Makes the sandbox a running machine. The stub of apt records the installed version, which the
- * programs then report.
+ * Makes the sandbox simulate a machine that runs the former version. The stub of apt records the
+ * installed version, and the stubs of the programs then report this version.
  */
 export function livesWithFormer(machine: Sandbox, done: "init" | "join" | "etcd"): void {
   machine.put(`var/lib/stackadm/${done}.done`);

@@ -21,23 +21,26 @@ interface Creation {
   readonly outputs?: (made: Fields) => Fields;
 }
 
-/** Returns an input that is a list of strings. The APIs have other names for these inputs. */
+/**
+ * Returns an input that is a list of strings. `some` cannot return these inputs, because the APIs
+ * use other names for them.
+ */
 const texts = (inputs: Fields, key: string): readonly string[] =>
   Array.isArray(inputs[key]) ? (inputs[key] as string[]) : [];
 const items = (inputs: Fields, key: string): readonly Fields[] =>
   Array.isArray(inputs[key]) ? (inputs[key] as Fields[]) : [];
 
 /**
- * Inputs that the creating call does not need. `pool` is the external network, which `valueSpecs`
- * also names. `noSecurityGroups` means the same as an empty list.
+ * Inputs that the call which creates an object does not need. `pool` is the external network, which
+ * `valueSpecs` also names. `noSecurityGroups` means the same as an empty list.
  */
 const implied: readonly string[] = [
   ...["pool", "noSecurityGroups", "forceDestroy", "tags", "powerState"],
 ];
 
 /**
- * Refuses inputs that `make` did not read. The bare calls must create the same objects as the
- * program.
+ * Throws if `make` did not read one of the inputs. The bare calls must create the same objects as
+ * the program, so no input may be ignored.
  */
 function requireAllRead<T>(type: string, inputs: Fields, make: (inputs: Fields) => T): T {
   const read = new Set(implied);
@@ -58,7 +61,10 @@ function requireAllRead<T>(type: string, inputs: Fields, make: (inputs: Fields) 
 const underscored = (key: string): string =>
   key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Returns the named inputs that have a value, with the keys in the spelling of the APIs. */
+/**
+ * Returns the inputs with these keys that have a value. Changes the keys to the spelling of the
+ * APIs.
+ */
 const some = (inputs: Fields, ...keys: readonly string[]): Fields =>
   Object.fromEntries(
     keys.filter((key) => inputs[key] !== undefined).map((key) => [underscored(key), inputs[key]]),
@@ -196,7 +202,8 @@ const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) =
 };
 
 /**
- * Time in milliseconds for which rules are collected before one call for each group creates them.
+ * Milliseconds during which security group rules are collected. Then one call for each group
+ * creates them.
  */
 const gathering = 20;
 /**
@@ -237,7 +244,7 @@ export class BareCloudClient {
     return { id, outputs: outputs?.(made) ?? {} };
   }
 
-  /** Waits for the calls that set tags. */
+  /** Waits until all calls that set tags are answered. */
   async settled(): Promise<void> {
     await Promise.all(this.#tags);
   }

@@ -11,14 +11,14 @@ import {
 import { beginDeletion } from "../../../../openstack/inventory/marked-objects.js";
 
 /**
- * Times in milliseconds: the interval between two reads, and how long an object may be in use or
- * being deleted (`patience`).
+ * Times in milliseconds: the interval between two reads, and the longest time that an object may be
+ * in use or may take to disappear (`patience`).
  */
 const times = { interval: 300, patience: 120_000 };
 
 /**
- * Kinds that can be deleted at once. `chains` lists the kinds that can be deleted only one after
- * another. The deletion of a network includes its subnets, and the deletion of a router its
+ * Kinds that can be deleted at once. `chains` lists the kinds that must be deleted one after
+ * another. Deleting a network also deletes its subnets. Deleting a router also deletes its
  * interfaces.
  */
 const atOnce: readonly CloudObjectKind[] = [
@@ -31,15 +31,15 @@ const chains: readonly (readonly (readonly CloudObjectKind[])[])[] = [
 ];
 
 /**
- * Returns whether the object needs a deletion of its own. Ports of routers and of DHCP are deleted
- * with their owners.
+ * Returns whether the object must be deleted by a separate call. OpenStack deletes the ports of
+ * routers and of DHCP together with their owners.
  */
 const ownPort = ({ kind, owner }: CloudObject): boolean =>
   kind !== "port" || owner === "" || owner.startsWith("compute:");
 
 /**
- * Begins a deletion, and retries calls that fail. Cinder releases a volume a moment after its
- * server is gone. Until then, Cinder answers with errors other than a conflict.
+ * Begins a deletion, and retries calls that fail. Cinder releases a volume shortly after its server
+ * is deleted. Until then, Cinder answers with errors other than a conflict.
  */
 async function begin(client: CloudClient, object: CloudObject): Promise<void> {
   const end = Date.now() + times.patience;
@@ -55,8 +55,8 @@ async function begin(client: CloudClient, object: CloudObject): Promise<void> {
 }
 
 /**
- * Deletes all objects added since the inventory `initially`, in parallel as far as their order
- * allows.
+ * Deletes all objects that were added after the inventory `initially` was taken. Deletes them in
+ * parallel if their dependencies allow it.
  */
 export async function deleteAddedObjects(
   client: CloudClient,
@@ -83,8 +83,8 @@ export async function deleteAddedObjects(
   };
   const left = async (): Promise<readonly CloudObject[]> =>
     compareInventories(initially, await takeInventory(client)).added;
-  // Retries the deletion, because a controller may have created an object before its server was
-  // gone.
+  // Repeats the deletion, because a controller of the cluster may create an object until the
+  // controller's server is deleted.
   do {
     await together(atOnce);
     await Promise.all(chains.map(inTurn));

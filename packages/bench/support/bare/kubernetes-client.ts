@@ -38,8 +38,8 @@ export function getObjectPath(object: Fields): string {
 }
 
 /**
- * Returns whether a retry cannot help. Other errors may disappear: the namespace, the kind or the
- * API itself may not exist yet.
+ * Returns whether a retry cannot help. Other errors may be temporary: the namespace, the kind or
+ * the API itself may not exist yet.
  */
 const isWrong = ({ status }: HttpAnswer): boolean => [400, 401, 409, 422].includes(status);
 
@@ -68,7 +68,7 @@ export class BareKubernetesClient {
     }
   }
 
-  /** Waits until a Service's load balancer has an address, and returns it. */
+  /** Waits until a Service's load balancer has an address. Returns the address. */
   async addressOf(namespace: string, name: string): Promise<string> {
     for (;;) {
       const service = (await this.#api.get(`/api/v1/namespaces/${namespace}/services/${name}`)) as {

@@ -12,9 +12,9 @@ import type { ResourceWork } from "../moments.js";
 
 /*
  * Runs the program without an engine. A bare call creates each registered resource as soon as its
- * inputs are known, and the resource counts as created when the call is answered. Nothing waits
- * until a server is ACTIVE or a pod is ready, except for resources that need it. So calls, scripts
- * and manifests are the program's own, in the best order that their dependencies allow.
+ * inputs are known. The resource counts as created when the call is answered. Nothing waits until a
+ * server is ACTIVE or a pod is ready, except resources that depend on this state. So the calls,
+ * scripts and manifests are those of the program, in the best order that their dependencies allow.
  */
 
 /** SSH connection as the program describes it to the command plugin. */
@@ -25,7 +25,6 @@ export interface SshHop {
   readonly proxy?: SshHop;
 }
 
-/** A script for a machine. */
 export interface Script {
   /** Name of the script's resource. */
   readonly name: string;
@@ -113,8 +112,8 @@ const withoutScripts = (dependsOn: DependsOn): DependsOn =>
 
 /**
  * Removes dependencies that only cause a delay. Scripts that run only at deletion get no
- * dependencies, so resources that depend on them do not wait either. Kubernetes objects do not wait
- * for machines, because the API accepts objects earlier.
+ * dependencies, so resources that depend on these scripts do not wait either. Kubernetes objects do
+ * not wait for machines, because the API accepts the objects before the machines are ready.
  */
 const withoutBarriers: pulumi.ResourceTransformation = ({ type, props, opts }) => {
   const { create } = props as { readonly create?: unknown };
@@ -139,7 +138,8 @@ export type ExistingResources = Map<string, Made>;
 /**
  * Creates the cluster of a specification.
  *
- * @param known resources that exist already and are not changed; the new resources are added
+ * @param known resources that exist already and are not changed. New resources are added to this
+ * map
  */
 export async function createBareCluster(
   spec: ClusterSpec,

@@ -6,12 +6,12 @@ import { openTcpConnectionFromMachine, logIn } from "../../../../base/ssh-client
 import type { SshHop, Script } from "./run.js";
 
 /**
- * Times in milliseconds: how long a machine is dialled (`patience`), the duration of one attempt
- * (`dial`), and the time between two attempts (`pause`).
+ * Times in milliseconds: how long the client tries to connect to a machine (`patience`), the
+ * duration of one attempt (`dial`), and the time between two attempts (`pause`).
  */
 const times = { patience: 300_000, dial: 700, pause: 100 };
 
-/** Returns the promise's value. Throws if it takes longer than one attempt to dial. */
+/** Returns the promise's value. Throws if the promise takes longer than one attempt to connect. */
 async function soon<T>(promise: Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = pause(times.dial, undefined, { signal: over.signal }).then(() => {
@@ -26,8 +26,8 @@ async function soon<T>(promise: Promise<T>): Promise<T> {
 }
 
 /**
- * Opens a TCP connection with a short timeout. If the machine is not up yet, the kernel would wait
- * a second before it repeats the first packet.
+ * Opens a TCP connection with a short timeout. Without the timeout, the kernel would wait a second
+ * before it sends the first packet again to a machine that is not up yet.
  */
 const dial = (host: string, port: number): Promise<Duplex> =>
   new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ const runOn = (client: Client, command: string, input: string): Promise<string> 
 export class BareSshClient {
   readonly #clients = new Map<string, Promise<Client>>();
 
-  /** @param port of every machine's SSH server */
+  /** @param port port of the SSH server on every machine */
   constructor(
     private readonly agentSocket: string,
     private readonly port = 22,
@@ -85,8 +85,8 @@ export class BareSshClient {
   }
 
   /**
-   * Returns the connection to a machine. Connections are found by host key, because a machine may
-   * have several addresses.
+   * Returns the connection to a machine. The key of a connection is the host key, because a machine
+   * may have several addresses.
    */
   #client(hop: SshHop): Promise<Client> {
     const known = this.#clients.get(hop.hostKey);
@@ -100,7 +100,7 @@ export class BareSshClient {
     return made;
   }
 
-  /** Dials until the machine accepts the login. */
+  /** Tries to connect until the machine accepts the login. */
   async #reach(hop: SshHop): Promise<Client> {
     const { host, user, hostKey, proxy } = hop;
     const { agentSocket, port } = this;

@@ -9,7 +9,7 @@ import { BareSshClient } from "./ssh-client.js";
 import { createBareCluster, type ResourceCreators, type ExistingResources } from "./run.js";
 import { waitUntilWorking } from "./wait-until-working.js";
 
-/** Hands that create real resources. */
+/** Functions that create real resources. */
 class RealHands implements ResourceCreators {
   #cluster: BareKubernetesClient | undefined;
 
@@ -40,7 +40,8 @@ export interface BareUpResult {
 
 /**
  * Creates the cluster and waits for the state in which `up` ends: the nodes are Ready, the Services
- * answer, and the data in the claim was read back. Does not create the resources in `known` again.
+ * answer, and the data in the volume claim was read back. Does not create the resources in `known`
+ * again.
  */
 export async function runBareUp(
   spec: ClusterSpec,

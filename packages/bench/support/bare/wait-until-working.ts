@@ -6,12 +6,12 @@ import {
 import { BareKubernetesClient } from "./kubernetes-client.js";
 import type { BareOutputs } from "./run.js";
 
-/** Time limit in milliseconds for everything to work after all calls are made. */
+/** Longest time in milliseconds from the last call until the cluster works. */
 const patience = 300_000;
 
 /**
  * Waits for the state in which `up` ends: the nodes are Ready, the Services answer, and the data in
- * the claim was read back.
+ * the volume claim was read back.
  */
 export async function waitUntilWorking(
   outputs: BareOutputs,

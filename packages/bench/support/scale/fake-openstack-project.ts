@@ -8,7 +8,7 @@ import {
 } from "../../../../test/support/cloud/fake-openstack.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";
 
-/** Machine of the network. */
+/** Machine that a server of the fake project stands for. */
 export interface FakeMachine {
   readonly name: string;
   readonly serverId: string;
@@ -17,7 +17,10 @@ export interface FakeMachine {
   readonly hostKey: string;
 }
 
-/** Addresses at which outside clients reach the machines and the load balancer of the API. */
+/**
+ * Addresses at which clients outside the fake network reach the machines and the API's load
+ * balancer.
+ */
 export interface OutsideAddresses {
   readonly machines: string;
   readonly balancer: string;
@@ -25,7 +28,9 @@ export interface OutsideAddresses {
 
 const keysSchema = z.object({ ssh_keys: z.object({ ed25519_private: z.string() }) });
 
-/** Map from the last part of a collection's path to the name of one object. */
+/**
+ * Map from the last part of a collection's path to the key of one object in requests and answers.
+ */
 const collections: Readonly<Record<string, string>> = {
   networks: "network",
   subnets: "subnet",
@@ -48,21 +53,23 @@ const list = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? (value as readonly Fields[]) : [];
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Returns the address of 10.0.0.0/16 with this number, counted from 0. */
+/**
+ * Returns the address with this number in the range that starts at 10.0.1.1. Numbers start at 0.
+ */
 const addressAt = (number: number): string =>
   `10.0.${String(1 + Math.floor(number / 250))}.${String(1 + (number % 250))}`;
 
 /**
- * Project in which every requested object exists at once: networks, servers, load balancers,
- * credentials, and everything else that OpenStack's provider and the program request. Validates
- * nothing. A server is only a record.
+ * Fake project in which every requested object exists at once: networks, servers, load balancers,
+ * credentials, and everything else that the OpenStack provider and the program request. Does not
+ * validate the requests. A server is only a record.
  */
 export class FakeProject {
   readonly #objects = new Map<string, Map<string, Fields>>();
   readonly #hosts = new Map<string, FakeMachine>();
   #ports = 0;
 
-  /** @param external network of the floating IPs, in Neutron's form */
+  /** @param external external network of the floating IPs, as Neutron describes it */
   constructor(
     private readonly outside: OutsideAddresses,
     external: Fields & { readonly id: string },
@@ -70,19 +77,22 @@ export class FakeProject {
     this.#all("network/networks").set(external.id, { ...ofAll(external.id), ...external });
   }
 
-  /** Returns the machine with an address of the network. */
+  /** Returns the machine that has this address in the fake network. */
   hostAt(address: string): FakeMachine | undefined {
     return this.#hosts.get(address);
   }
 
-  /** Machine that is reached from outside. */
+  /** Machine to which the floating IP leads. */
   get entry(): FakeMachine | undefined {
     const addresses = [...this.#all("network/floatingips").values()];
     const mine = addresses.find((one) => one["floating_ip_address"] === this.outside.machines);
     return this.hostAt(text(mine?.["fixed_ip_address"]));
   }
 
-  /** Returns the answer of the services, or undefined if the path names none of their objects. */
+  /**
+   * Returns the answer of an OpenStack service, or undefined if the path does not belong to a known
+   * collection.
+   */
   answer({ method, path, body }: SeenRequest): FakeAnswer | undefined {
     const { pathname, searchParams } = new URL(path, "http://fake");
     const words = pathname.split("/").filter((word) => word !== "" && !/^v\d[\d.]*$/.test(word));
@@ -164,7 +174,7 @@ export class FakeProject {
     return { body: { tags: this.#all(collection).get(id)?.["tags"] ?? [] } };
   }
 
-  /** Creates a router's interface, which is a port. */
+  /** Adds an interface to a router. The interface is a port of the subnet's network. */
   #join(router: string, subnet: string): FakeAnswer {
     const network_id = this.#all("network/subnets").get(subnet)?.["network_id"];
     const id = randomUUID();
@@ -265,7 +275,10 @@ export class FakeProject {
     };
   }
 
-  /** Returns an object of the API's load balancer. There is one object of each kind. */
+  /**
+   * Returns a new object of the Kubernetes API's load balancer. A project has only one such load
+   * balancer, with at most one object of each kind.
+   */
   #balancing(asked: Fields): Fields {
     const those = (kind: string): readonly Fields[] =>
       [...this.#all(`load-balancer/lbaas/${kind}`).keys()].map((one) => ({ id: one }));

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** Work that the fakes have done so far. */
+/** Work that the fakes have done since their start. */
 export interface FakesUsage {
   /** CPU time in milliseconds. */
   readonly cpu: number;

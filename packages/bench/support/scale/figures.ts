@@ -1,7 +1,7 @@
 import type { CommandRun } from "../installation.js";
 import type { Figures } from "../statistics.js";
 
-/** Patterns that match the command lines of a part's processes. */
+/** Patterns that match the command lines of the processes of each part. */
 const parts = {
   engine: /pulumi (up|preview) /,
   program: /engine\/worker/,
@@ -15,8 +15,8 @@ type Part = keyof typeof parts;
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
 /**
- * Returns time, CPU time (ms) and memory (kB) of a run, in total and per machine. For figures per
- * machine, the ratio to the first column is the ratio to linear growth.
+ * Returns the time, CPU time (ms) and memory (kB) of a run, in total and per machine. For a figure
+ * per machine, a ratio of 1 to the first column means linear growth.
  */
 export function getScaleFigures({ wall, processes }: CommandRun, machines: number): Figures {
   const of = (part: Part) => processes.filter(({ what }) => parts[part].test(what));
@@ -45,7 +45,8 @@ export function getScaleFigures({ wall, processes }: CommandRun, machines: numbe
 }
 
 /**
- * Patterns of the processes that compute changes and keep the state (`core`), and of their plugins.
+ * Patterns of the compared tools' processes: `core` calculates the changes and keeps the state,
+ * `plugins` call the APIs.
  */
 const roles = {
   core: /pulumi (up|preview) |engine\/worker|cli\/(stackadm|start)|terraform[-\w.]* apply/,

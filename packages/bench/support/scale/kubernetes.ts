@@ -22,7 +22,10 @@ const kinds: readonly (readonly [
 
 const base64 = (file: string): string => readFileSync(file).toString("base64");
 
-/** Creates the key and the certificate of a server at this address, as files in the directory. */
+/**
+ * Creates a key and a self-signed certificate for a server at this address. Returns the paths of
+ * both files.
+ */
 function selfSigned(
   directory: string,
   address: string,
@@ -38,10 +41,7 @@ function selfSigned(
   return { key, cert };
 }
 
-/**
- * Kubernetes API of a cluster whose nodes are Ready as soon as they join, and whose pods run at
- * once.
- */
+/** Fake Kubernetes API. Nodes are Ready as soon as their machines join, and pods run at once. */
 export class FakeKubernetes {
   private constructor(
     private readonly server: FakeApiServer,

@@ -4,25 +4,25 @@ import { Server, type Connection, type ServerChannel } from "ssh2";
 import type { FakeMachine } from "./fake-openstack-project.js";
 
 export interface FakeMachinesOptions {
-  /** Returns the machine with an address of the network. */
+  /** Returns the machine that has this address in the fake network. */
   readonly hostAt: (address: string) => FakeMachine | undefined;
-  /** Returns the machine that is reached from outside. */
+  /** Returns the machine to which the floating IP leads. */
   readonly entry: () => FakeMachine | undefined;
   /** Returns the output of a script on a machine. */
   readonly run: (host: FakeMachine, input: string) => object;
 }
 
 /**
- * SSH servers of fake machines. Each server has the host key from its user data, accepts every
- * public key and forwards connections to the other machines. It runs nothing: scripts, sent or
- * copied, are answered at once.
+ * SSH servers of fake machines. Each server has the host key from the machine's user data, accepts
+ * every public key and forwards connections to the other machines. The servers run no scripts, and
+ * answer each script at once.
  */
 export class FakeMachines {
   /** Number of scripts received. */
   scripts = 0;
   /**
-   * Output of the last script on each machine. If the script was copied, a later command reads the
-   * output from the machine.
+   * Output of the last script on each machine. If a script was copied, a later command reads the
+   * output of the script.
    */
   readonly #said = new Map<string, object>();
   readonly #servers = new Map<string, Server>();
@@ -37,7 +37,7 @@ export class FakeMachines {
     });
   }
 
-  /** @param address address of the machine that is reached from outside */
+  /** @param address address on which the machine behind the floating IP accepts connections */
   static async start(address: string, options: FakeMachinesOptions): Promise<FakeMachines> {
     const machines = new FakeMachines(options);
     await new Promise<void>((ready) => machines.#listener.listen(22, address, ready));
@@ -52,7 +52,7 @@ export class FakeMachines {
       });
       this.#servers.set(host.serverId, server);
     }
-    // The server takes any stream, not only a socket.
+    // The SSH server accepts any stream, although the type of `injectSocket` allows only a socket.
     (server as unknown as { injectSocket(stream: Duplex): void }).injectSocket(stream);
   }
 
@@ -83,12 +83,13 @@ export class FakeMachines {
     const parts: Buffer[] = [];
     channel.on("error", () => undefined);
     channel.on("data", (part: Buffer) => parts.push(part));
-    // The scp client waits for a zero byte before, within and after each file.
+    // The scp client waits for a zero byte before, during and after the copy of a file.
     const copied = /^'?scp\b/.test(command);
     if (copied) channel.write("\0\0\0");
     channel.once("end", () => {
       const script = Buffer.concat(parts).toString("utf8");
-      // Finally, Terraform overwrites the copied file with an empty file, which is not counted.
+      // In the end, Terraform overwrites the copied file with an empty file. The empty file is not
+      // counted.
       if (copied ? !/^C\d+ 0 /.test(script) : command.startsWith("sudo ")) this.#take(host, script);
       if (!copied) channel.write(`${JSON.stringify(this.#said.get(host.serverId) ?? {})}\n`);
       channel.exit(0);

@@ -1,6 +1,7 @@
 /*
  * Runs all fakes in a separate process: an OpenStack cloud, machines that are only SSH servers, and
- * the API of their cluster. Sends its addresses at the start, and its usage on each request.
+ * the API of their cluster. Sends the addresses of the fakes to the parent process at the start.
+ * Sends the usage of the fakes when the parent process requests it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,10 +19,10 @@ import { FakeMachines } from "./machines.js";
 import { FakeProject, type FakeMachine } from "./fake-openstack-project.js";
 import type { FakesUsage } from "./fakes-process.js";
 
-/** Loopback addresses that nothing else uses. */
+/** Loopback addresses that no other process uses. */
 const outside = { machines: "127.77.0.1", balancer: "127.77.0.2" };
 
-/** Lists of the project's objects that the program reads. */
+/** Paths of the lists that the program reads from the project. */
 const lists = [
   ...["compute/servers/detail", "compute/os-server-groups", "load-balancer/lbaas/loadbalancers"],
   ...["floatingips", "routers", "ports", "subnets", "networks", "security-groups"].map(
@@ -35,8 +36,8 @@ const external = { id: "e", name: "public", subnets: [], "router:external": true
 const image = { id: "i", name: "debian-12", status: "active", min_disk: 0, min_ram: 0 };
 
 /**
- * Adds the answers about the cloud that are not objects of the project. The quotas are larger than
- * in other tests.
+ * Adds the answers of the cloud that do not concern objects of the project. The quotas are larger
+ * than in other tests.
  */
 function furnish(cloud: FakeCloud): void {
   equip(cloud);
@@ -60,7 +61,9 @@ function furnish(cloud: FakeCloud): void {
   }
 }
 
-/** Returns the output of a machine's script. The script is identified by its input. */
+/**
+ * Returns the output of a script on a machine. The input of the script shows which script it is.
+ */
 function answerOf(host: FakeMachine, input: string, cluster: FakeKubernetes): object {
   const init = /^KUBEADM_INIT='(.?)/m.exec(input)?.[1];
   const joins = /^KUBEADM_JOIN=/m.test(input);

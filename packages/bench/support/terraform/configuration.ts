@@ -13,7 +13,7 @@ import { terraformProvider } from "./tools.js";
 
 export interface TerraformConfigurationOptions {
   /**
-   * Makes each step wait until the previous step is done on all machines, as with `count` and
+   * Whether each step waits until the previous step is done on all machines, as with `count` and
    * `for_each`.
    * @default each machine continues on its own, which is faster for Terraform
    */
@@ -26,8 +26,8 @@ const isScript = ({ type }: Row): boolean => type === "command:remote:Command";
 const isCopy = ({ type }: Row): boolean => type === "command:remote:CopyToRemote";
 const isStep = (row: Row): boolean => isScript(row) && "create" in row.inputs;
 /**
- * Returns whether the row is the script that deletes the cloud objects which the cluster created.
- * Scripts that drain single machines are not needed for a destroy.
+ * Returns whether the row is the teardown script, which deletes the cloud objects that the cluster
+ * itself created. A destroy does not need the scripts that drain single machines.
  */
 const isFarewell = ({ name, ...row }: Row): boolean =>
   isScript({ name, ...row }) && name.endsWith("-teardown");
@@ -50,7 +50,7 @@ function nameOf(row: Row): string | undefined {
     : undefined;
 }
 
-/** Dependencies of each row. */
+/** Dependencies of each registered resource. */
 class ResourceOrder {
   readonly #byUrn: ReadonlyMap<string, Row>;
 
@@ -64,7 +64,7 @@ class ResourceOrder {
   before(row: Row): readonly string[] {
     const own = this.#needs(row);
     // The teardown script needs all machines and the firewall rules between them. Terraform
-    // destroys a resource before its dependencies, so the script depends on every join and every
+    // destroys a resource before its dependencies. So the script depends on every join and every
     // rule.
     if (isFarewell(row))
       return names([...own, ...this.rows.filter((one) => is("join")(one) || isRule(one))]);
@@ -100,7 +100,7 @@ const names = (rows: readonly Row[]): readonly string[] => [
   ...new Set(rows.flatMap((row) => nameOf(row) ?? [])),
 ];
 
-/** Returns the objects with namespaces first. */
+/** Returns the Kubernetes objects in an order in which all namespaces come first. */
 const inOrder = (objects: readonly Fields[]): readonly Fields[] => [
   ...objects.filter(({ kind }) => kind === "Namespace"),
   ...objects.filter(({ kind }) => kind !== "Namespace"),
@@ -130,7 +130,10 @@ function resourcesOf(
   return grouped([...found, [objectsAddress, objects]]);
 }
 
-/** Returns the resources, keyed by `type.label`, in the nesting of Terraform's JSON. */
+/**
+ * Returns the resources in the nesting of Terraform's JSON: by type, then by label. The input has
+ * keys of the form `type.label`.
+ */
 function grouped(all: readonly (readonly [string, unknown])[]): Fields {
   const types: Record<string, Record<string, unknown>> = {};
   for (const [name, what] of all) {
@@ -163,14 +166,14 @@ export function renderTerraformConfiguration(
         },
       },
     },
-    // The environment contains all settings of the provider.
+    // The environment variables (`OS_*`) contain all settings of the provider.
     provider: { openstack: {} },
     locals: {
       objects: references.template(JSON.stringify({ apiVersion: "v1", kind: "List", items })),
     },
     resource: resourcesOf(made, { references, drawn, files }, order),
     output: {
-      // Terraform itself does not know the kubeconfig.
+      // Leaves out the kubeconfig, because it exists only in a file that a provisioner wrote.
       cluster: {
         value: references.render({ ...outputs, kubeconfig: undefined }),
         sensitive: true,

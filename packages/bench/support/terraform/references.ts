@@ -1,10 +1,13 @@
-/** Pattern of most placeholders, of which there are thousands. */
+/**
+ * Pattern of the two usual forms of placeholders. `#search` uses this pattern instead of thousands
+ * of words.
+ */
 const usual = /^(?:ref\.[\w-]+\.\w+|198\.18\.\d+\.\d+)$/;
 
 /**
- * Placeholders for values that Terraform knows only later. A placeholder is a word, a number or an
- * address that passes the program's own checks. In the program's results, Terraform expressions
- * replace the placeholders.
+ * Placeholders for values that Terraform knows only during an apply. A placeholder is a word, a
+ * number or an address that passes the program's own checks. Terraform expressions replace the
+ * placeholders in the program's results.
  */
 export class TerraformPlaceholders {
   readonly #expressions = new Map<string, string>();

@@ -27,31 +27,31 @@ export const drawRandomValues = (): RandomValues => ({
 });
 
 /**
- * Resources and outputs that the program registers. Placeholders for Terraform expressions stand
- * for values that are known only later.
+ * Resources and outputs that the program registers. They contain placeholders for the values that
+ * Terraform knows only during an apply.
  */
 export interface RegisteredResources {
-  /** Registered resources, with secrets in clear. */
+  /** Registered resources, with secrets in plain text. */
   readonly rows: readonly Row[];
   readonly references: TerraformPlaceholders;
   readonly outputs: BareOutputs;
 }
 
-/** Placeholder of the network's MTU; no cloud uses this value. */
+/** Placeholder for the network's MTU. No cloud uses this value. */
 const mtu = 1437;
 const hash = `sha256:${"c0ffee11".repeat(8)}`;
 
 /**
- * Returns the path of the file with the output of a step's script. The file is written as soon as
- * the step is created, because provisioners return nothing.
+ * Returns the path of the file with the output of a step's script. The file is written when the
+ * step is created, because Terraform's provisioners cannot return a value.
  */
 export const getResultPath = (step: string): string => `results/\${${step}.id}.json`;
 
 type Outputs = NonNullable<GraphOptions["outputs"]>;
 
 /**
- * Returns the output of a script. The output of `kubeadm init` contains placeholders for the values
- * that other machines need.
+ * Returns the fake output of a script. The output of `kubeadm init` contains placeholders for the
+ * values that other machines need.
  */
 const said =
   (references: TerraformPlaceholders): Outputs[string] =>
@@ -106,7 +106,10 @@ const answersOf = (
   };
 };
 
-/** Runs the program as if every resource were created, and returns what it registered. */
+/**
+ * Runs the program with fake outputs for every resource. Returns the resources that the program
+ * registered.
+ */
 export async function collectRegisteredResources(
   spec: ClusterSpec,
   cloud: CloudFacts,

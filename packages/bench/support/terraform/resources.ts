@@ -25,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
   "openstack:loadbalancer/member:Member": "openstack_lb_member_v2",
 };
 
-/** Inputs whose blocks have a singular name in Terraform. */
+/** Inputs that are lists in Pulumi. In Terraform, each element is a block with a singular name. */
 const singular: Readonly<Record<string, string>> = {
   fixedIps: "fixed_ip",
   networks: "network",
@@ -33,7 +33,7 @@ const singular: Readonly<Record<string, string>> = {
   allocationPools: "allocation_pool",
 };
 
-/** Lists of one element. The inputs of the Pulumi plugin have a string instead. */
+/** Inputs that are a string in Pulumi and a list with this string in Terraform. */
 const lists: readonly string[] = ["policies"];
 
 const named = (key: string): string =>

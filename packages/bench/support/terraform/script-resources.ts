@@ -10,14 +10,14 @@ import { getTerraformLabel } from "./resources.js";
 
 /*
  * Renders the program's scripts for Terraform. Each script is a `terraform_data` resource with a
- * provisioner that sends the script over SSH. A file contains the script's output, because
- * provisioners return nothing.
+ * provisioner that sends the script over SSH. The output of each script is saved to a file, because
+ * Terraform's provisioners cannot return a value.
  */
 
-/** Map from a path to the content of a file next to the configuration. */
+/** Map from a path to the content of a file that is written next to `main.tf.json`. */
 export type TerraformFiles = Map<string, string>;
 
-/** Inputs for rendering steps, and the files that the steps add. */
+/** Values that are needed to render scripts, and the files that rendering adds. */
 export interface ScriptResourceContext {
   readonly references: TerraformPlaceholders;
   readonly drawn: RandomValues;
@@ -33,8 +33,8 @@ const fed = (command: string, input: string, into = "/dev/null"): string =>
 
 export function getTerraformConnection({ host, user, hostKey, proxy }: SshHop): Fields {
   const to = { type: "ssh", host, user, agent: true };
-  // With a bastion, Terraform expects the host key of the machine behind the bastion. So Terraform
-  // can verify neither key.
+  // With a bastion, Terraform compares `host_key` with the key of the machine behind the bastion.
+  // So no host key is set, and Terraform verifies no key.
   return proxy
     ? { ...to, bastion_host: proxy.host, bastion_user: proxy.user }
     : { ...to, host_key: hostKey };
@@ -43,7 +43,8 @@ export function getTerraformConnection({ host, user, hostKey, proxy }: SshHop): 
 const hopOf = ({ inputs }: Row): SshHop => inputs["connection"] as SshHop;
 
 /**
- * Returns the script's values, and the name of a file with the script's text. Rows share the file.
+ * Returns the values, the file and the command of a script. Scripts with the same text share a
+ * file.
  */
 function split(
   { inputs }: Row,
@@ -56,11 +57,11 @@ function split(
 }
 
 /**
- * Join certificate of a machine. It contains the server's ID, so it is signed after the server is
- * created.
+ * Certificate with which a machine joins. The certificate contains the ID of the server. So a
+ * provisioner signs the certificate after the server is created.
  */
 interface Certificate {
-  /** Values of the script. The certificate is read from its file. */
+  /** Values of the script. The script's value for the certificate is read from a file. */
   readonly values: string;
   readonly provisioners: readonly Fields[];
 }

@@ -24,7 +24,9 @@ const cli: GoBuild = {
   expectedSeconds: 600,
 };
 
-/** Build of the provider, in the release that the toolchain's Pulumi plugin contains. */
+/**
+ * Build of the Terraform provider, in the version on which the toolchain's Pulumi plugin is based.
+ */
 const plugin: GoBuild = {
   name: "terraform-provider-openstack",
   version: terraformProvider.version,
@@ -41,8 +43,8 @@ export interface TerraformTools {
 }
 
 /**
- * Builds Terraform and its OpenStack provider at the first call, and creates a mirror in
- * `directory` for `terraform init`.
+ * Builds Terraform and its OpenStack provider if they are not in the cache. Creates a mirror in
+ * `directory` from which `terraform init` installs the provider.
  */
 export async function buildTerraformTools(directory: string): Promise<TerraformTools> {
   const cache = getCachePath("test-tools");

@@ -9,7 +9,7 @@ import type { TerraformTools } from "./tools.js";
 
 const result = z.looseObject({ kubeconfig: z.string() });
 
-/** Terraform configuration in a directory, with its own state. */
+/** Directory with a Terraform configuration and the state of its cluster. */
 export class TerraformDirectory {
   constructor(
     private readonly directory: string,
@@ -17,7 +17,6 @@ export class TerraformDirectory {
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  /** Writes the files of the configuration. */
   write(files: TerraformFiles): void {
     for (const folder of ["results", "work"])
       mkdirSync(join(this.directory, folder), { recursive: true, mode: 0o700 });
@@ -75,7 +74,8 @@ export class TerraformDirectory {
       accept: [0, 1],
     });
     if (code === 0) return stdout;
-    // Scripts print to the standard output. Terraform prints its errors to the standard error.
+    // Terraform prints the output of the scripts to standard output, and its errors to standard
+    // error.
     throw new Error(`terraform ${args[0] ?? ""}:\n${stdout.slice(-3000)}\n${stderr.slice(-3000)}`);
   }
 }

@@ -80,7 +80,7 @@ describe("renderTerraformConfiguration", () => {
       const scripts = made?.rows.filter(
         ({ type, inputs }) => type === "command:remote:Command" && "create" in inputs,
       );
-      // All scripts, plus the objects and the teardown.
+      // Counts one step for each script, one for the Kubernetes objects and one for the teardown.
       assert.equal(Object.keys(steps).length, (scripts?.length ?? 0) + 2);
     }
   });
@@ -137,7 +137,8 @@ describe("renderTerraformConfiguration", () => {
     for (const [type, some] of Object.entries(before.resource))
       for (const [label, was] of Object.entries(some)) {
         const now = after.resource[type]?.[label];
-        // Provisioners run once. A different order causes no action.
+        // Ignores changes that cause no action: provisioners run only at creation, and the order of
+        // dependencies does not matter.
         const compared = (resource: Resource | undefined) => ({
           ...resource,
           provisioner: undefined,

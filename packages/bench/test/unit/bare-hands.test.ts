@@ -32,7 +32,7 @@ describe("BareSshClient", () => {
     const authorizedKeys = await readAgentKeys(agent.socket);
     entry = await SshServer.start({ authorizedKeys, hostKeys: [keyPair().private] });
     const { port } = entry;
-    // Simulates a machine that boots later than the one before it.
+    // Simulates a machine that boots later than `entry`, the machine through which it is reached.
     inner = await SshServer.start({
       authorizedKeys,
       port,

@@ -10,8 +10,8 @@ const version = "5.5.1"
 
 func upstream() *schema.Provider { return openstack.Provider() }
 
-// Type that the official plugin gives the values of a map whose Terraform schema names none.
+// Type of the values of a map whose Terraform schema specifies no type, as in the official plugin.
 const untypedValue = "string"
 
-// Where the official plugin departs from the bridge's own naming rules.
+// Properties whose name or type in the official plugin does not follow the rules of the bridge.
 var fieldOverrides = map[string]map[string]*tfbridge.SchemaInfo{}

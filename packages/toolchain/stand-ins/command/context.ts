@@ -3,13 +3,13 @@ import type { EngineLog, Severity } from "../plugin/engine-log.js";
 
 export interface ResourceOperation {
   /**
-   * Signal that is aborted by the engine's cancel or the resource's time limit. Its reason is the
-   * error to report.
+   * Signal that is aborted when the engine cancels or the resource's time limit is reached. The
+   * signal's reason is the error to report.
    */
   readonly signal: AbortSignal;
   /** Shows a line of progress while the resource is processed. */
   status(text: string): void;
-  /** Reports a diagnostic that stays visible. */
+  /** Reports a diagnostic that remains visible. */
   diagnostic(severity: Severity, text: string): void;
 }
 

@@ -10,9 +10,9 @@ import type { SshEnvironment } from "./remote-command.js";
 import { dial } from "./ssh-connection.js";
 
 /**
- * Copies the source to `remotePath`. A file is copied into an existing directory, or to that path.
- * A directory is copied into the remote directory. If the source ends in a slash, only the
- * directory's content is copied. Creates missing parent directories.
+ * Copies the source to `remotePath`. If `remotePath` is an existing directory, a file is copied
+ * into this directory. A directory is copied into the remote directory. If the path of the source
+ * ends in a slash, only the directory's content is copied. Creates missing parent directories.
  */
 export async function copyToRemote(
   inputs: CopyInputs,

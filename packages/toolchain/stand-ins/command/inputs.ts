@@ -28,9 +28,9 @@ export interface SshEndpointInputs {
   readonly agentSocketPath?: string | undefined;
   /** Host key in one line, as in `authorized_keys`. Without it, any key is accepted. */
   readonly hostKey?: string | undefined;
-  /** Attempts that may fail; -1 means no limit. */
+  /** Number of attempts that may fail. -1 means no limit. */
   readonly dialErrorLimit: number;
-  /** Seconds for one attempt; 0 means no limit. */
+  /** Time limit of one attempt in seconds. 0 means no limit. */
   readonly perDialTimeout: number;
 }
 
@@ -38,7 +38,10 @@ export interface SshConnectionInputs extends SshEndpointInputs {
   readonly proxy?: SshEndpointInputs | undefined;
 }
 
-/** Defaults of the official schema. Check adds them for programs whose SDK does not add them. */
+/**
+ * Defaults of the official schema. Check sets these defaults for programs whose SDK does not set
+ * them.
+ */
 const defaults = { port: 22, user: "root", dialErrorLimit: 10, perDialTimeout: 15 } as const;
 
 const endpoint = z.object({
@@ -91,7 +94,7 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
 
 /**
  * Returns a resource's properties with types, and with secrets in plain text. Throws the errors
- * that Check reports.
+ * that the gRPC method Check reports.
  */
 export function parseRemoteCommandInputs(properties: JsonObject): RemoteCommandInputs {
   return remoteCommand.parse(withoutNulls(reveal(properties)));
@@ -103,7 +106,7 @@ export function parseLocalCommandInputs(properties: JsonObject): LocalCommandInp
 
 export interface CopyInputs {
   readonly connection: SshConnectionInputs;
-  /** Asset or archive with its signature, unchanged. */
+  /** Asset or archive in its wire form, including the signature key. */
   readonly source: JsonObject;
   readonly remotePath: string;
 }
@@ -120,8 +123,8 @@ export interface CheckFailure {
 }
 
 /**
- * Returns the inputs for the state, with defaults. `connection` and its keys and passwords are
- * secrets.
+ * Returns the inputs that are saved to the state, with defaults. Marks `connection`, its keys and
+ * its passwords as secrets.
  */
 export function completeInputs(news: JsonObject): JsonObject {
   const { connection: value } = news;
@@ -182,7 +185,10 @@ function unhandledSource(value: Json | undefined): CheckFailure[] {
   return [{ property: "source", reason: "either an asset or an archive must be set" }];
 }
 
-/** Returns errors for missing values and wrong types. Unknown values have no type yet. */
+/**
+ * Returns errors for missing values and wrong types. Ignores unknown values, because they have no
+ * type yet.
+ */
 function mistakes(schema: z.ZodType, clear: JsonObject): CheckFailure[] {
   const result = schema.safeParse(withoutNulls(clear));
   if (result.success) return [];

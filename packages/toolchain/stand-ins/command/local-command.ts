@@ -9,8 +9,8 @@ import type { CommandOutput } from "./remote-command.js";
 import { getErrorCode } from "./ssh-errors.js";
 
 /**
- * Runs `command` with the interpreter (default `/bin/sh -c`), in `dir` or else in the program's
- * directory.
+ * Runs `command` with the interpreter (default `/bin/sh -c`). The working directory is `dir`, or
+ * the program's directory if `dir` is not set.
  */
 export async function runLocal(
   command: string,
@@ -33,7 +33,7 @@ interface Running {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Returns why the command failed, or undefined. */
+/** Returns the reason why the command failed, or undefined if it succeeded. */
 function runToEnd(
   command: string,
   inputs: LocalCommandInputs,

@@ -1,6 +1,6 @@
 /**
- * Collects a command's output: per stream, in order of arrival for errors, and in lines while the
- * command runs.
+ * Collects a command's output. Each stream is available separately, and both in the order of
+ * arrival for error messages. While the command runs, its output is reported line by line.
  */
 
 export type Logging = "none" | "stdout" | "stderr" | "stdoutAndStderr";
@@ -23,7 +23,7 @@ export class OutputCollector {
     }
   }
 
-  /** Passes on the last line if it has no line end. */
+  /** Reports the last line if it does not end in a newline. */
   end(): void {
     this.split(this.decoder.decode());
     if (this.line.length > 0) this.emit();
@@ -34,7 +34,7 @@ export class OutputCollector {
     return Buffer.concat(this.chunks.map(({ data }) => data)).toString("utf8");
   }
 
-  /** Returns one stream without its final line end. */
+  /** Returns the output of one stream without its final newline. */
   of(stream: OutputStreamName): string {
     const chunks = this.chunks.filter((chunk) => chunk.stream === stream);
     const text = Buffer.concat(chunks.map(({ data }) => data)).toString("utf8");
@@ -71,8 +71,8 @@ export function quoteLikeGo(text: string): string {
 }
 
 /**
- * Returns the error of a failed command: reason, command and complete output. None of them may
- * contain a secret.
+ * Returns the error of a failed command: the reason, the command and the complete output. No
+ * argument may contain a secret.
  */
 export function createCommandError(why: string, command: string, output: OutputCollector): Error {
   return new Error(`${why}: running ${quoteLikeGo(command)}:\n${output.combined()}`);

@@ -29,8 +29,8 @@ import type { CommandOutput } from "./remote-command.js";
 /** Version of the official plugin whose behaviour is implemented. */
 export const officialPluginVersion = "1.2.1";
 /**
- * Key that the official plugin adds to its configuration. It allows a stack to change between both
- * plugins.
+ * Key that the official plugin adds to its configuration. With this key, a stack can change from
+ * the stand-in to the official plugin and back.
  */
 const frameworkKey = "__pulumi-go-provider-version";
 const frameworkVersion = "v1.5.0";
@@ -87,8 +87,8 @@ export class CommandProvider {
   }
 
   /**
-   * Stops dialling and local commands. Waits for a running remote command, like the official
-   * plugin.
+   * Stops connection attempts and local commands. Does not stop a remote command that runs, like
+   * the official plugin.
    */
   cancel(): void {
     this.cancelled.abort();
@@ -159,8 +159,8 @@ export class CommandProvider {
   }
 
   /**
-   * Runs a resource's command and returns its outputs. Without a command, runs nothing and keeps
-   * the outputs.
+   * Runs a resource's command and returns its outputs. If the resource has no command for this
+   * operation, runs nothing and keeps the outputs.
    */
   private async run(
     request: Request,
@@ -230,7 +230,10 @@ const kinds = {
   UPDATE: messages.PropertyDiff.Kind.UPDATE,
 } as const;
 
-/** Compares inputs. The SDK's option replaceOnChanges determines replacements (`triggers`). */
+/**
+ * Compares the old and the new inputs. This response never requests a replacement, because the
+ * SDK's option replaceOnChanges does it (for `triggers`).
+ */
 function diff(request: messages.DiffRequest): messages.DiffResponse {
   const olds = decodeStruct(request.getOldInputs() ?? request.getOlds());
   const changes = computeDetailedDiff(olds, decodeStruct(request.getNews()));
@@ -267,7 +270,7 @@ function uniqueId(prefix: string): string {
   return prefix + randomBytes(4).toString("hex");
 }
 
-/** Returns the type of a URN, which ends in `::<parent types>$<type>::<name>`. */
+/** Returns the type in a URN. A URN ends in `::<parent types>$<type>::<name>`. */
 function typeOf(urn: string): string {
   return urn.split("::")[2]?.split("$").at(-1) ?? "";
 }

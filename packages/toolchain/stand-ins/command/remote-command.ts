@@ -62,7 +62,10 @@ async function setEnvironment(
   }
 }
 
-/** Returns the official plugin's text, which suggests a solution. */
+/**
+ * Returns the official plugin's error for an environment variable that the SSH server refuses. The
+ * text suggests a solution.
+ */
 function refused(name: string): string {
   return [
     `Unable to set '${name}'. This only works if your SSH server is configured to accept`,

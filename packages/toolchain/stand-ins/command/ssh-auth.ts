@@ -1,4 +1,7 @@
-/** Authenticates the client, with methods in the official order, and checks the pinned host key. */
+/**
+ * Authenticates the client with the methods in the order of the official plugin. Checks the host
+ * key of the server if one is configured.
+ */
 import { connect as connectSocket } from "node:net";
 import { utils } from "ssh2";
 import type {
@@ -12,7 +15,7 @@ import type {
 import type { SshEndpointInputs } from "./inputs.js";
 import { createAuthenticationError, createDialError } from "./ssh-errors.js";
 
-/** Credentials for all attempts to reach one endpoint. */
+/** Credentials that are used in all attempts to connect to one endpoint. */
 export interface SshCredentials {
   readonly endpoint: SshEndpointInputs;
   readonly methods: readonly AnyAuthMethod[];
@@ -20,8 +23,8 @@ export interface SshCredentials {
 }
 
 /**
- * Reads the keys and checks that the agent answers. Errors here are permanent, so nothing is
- * retried.
+ * Reads the keys and checks that the SSH agent answers. Errors here are permanent, so the caller
+ * does not retry.
  */
 export async function readSshCredentials(
   endpoint: SshEndpointInputs,
@@ -70,8 +73,8 @@ function parsedKey(text: string, passphrase: string | undefined): ParsedKey {
 }
 
 /**
- * Returns the accepted host key. Undefined means that any key is accepted, like the official
- * plugin.
+ * Returns the host key that the server must have. Undefined means that any key is accepted, as in
+ * the official plugin.
  */
 function pinnedKey(line: string | undefined): SshCredentials["hostKey"] {
   if (line === undefined || line === "") return undefined;
@@ -94,7 +97,7 @@ async function answers(socket: string): Promise<void> {
 }
 
 export interface RefuseHandshake {
-  /** Reports the reason why the handshake ends, which replaces the library's message. */
+  /** Reports why the handshake is aborted. This reason replaces the error of the ssh2 library. */
   (error: Error): void;
 }
 
@@ -104,7 +107,7 @@ export interface RefuseHandshake {
  */
 const handshakeTimeout = 20_000;
 
-/** Returns the library's settings for one attempt. */
+/** Returns the settings of the ssh2 library for one attempt to connect. */
 export function createConnectConfig(who: SshCredentials, refuse: RefuseHandshake): ConnectConfig {
   const { endpoint, hostKey } = who;
   return {
@@ -116,7 +119,8 @@ export function createConnectConfig(who: SshCredentials, refuse: RefuseHandshake
       refuse(new Error("ssh: handshake failed: ssh: host key mismatch"));
       return false;
     },
-    // Offers only the pinned key's type, so that a server with several keys shows this key.
+    // Offers only the type of the configured host key, so that a server with several keys uses this
+    // key.
     ...(hostKey && { algorithms: { serverHostKey: [hostKey.type as ServerHostKeyAlgorithm] } }),
   };
 }
@@ -124,7 +128,7 @@ export function createConnectConfig(who: SshCredentials, refuse: RefuseHandshake
 function authHandler(who: SshCredentials, refuse: RefuseHandshake): AuthHandlerMiddleware {
   const waiting = [...who.methods];
   const attempted: string[] = [];
-  // The library passes null until the server has reported the methods that it accepts.
+  // The ssh2 library passes null until the server has reported the methods that it accepts.
   return (allowed: AuthenticationType[] | null, _partial, next) => {
     if (attempted.length === 0) {
       attempted.push("none");

@@ -15,7 +15,10 @@ import {
   createHandshakeError,
 } from "./ssh-errors.js";
 
-/** Pause after the first failed attempt, its growth, and its maximum (Pulumi's retry defaults). */
+/**
+ * Pause after the first failed attempt, growth factor of the pause, and longest pause. All are the
+ * defaults of Pulumi's retry function.
+ */
 const firstPauseMs = 100;
 const pauseGrowth = 1.5;
 const longestPauseMs = 5000;
@@ -27,8 +30,8 @@ export interface SshSession {
 }
 
 /**
- * Dials until a connection succeeds. Throws when the limit of failed attempts is exceeded or the
- * signal is aborted.
+ * Tries to connect until a connection succeeds. Throws when more attempts fail than the limit
+ * allows, or when the signal is aborted.
  */
 export async function dial(
   connection: SshConnectionInputs,
@@ -73,8 +76,8 @@ async function dialThrough({
     const stream = await withRetries("Dial from proxy", limit, operation, () =>
       forward(hop, who.endpoint),
     );
-    // Like the official plugin, retries a failed handshake on the same stream, where it cannot
-    // succeed. Programs must be able to handle this with the stand-in too.
+    // Retries a failed handshake on the same stream, like the official plugin. This retry cannot
+    // succeed. Programs must be able to handle the resulting error with the stand-in too.
     const client = await withRetries("Dial", limit, operation, () => handshake(stream, who));
     return {
       client,
@@ -156,7 +159,10 @@ function forward(hop: Client, { host, port }: SshEndpointInputs): Promise<Duplex
   });
 }
 
-/** Streams on which a handshake failed. A channel of ssh2 does not report that it was destroyed. */
+/**
+ * Streams on which a handshake failed. A channel of the ssh2 library does not report that it was
+ * destroyed, so the stand-in must remember these streams.
+ */
 const spent = new WeakSet<Duplex>();
 
 function handshake(stream: Duplex, who: SshCredentials): Promise<Client> {
@@ -169,15 +175,15 @@ function handshake(stream: Duplex, who: SshCredentials): Promise<Client> {
       stream.destroy();
     };
     client.on("error", (error) => {
-      // Before "ready", this reports why the handshake failed. Afterwards, the session's user gets
-      // "close".
+      // Before "ready", an error is the reason why the handshake failed. After "ready", the code
+      // that uses the session gets the event "close" instead.
       fail(createHandshakeError(error));
     });
     client.once("close", () => {
       fail(createHandshakeError(new Error("EOF")));
     });
-    // A proxy's sshd keeps its channel half open after the machine has closed its side. At this
-    // point, the SSH session is over.
+    // If the machine closes its side, the sshd of the proxy keeps the channel half open. The SSH
+    // session is over at this point, so the stream is destroyed.
     stream.once("end", () => {
       stream.destroy();
     });

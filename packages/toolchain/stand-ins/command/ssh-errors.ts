@@ -1,4 +1,4 @@
-/** Renders dialling errors in the words of the official plugin (Go's net and x/crypto/ssh). */
+/** Renders connection errors in the words of the official plugin (Go's net and x/crypto/ssh). */
 
 const connectReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connect: connection refused",
@@ -15,10 +15,10 @@ export function getErrorCode(error: unknown): string {
 }
 
 /**
- * Returns the error of a failed dial.
+ * Returns the error of a failed attempt to connect.
  *
- * @param network tcp or unix
- * @param address dialled address
+ * @param network `tcp` or `unix`
+ * @param address address of the server, as in the error
  */
 export function createDialError(network: string, address: string, error: unknown): Error {
   const code = getErrorCode(error);
@@ -34,7 +34,9 @@ export function createDialTimeoutError(network: string, address: string): Error 
   return new Error(`dial ${network} ${address}: i/o timeout`);
 }
 
-/** Reasons for the rejection of a channel. Keys: the numbers of the reasons in SSH. */
+/**
+ * Map from the reason code with which an SSH server rejects a channel to the text of the reason.
+ */
 const rejections: Readonly<Record<number, string>> = {
   1: "administratively prohibited",
   2: "connect failed",
@@ -43,8 +45,8 @@ const rejections: Readonly<Record<number, string>> = {
 };
 
 /**
- * Returns the reason why a proxy opened no channel: the proxy's reason, or EOF if the connection
- * was lost.
+ * Returns the error for a channel that a proxy did not open. It contains the proxy's reason, or EOF
+ * if the connection was lost.
  */
 export function createChannelError(error: unknown): Error {
   if (!(error instanceof Error && "reason" in error)) return new Error("EOF");
@@ -52,7 +54,7 @@ export function createChannelError(error: unknown): Error {
   return new Error(reason === undefined ? "EOF" : `ssh: rejected: ${reason} (${error.message})`);
 }
 
-/** Returns the official plugin's error for an SSH handshake that failed with this error. */
+/** Returns the official plugin's error for a failed SSH handshake. */
 export function createHandshakeError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   return new Error(`ssh: handshake failed: ${handshakeReason(message, getErrorCode(error))}`);

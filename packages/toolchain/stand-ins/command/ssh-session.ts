@@ -1,20 +1,23 @@
 /**
- * Runs one command on a connection. Sends each environment variable first, and the server
- * acknowledges it.
+ * Runs one command on an SSH connection. Sends the environment variables first, and waits until the
+ * server has acknowledged each of them.
  */
 import type { Client, ClientChannel } from "ssh2";
 import type { OutputCollector } from "./output.js";
 
-/** Window and packet size of a channel, equal to the sizes in the library's `exec`. */
+/**
+ * Window size and packet size of a channel. Both are equal to the sizes in `exec` of the ssh2
+ * library.
+ */
 const windowSize = 2 * 1024 * 1024;
 const packetSize = 32 * 1024;
 
 type Reply = (failed: boolean | Error) => void;
 
 /**
- * Internals of the library's `exec`. The library sends environment variables without waiting for
- * the server's answer, but a refused variable must make the command fail before it runs. So this
- * class sends the requests one by one.
+ * Internal parts of the ssh2 library that its `exec` uses. `exec` sends environment variables
+ * without waiting for the server's answer. But a refused variable must make the operation fail
+ * before the command runs. So `RemoteShell` sends the requests one by one.
  */
 interface LibraryClient {
   readonly _chanMgr: { add(opened: Opened): number };
@@ -53,7 +56,7 @@ export class RemoteShell {
     });
   }
 
-  /** Sets a variable. Returns false if the server refuses it. */
+  /** Sets an environment variable. Returns false if the server refuses the variable. */
   setEnvironment(name: string, value: string): Promise<boolean> {
     const answer = this.answer();
     this.library._protocol.env(this.channel.outgoing.id, name, value, true);
@@ -82,7 +85,8 @@ export class RemoteShell {
   }
 
   /**
-   * Returns whether the server accepts the next request. Returns false if the connection closes.
+   * Returns whether the server accepts the request that is sent next. Returns false if the
+   * connection closes.
    */
   private answer(): Promise<boolean> {
     return new Promise((resolve) => {

@@ -1,4 +1,7 @@
-/** Input properties that this stand-in supports, by resource type. Check refuses all others. */
+/**
+ * Defines the input properties that this stand-in supports, by resource type. Check refuses all
+ * other properties.
+ */
 
 const connection = [
   "host",
@@ -24,7 +27,7 @@ const command = [
   "addPreviousOutputInEnv",
 ] as const;
 
-/** Names of the input properties by resource type. */
+/** Map from a resource type to the names of its supported input properties. */
 export const supportedProperties: Readonly<Record<string, readonly string[]>> = {
   "command:remote:Command": ["connection", ...command],
   "command:remote:CopyToRemote": ["connection", "source", "remotePath", "triggers"],

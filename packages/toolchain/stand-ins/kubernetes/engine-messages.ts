@@ -5,15 +5,15 @@ export type { Severity };
 
 /** Receiver of messages about resources. */
 export interface ResourceMessageLog {
-  /** Sends a diagnostic that stays visible. */
+  /** Sends a diagnostic that remains visible. */
   log(severity: Severity, urn: string, message: string): void;
-  /** Shows the current state of a resource until the next call; an empty text removes it. */
+  /** Shows the current state of a resource until the next call. An empty text removes the state. */
   status(severity: Severity, urn: string, message: string): void;
-  /** Waits until everything sent has arrived. */
+  /** Waits until the engine has received all messages. */
   flush(): Promise<void>;
 }
 
-/** Sends messages to the engine at `address` (host:port), in order. */
+/** Returns a log that sends messages to the engine at `address` (host:port), in order. */
 export function createEngineLog(address: string): ResourceMessageLog {
   const engine = new RemoteEngineLog(address);
   return {

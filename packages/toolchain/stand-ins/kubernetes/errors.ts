@@ -7,12 +7,14 @@ import { formatId, getName } from "./objects/object-fields.js";
 import { encodeStruct } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 
-/** Error for an object that exists but is not ready. Contains its last known state. */
+/**
+ * Error for an object that exists but is not ready. Contains the last known state of the object.
+ */
 export class NotReadyError extends Error {
   constructor(
     message: string,
     readonly live: JsonObject,
-    /** Problems when the wait ended, one sentence each. */
+    /** Problems of the object when the wait ended. Each is one sentence. */
     readonly problems: readonly string[] = [],
   ) {
     super(message);
@@ -38,8 +40,8 @@ export const createInitFailedError = (
   );
 
 /**
- * Error of an operation that left an object whose state must be kept. The engine saves `state` with
- * the reasons as init errors, and tries an update in the next run.
+ * Error of an operation that failed, but left an object whose state must be saved. The engine saves
+ * `state`, and saves the reasons as init errors. In the next run, the engine tries an update.
  */
 export class PartialError extends Error {
   constructor(

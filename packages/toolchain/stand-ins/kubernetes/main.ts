@@ -4,15 +4,15 @@ import { parseEngineAddress, serve } from "../plugin/serve.js";
 import { KubernetesProvider } from "./provider.js";
 
 /**
- * Version of @pulumi/kubernetes that the stand-in replaces. The build metadata distinguishes the
- * stand-in from it.
+ * Version of @pulumi/kubernetes that the stand-in replaces. The build metadata shows that it is the
+ * stand-in.
  */
 const version = "4.34.2+stand-in";
 
 async function main(): Promise<void> {
   const address = parseEngineAddress(process.argv.slice(2));
   const provider = new KubernetesProvider({ version, environment: (name) => process.env[name] });
-  // If there is no address argument, the engine sends the address later, by Attach.
+  // Without the address argument, the engine sends its address later, by the gRPC method Attach.
   if (address !== undefined) provider.attach(address);
   await serve({
     service: ResourceProviderService,

@@ -50,7 +50,7 @@ function unary<Request, Response>(
   };
 }
 
-/** Returns a handler that refuses a call with a sentence. */
+/** Returns a gRPC handler that refuses every call with an error message. */
 const refuse =
   (what: string): handleUnaryCall<unknown, unknown> =>
   (_call, callback) => {
@@ -69,7 +69,7 @@ export interface ProviderServiceOptions {
   readonly log?: (address: string) => ResourceMessageLog;
 }
 
-/** The gRPC service `ResourceProvider` for the package `kubernetes`. */
+/** gRPC service `ResourceProvider` for the package `kubernetes`. */
 export class KubernetesProvider {
   private log: ResourceMessageLog | undefined;
   private session: ProviderSession | undefined;
@@ -77,22 +77,25 @@ export class KubernetesProvider {
 
   constructor(private readonly options: ProviderServiceOptions) {}
 
-  /** Sets the address for messages, which comes from the command line or later from Attach. */
+  /**
+   * Sets the engine's address, to which messages are sent. The address comes from the command line,
+   * or later from the gRPC method Attach.
+   */
   attach(address: string): void {
     this.log = (this.options.log ?? createEngineLog)(address);
   }
 
-  /** Aborts all operations; waits end at once. */
+  /** Aborts all operations. Operations that wait end at once. */
   cancel(): void {
     this.cancelling.abort();
   }
 
   /**
-   * Returns the handlers. There is no Handshake, as in the official plugin, so the engine uses
-   * Configure.
+   * Returns the handlers. Like the official plugin, the service has no method Handshake, so the
+   * engine uses Configure.
    */
   service(): UntypedServiceImplementation {
-    // Messages about a resource arrive before its operation ends.
+    // Waits until the engine has received all messages about a resource, before the operation ends.
     const told = () => this.log?.flush() ?? Promise.resolve();
     return {
       getPluginInfo: unary(() => {
@@ -181,7 +184,8 @@ export class KubernetesProvider {
     }
     const args = toObject(decodeStruct(request.getArgs()));
     const namespace = getTextAt(args, "defaultNamespace") || undefined;
-    // The engine may call this before Configure. Then only built-in kinds are known.
+    // The engine may call `decodeYaml` before Configure. In this case, all kinds count as
+    // namespaced.
     const isNamespaced = async (gvk: ReturnType<typeof getGvk>) =>
       this.session ? this.session.isNamespaced(gvk) : Promise.resolve(true);
     const response = new rpc.InvokeResponse();

@@ -9,9 +9,12 @@ import { isBuiltIn, isNamespacedBuiltIn } from "./objects/kinds.js";
 import type { ProviderSettings } from "./settings.js";
 import type { JsonObject } from "../plugin/values.js";
 
-/** Times in milliseconds; tests shorten them. */
+/** Times in milliseconds. Tests use shorter times. */
 export interface Timing {
-  /** Time before the first retry of a create that came too early. It doubles with each retry. */
+  /**
+   * Time before the first retry of a create whose kind or namespace does not exist yet. The time
+   * doubles with each retry.
+   */
   readonly retry: number;
   /** Time after which unchanged endpoints of a Service count as stable. */
   readonly settle: number;
@@ -27,7 +30,7 @@ export class ProviderSession {
   readonly settings: ProviderSettings;
   readonly signal: AbortSignal;
   readonly timing: Timing;
-  /** Namespace of objects that name none. */
+  /** Namespace of objects that do not specify a namespace. */
   readonly namespace: string;
   private readonly log: ResourceMessageLog;
   private readonly reachable: ObjectClient | undefined;
@@ -48,7 +51,7 @@ export class ProviderSession {
     } = options);
   }
 
-  /** Cluster of the provider. Throws the reason if the cluster is unreachable. */
+  /** Client of the provider's cluster. Throws the reason if the cluster is unreachable. */
   get cluster(): ObjectClient {
     if (this.reachable) return this.reachable;
     throw new Error(`configured Kubernetes cluster is unreachable: ${this.unreachable ?? ""}`);
@@ -64,14 +67,17 @@ export class ProviderSession {
   }
 
   /**
-   * Records a CustomResourceDefinition of the program, so that the scope of its objects is known
-   * early.
+   * Records the scope of a CustomResourceDefinition that the program will create. So the scope of
+   * its objects is known before the definition exists.
    */
   plan(crd: JsonObject): void {
     this.reachable?.discovery.plan(crd);
   }
 
-  /** Reports whether the server can try a write of this kind. */
+  /**
+   * Reports whether a dry run of this kind is possible: the cluster is reachable and serves the
+   * kind.
+   */
   async canTry(gvk: GroupVersionKind): Promise<boolean> {
     return this.reachable !== undefined && (await this.reachable.discovery.exists(gvk));
   }
@@ -88,8 +94,8 @@ export interface ProviderSessionOptions {
 
 /**
  * Connects a provider to its cluster. An unreachable cluster or an invalid kubeconfig is not an
- * error here. Previews continue without the cluster, and only operations that need it fail, with
- * the reason.
+ * error here. Previews continue without the cluster. Operations that need the cluster fail with the
+ * reason.
  */
 export async function openProviderSession(
   options: ProviderSessionOptions,

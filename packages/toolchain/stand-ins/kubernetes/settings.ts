@@ -24,8 +24,8 @@ export interface ProviderSettings {
 type Lookup = (name: string) => string | undefined;
 
 /**
- * Reads the settings from the variables of `Configure` (`kubernetes:config:<name>`) and the
- * environment.
+ * Reads the settings from the variables of the gRPC method Configure (`kubernetes:config:<name>`)
+ * and from the environment.
  */
 export function readProviderSettings(variable: Lookup, environment: Lookup): ProviderSettings {
   const flag = (name: string, environmentName: string): boolean =>
@@ -64,9 +64,9 @@ export interface ConfigDiff {
 const clusterKeys = ["kubeconfig", "context", "cluster"];
 
 /**
- * Returns the changes of a provider, or undefined if there are none. Replaces everything in the
- * cluster if the provider has another cluster. With `clusterIdentifier`, this value identifies the
- * cluster. Without it, the cluster counts as another cluster if the kubeconfig's cluster entry
+ * Returns the changes of a provider's arguments, or undefined if there are none. If the provider
+ * has another cluster, all its resources are replaced. An equal `clusterIdentifier` means the same
+ * cluster. Otherwise, the provider has another cluster if the cluster entry in the kubeconfig
  * changes or is not known yet.
  */
 export function diffConfig(olds: JsonObject, news: JsonObject): ConfigDiff | undefined {

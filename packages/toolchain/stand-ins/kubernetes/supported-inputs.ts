@@ -1,8 +1,8 @@
 import { readinessChecksByKind } from "./await/wait.js";
 
 /**
- * Names of a resource type's input properties. `any` if all properties are passed on to the API
- * server.
+ * Names of a resource type's input properties. `any` means that the stand-in sends all properties
+ * to the API server.
  */
 export type SupportedInputs = "any" | readonly string[];
 
@@ -21,12 +21,15 @@ export const supportedProviderInputs: readonly string[] = [
   "deleteUnreachable",
 ];
 
-/** Functions that components call. */
+/**
+ * Functions (invokes) that the stand-in supports. SDK components like ConfigFile call these
+ * functions.
+ */
 export const supportedInvokes: readonly string[] = ["kubernetes:yaml:decode"];
 
 /**
- * Kinds for which the stand-in waits, as `<apiVersion>/<kind>`. All others are ready when they
- * exist.
+ * Kinds for which the stand-in waits, as `<apiVersion>/<kind>`. Objects of all other kinds are
+ * ready as soon as they exist.
  */
 export const awaitedKinds: readonly string[] = Object.keys(readinessChecksByKind);
 

@@ -1,6 +1,6 @@
 /**
- * Builds arguments and environment of Node for a program or a plugin, like Pulumi's own language
- * host.
+ * Builds the arguments and the environment with which Node runs a program or a plugin, like
+ * Pulumi's own language host.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -8,11 +8,11 @@ import type { Json, JsonObject } from "../plugin/values.js";
 
 /** Settings under `runtime.options` in Pulumi.yaml. */
 export interface RuntimeOptions {
-  /** Compiles TypeScript by ts-node. @default true */
+  /** Whether ts-node compiles TypeScript. @default true */
   readonly typescript: boolean;
   /** Path of a tsconfig.json for ts-node. */
   readonly tsconfig?: string | undefined;
-  /** Arguments for node, as one string. */
+  /** Arguments for Node. */
   readonly nodeArguments: readonly string[];
 }
 
@@ -51,8 +51,8 @@ export function splitWords(text: string): string[] {
 }
 
 /**
- * Returns the SDK's script that runs a program (`run`) or a plugin (`run-plugin`), from the
- * program's node_modules.
+ * Returns the path of the SDK's script that runs a program (`run`) or a plugin (`run-plugin`). The
+ * script is in the program's node_modules.
  */
 export function resolveSdkScript(directory: string, script: "run" | "run-plugin"): string {
   const resolve = createRequire(join(directory, "package.json")).resolve;
@@ -67,8 +67,8 @@ export function resolveSdkScript(directory: string, script: "run" | "run-plugin"
 }
 
 /**
- * Node arguments that load the guard. They precede the project's arguments, because a project's
- * program may not load the guard itself.
+ * Node arguments that load base/util-inspect-workaround.cjs. They precede the arguments of the
+ * project, because the program of a project may not load this file itself.
  */
 export const inspectWorkaroundArguments: readonly string[] = [
   "--require",

@@ -21,7 +21,8 @@ import type { RuntimeOptions } from "./command-line.js";
 import { listDependencies, findPackageDirectory, listRequiredPlugins } from "./packages.js";
 
 /**
- * Exit code of the SDK's runner after it has shown the error to the user. Nothing more is reported.
+ * Exit code of the SDK's runner if it has already shown the error to the user. The language host
+ * then reports no further error.
  */
 const exitedWithMessage = 32;
 
@@ -29,7 +30,7 @@ export interface LanguageHostOptions {
   readonly engine: string;
   readonly log: EngineLog;
   readonly env: NodeJS.ProcessEnv;
-  /** Path of node. */
+  /** Path of the Node executable. */
   readonly node: string;
 }
 
@@ -118,7 +119,8 @@ export class LanguageHost {
       ...getTypescriptEnvironment(options),
     };
     const code = await this.finished(
-      // The engine reads this process's output and error, and shows the program's output.
+      // The program inherits the output streams of this process. The engine reads them and shows
+      // the program's output.
       this.start(args, { cwd: directory, env, stdio: ["ignore", "inherit", "inherit"] }),
     );
     const response = new messages.RunResponse();
@@ -169,7 +171,7 @@ export class LanguageHost {
     });
   }
 
-  /** Runs a child process and passes its output to the caller of a streaming method. */
+  /** Runs a child process and sends its output to the caller of a gRPC streaming method. */
   private streamed(call: PluginCall | InstallCall, steps: Streamed): void {
     let child: ChildProcess;
     try {

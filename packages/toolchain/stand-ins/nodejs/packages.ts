@@ -42,8 +42,8 @@ export function readPackageJson(directory: string): PackageJson | undefined {
 }
 
 /**
- * Returns the plugins of all packages in the node_modules directories that a program in `directory`
- * can use. The keys are the plugins' names.
+ * Returns the Pulumi plugins of all packages in the node_modules directories that a program in
+ * `directory` can use. Returns each name and version once.
  */
 export function listRequiredPlugins(directory: string): PulumiPlugin[] {
   const plugins = new Map<string, PulumiPlugin>();
@@ -55,8 +55,8 @@ export function listRequiredPlugins(directory: string): PulumiPlugin[] {
 }
 
 /**
- * Returns a package's plugin, with name and version from its `pulumi` object, or else from the
- * package itself (without `@pulumi/`).
+ * Returns the Pulumi plugin of a package. The name and the version are in the package's `pulumi`
+ * object. Otherwise, they are those of the package itself (without `@pulumi/`).
  */
 export function getPackagePlugin(found: PackageJson | undefined): PulumiPlugin | undefined {
   const about = found?.pulumi;
@@ -67,7 +67,9 @@ export function getPackagePlugin(found: PackageJson | undefined): PulumiPlugin |
   return { name, version: `v${version.replace(/^v/, "")}`, server: about.server };
 }
 
-/** Returns the packages that a program names or, with `transitive`, all installed packages. */
+/**
+ * Returns the packages in the program's package.json or, with `transitive`, all installed packages.
+ */
 export function listDependencies(directory: string, transitive: boolean): Dependency[] {
   if (transitive) {
     return installed(directory).flatMap((path) => {
@@ -85,7 +87,10 @@ export function listDependencies(directory: string, transitive: boolean): Depend
   });
 }
 
-/** Returns the directory with the program's package.json: its own directory or a parent. */
+/**
+ * Returns the directory that contains the program's package.json. Searches `directory` and its
+ * parents.
+ */
 export function findPackageDirectory(directory: string): string | undefined {
   return parents(directory).find((path) => existsSync(join(path, "package.json")));
 }

@@ -1,10 +1,16 @@
-/** Compares two sets of properties, with the paths and kinds of the engine's own diff. */
+/**
+ * Compares two sets of properties. Paths and kinds of changes are equal to those of the engine's
+ * own diff.
+ */
 import { isObject, getSignature, signatures } from "./values.js";
 import type { Json, JsonObject } from "./values.js";
 
 export type ChangeKind = "ADD" | "DELETE" | "UPDATE";
 
-/** Changes by property path (`triggers[0]`, `environment.NAME`, `labels["a.b"]`). */
+/**
+ * Map from a property path (`triggers[0]`, `environment.NAME`, `labels["a.b"]`) to the kind of
+ * change.
+ */
 export type DetailedDiff = Map<string, ChangeKind>;
 
 export function computeDetailedDiff(olds: JsonObject, news: JsonObject): DetailedDiff {

@@ -1,6 +1,6 @@
 /**
- * Sends messages from a plugin to the engine: diagnostics that stay visible, and status lines that
- * the next status line replaces.
+ * Sends messages from a plugin to the engine. Diagnostics remain visible. Each status line replaces
+ * the previous status line.
  */
 import * as grpc from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb.js";
@@ -20,7 +20,7 @@ export interface EngineLogMessage {
   readonly text: string;
   /** URN of the resource. Empty for the stack. */
   readonly urn?: string;
-  /** Whether to show the message only while the resource is processed. */
+  /** Whether the engine shows the message only while it processes the resource. */
   readonly ephemeral?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface EngineLog {
 }
 
 /**
- * Log that keeps the order of messages. It sends each message after the previous message has
+ * Log that keeps the order of messages. It sends a message only after the previous message has
  * arrived.
  */
 export class RemoteEngineLog implements EngineLog {
@@ -68,7 +68,7 @@ export class RemoteEngineLog implements EngineLog {
   }
 }
 
-/** Options that lift gRPC's limit of 4 MB per message, as Pulumi's own programs do. */
+/** gRPC options that remove the limit of 4 MB per message, as Pulumi's own programs do. */
 export const unlimitedMessageOptions = {
   "grpc.max_receive_message_length": -1,
   "grpc.max_send_message_length": -1,

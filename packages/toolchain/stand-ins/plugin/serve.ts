@@ -1,5 +1,6 @@
 /**
- * Starts a plugin's gRPC server as the engine expects: prints its port, and exits with the engine.
+ * Starts a plugin's gRPC server in the way that the engine requires: prints the port, and exits
+ * when the engine exits.
  */
 import { fstatSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
@@ -8,13 +9,13 @@ import { unlimitedMessageOptions } from "./engine-log.js";
 export interface ServeOptions {
   readonly service: grpc.ServiceDefinition;
   readonly implementation: grpc.UntypedServiceImplementation;
-  /** Function called before the process exits because the engine has exited. */
+  /** Function that is called when the engine has exited, before this process exits. */
   readonly onEngineGone?: () => void;
 }
 
 /**
- * Listens on a free loopback port and prints its number. The engine reads the number as the first
- * line.
+ * Listens on a free loopback port and prints its number. The engine reads this number from the
+ * first line of the output.
  */
 export async function serve(options: ServeOptions): Promise<grpc.Server> {
   const server = new grpc.Server(unlimitedMessageOptions);
@@ -31,9 +32,9 @@ export async function serve(options: ServeOptions): Promise<grpc.Server> {
 }
 
 /**
- * Exits with the engine, even if the engine was killed. The engine holds the other end of standard
- * input and never writes to it, so the end of input means that the engine has exited. Other inputs
- * (a terminal, /dev/null) are ignored.
+ * Exits when the engine exits, even if the engine was killed. The engine holds the other end of
+ * standard input and never writes to it. So the end of the input means that the engine has exited.
+ * Other kinds of standard input (a terminal, /dev/null) are ignored.
  */
 function endWithEngine(onEngineGone: (() => void) | undefined): void {
   const input = fstatSync(0);
@@ -47,8 +48,8 @@ function endWithEngine(onEngineGone: (() => void) | undefined): void {
 }
 
 /**
- * Returns the engine's address: the only positional argument. Flags (`--logflow`, `-v=9`,
- * `--tracing X`) precede it.
+ * Returns the engine's address, which is the only positional argument. Flags (`--logflow`, `-v=9`,
+ * `--tracing X`) precede the address.
  */
 export function parseEngineAddress(args: readonly string[]): string | undefined {
   return args.filter((arg) => /^[^-].*:\d+$/.test(arg)).at(-1);

@@ -1,4 +1,7 @@
-/** Converts property values between the engine and a provider: plain JSON with signed objects. */
+/**
+ * Converts property values between the engine and a provider. A property value is plain JSON. An
+ * object with a signature key is a special value, for example a secret.
+ */
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
@@ -69,7 +72,7 @@ export function reveal(value: Json): Json {
 
 /**
  * Replaces output values by plain values, secrets and unknown values. The engine sends output
- * values to providers that accept them.
+ * values to providers that declare support for them.
  */
 export function unwrapOutputs(value: Json): Json {
   if (Array.isArray(value)) return value.map(unwrapOutputs);

@@ -87,8 +87,9 @@ export const programOf =
   };
 
 /**
- * Writes an executable that runs the stand-in from its sources. The engine finds the plugin through
- * this executable. Does nothing if the built plugin is selected, because it is already in PATH.
+ * Writes an executable through which the engine finds the stand-in. The executable runs the
+ * stand-in from its sources. Does nothing if the built plugin is selected, because this plugin is
+ * already in PATH.
  */
 export function writePlugin(directory: string): void {
   if (selectKubernetesPlugin(process.env) === "built") return;
@@ -119,8 +120,8 @@ export const openStack = (directory: string, options: ProgramOptions): Promise<S
   );
 
 /**
- * Runs one `up`. This file is also a program of its own, so that a test can kill the `up`. Its
- * arguments are the directory, and the options as JSON.
+ * Runs one `up`. A test can also run this file as a separate process, in order to kill the `up`.
+ * The arguments are the directory, and the options as JSON.
  */
 async function main(directory: string, options: string): Promise<void> {
   const stack = await openStack(directory, JSON.parse(options) as ProgramOptions);

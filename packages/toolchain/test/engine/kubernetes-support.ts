@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync } from "no
 import { delimiter, dirname, join } from "node:path";
 
 /**
- * Returns the directory of the Pulumi CLI. Searches STACKADM_PULUMI (path of the CLI), or else
- * STACKADM_TOOLCHAIN_BIN and then PATH.
+ * Returns the directory of the Pulumi CLI. If STACKADM_PULUMI contains the path of the CLI, returns
+ * its directory. Otherwise searches STACKADM_TOOLCHAIN_BIN, and then PATH.
  */
 export function pulumiDirectory(environment: NodeJS.ProcessEnv): string {
   const named = environment["STACKADM_PULUMI"];

@@ -16,9 +16,9 @@ import { descendants, isAlive, pulumiDirectory } from "./kubernetes-support.js";
 
 /*
  * Tests the stand-in, or the built plugin if STACKADM_KUBERNETES_PLUGIN selects it, with the real
- * engine. The programs run inline and use a fake API server. The fake server implements the
- * protocol, but not all rules of Kubernetes. Similar programs were tested by hand with a real
- * kube-apiserver.
+ * engine. The programs run in the process of the test and use a fake API server. The fake server
+ * implements the protocol, but not all rules of Kubernetes. Similar programs were tested manually
+ * with a real kube-apiserver.
  */
 const password = "canary-7f3a";
 const built = selectKubernetesPlugin(process.env) === "built";
@@ -153,22 +153,22 @@ describe("Kubernetes plugin with the real engine", function () {
     const plugins = descendants(engine.pid);
     assert.ok(plugins.length > 0, "the plugin is a child of the engine");
     process.kill(engine.pid, "SIGKILL");
-    // The official plugin checks only every 5 minutes whether the engine still runs, so the test
-    // kills it.
+    // The official plugin checks only every 5 minutes whether the engine still runs. So the test
+    // kills the plugin.
     if (built) for (const plugin of plugins) process.kill(plugin.pid, "SIGKILL");
     for (const plugin of plugins) while (isAlive(plugin.pid)) await delay(50);
     child.kill("SIGKILL");
     api.idle.clear();
-    // The engine may have been killed while it wrote the state. The service calls the same function
-    // before it reads a state.
+    // If the engine was killed while it wrote the state, the state may have an empty attributes
+    // file. The service calls the same function if it cannot read a state.
     const backend = pathToFileURL(directory).href;
     deleteEmptyAttributes({ backend, project: "stand-in", stack: "test" });
     const stack = await stackOf({ timeout: "1m" });
     await stack.cancel();
     const again = await stack.up();
     assert.equal(again.summary.result, "succeeded");
-    // Without upsertExistingObjects, the second `up` would fail for objects whose creation was not
-    // recorded: "already exists".
+    // The first `up` created objects without recording them. Without upsertExistingObjects, the
+    // second `up` would fail for these objects: "already exists".
     assert.equal(uidOf("Deployment", "web"), uid);
   });
 });

@@ -7,7 +7,7 @@ import {
   type SupportRow,
 } from "../row.js";
 
-/** Names of the systems. Keys: the beginning of the names of their images in a cloud. */
+/** Map from the prefix of an image name in a cloud to the name of the operating system. */
 const images = {
   "debian-12": "Debian 12",
   "debian-13": "Debian 13",
@@ -28,7 +28,7 @@ type Feature = keyof typeof features;
 
 export type SystemRowId = `system/${Image}/${Feature}`;
 
-/** Tests that show a feature of a system. */
+/** Proofs of each feature of each operating system. */
 const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>> = {
   "debian-12": {
     prepare: [
@@ -51,14 +51,14 @@ const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>>
 
 const ubuntuScripts = (name: string): string => `test/scripts/ubuntu/${name}.test.ts`;
 
-/** Tests of scripts with files of a system that no test boots. */
+/** Tests that run scripts with the files of an operating system which no test boots. */
 const scripts: Partial<Record<Feature, readonly string[]>> = {
   prepare: [ubuntuScripts("packages"), ubuntuScripts("ssh")],
   networkd: [ubuntuScripts("network")],
   "security-updates": [ubuntuScripts("packages")],
 };
 
-/** Every image with every feature. */
+/** Rows for each combination of an operating system and a feature. */
 export const systemRows = Object.fromEntries(
   Object.entries(images).flatMap(([image, name]) =>
     Object.entries(features).map(([feature, what]): [string, SupportRow] => {

@@ -3,8 +3,8 @@ import { runDev } from "../../dev.js";
 import { Repository } from "./support/repository.js";
 
 /**
- * Stub of a command line. It records its arguments, and fails if a variable contains an exit code
- * for it.
+ * Stub of a command line. It records its arguments. It exits with the code in the environment
+ * variable that has its name.
  */
 const stub = (name: string): string => `
 import { appendFileSync } from "node:fs";

@@ -9,8 +9,8 @@ import { selectTiers, getTestFileOrder, tiers } from "../../tiers.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";
 
 /**
- * Stub of mocha. It records its call, and reports one passed test per file unless the file's name
- * requests another result.
+ * Stub of mocha. It records its call. It reports one passed test for each file, unless the file's
+ * name requests another result.
  */
 const mocha = `
 const { appendFileSync, readFileSync, writeFileSync } = require("node:fs");

@@ -19,7 +19,7 @@ describe("lint rule certain-assertion", () => {
     const tester = new RuleTester({ languageOptions: { parser } });
     tester.run("certain-assertion", rule, { valid, invalid });
   };
-  // The tester would register each case as a test, which is not possible in a test.
+  // By default, RuleTester registers each case as a test. This is not possible inside a test.
   before(() => {
     RuleTester.describe = (_text: string, method: () => unknown) => method();
     RuleTester.it = (_text: string, method: () => unknown) => method();

@@ -17,7 +17,8 @@ import { Stack, type Changes } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 /**
- * Both clusters have a control plane of the same name, and a machine that the other does not plan.
+ * Settings of the two clusters. Both have a control plane with the same name. Each also has a
+ * machine that the other cluster does not have.
  */
 const withWorker: Changes = { workers: { general: { flavor: "k8s-worker", count: 1 } } };
 const withBastion = (generation: number): Changes => ({

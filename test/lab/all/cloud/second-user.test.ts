@@ -18,7 +18,10 @@ const minutes = 60_000;
 const single = { topology: "single", workers: {} };
 const rotated = { ...single, credential: { generation: 1 } };
 
-/** Creates a user who is a plain member of the project, and returns the environment for them. */
+/**
+ * Creates a user who has only the role `member` in the project. Returns the user's environment
+ * variables.
+ */
 async function secondUser(cloud: CloudClient) {
   const { name, password, remove } = await newUser(cloud, "second", ["member"]);
   return {
@@ -59,7 +62,7 @@ describe("a cluster with two operators and separate cloud users, on the lab", fu
     for (const step of undo.reverse()) await step();
   });
 
-  /** Runs `up` as the second user; returns the engine's operations and the output. */
+  /** Runs `up` as the second user. Returns the engine's changes and the output. */
   const up = async (changed: object, refresh = false) => {
     const { cluster, name } = stack;
     cluster.seen.events.length = 0;
@@ -68,7 +71,7 @@ describe("a cluster with two operators and separate cloud users, on the lab", fu
     await service.up(name, { settings, refresh, ...cluster.recording() });
     return { changed: changes(cluster.seen.events), said: cluster.seen.lines.join("\n") };
   };
-  /** Returns the IDs of the cluster's application credentials in the account of a user. */
+  /** Returns the IDs of the cluster's application credentials that belong to the client's user. */
   const credentials = async (client: CloudClient): Promise<string[]> => {
     const initial = new Set(stack.initially.map(({ id }) => id));
     const all = await listObjects(client, "application credential");

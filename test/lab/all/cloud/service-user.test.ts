@@ -21,7 +21,7 @@ describe("a cluster whose controllers sign in as a cloud user, on the lab", func
   const other = randomUUID();
   let user: LabUser;
 
-  /** Small cluster; its samples have a load balancer and a volume. */
+  /** Settings of a small cluster. Its samples use a load balancer and a volume. */
   const changed = async (password: string) => ({
     topology: "single",
     workers: {},
@@ -39,7 +39,7 @@ describe("a cluster whose controllers sign in as a cloud user, on the lab", func
     undo.push(() => stack.cluster.close());
     user = await newUser(stack.cluster.cloud, "service", ["member", "load-balancer_member"]);
     undo.push(() => user.remove());
-    // The preview creates the stack, and with it the salt of its secrets.
+    // The preview creates the stack and the salt of its secrets, which `encrypted` needs.
     await stack.cluster.service.preview(stack.name, { settings: stack.cluster.settings() });
   });
   after(async () => {

@@ -96,7 +96,8 @@ describe("a cloud with TLS and a private certificate authority, on the lab", fun
   });
 
   it("receives the requests for servers, load balancers and volumes over TLS", async () => {
-    // The log of nginx contains only TLS requests; the package repository does not log.
+    // The log of nginx contains only requests over TLS, because the package repository does not
+    // log.
     const log = (await inCloud("cat /var/log/nginx/access.log")).split("\n");
     for (const [what, request, who] of [
       ["machines", /"POST \/v2\.1\/[^" ]*servers /, /./],

@@ -35,7 +35,10 @@ describe("three control planes whose generation is raised, on the lab", function
   const servers = z.object({
     servers: z.array(z.looseObject({ name: z.string(), status: z.string() })),
   });
-  /** Counts the active servers of control planes until `end` is called; returns the minimum. */
+  /**
+   * Counts the active servers of control planes repeatedly until `end` is called. `end` returns the
+   * minimum.
+   */
   const watchServers = (): { end(): Promise<number> } => {
     let [fewest, running] = [Infinity, true];
     const path = "/servers/detail?name=%5Eroll-control-plane-";
@@ -58,7 +61,10 @@ describe("three control planes whose generation is raised, on the lab", function
   };
   const ids = (): string[] =>
     [0, 1, 2].map((position) => stack.serverOf(`control-plane-${String(position)}`));
-  /** Returns the order in which the servers of control planes were replaced, by position. */
+  /**
+   * Returns the order in which the engine replaced the servers of control planes. Each entry
+   * contains the position of the control plane.
+   */
   const order = (): string[] =>
     stack.cluster.seen.events.flatMap((event) => {
       if (event.type !== "resource" || event.state !== "finished" || event.kind !== "Instance")
@@ -103,8 +109,8 @@ describe("three control planes whose generation is raised, on the lab", function
     assert.equal(stack.serverOf("general-0"), worker);
     assert.equal(await scriptRuns(worker), runs, "no script ran on the worker");
     assert.equal(stack.outputs.clusterId, clusterId);
-    // Up to 15 s, until its health monitor notices, the load balancer still uses a deleted server;
-    // there are ten requests per second.
+    // The load balancer sends requests to a deleted server until the health monitor notices the
+    // deletion (up to 15 s). There are ten requests per second.
     assert.ok(answered > 500 && failed <= 3 * 150 && longestGap < 30_000, said);
   });
 
@@ -122,7 +128,7 @@ describe("three control planes whose generation is raised, on the lab", function
       const bytes = Number(await inServer(id, "findmnt -bno SIZE /var/lib/etcd"));
       assert.ok(bytes > 1.5 * 2 ** 30 && bytes < 2.1 * 2 ** 30, String(bytes));
     }
-    // A changed size applies to the next generation.
+    // A changed volume size takes effect only in the next generation.
     const waiting = { ...of(1), controlPlane: { ...controlPlanes(1), etcdVolume: { size: 3 } } };
     await stack.again(waiting);
   });
@@ -135,7 +141,8 @@ describe("three control planes whose generation is raised, on the lab", function
     const use = useApi(stack.outputs.kubeconfig);
     await stack.up(of(1, 1));
     const { longestGap, answered, failed, said } = await use.end();
-    // Ten requests per second: electing another etcd leader takes one or two seconds.
+    // There are ten requests per second. The election of another etcd leader takes one or two
+    // seconds.
     assert.ok(answered > 50 && failed <= 30 && longestGap < 15_000, said);
     const deleted = stack.cluster.seen.events.flatMap((event) =>
       event.type === "resource" && event.state === "finished" && event.change === "delete"

@@ -15,7 +15,10 @@ import { SmallMirror } from "../../../support/machine/small-mirror.js";
 const version = "1.36.3";
 const of = getKubernetesRelease(version);
 
-/** Uses the real download tools, which read the locations of registries from a file below HOME. */
+/**
+ * Runs the real download tools. These tools read the addresses of the registries from a file below
+ * HOME.
+ */
 describe("the download of all upstream files from a small mirror", function () {
   this.timeout(5 * 60_000);
   let folder: string;

@@ -56,7 +56,8 @@ describe("a cluster with its own proxy, repositories, registries and images, on 
     ...(http !== undefined && { network: { proxy: { http } } }),
     kubernetes: {
       packages: repositories.packages,
-      // The proxy runs on the host, where the names that the lab answers for do not resolve.
+      // The proxy runs on the host. The host cannot resolve the names that the lab's DNS answers,
+      // so the registry is an address.
       registry: { prefix: site(managementPorts.registry), plainHttp: true },
       ...kubernetes,
     },
@@ -72,8 +73,8 @@ describe("a cluster with its own proxy, repositories, registries and images, on 
       "-n kube-system get deployment coredns -o jsonpath={.spec.template.spec.containers[0].image}",
     );
   /**
-   * Returns the pods whose containers run on a machine. Spaces in the JSON of crictl vary between
-   * builds.
+   * Returns the sandbox IDs of the pods whose containers run on a machine. Builds of crictl print
+   * different spaces in the JSON, so the pattern allows any number of spaces.
    */
   const containers = async (machine: string): Promise<string[]> =>
     (await on(machine, 'crictl ps -o json | grep -o \'"podSandboxId": *"[0-9a-f]*"\''))

@@ -64,7 +64,7 @@ describe("the configuration of Kubernetes components, on the lab", function () {
   });
 
   it("renews certificates with the same names, and the API keeps working", async () => {
-    // Runs the timer's service, which has nothing to renew yet.
+    // Starts the service that the timer runs. There is no certificate to renew yet.
     await onControlPlane("systemctl start stackadm-certificates.service");
     await onControlPlane("systemctl is-active stackadm-certificates.timer");
     const served = async (): Promise<{ end: number; names: string }> => {
@@ -80,7 +80,7 @@ describe("the configuration of Kubernetes components, on the lab", function () {
     assert.ok(after.end > before.end, JSON.stringify({ before, after }));
     assert.equal(after.names, before.names);
     await onControlPlane("test ! -e /etc/kubernetes/stackadm-former-certificates");
-    // Uses the kubeconfig from before the renewal, which is in the state.
+    // Uses the kubeconfig in the state, which is older than the renewal.
     await stack.prove(1);
   });
 
@@ -100,8 +100,8 @@ describe("the configuration of Kubernetes components, on the lab", function () {
   });
 
   /**
-   * Returns the scheduler's memory request of the running pod and its manifest. kubeadm's patches
-   * are visible only in the pod.
+   * Returns the memory request in the scheduler's running pod, and the scheduler's manifest.
+   * kubeadm's patches are visible only in the pod.
    */
   const scheduler = async (): Promise<{ memory: string | undefined; manifest: string }> => {
     const sandbox = await onControlPlane(

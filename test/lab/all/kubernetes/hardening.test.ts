@@ -46,14 +46,18 @@ describe("a hardened cluster, on the lab", function () {
     (await failuresOf(stack.outputs.nodes)).map(({ machine, number, title }) =>
       [machine, number, title].join(" "),
     );
-  /** Returns how a machine verifies its kubelet's serving certificate against the cluster's CA. */
+  /**
+   * Returns the result of verifying the serving certificate of a machine's kubelet with the
+   * cluster's CA.
+   */
   const served = (machine: string): Promise<string> =>
     inServer(
       stack.serverOf(machine),
       "openssl s_client -connect localhost:10250 -CAfile /etc/kubernetes/pki/ca.crt </dev/null 2>&1 | grep 'Verify return code' | head -n 1",
     );
 
-  // `up` verifies this: the load balancers answer, and the volume returns what was written.
+  // `up` itself verifies that the load balancers answer and that the volume returns the written
+  // data.
   it("starts, and its samples work", async () => {
     await stack.up(changed(true));
     await stack.prove(1);

@@ -82,7 +82,10 @@ describe("a cluster with its own pod network, credential, images and users, with
     );
   };
 
-  /** Creates an application credential in the client's own project; it is deleted at the end. */
+  /**
+   * Creates an application credential in the project of the client. The credential is deleted after
+   * the test.
+   */
   const makeCredential = async (client: CloudClient, role: string) => {
     const path = `/users/${client.userId}/application_credentials`;
     const wanted = { name: `supplied-${randomUUID()}`, roles: [{ name: role }] };
@@ -94,7 +97,10 @@ describe("a cluster with its own pod network, credential, images and users, with
     });
     return made;
   };
-  /** Requires that `up` with another credential fails with this sentence and creates nothing. */
+  /**
+   * Requires that `up` with another application credential fails with this error and creates no
+   * object.
+   */
   const refused = async (id: string, secret: string, sentence: RegExp): Promise<void> => {
     const other = { id, secret: await encrypted(stack.cluster, secret) };
     await assert.rejects(stack.up({ ...changed(), credential: other }), sentence);
@@ -114,7 +120,7 @@ describe("a cluster with its own pod network, credential, images and users, with
     const { cloud: client, service } = stack.cluster;
     const made = await makeCredential(client, "member");
     stack.initially = await takeInventory(client);
-    // The preview creates the stack, and with it the salt of its secrets.
+    // The preview creates the stack and the salt of its secrets, which `encrypted` needs.
     await service.preview(stack.name, { settings: stack.cluster.settings() });
     const front = `${host}:${String(registry.port)}`;
     const password = await encrypted(stack.cluster, login.password);
@@ -238,7 +244,7 @@ describe("a cluster with its own pod network, credential, images and users, with
   it("authenticates users of an OpenID Connect provider, and refuses other tokens", async () => {
     const user = { aud: "lab", sub: "1", name: "ada", groups: ["readers"] };
     const who = (claims: object) => whoIs(stack.outputs.kubeconfig, issuer.token({ ...claims }));
-    // The API server loads the provider's keys after a delay.
+    // The API server loads the signing keys of the OIDC provider only after a delay.
     await until(async () => (await who(user)) !== undefined);
     const found = await who(user);
     assert.equal(found?.username, "own:ada");

@@ -7,7 +7,8 @@ import { Stack } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 /**
- * Number of claims that almost uses up the project's quota of volumes, after those of the samples.
+ * Number of volume claims that the test creates. Together with the claims of the samples, they
+ * almost use up the project's quota of volumes.
  */
 const claims = 16;
 
@@ -19,7 +20,8 @@ metadata: {name: ${name}, namespace: default}
 spec: {storageClassName: at-once, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`;
 
 /**
- * StatefulSet with one pod on each worker, a recreated claim, and a budget that forbids evictions.
+ * StatefulSet with one pod on each worker, a claim that the controller recreates, and a
+ * PodDisruptionBudget that forbids evictions.
  */
 const database = (image: string): string => `
 ---
@@ -52,7 +54,10 @@ kind: PodDisruptionBudget
 metadata: {name: db, namespace: default}
 spec: {maxUnavailable: 0, selector: {matchLabels: {app: db}}}`;
 
-/** Webhook without a server, which the API server calls before it deletes a PersistentVolume. */
+/**
+ * Webhook without a server. The API server calls it before it deletes a PersistentVolume, so the
+ * deletion fails.
+ */
 const deafWebhook = `
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -87,15 +92,18 @@ describe("a cluster whose objects obstruct a destroy, on the lab", function () {
     ask(
       "get validatingwebhookconfiguration deaf -o jsonpath='{.webhooks[0].failurePolicy} {.webhooks[0].timeoutSeconds}'",
     );
-  /** Returns the names of the policies that a teardown creates. */
+  /** Returns the names of the admission policies that a teardown creates. */
   const policies = (): Promise<string> =>
     ask("get validatingadmissionpolicies,validatingadmissionpolicybindings -o name");
-  /** Requires that the cluster is as before and accepts new objects. */
+  /**
+   * Requires that the cluster is in the same state as before the destroy, and accepts new objects.
+   */
   const requireUsable = async (): Promise<void> => {
     assert.equal(await webhook(), "Fail 7");
     assert.equal(await policies(), "");
     await ask(applied(claim("new")));
-    // The controller would retry by itself, but after up to 15 minutes.
+    // Changes the StatefulSet, because its controller retries by itself only after up to 15
+    // minutes.
     await ask(`annotate statefulset db touched=${String(Date.now())} --overwrite`);
     await databaseRuns();
     await until(isBound, 240);

@@ -12,12 +12,12 @@ import { Stack, type Changes } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 /**
- * Limit for a destroy that cannot reach the cluster: half a minute until it reports that, and time
- * to read the state and the cloud.
+ * Time limit of a destroy that cannot reach the cluster. The destroy reports this after half a
+ * minute, and also reads the state and the cloud.
  */
 const soon = 2 * minutes;
 
-/** Tests the destroy of a cluster after `lose` has destroyed its etcd. */
+/** Tests the destroy of a cluster whose etcd `lose` has stopped or deleted. */
 function testLoss(stack: Stack, changed: Changes, lose: () => Promise<void>, said: RegExp): void {
   before(async () => {
     await stack.open();
@@ -73,7 +73,10 @@ describe("a cluster whose etcd lost its majority, on the lab", function () {
     endpoint: { kind: "virtual-ip" },
     workers: { general: { flavor: "k8s-worker", count: 1 } },
   };
-  /** Stops two of three control planes; the one on which the teardown runs is kept. */
+  /**
+   * Stops two of the three control planes. The control plane on which the teardown runs continues
+   * to run.
+   */
   const lose = async (): Promise<void> => {
     const { cloud } = stack.cluster;
     const ids = ["control-plane-1", "control-plane-2"].map((name) => stack.serverOf(name));
@@ -91,7 +94,7 @@ describe("a single-machine cluster whose etcd lost its data, on the lab", functi
   this.timeout(15 * minutes);
   const stack = new Stack("empty");
   const changed = { topology: "single", workers: {} };
-  /** Deletes etcd's data: etcd and the API server restart empty. */
+  /** Deletes the data of etcd. Then etcd and the API server start without any objects. */
   const lose = async (): Promise<void> => {
     const server = stack.serverOf("control-plane-0");
     const running = (name: string) => `crictl ps --quiet --name '^${name}$'`;

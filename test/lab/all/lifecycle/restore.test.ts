@@ -11,7 +11,7 @@ import { Stack, type Changes } from "../../support/stack/stack.js";
 
 const minutes = 60_000;
 
-/** Cluster that is backed up and restored through the command line, as users do it. */
+/** Cluster that the test backs up and restores through the command line, as users do. */
 class KeptStack extends Stack {
   readonly backups = mkdtempSync(join(tmpdir(), "stackadm-backups-"));
 
@@ -48,7 +48,10 @@ class KeptStack extends Stack {
     return kubectlOn(this.controlPlanes[0]?.serverId ?? "", line);
   }
 
-  /** Returns the names of the existing marks, which are ConfigMaps. */
+  /**
+   * Returns the names of the existing marks. A mark is a ConfigMap that shows which data was
+   * restored.
+   */
   async marks(): Promise<string[]> {
     const all = await this.kubectl("get configmaps -l mark -o name");
     return all.trim().split("\n").filter(Boolean).sort();
@@ -60,7 +63,8 @@ class KeptStack extends Stack {
   }
 
   /**
-   * Requires that a new pod runs: controllers, scheduler and kubelets work with the restored data.
+   * Requires that a new pod runs. This proves that the controllers, the scheduler and the kubelets
+   * work with the restored data.
    */
   async runsPods(name: string): Promise<void> {
     const image = await this.kubectl(
@@ -77,7 +81,7 @@ class KeptStack extends Stack {
   }
 }
 
-/** Registers the hooks of a stack. */
+/** Registers mocha hooks that open the stack before the tests and end it after them. */
 function around(stack: KeptStack): void {
   before(() => stack.open());
   after(() => stack.end());

@@ -19,7 +19,7 @@ const minutes = 60_000;
 const [newest, former] = supportedMinors.map((minor) => kubernetesMinors[minor]);
 assert.ok(newest && former && newest.version === defaultKubernetesVersion);
 
-/** Budget that always keeps one of the two web servers running. */
+/** PodDisruptionBudget that always keeps one of the two web servers running. */
 const budget = `
 apiVersion: policy/v1
 kind: PodDisruptionBudget
@@ -71,7 +71,7 @@ describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.
   };
 
   before(async () => {
-    // The repository has packages of both versions.
+    // Starts the lab with a package repository that contains both versions.
     await labUp({ kubernetes: former.version, progress: silentProgress });
     await stack.open();
   });

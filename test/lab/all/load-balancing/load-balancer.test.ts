@@ -22,8 +22,8 @@ describe("load balancers with a configured flavor and zone, on the lab", functio
     loadBalancer: { flavorId: small, availabilityZone: zone },
   });
   /**
-   * Returns ID, flavor and zone of the API's load balancer, and of those of Services by namespace
-   * and name.
+   * Returns the ID, flavor and zone of the API's load balancer. Also returns the flavors and zones
+   * of all load balancers, with the namespace and name of the Service as the key.
    */
   const seen = async () => {
     const all = await balancersOf(stack.cluster.cloud);

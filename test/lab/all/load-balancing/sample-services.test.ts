@@ -44,7 +44,10 @@ interface Part {
   readonly allowed_cidrs?: readonly string[];
 }
 
-/** Returns the TLS error code that a client with this CA gets from a URL; "" without an error. */
+/**
+ * Returns the TLS error code of a request by a client that trusts this CA. Returns "" if there is
+ * no error.
+ */
 const wrongWith = (url: string, ca: string): Promise<string> =>
   sendHttpRequest(url, { ca, timeout: 10_000, alone: true }).then(
     () => "",
@@ -155,7 +158,8 @@ describe("load balancers with UDP and with TLS termination, on the lab", functio
     await ask(applied(service("secure", ports, `{${annotation}: "${ref}"}`)));
     const secure = await addressOf("secure");
     const url = `https://${secure}/hostname`;
-    // The certificate names another address. The client trusts the CA, thus it reports the name.
+    // The certificate contains another address. The client trusts the CA, so it reports only the
+    // wrong address.
     const other = "ERR_TLS_CERT_ALTNAME_INVALID";
     await until(async () => (await wrongWith(url, first.authority)) === other);
     assert.ok((await parts("listeners")).some(({ protocol }) => protocol === "TERMINATED_HTTPS"));

@@ -102,7 +102,8 @@ describe("Services that get a separate network on a running cluster, on the lab"
     await assert.rejects(stack.up({ ...single, loadBalancer: { network } }), /10\.2\.0\.0\/24/);
   });
 
-  // The Service still exists: its load balancer must be deleted before the network of its address.
+  // The Service still exists. `destroy` must delete its load balancer before the network of the
+  // load balancer's address.
   it("leave no objects after the cluster is destroyed", async () => {
     await stack.destroyAndLookAround();
   });

@@ -32,8 +32,8 @@ describe("etcd on dedicated machines, on the lab", function () {
   });
 
   /**
-   * Requires that all etcd machines are voting members, from the view of each machine, and that the
-   * cluster's verification succeeds.
+   * Requires that each etcd machine sees all etcd machines as voting members, and that the
+   * verification of the cluster succeeds.
    */
   const prove = async (): Promise<void> => {
     const machines = stack.outputs.etcd ?? [];
@@ -48,7 +48,10 @@ describe("etcd on dedicated machines, on the lab", function () {
     assert.deepEqual(machines.map(({ name }) => name).sort(), names);
     assert.deepEqual(await unwell(), []);
   };
-  /** Returns the members that `status` reports as unhealthy. Requires that it lists all three. */
+  /**
+   * Returns the etcd machines that `status` reports as unhealthy. Requires that `status` lists all
+   * three.
+   */
   const unwell = async (): Promise<string[]> => {
     const { machines, verification } = await stack.cluster.service.status(stack.name);
     assert.equal(machines.filter(({ role }) => role === "etcd").length, 3);
@@ -81,7 +84,7 @@ describe("etcd on dedicated machines, on the lab", function () {
       Promise.all(others.map(({ serverId }) => scriptRuns(serverId)));
     const before = await runs();
     const lost = await stack.lose("etcd-0");
-    // The API server may first wait for the lost member.
+    // The first attempts may fail, because the API server may wait for the lost member.
     await until(async () => String(await unwell().catch(() => [])) === "apart-etcd-0");
     await stack.up(changed, true);
     assert.notEqual(stack.serverOf("etcd-0"), lost);
@@ -114,7 +117,7 @@ describe("etcd on dedicated machines, on the lab", function () {
       ),
     );
     await prove();
-    // The API server switches to another member when the one it uses disappears.
+    // The API server connects to another etcd member if its current member disappears.
     assert.ok(answered > 300 && longestGap < 30_000, said);
     await stack.again(of(1));
   });

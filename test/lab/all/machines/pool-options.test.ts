@@ -139,7 +139,7 @@ describe("machines of pools with different options, on the lab", function () {
     assert.equal(await isLetIn(), true);
     for (const machine of ["control-plane-0", "general-0", "edge-0"])
       assert.ok((await keysOn(machine)).includes(open), machine);
-    // Anyone who has the key could add it again.
+    // A person with a stolen key could add it to a machine again.
     const stolen = `echo '${open} again' >>/home/debian/.ssh/authorized_keys`;
     await inServer(stack.serverOf("control-plane-0"), stolen);
     await stack.up({ ...changed(), ssh: { revokedKeys: [open] } });
@@ -187,7 +187,7 @@ describe("machines of pools with different options, on the lab", function () {
   it("keep the size of their volumes, and refuse the removal of a volume", async () => {
     const sizes = async () => (await volumes()).map(({ gigabytes }) => gigabytes).sort();
     const before = await sizes();
-    // A changed size applies when the machine is replaced.
+    // A changed volume size takes effect only when the machine is replaced.
     const other = { labels: { "example.org/disk": "other" }, taints: [] };
     await stack.up(changed({ ...other, runtimeVolume: { size: 9 } }, 2));
     assert.deepEqual(await sizes(), before);

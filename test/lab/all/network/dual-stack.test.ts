@@ -29,7 +29,7 @@ describe("a dual-stack cluster, on the lab", function () {
   const dual = { network: { ipv6 } };
   const first = (): string => stack.serverOf("control-plane-0");
   const ask = (line: string): Promise<string> => kubectlOn(first(), line);
-  /** Returns the samples' web pods with their IPv6 addresses. */
+  /** Returns the web pods of the samples, with their IPv6 address as the address. */
   const sixPods = async (): Promise<Pod[]> => {
     const pods = await webPods(first());
     return Promise.all(

@@ -53,7 +53,7 @@ describe("a cluster in another project's network, without router and floating IP
     kubectlOn(stack.serverOf("control-plane-0"), line).then((text) => text.trim());
   const addressOf = (machine: string): string =>
     stack.outputs.nodes.find(({ name }) => name === `${stack.name}-${machine}`)?.address ?? "";
-  /** Returns the address of the API's name on a worker. */
+  /** Returns the address to which a worker resolves the name of the API (in /etc/hosts). */
   const apiOn = async (machine: string): Promise<string> =>
     (
       await inServer(stack.serverOf(machine), "awk '/ api[.]provided[.]/ { print $1 }' /etc/hosts")
@@ -80,7 +80,8 @@ describe("a cluster in another project's network, without router and floating IP
     await stack.prove(1);
     assert.equal(new URL(stack.outputs.apiEndpoint).hostname, external.host);
     assert.equal(await apiOn("general-0"), external.host);
-    // Traffic that leaves the machines' network has the address of its router.
+    // The source address of traffic that leaves the machines' network is the address of the
+    // network's router.
     for (const client of [external.host, office.gateway])
       assert.ok(balancer.clients.has(client), [...balancer.clients].join());
   });

@@ -115,7 +115,8 @@ describe("a cluster with existing addresses, security group and second network, 
       `sleep 2 | curl -s ${words} || :`,
     );
     assert.equal(seen, "");
-    // The same connection to a destination that answers: the machine itself.
+    // Tries the same connection to a destination that answers: the SSH server of the machine
+    // itself.
     const own = `sleep 2 | curl -s --max-time 3 telnet://${mine}:22 || :`;
     assert.match(await inServer(stack.serverOf("control-plane-0"), own), /^SSH-2\.0/);
   });

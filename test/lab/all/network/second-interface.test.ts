@@ -56,7 +56,7 @@ describe("machines without port security and Octavia, reached through an admin n
     podNetwork: { kind: "flannel", backend: "host-gw" },
     loadBalancer: { enabled: false },
     samples: false,
-    // Without zones, only the server group keeps the machines on separate hosts.
+    // Sets no zones, so that only the server group places the machines on separate hosts.
     zones: [],
     workers: {
       general: {

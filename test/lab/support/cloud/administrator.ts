@@ -5,8 +5,8 @@ import { labUp } from "../../../../packages/lab/lab.js";
 import { readLabSettings } from "../../../../packages/lab/settings.js";
 
 /**
- * Returns a client of the lab's cloud as administrator, in a separate project. Creates objects that
- * only cloud operators can create.
+ * Returns a client of the lab's cloud that is signed in as administrator, in a separate project. It
+ * can create objects that only cloud operators can create.
  */
 export async function administrator(): Promise<CloudClient> {
   const { adminCloudsFile } = await labUp({ progress: silentProgress });

@@ -17,7 +17,10 @@ export class Barbican {
     return ref;
   }
 
-  /** Stores certificate and key as two secrets in a `certificate` container; returns its URL. */
+  /**
+   * Stores the certificate and the key as two secrets in a `certificate` container. Returns the URL
+   * of the container.
+   */
   async container(name: string, { certificate, privateKey }: ServerTls): Promise<string> {
     const secret = (payload: string, kind: string): Promise<string> =>
       this.#store("secrets", {
@@ -37,9 +40,13 @@ export class Barbican {
     });
   }
 
-  /** Stores both as one secret, a PKCS #12 file; returns its URL. */
+  /**
+   * Stores the certificate and the key as one secret, which contains a PKCS #12 file. Returns the
+   * URL of the secret.
+   */
   async bundle(name: string, { certificate, privateKey }: ServerTls): Promise<string> {
-    // openssl reads its input twice, for certificate and key, which a pipe does not allow.
+    // openssl reads its input twice, for the certificate and for the key. A pipe can be read only
+    // once, so the script writes a file.
     const line =
       'file=$(mktemp) && trap \'rm -f "$file"\' EXIT && cat >"$file" && openssl pkcs12 -export -passout pass: -in "$file" | openssl base64 -A';
     const { stdout } = await run("sh", ["-c", line], { input: certificate + privateKey });
@@ -52,7 +59,7 @@ export class Barbican {
     });
   }
 
-  /** Deletes all that was stored; containers before their secrets. */
+  /** Deletes everything that was stored. Deletes containers before their secrets. */
   async remove(): Promise<void> {
     for (const path of this.#made.splice(0))
       await this.cloud.request("key-manager", "DELETE", path);

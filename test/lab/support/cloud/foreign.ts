@@ -4,11 +4,11 @@ interface Named {
   readonly id: string;
 }
 
-/** Objects of another owner in the same project, which no cluster operation may change. */
+/** Objects of another owner in the same project. No cluster operation may change these objects. */
 export interface ForeignObjects {
-  /** Objects after their creation. */
+  /** State of the objects after their creation. */
   readonly initial: unknown;
-  /** Returns the objects now; throws if one is missing. */
+  /** Returns the current state of the objects. Throws if an object is missing. */
   state(): Promise<unknown>;
   remove(): Promise<void>;
 }
@@ -41,8 +41,8 @@ async function idOf(
 }
 
 /**
- * Creates a network with a subnet, a security group, and a server, with names that a careless sweep
- * would match.
+ * Creates a network with a subnet, a security group and a server. Their names begin like the names
+ * of a cluster's objects, so that an imprecise deletion by name would match them.
  */
 export async function foreignObjects(
   cloud: CloudClient,
@@ -97,7 +97,10 @@ async function serverOf(cloud: CloudClient, id: string): Promise<Server> {
   return answer.server;
 }
 
-/** Checks a condition twice a second until it is true. @default two minutes at most */
+/**
+ * Checks a condition twice a second until it is true. Throws if it is not true after `seconds`.
+ * @default two minutes at most
+ */
 export async function until(condition: () => Promise<boolean>, seconds = 120): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!(await condition())) {

@@ -11,12 +11,15 @@ export interface GivenObjects {
   readonly floatingIp: string;
   /** Second floating IP, for a Service. */
   readonly serviceFloatingIp: string;
-  /** Returns Neutron's view of the objects, without fields that change with every use. */
+  /** Returns the objects as Neutron describes them, without fields that change with every use. */
   state(): Promise<unknown>;
   remove(): Promise<void>;
 }
 
-/** Fields to ignore. A floating IP that was associated in the meantime counts as unchanged. */
+/**
+ * Fields of Neutron objects that are ignored. A floating IP counts as unchanged even if it was
+ * associated in the meantime.
+ */
 const changing =
   /^(revision_number|updated_at|status|port_id|port_details|fixed_ip_address|router_id)$/;
 

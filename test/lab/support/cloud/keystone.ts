@@ -37,7 +37,10 @@ export async function askWithToken(
   return { status, answer: JSON.parse(text) as Record<string, unknown> };
 }
 
-/** Returns the user that the API server sees in a token; undefined if it rejects the token. */
+/**
+ * Returns the user to whom the Kubernetes API server maps a token. Returns undefined if the API
+ * server rejects the token.
+ */
 export async function whoIs(
   kubeconfig: string,
   token: string,

@@ -2,18 +2,20 @@ import { run } from "../../../../base/run-command.js";
 import type { CloudClient } from "../../../../openstack/client/cloud-client.js";
 import { NeutronObjects } from "./neutron.js";
 
-/** Network with a router, next to a cluster. */
+/**
+ * Network with a router. It is not part of a cluster, but connected to the same external network.
+ */
 export interface NeighborNetwork {
   readonly name: string;
   readonly range: string;
-  /** Address of its router in the external network. */
+  /** Address of the network's router in the external network. */
   readonly gateway: string;
-  /** Returns Neutron's view of the network, without fields that change with every use. */
+  /** Returns the network as Neutron describes it, without fields that change with every use. */
   state(): Promise<unknown>;
   remove(): Promise<void>;
 }
 
-/** Fields to ignore. Ports are not ignored: an added or deleted port is a change. */
+/** Fields of Neutron objects that are ignored. An added or deleted port counts as a change. */
 const changing = /^(revision_number|updated_at)$/;
 
 interface Router {
@@ -24,8 +26,8 @@ interface Router {
 }
 
 /**
- * Creates a network, a subnet and a router of the same name; a `shared` network is open to all
- * projects.
+ * Creates a network, a subnet and a router with the same name. If `shared` is true, all projects
+ * can use the network.
  */
 export async function createNeighborNetwork(
   cloud: CloudClient,
@@ -58,8 +60,8 @@ export async function createNeighborNetwork(
 }
 
 /**
- * Adds a route from this machine to the network's own addresses, and returns a function that
- * removes it.
+ * Adds a route from this machine to the addresses of the network. Returns a function that removes
+ * the route.
  */
 export async function routeTo({
   range,

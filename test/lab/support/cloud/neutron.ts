@@ -4,7 +4,7 @@ interface Named {
   readonly id: string;
 }
 
-/** Creates, reads and deletes Neutron objects of a test, next to a cluster. */
+/** Creates, reads and deletes Neutron objects of a test that do not belong to a cluster. */
 export class NeutronObjects {
   constructor(private readonly cloud: CloudClient) {}
 
@@ -30,7 +30,7 @@ export class NeutronObjects {
     return networks[0]?.id ?? "";
   }
 
-  /** Returns Neutron's view of objects, without fields that change with every use. */
+  /** Returns the objects as Neutron describes them, without fields that change with every use. */
   async state(paths: readonly string[], changing: RegExp): Promise<unknown> {
     const now = await Promise.all(paths.map((path) => this.ask("GET", path)));
     return JSON.parse(

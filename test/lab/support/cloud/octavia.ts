@@ -5,8 +5,8 @@ import { listAll } from "../../../../openstack/client/paginate.js";
 const made = z.object({ id: z.string() });
 
 /**
- * Octavia flavors and zones that the lab's operator offers. They differ only by name, because the
- * lab's provider has no options.
+ * Octavia flavors and availability zones that the lab's operator creates. They differ only in their
+ * names, because the lab's provider has no options.
  */
 export class OctaviaOffer {
   readonly #made: string[] = [];
@@ -16,20 +16,20 @@ export class OctaviaOffer {
   async #make(collection: string, kind: string, fields: object): Promise<string> {
     const path = `/lbaas/${collection}`;
     const answer = await this.operator.request("load-balancer", "POST", path, { [kind]: fields });
-    // A zone has no ID, only a name.
+    // An availability zone has only a name and no ID.
     const { id } = made.catch({ id: "" }).parse((answer as Record<string, unknown>)[kind]);
     this.#made.unshift(`${path}/${id || (fields as { name: string }).name}`);
     return id;
   }
 
-  /** Creates a flavor; returns its ID. */
+  /** Creates a flavor. Returns its ID. */
   async flavor(name: string): Promise<string> {
     const profile = { name, provider_name: "amphora", flavor_data: "{}" };
     const id = await this.#make("flavorprofiles", "flavorprofile", profile);
     return this.#make("flavors", "flavor", { name, flavor_profile_id: id, enabled: true });
   }
 
-  /** Creates an availability zone; returns its name, which identifies it. */
+  /** Creates an availability zone. Returns its name, because it has no ID. */
   async zone(name: string): Promise<string> {
     const profile = { name, provider_name: "amphora", availability_zone_data: "{}" };
     const kind = "availability_zone";

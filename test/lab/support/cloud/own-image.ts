@@ -1,7 +1,7 @@
 import { serverImageId } from "../../../../packages/lab/cloud/offering.js";
 import { inCloud } from "../machines/machines.js";
 
-/** Second image with the content of the lab's image, which Nova has never used. */
+/** Second image with the same content as the lab's image. Nova has never used this image. */
 export interface OwnImage {
   readonly id: string;
   remove(): Promise<void>;

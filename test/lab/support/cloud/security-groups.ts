@@ -14,8 +14,8 @@ const ruleSchema = z.object({
 });
 
 /**
- * Returns what a security group admits over IPv4, as sorted lines: "tcp 6443 from node". The
- * cluster's prefix is removed from group names.
+ * Returns the IPv4 traffic that a security group allows, as sorted lines such as "tcp 6443 from
+ * node". The names of groups do not contain the cluster's prefix.
  */
 export async function openings(cloud: CloudClient, name: string): Promise<string[]> {
   const list = <T>(path: string, key: string, schema: z.ZodType<T>): Promise<T[]> =>

@@ -13,7 +13,7 @@ export interface LabUser {
   /** Changes the user's password. */
   readonly change: (password: string) => Promise<void>;
   readonly isThere: () => Promise<boolean>;
-  /** Deletes the user. Keystone deletes their application credentials with them. */
+  /** Deletes the user. Keystone also deletes the user's application credentials. */
   readonly remove: () => Promise<void>;
 }
 

@@ -11,10 +11,10 @@ import { prepareWorkspace } from "../../../../automation/pulumi/workspace.js";
 import { run } from "../../../../base/run-command.js";
 import type { LabCluster } from "../stack/lab-cluster.js";
 
-/** Server of a test on an address that the lab's machines reach. */
+/** Server that a test runs on an address that the lab's machines can reach. */
 export interface Beside {
   readonly port: number;
-  /** Requests with the credentials of their sender. */
+  /** Requests that the server received, each with the credentials of its sender. */
   readonly asked: { readonly target: string; readonly signedIn: string }[];
   close(): Promise<void>;
 }
@@ -85,8 +85,8 @@ export function startProxy(host: string): Promise<Beside> {
 }
 
 /**
- * Starts a TLS registry with its own CA, which requires credentials and forwards to the lab's
- * registry.
+ * Starts a container registry with TLS and its own CA. The registry requires credentials and
+ * forwards requests to the lab's registry.
  */
 export async function startRegistry(
   host: string,
@@ -121,8 +121,8 @@ export const signedIn = (
 ): boolean => asked.some((one) => one.target === target && one.signedIn === basic(user, password));
 
 /**
- * Returns the encrypted form of a secret for the stack's settings. The stack must exist, because it
- * holds the salt of its secrets.
+ * Returns the encrypted form of a secret for the stack's settings. The stack must exist, because
+ * the salt of its secrets is part of the stack.
  */
 export async function encrypted(cluster: LabCluster, text: string): Promise<unknown> {
   const { env, backend } = cluster.environment;
@@ -142,7 +142,7 @@ export async function encrypted(cluster: LabCluster, text: string): Promise<unkn
   return settings.config["lab:canary"];
 }
 
-/** Returns the stack's state as it is stored, with encrypted secrets. */
+/** Returns the stack's state in its stored form, with encrypted secrets. */
 export async function stateAsItIs(cluster: LabCluster): Promise<string> {
   const { env, backend } = cluster.environment;
   const { directory } = prepareWorkspace({

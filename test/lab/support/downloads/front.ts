@@ -2,7 +2,10 @@ import { faultFolder } from "../../../../packages/lab/front/faults.js";
 import { frontLog } from "../../../../packages/lab/front/nginx.js";
 import { inCloud } from "../machines/machines.js";
 
-/** Enables a fault of the front (a file of packages/lab/front/faults.ts) while `work` runs. */
+/**
+ * Enables a fault of the front while `work` runs. The front is the nginx that answers for the
+ * upstream download hosts. packages/lab/front/faults.ts returns the path of `file`.
+ */
 export async function withFault<T>(file: string, work: () => Promise<T>): Promise<T> {
   await inCloud(`mkdir -p ${faultFolder} && touch ${file}`);
   try {
@@ -13,6 +16,7 @@ export async function withFault<T>(file: string, work: () => Promise<T>): Promis
 }
 
 /**
- * Returns all requests to the front since the lab started, one per line: host, request and status.
+ * Returns all requests to the front since the lab started. Each line contains the host, the request
+ * and the status.
  */
 export const askedOfFront = (): Promise<string> => inCloud(`cat ${frontLog}`);

@@ -15,7 +15,8 @@ import {
 import { forward, listen, type Beside } from "./downloads.js";
 
 /**
- * Two apt repositories with the packages of the lab's repository, as if they belonged to two sites.
+ * Two apt repositories with the packages of the lab's repository. They simulate the two upstream
+ * sites.
  */
 export interface PackageRepositories extends Beside {
   /** Value of `kubernetes.packages` for these repositories. */
@@ -33,14 +34,14 @@ export interface PackageRepositories extends Beside {
 }
 
 /**
- * Package of the first repository that the second one offers in a higher version, which apt would
- * prefer.
+ * Package of the first repository that the second repository offers in a higher version. apt would
+ * prefer this version.
  */
 export const bait = { package: "cri-tools", version: "9:99" };
 
 const nameOf = (entry: string): string => /^Package: (.*)$/m.exec(entry)?.[1] ?? "";
 
-/** Returns the signed index of a flat repository, by file name. */
+/** Returns the files of the signed index of a flat repository, by file name. */
 async function index(entries: readonly string[], key: SigningKey) {
   const packages = `${entries.join("\n\n")}\n`;
   const file = {
@@ -55,9 +56,9 @@ async function index(entries: readonly string[], key: SigningKey) {
 }
 
 /**
- * Starts two repositories. The first has all packages except containerd; the second has
- * containerd.io, the bait, and a file of two keys of which one signs. `behind` is the lab's
- * repository, from which the packages themselves are forwarded.
+ * Starts two apt repositories. The first contains all packages except containerd.io. The second
+ * contains containerd.io, the package `bait`, and a file with two keys, of which only one signs.
+ * The packages are forwarded from the lab's repository, whose address is `behind`.
  */
 export async function startPackages(host: string, behind: string): Promise<PackageRepositories> {
   const theirs = `http://${behind}/v${getMinorVersion(defaultKubernetesVersion)}/deb/`;

@@ -18,8 +18,8 @@ export interface BehindProxy {
 }
 
 /**
- * Starts a proxy between a cluster and the lab's cloud, for the user and for the cluster's own
- * controllers.
+ * Starts a proxy between a cluster and the lab's cloud. The user and the controllers of the cluster
+ * use this proxy.
  */
 export async function behindProxy(
   { environment, stackFile }: Pick<LabCluster, "environment" | "stackFile">,
@@ -27,7 +27,7 @@ export async function behindProxy(
 ): Promise<BehindProxy> {
   const settings = readLabSettings();
   const proxy = await FaultyProxy.start({
-    // Address that the cluster's controllers can reach too.
+    // Uses the address of the lab's host, because the controllers of the cluster can also reach it.
     address: settings.management.host,
     upstreams: catalogApiPorts.map((port) => getApiUrl(settings, { transport: "http", port })),
     ...options,

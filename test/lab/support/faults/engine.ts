@@ -8,7 +8,10 @@ export function enginesOf(stack: string): number[] {
     .map(Number);
 }
 
-/** Returns the process IDs of the workers that this process has started, one per operation. */
+/**
+ * Returns the process IDs of the worker processes that this process has started. Each operation has
+ * one worker process.
+ */
 export function workersOf(parent = process.pid): number[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))

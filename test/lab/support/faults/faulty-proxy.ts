@@ -9,16 +9,19 @@ import type { Call, CallFault } from "./seed.js";
 export interface ProxyOptions {
   /** Origins of the APIs behind the proxy, for example `http://172.29.0.2:5000`. */
   readonly upstreams: readonly string[];
-  /** Address of this machine that clients reach. Calls that come from it count as the program's. */
+  /**
+   * Address of this machine that clients can reach. A call that comes from this address counts as a
+   * call of the program.
+   */
   readonly address: string;
   /**
-   * Returns the milliseconds by which a call is delayed, by method and path without query.
+   * Returns the delay of a call in milliseconds. `path` does not contain the query.
    * @default no delay
    */
   readonly delay?: (method: string, path: string) => number;
 }
 
-/** Path of tokens; their answers contain the catalog with the addresses of all services. */
+/** Path of sign-in calls. The answers contain the catalog with the addresses of all services. */
 const signIn = /\/v3\/auth\//;
 const writing = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
@@ -29,7 +32,7 @@ export interface SeenCall {
   readonly url: string;
   /** Origin of the API that received the call. */
   readonly upstream: string;
-  /** True for calls from this machine; calls of the cluster come from other addresses. */
+  /** Whether the call came from this machine. Calls of the cluster come from other addresses. */
   readonly own: boolean;
 }
 
@@ -39,9 +42,9 @@ interface Door {
 }
 
 /**
- * Plain HTTP proxy for the APIs of a cloud, one port per API, which can make calls fail. It keeps
- * the client's Host header, so that addresses in answers point to the proxy, and rewrites the
- * catalog.
+ * HTTP proxy for the APIs of a cloud that can make calls fail. It listens on one port for each API.
+ * It forwards the client's Host header, so that addresses in answers point to the proxy. It
+ * replaces the addresses in the catalog.
  */
 export class FaultyProxy {
   /** Failed calls, for example `POST /v2.0/ports: 503`. */
@@ -65,8 +68,8 @@ export class FaultyProxy {
   }
 
   /**
-   * Replaces the addresses of the APIs by those of the proxy, in an entry of clouds.yaml or a
-   * catalog.
+   * Replaces the addresses of the APIs by the addresses of the proxy, in an entry of clouds.yaml or
+   * in a catalog.
    */
   rewrite(written: string): string {
     return this.#doors.reduce((now, { upstream, server }) => {
@@ -75,12 +78,12 @@ export class FaultyProxy {
     }, written);
   }
 
-  /** Makes calls fail as `decide` says, and restarts their count. */
+  /** Makes calls fail if `decide` returns a fault. Starts to count calls from 1 again. */
   fail(decide: (call: Call) => CallFault | undefined): void {
     [this.#decide, this.#calls, this.#writes] = [decide, 0, 0];
   }
 
-  /** Ends the failures. */
+  /** Stops making calls fail. */
   calm(): void {
     this.#decide = () => undefined;
   }
@@ -99,11 +102,12 @@ export class FaultyProxy {
   async #open(upstream: string): Promise<Door> {
     const server = createServer((asked, answer) => {
       this.#take(upstream, asked, answer).catch(() => {
-        // The API gave no answer, so close the connection without one.
+        // The API gave no answer, so the proxy closes the connection without an answer.
         asked.socket.destroy();
       });
     });
-    // An idle connection that closes while a client reuses it would be an unintended fault.
+    // Never closes idle connections. A connection that closes while a client reuses it would be an
+    // unintended fault.
     server.keepAliveTimeout = 0;
     server.listen(0, this.address);
     await once(server, "listening");
@@ -155,8 +159,8 @@ interface Answered {
 }
 
 /**
- * Forwards a call to the API on a separate connection, because the API may close an idle one at
- * that moment.
+ * Forwards a call to the API on a new connection, because the API may close an idle connection at
+ * any time.
  */
 async function passOn(upstream: string, asked: IncomingMessage): Promise<Answered> {
   const { method, headers, url } = asked;
@@ -177,7 +181,9 @@ async function passOn(upstream: string, asked: IncomingMessage): Promise<Answere
   };
 }
 
-/** Headers about the transfer, which differ on both sides of the proxy. */
+/**
+ * Headers that concern only one connection, so they are different on the two sides of the proxy.
+ */
 const carriage = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 function withLength(
@@ -186,7 +192,7 @@ function withLength(
   method: string | undefined,
 ): IncomingMessage["headers"] {
   const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !carriage.has(name)));
-  // The answer to HEAD keeps its length, but has no body.
+  // The answer to HEAD has a content length, but no body.
   if (method === "HEAD" || body.length === 0) return kept;
   return { ...kept, "content-length": String(body.length) };
 }

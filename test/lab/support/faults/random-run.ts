@@ -26,12 +26,15 @@ import { machinesAreBack, strike } from "./strikes.js";
 import { isServicePort, unmarkedSince } from "../cloud/unmarked.js";
 
 const minutes = 60_000;
-/** Limit of an `up` in milliseconds; at the limit it is stopped, and the run fails. */
+/**
+ * Time limit of an `up` in milliseconds. An `up` that reaches the limit is stopped, and the run
+ * fails.
+ */
 const longest = 20 * minutes;
-/** Maximum number of further `up`s after the one with the fault. */
+/** Maximum number of `up`s that may follow the `up` with the fault. */
 const mostFurther = 2;
 
-/** Name of the stack of every run. */
+/** Name of the stack, which is the same in all runs. */
 export const stackName = "random";
 
 /**
@@ -45,14 +48,17 @@ const described = ({ kind, name }: CloudObject): string =>
 export interface Figures {
   /** Moment of the fault, for example `12 of 90 of the machines`. */
   readonly moment: string;
-  /** Target of the fault. Absent if there was no target. */
+  /** Target that the fault hit. Undefined if there was no target. */
   readonly hit?: string;
-  /** Result of each `up`, beginning with the one with the fault: `well`, or the failure. */
+  /** Result of each `up`: `well`, or the failure. The first is the `up` with the fault. */
   readonly ended: readonly string[];
   readonly seconds: number;
 }
 
-/** Life of one cluster, from an empty project to an empty project, with the fault of a draw. */
+/**
+ * Run that creates one cluster in an empty project and destroys it again. The fault of the draw
+ * occurs during the creation.
+ */
 export class RandomRun {
   readonly #since = Date.now();
   readonly #ended: string[] = [];
@@ -60,7 +66,7 @@ export class RandomRun {
   #hit: string | undefined;
   /** Names of resources whose operations the engine has started but not finished. */
   readonly #running = new Set<string>();
-  /** Identities of the cluster, as soon as the state has one. */
+  /** Identities of the cluster. Empty until the state contains one. */
   #identities: ReadonlySet<string> = new Set();
 
   private constructor(
@@ -84,7 +90,7 @@ export class RandomRun {
     return { moment: this.#moment, ...hit, ended: this.#ended, seconds };
   }
 
-  /** Runs the `up` during which the fault occurs. It may succeed anyway. */
+  /** Runs the `up` during which the fault occurs. The `up` may still succeed. */
   async beginWithFault(): Promise<void> {
     const { draw, cluster, behind } = this;
     const { counted } = faults[draw.fault];
@@ -109,20 +115,20 @@ export class RandomRun {
     this.#identities = await this.#identitiesNow();
   }
 
-  /** Runs further `up`s until one succeeds. */
+  /** Runs `up` again until it succeeds. */
   async converge(): Promise<void> {
     for (let further = 1; further <= mostFurther; further += 1) {
       await this.#enginesEnd();
       if (this.draw.fault === "reboot") await machinesAreBack(this.cluster);
-      // Only a refresh notices a deletion outside of the program.
+      // Only a refresh notices that a test deleted an object outside of the program.
       if (await this.#up({ refresh: this.draw.fault === "deleted" })) return;
     }
     assert.fail(`it did not converge in ${mostFurther} further ups`);
   }
 
   /**
-   * Requires one cluster with one identity on all its objects, no duplicates, and an `up` without
-   * changes.
+   * Requires that there is one cluster, that all its objects have the same identity, that no object
+   * is a duplicate, and that another `up` changes nothing.
    */
   async lookAround(): Promise<void> {
     const identities = await this.#identitiesNow();
@@ -178,7 +184,7 @@ export class RandomRun {
     };
   }
 
-  /** Returns the expected number of the resources that the fault counts. */
+  /** Returns how many of the resources that the fault counts an `up` will start. */
   async #planned(): Promise<number> {
     const { counted } = faults[this.draw.fault];
     let count = 0;
@@ -189,7 +195,7 @@ export class RandomRun {
     return count;
   }
 
-  /** Runs `up`; returns whether it succeeded. */
+  /** Runs `up`. Returns whether it succeeded. */
   async #up(options: UpOptions & Listening): Promise<boolean> {
     this.#running.clear();
     const onEvent = (event: OperationEvent): void => {
@@ -212,7 +218,10 @@ export class RandomRun {
     }
   }
 
-  /** Returns what `up` waited for, as text: resources, servers, and pods that are not ready. */
+  /**
+   * Returns a text about everything for which `up` waited: resources, servers, and pods that are
+   * not ready.
+   */
   async #unfinished(): Promise<string> {
     const servers = await listObjects(this.cluster.cloud, "server");
     const own = servers.filter(({ name }) => name.startsWith(`${stackName}-`));
@@ -228,8 +237,8 @@ export class RandomRun {
   }
 
   /**
-   * Waits for engines to finish. An engine whose worker process was killed finishes its running
-   * steps, and locks the stack meanwhile.
+   * Waits until all engines have exited. If the worker process of an engine was killed, the engine
+   * still finishes its current steps. The stack is locked during this time.
    */
   #enginesEnd(): Promise<void> {
     return until(() => Promise.resolve(enginesOf(stackName).length === 0), 600);

@@ -4,12 +4,12 @@ import { parseUrn } from "../../../../automation/pulumi/urn.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
 /*
- * Draws the course of a random fault run from its seed. Moments are positions in a count (resources
- * that the engine starts, writing calls to the cloud), not times, so that a seed reproduces the
- * same moment.
+ * Calculates the course of a random fault run from its seed. A moment is a position in a count (of
+ * resources that the engine starts, or of writing calls to the cloud) and not a time. So a seed
+ * always produces the same moment.
  */
 
-/** Resources of the engine that a moment counts. */
+/** Resources of the engine that are counted to determine the moment of a fault. */
 export type Counted = "all" | "of the machines" | "of the cloud";
 
 interface Fault {
@@ -34,16 +34,19 @@ export const faults = {
 } as const satisfies Readonly<Record<string, Fault>>;
 export type FaultName = keyof typeof faults;
 
-/** Failure of a call to the cloud: a status, or `lost`: the call is executed but gets no answer. */
+/**
+ * Failure of a call to the cloud. A number is the HTTP status of the answer. With `lost`, the cloud
+ * executes the call, but the client gets no answer.
+ */
 export type CallFault = 409 | 500 | 503 | "lost";
 
-/** Properties of a call to the cloud on which draws depend. */
+/** Properties of a call to the cloud that determine whether the call fails. */
 export interface Call {
   /** Number of this call, counted from 1. */
   readonly number: number;
   /**
-   * Number of this writing call of the program, counted from 1. Absent for reading calls and calls
-   * of machines.
+   * Number of this call among the writing calls of the program, counted from 1. Undefined for
+   * reading calls, and for calls of machines.
    */
   readonly write?: number;
   readonly method: string;
@@ -53,15 +56,17 @@ export interface Call {
 export interface Draw {
   readonly seed: number;
   readonly fault: FaultName;
-  /** Moment, from 0 (the first counted resource or call) to below 1 (the last). */
+  /**
+   * Moment of the fault, from 0 (the first counted resource or call) to just below 1 (the last).
+   */
   readonly at: number;
-  /** Choice among several possible targets, from 0 to below 1. */
+  /** Random number that selects one of several possible targets, from 0 to just below 1. */
   readonly which: number;
 }
 
 /**
- * Returns a number from 0 to below 1, evenly distributed. The same arguments give the same number,
- * independent of earlier draws.
+ * Returns a random number from 0 to just below 1, evenly distributed. The same arguments always
+ * return the same number.
  */
 export function drawn(seed: number, ...what: readonly (string | number)[]): number {
   const digest = createHash("sha256")
@@ -73,18 +78,21 @@ export function drawn(seed: number, ...what: readonly (string | number)[]): numb
 const pick = <Item>(items: readonly [Item, ...Item[]], part: number): Item =>
   items[Math.floor(part * items.length)] ?? items[0];
 
-/** Returns the draw of a seed. Consecutive seeds use all faults in order. */
+/** Returns the course of a run for a seed. Consecutive seeds use all faults in order. */
 export function drawOf(seed: number): Draw {
   const names = Object.keys(faults) as FaultName[];
   const fault = names[seed % names.length] ?? "engine";
   return { seed, fault, at: drawn(seed, "at"), which: drawn(seed, "which") };
 }
 
-/** Returns the position among `count`, from 1; for a count of 0 the first. */
+/**
+ * Returns the position of the moment among `count` items, counted from 1. Returns 1 if `count` is
+ * 0.
+ */
 export const momentOf = ({ at }: Pick<Draw, "at">, count: number): number =>
   1 + Math.floor(at * count);
 
-/** Number of failing calls per 100 calls. */
+/** Percentage of calls that fail. */
 const often = 5;
 
 const types: Readonly<Record<Counted, RegExp>> = {
@@ -109,7 +117,7 @@ export function failingCalls(draw: Draw, writes: number): (call: Call) => CallFa
     return ({ number, write }) => {
       if (drawn(seed, "call", number) >= often / 100) return undefined;
       const ways: readonly [CallFault, ...CallFault[]] = [500, 503, "lost"];
-      // Reading calls cannot conflict, thus 409 is only for writing ones.
+      // Only writing calls return 409, because reading calls cannot conflict.
       return pick(write === undefined ? ways : [409, ...ways], drawn(seed, "way", number));
     };
   const way = wayOf(fault);
@@ -117,7 +125,10 @@ export function failingCalls(draw: Draw, writes: number): (call: Call) => CallFa
   return ({ write }) => (way !== undefined && write === moment ? way : undefined);
 }
 
-/** Returns how a single call fails; undefined for other faults. */
+/**
+ * Returns how the call fails for a fault that affects a single call. Returns undefined for other
+ * faults.
+ */
 function wayOf(fault: FaultName): CallFault | undefined {
   if (fault === "lost") return fault;
   const status = Number(fault);
@@ -140,8 +151,8 @@ function wholeNumber(env: NodeJS.ProcessEnv, name: string, least: number): numbe
 }
 
 /**
- * Returns the seeds of the runs: consecutive, from the first one, which is random unless the
- * environment names it.
+ * Returns the seeds of the runs, which are consecutive. The environment may contain the first seed.
+ * Otherwise, the first seed is random.
  * @default one run, three in CI
  */
 export function seedsIn(env: NodeJS.ProcessEnv): number[] {

@@ -13,13 +13,13 @@ export interface Target {
 }
 
 /**
- * Executes the fault; returns a description of the target, or undefined if there is no target yet.
+ * Causes the fault. Returns a description of the target, or undefined if there is no target yet.
  */
 type Strike = (target: Target) => Promise<string | undefined>;
 
 /**
- * Returns the running machines of a role. The name must match completely, because foreign servers
- * may have the same prefix.
+ * Returns the running machines of a role. The whole name must match, because servers of other
+ * owners may have the same prefix.
  */
 async function machines({ name, cloud }: LabCluster, role: string): Promise<CloudObject[]> {
   const own = new RegExp(`^${name}-(${role})-\\d+$`);
@@ -29,7 +29,7 @@ async function machines({ name, cloud }: LabCluster, role: string): Promise<Clou
     .sort((one, other) => one.name.localeCompare(other.name));
 }
 
-/** Returns all items, rotated so that the drawn one is first. */
+/** Returns all items in rotated order. The item that the draw selects is first. */
 function beginningWith<Item>(items: readonly Item[], { which }: Draw): Item[] {
   const first = Math.floor(which * items.length);
   return [...items.slice(first), ...items.slice(0, first)];
@@ -43,7 +43,10 @@ function kill(what: string, pids: readonly number[]): Promise<string | undefined
 const controllerPods =
   "-n kube-system delete pod -l app.kubernetes.io/name=openstack-cloud-controller-manager --force --grace-period=0";
 
-/** Faults of processes and machines. The proxy makes calls to the cloud fail. */
+/**
+ * Functions that cause the faults of processes and machines. Faults of cloud calls are missing,
+ * because the proxy causes them.
+ */
 const strikes: Readonly<Partial<Record<FaultName, Strike>>> = {
   engine: ({ cluster }) => kill("engine", enginesOf(cluster.name)),
   worker: () => kill("worker process", workersOf()),
@@ -76,8 +79,8 @@ const strikes: Readonly<Partial<Record<FaultName, Strike>>> = {
 };
 
 /**
- * Executes the fault as soon as its target exists, or gives up when `over` is aborted; returns the
- * target.
+ * Causes the fault as soon as its target exists. Gives up when `over` is aborted. Returns the
+ * description of the target.
  */
 export async function strike(target: Target, over: AbortSignal): Promise<string | undefined> {
   const act = strikes[target.draw.fault];
@@ -91,7 +94,10 @@ export async function strike(target: Target, over: AbortSignal): Promise<string 
   return hit;
 }
 
-/** Waits until a control plane that was reset is ready. Does not wait if it never had an API. */
+/**
+ * Waits until a control plane that was reset is ready. Does not wait if the control plane never had
+ * an API server.
+ */
 export async function machinesAreBack(cluster: LabCluster): Promise<void> {
   const ready = "test ! -e /etc/kubernetes/admin.conf || curl -sk https://localhost:6443/readyz";
   await until(async () => {

@@ -2,7 +2,10 @@ import { readKubeAccess } from "../../../../automation/verify/kubernetes-client.
 import { sendHttpRequest, type HttpAnswer } from "../../../../openstack/http/http-exchange.js";
 
 export interface ApiUse {
-  /** Longest time in milliseconds between two successful turns. */
+  /**
+   * Longest time in milliseconds between two successful turns. In each turn, the client writes a
+   * value and reads it back.
+   */
   readonly longestGap: number;
   readonly answered: number;
   /** Number of turns that were refused, lost their write, or timed out. */
@@ -15,7 +18,8 @@ export interface UseOptions {
   /** Milliseconds from the start of one turn to the next. @default 100 */
   readonly every?: number;
   /**
-   * Maximum number of turns without an answer; further ones count as failed.
+   * Maximum number of turns that wait for an answer at the same time. Further turns count as
+   * failed.
    * @default number of turns that start within the timeout of a request
    */
   readonly most?: number;
@@ -26,8 +30,8 @@ const path = "/api/v1/namespaces/default/configmaps";
 const timeout = 5_000;
 
 /**
- * Writes through a cluster's API and reads the value back every 100 ms until `end` is called, which
- * returns and prints the figures.
+ * Writes a value through a cluster's API and reads it back every 100 ms, until `end` is called.
+ * `end` prints and returns the figures.
  */
 export function useApi(
   kubeconfig: string,
@@ -58,8 +62,9 @@ export function useApi(
     [longestGap, last, answered] = [Math.max(longestGap, now - last), now, answered + 1];
   };
   /**
-   * Running turns by the name of their object. Each turn has a separate object, so that concurrent
-   * writes do not count as losses.
+   * Turns that have not ended, by the name of their object. Each concurrent turn uses a separate
+   * object. Otherwise, a turn would overwrite the value of another turn, which would count as a
+   * lost write.
    */
   const waiting = new Map<string, Promise<void>>();
   const begin = (): void => {

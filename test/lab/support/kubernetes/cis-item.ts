@@ -1,4 +1,4 @@
-/** Types and builders of the items of the CIS table (cis.ts). */
+/** Defines the type of an item of the CIS table (cis.ts), and functions that create items. */
 import { parseDocument } from "yaml";
 
 export type Role = "control-plane" | "worker";
@@ -7,9 +7,9 @@ export interface Item {
   readonly number: string;
   readonly title: string;
   readonly roles: readonly Role[];
-  /** Bash command; may use the functions of `preamble`. */
+  /** Bash command that prints the answer. It may use the functions of `preamble`. */
   readonly question: string;
-  /** Judges the answer, which is never empty. */
+  /** Returns whether the answer passes. The answer is never empty. */
   readonly passes: (answer: string) => boolean;
 }
 
@@ -35,7 +35,7 @@ export const every: readonly Role[] = ["control-plane", "worker"];
 
 export const linesOf = (answer: string): string[] => answer.trim().split("\n");
 
-/** Returns the two items, mode and owner, of one or several files. */
+/** Returns two items about one or several files: the mode of the files, and their owner. */
 export function files(
   [modeNumber, ownerNumber]: readonly [mode: string | undefined, owner: string],
   title: string,
@@ -88,13 +88,19 @@ export const atLeast =
   (value) =>
     Number(value) >= least;
 
-/** Returns the value of a flag; `answer` has one flag per line, and the last one counts. */
+/**
+ * Returns the value of a flag. `answer` contains one flag per line. If a flag occurs several times,
+ * the last line counts.
+ */
 const flagIn = (answer: string, name: string): Value =>
   linesOf(answer)
     .findLast((line) => line === `--${name}` || line.startsWith(`--${name}=`))
     ?.replace(/^[^=]*=?/, "");
 
-/** Returns a builder of items of a process; each of the flags in `names` must be good. */
+/**
+ * Returns a function that creates items about the flags of a process. An item passes if `good`
+ * returns true for every flag in `names`.
+ */
 export const ofProcess =
   (process: string) =>
   (number: string, title: string, names: string, good: Good): Item => ({
@@ -105,12 +111,12 @@ export const ofProcess =
     passes: (answer) => names.split(" ").every((name) => good(flagIn(answer, name))),
   });
 
-/** Prints kubelet's command line flags and its configuration file. */
+/** Bash command that prints kubelet's command line flags and its configuration file. */
 const kubeletQuestion = "flags kubelet; echo ---; cat /var/lib/kubelet/config.yaml";
 
 /**
- * Returns an item of kubelet. `setting` is its flag, which takes precedence, and the field in its
- * configuration file.
+ * Returns an item about kubelet. `setting` contains the name of the command line flag and the name
+ * of the field in the configuration file. The flag takes precedence.
  */
 export function kubelet(number: string, title: string, setting: string, good: Good): Item {
   const [flag = "", field = ""] = setting.split(" ");

@@ -1,7 +1,7 @@
 /**
  * Scored items of the CIS Kubernetes Benchmark 1.12: the control plane's files (1.1) and components
  * (1.2 to 1.4), etcd (2), the nodes' files (4.1), kubelet (4.2) and kube-proxy (4.3). Sections 3
- * and 5 have no scored items. Titles are ours.
+ * and 5 have no scored items. The titles are written by this project.
  */
 import {
   absent,
@@ -25,8 +25,8 @@ import { inServer } from "../machines/machines.js";
 export type Failure = Pick<Item, "number" | "title">;
 
 /**
- * Items that fail by default, with the reason (docs/decisions/0021-hardening.md). A hardened
- * cluster fails none.
+ * Items that fail with default settings, each with the reason (docs/decisions/0021-hardening.md). A
+ * hardened cluster fails no item.
  */
 export const byDefault: Readonly<Record<string, string>> = {
   "1.2.5": "a machine whose certificate is not approved in time is out of reach of exec and logs",
@@ -218,12 +218,15 @@ export const items: readonly Item[] = [
   },
 ];
 
-/** Returns the questions to machines of a role, each once. */
+/** Returns the bash commands of all items of a role, without duplicates. */
 const questionsTo = (role: Role): string[] => [
   ...new Set(items.filter(({ roles }) => roles.includes(role)).map(({ question }) => question)),
 ];
 
-/** Returns a bash script for a machine of a role; it prints one line of base64 per question. */
+/**
+ * Returns a bash script for machines of a role. The script prints the answer to each question as
+ * one line of base64.
+ */
 export const scriptFor = (role: Role): string =>
   [
     preamble,
@@ -233,8 +236,8 @@ export const scriptFor = (role: Role): string =>
   ].join("\n");
 
 /**
- * Returns the items that a machine fails, from its script's output. An item without an answer
- * fails.
+ * Returns the items that a machine fails. `answers` is the output of the machine's script. An item
+ * without an answer fails.
  */
 export function failuresIn(role: Role, answers: string): Failure[] {
   const lines = answers.split("\n").map((line) => Buffer.from(line, "base64").toString().trim());

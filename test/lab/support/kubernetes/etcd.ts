@@ -4,7 +4,6 @@ export interface EtcdMember {
   readonly id: string;
   readonly started: boolean;
   readonly name: string;
-  /** Address of the machine. */
   readonly address: string;
   readonly learner: boolean;
 }
@@ -12,7 +11,7 @@ export interface EtcdMember {
 const pki = "/etc/kubernetes/pki/etcd";
 const flags = `--cacert ${pki}/ca.crt --cert ${pki}/server.crt --key ${pki}/server.key`;
 
-/** Runs etcdctl in the etcd of a control plane, by the ID of its server. */
+/** Runs etcdctl in the etcd container of a control plane. `serverId` is the ID of its server. */
 export const etcdctl = (serverId: string, line: string): Promise<string> =>
   inServer(
     serverId,

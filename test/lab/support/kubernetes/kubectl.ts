@@ -1,7 +1,7 @@
 import { until } from "../cloud/foreign.js";
 import { inServer } from "../machines/machines.js";
 
-/** Runs kubectl as administrator on a control plane, by the ID of its server. */
+/** Runs kubectl as administrator on a control plane. `serverId` is the ID of its server. */
 export const kubectlOn = (serverId: string, line: string): Promise<string> =>
   inServer(serverId, `export KUBECONFIG=/etc/kubernetes/admin.conf; kubectl ${line}`);
 
@@ -21,13 +21,16 @@ metadata: {name: kept, namespace: default}
 spec: {storageClassName: kept, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 `;
 
-/** Creates a claim of the reclaim policy Retain, and waits until it is bound. */
+/**
+ * Creates a volume claim whose volume has the reclaim policy Retain. Waits until the claim is
+ * bound.
+ */
 export async function claimToKeep(serverId: string): Promise<void> {
   await kubectlOn(serverId, applied(retained));
   await until(async () => (await kubectlOn(serverId, "get pvc kept")).includes("Bound"));
 }
 
-/** Claim, with its storage class, whose volume is created before a pod uses it. */
+/** Volume claim and its storage class. The volume is created before a pod uses the claim. */
 export const claimAtOnce = `
 apiVersion: storage.k8s.io/v1
 kind: StorageClass

@@ -15,8 +15,9 @@ spec:
 const remove = "-n stackadm-samples delete networkpolicy web-from-nobody-else";
 
 /**
- * Applies a policy that lets only labelled pods connect to the samples' web pods. Requires on every
- * node that it admits only those, and that all pods connect again after its deletion.
+ * Applies a NetworkPolicy that lets only pods with a label connect to the web pods of the samples.
+ * Requires that the policy works on every node, and that all pods can connect again after the
+ * policy is deleted.
  */
 export async function provePolicy(serverId: string): Promise<void> {
   const pods = await webPods(serverId);

@@ -6,7 +6,7 @@ import { createServerTls } from "../../../../packages/lab/certificates.js";
 /** OpenID Connect provider that issues tokens for any user of a test. */
 export interface OidcIssuer {
   readonly url: string;
-  /** PEM certificate of the CA that signed its server certificate. */
+  /** PEM certificate of the CA that signed the provider's server certificate. */
   readonly ca: string;
   /** Returns a token for a client, valid for one hour. */
   token(claims: Readonly<Record<string, unknown>>): string;
@@ -17,8 +17,8 @@ const kid = "test";
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
 
 /**
- * Serves the metadata and the signing key of tokens (OpenID Connect Discovery 1.0), at an address
- * that machines reach.
+ * Starts an OpenID Connect provider at an address that machines can reach. It serves its metadata
+ * and the public signing key (OpenID Connect Discovery 1.0).
  */
 export async function startIssuer(host: string): Promise<OidcIssuer> {
   const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });

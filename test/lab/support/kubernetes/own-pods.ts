@@ -11,8 +11,8 @@ export const manifestOf = (objects: readonly object[]): string =>
   objects.map((one) => JSON.stringify(one)).join("\n---\n");
 
 /**
- * Runs the samples' web pods, one on each of two machines, in a cluster that has no load balancers
- * and thus no samples.
+ * Runs the web pods of the samples, one on each of two machines. The cluster has no load balancers,
+ * so `up` deploys no samples.
  */
 export async function runWebPods(serverId: string): Promise<void> {
   const { agnhost } = createImageTable(defaultKubernetesVersion);

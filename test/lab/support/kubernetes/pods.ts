@@ -18,15 +18,16 @@ export async function webPods(serverId: string): Promise<Pod[]> {
   });
 }
 
-/** Connects from a pod to `host:port`; rejects if there is no answer. */
+/** Connects from a pod to `host:port`. Throws if there is no answer. */
 export const connect = (serverId: string, from: Pod, target: string): Promise<string> =>
   kubectlOn(serverId, `${namespace} exec ${from.name} -- /agnhost connect ${target} --timeout=5s`);
 
 const workers = "get nodes -l '!node-role.kubernetes.io/control-plane' -o name";
 
 /**
- * Returns pods on different nodes, if there are several nodes. Recreates a pod if both are on one:
- * the anti-affinity is soft, and both may have started when only one node was schedulable.
+ * Returns the samples' web pods, which are on different nodes if the cluster has several workers.
+ * If all web pods are on one node, recreates one of them. This can happen because the anti-affinity
+ * is soft, and only one node may have been schedulable when the pods started.
  */
 async function apart(serverId: string): Promise<Pod[]> {
   const pods = await webPods(serverId);
@@ -39,9 +40,9 @@ async function apart(serverId: string): Promise<Pod[]> {
 }
 
 /**
- * Connects from each of the samples' web pods to those on other nodes, to a service by its DNS
- * name, and to `outside` (`host:port`). Returns the number of connections to other nodes. Rejects
- * with the targets that were not reached.
+ * Connects from each web pod of the samples to the web pods on other nodes, to a Service by its DNS
+ * name, and to `outside` (`host:port`). Returns the number of connections to other nodes. Throws if
+ * a connection fails.
  */
 export async function connectPods(
   serverId: string,

@@ -6,13 +6,16 @@ export interface StolenToken {
   /** ID of the server of the control plane that issues the token. */
   readonly controlPlane: string;
   /**
-   * Machine for which the token is issued. It does not exist, so that no real machine joins under
-   * its name.
+   * Machine for which the token is issued. No such machine exists, so that no real machine joins
+   * with this name.
    */
   readonly machine: string;
 }
 
-/** Requests the certificate of `node` with the token of another machine; returns the result. */
+/**
+ * Requests the certificate of `node` with the token of another machine. Returns the conditions of
+ * the request.
+ */
 export async function certificateFor(
   { controlPlane, machine }: StolenToken,
   node: string,
@@ -32,7 +35,8 @@ spec:
   signerName: kubernetes.io/kube-apiserver-client-kubelet
   usages: [client auth, digital signature]
 `;
-  // Without the administrator's kubeconfig, whose certificate would take precedence over the token.
+  // Does not use the administrator's kubeconfig, because its certificate would take precedence over
+  // the token.
   const server =
     "kubectl --kubeconfig=/etc/kubernetes/admin.conf config view -o 'jsonpath={.clusters[0].cluster.server}'";
   const api = `--kubeconfig=/dev/null --server="$(${server})"`;

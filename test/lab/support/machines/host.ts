@@ -10,8 +10,8 @@ async function output(command: string, ...args: string[]): Promise<string[]> {
 }
 
 /**
- * Returns all state of the host that a lab could leave behind, without values that change by
- * themselves.
+ * Returns all state of the host that a lab could leave behind. Leaves out values that change
+ * without a lab.
  */
 export async function hostTraces(): Promise<Record<string, string[]>> {
   const rules = (
@@ -46,8 +46,8 @@ export async function labProcesses(): Promise<string[]> {
 }
 
 /**
- * Kills a container's monitor and then its init process, which ends all processes inside. Simulates
- * a kill from outside.
+ * Kills a container's monitor and then its init process, which ends all processes in the container.
+ * Simulates a kill by a process outside of the lab.
  */
 export async function killContainer(name: string): Promise<void> {
   const [pids = ""] = await output(

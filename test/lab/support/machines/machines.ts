@@ -2,7 +2,10 @@ import { getLabName } from "../../../../base/paths.js";
 import { run } from "../../../../base/run-command.js";
 import { readLabSettings } from "../../../../packages/lab/settings.js";
 
-/** These functions enter servers without SSH, so that a test does not change what it counts. */
+/**
+ * Functions that run commands in servers without SSH, so that a test does not change the SSH logins
+ * that it counts.
+ */
 
 const container = getLabName();
 
@@ -13,7 +16,10 @@ export async function inCloud(line: string, input?: string): Promise<string> {
   return stdout;
 }
 
-/** Runs a shell line as root, with `input` as standard input; rejects if the line fails. */
+/**
+ * Function that runs a shell line as root, with `input` as standard input. Throws if the line
+ * fails.
+ */
 export type Shell = (line: string, input?: string) => Promise<string>;
 
 const shells = new Map<string, Shell>();
@@ -41,7 +47,8 @@ export async function sshLogins(serverId: string): Promise<number> {
 }
 
 /**
- * Returns the number of scripts that ran on a server over SSH since it booted, by the log of sudo.
+ * Returns the number of scripts that ran on a server over SSH since it booted, according to the log
+ * of sudo.
  */
 export async function scriptRuns(serverId: string): Promise<number> {
   const lines = await inServer(
@@ -52,7 +59,7 @@ export async function scriptRuns(serverId: string): Promise<number> {
 }
 
 /**
- * Returns the writing requests that the cloud's APIs have answered so far, except requests for
+ * Returns the writing requests that the cloud's APIs have answered until now, except requests for
  * tokens.
  */
 export async function cloudWrites(): Promise<string[]> {
@@ -63,8 +70,8 @@ export async function cloudWrites(): Promise<string[]> {
 }
 
 /**
- * Returns the logged calls from this machine to the cloud's APIs so far. Authentication is not
- * logged.
+ * Returns the calls from this machine to the cloud's APIs until now. The log does not contain
+ * authentication.
  */
 export async function callsFromHere(): Promise<string[]> {
   const here = readLabSettings().management.host.replaceAll(".", "\\.");
@@ -79,7 +86,10 @@ export async function processLists(): Promise<string> {
   return inCloud("ps -eo args= axewww");
 }
 
-/** Makes the driver fail each start of a server with this name, until `clearFault`. */
+/**
+ * Makes the lab's compute driver fail each start of a server with this name, until `clearFault` is
+ * called.
+ */
 export async function injectFault(serverName: string, fault: "error" | "no-boot"): Promise<void> {
   await inCloud(`mkdir -p /srv/lab/faults && printf %s ${fault} > /srv/lab/faults/${serverName}`);
 }

@@ -7,7 +7,7 @@ export interface Availability {
   readonly answered: number;
 }
 
-/** Requests a service five times a second until `end` is called. */
+/** Sends requests to a service five times a second until `end` is called. */
 export function watchService(url: string): { end(): Promise<Availability> } {
   let [longestGap, answered, last, running] = [0, 0, Date.now(), true];
   const loop = async (): Promise<void> => {

@@ -8,8 +8,8 @@ export interface OwnBalancer {
 }
 
 /**
- * Forwards connections to the same port of the machine that `behind` returns at that moment, if
- * any.
+ * Starts a load balancer. It forwards each connection to the same port of the machine whose address
+ * `behind` returns at this time. Without an address, the connection is closed.
  */
 export async function startBalancer(
   host: string,

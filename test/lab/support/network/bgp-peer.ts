@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** Message types, and the length of the header (RFC 4271, 4.1). */
+/** Message types of BGP, and the length of the message header (RFC 4271, 4.1). */
 const type = { open: 1, update: 2, keepalive: 4 } as const;
 const header = 19;
 
@@ -18,7 +18,10 @@ const open = (asn: number): Buffer => {
   return message(type.open, Buffer.concat([fixed, capability]));
 };
 
-/** Parses the ranges of an UPDATE: a prefix length in bits, then as many bytes as it needs. */
+/**
+ * Parses the ranges in an UPDATE message. Each range has a prefix length in bits, and then as many
+ * bytes as this length needs.
+ */
 export function rangesOf(field: Buffer): string[] {
   const found: string[] = [];
   for (let at = 0; at < field.length;) {
@@ -42,8 +45,8 @@ export function updateOf(content: Buffer): { withdrawn: string[]; told: string[]
 }
 
 /**
- * Router outside of a cluster: accepts BGP sessions from all peers, announces nothing, and records
- * announcements.
+ * BGP router outside of a cluster. It accepts sessions from all peers, announces nothing, and
+ * records the announcements of the peers.
  */
 export class BgpPeer {
   readonly #server: Server;
@@ -55,7 +58,7 @@ export class BgpPeer {
     });
   }
 
-  /** Listens on a port (0: any free port) and returns it. */
+  /** Listens on this port, or on any free port if it is 0. Returns the port. */
   async listen(port: number, host: string): Promise<number> {
     await new Promise<void>((done, failed) => {
       this.#server.once("error", failed).listen(port, host, done);
@@ -87,7 +90,7 @@ export class BgpPeer {
         const [kind, content] = [waiting.readUInt8(18), waiting.subarray(header, end)];
         waiting = waiting.subarray(end);
         if (kind === type.open) socket.write(Buffer.concat([open(asn), message(type.keepalive)]));
-        // Answers each keepalive, so that neither side drops the session.
+        // Answers each KEEPALIVE message, so that neither side closes the session.
         if (kind === type.keepalive) socket.write(message(type.keepalive));
         if (kind !== type.update) continue;
         const update = updateOf(content);

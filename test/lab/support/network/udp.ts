@@ -1,6 +1,9 @@
 import { createSocket } from "node:dgram";
 
-/** Sends a datagram; returns the answer, `refused` if the port is closed, or `silence`. */
+/**
+ * Sends a UDP datagram. Returns the answer, `refused` if the port is closed, or `silence` without
+ * an answer.
+ */
 export const askUdp = (host: string, port: number, text: string): Promise<string> =>
   new Promise((resolve) => {
     const socket = createSocket("udp4");

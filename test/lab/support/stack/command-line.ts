@@ -10,8 +10,8 @@ export interface Said {
 }
 
 /**
- * Runs the command line on the stack of a lab cluster, as a user does. The stack file is in the
- * package meanwhile.
+ * Runs the command line on the stack of a lab cluster, as a user does. The stack file exists in the
+ * package only while the command runs.
  */
 export async function stackadm(
   cluster: LabCluster,

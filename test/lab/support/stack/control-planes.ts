@@ -74,7 +74,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
     const { longestGap, answered, said } = await use.end();
     assert.ok(answered > 50 && longestGap < 30_000, said);
     await until(async () => {
-      // The command fails until the server runs.
+      // The command fails until the server has booted.
       const ready = inServer(serverId, "curl -sk https://localhost:6443/readyz").catch(() => "");
       return (await ready).trim() === "ok";
     });

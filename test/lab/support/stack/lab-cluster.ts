@@ -32,24 +32,30 @@ export interface LabCluster {
   readonly service: ListeningService;
   readonly environment: OperationEnvironment;
   readonly cloud: CloudClient;
-  /** Path of `Pulumi.<name>.yaml`, for plain pulumi. */
+  /** Path of `Pulumi.<name>.yaml`, for tests that run `pulumi` directly. */
   readonly stackFile: string;
-  /** Returns the stack file's text, with changes of the cluster. */
+  /** Returns the text of the stack file. `changes` replaces settings of the cluster. */
   settings(changes?: Readonly<Record<string, unknown>>): string;
-  /** All events and lines so far. */
+  /** All events and output lines until now. */
   readonly seen: { readonly events: OperationEvent[]; readonly lines: string[] };
-  /** Returns options that record into `seen`. */
+  /** Returns options for an operation that record its events and lines in `seen`. */
   recording(): Required<Pick<Listening, "onEvent" | "onNote">>;
   close(): Promise<void>;
 }
 
-/** Cloud of a cluster: one of the lab's entries in clouds.yaml, and a file of site defaults. */
+/**
+ * Cloud of a cluster: the name of one of the lab's entries in clouds.yaml, and the path of a file
+ * with site defaults.
+ */
 export interface LabAccess {
   readonly cloud: string;
   readonly siteFile: string;
 }
 
-/** Returns the cloud of a cluster. If only a name is returned, the lab's site file applies. */
+/**
+ * Function that returns the cloud of a cluster. If it returns only a name, the lab's file of site
+ * defaults is used.
+ */
 export type CloudOf = (facts: LabFacts) => string | LabAccess;
 
 /** Returns an environment that selects the lab instead of the cloud of the caller's environment. */
@@ -72,13 +78,16 @@ export interface LabProject {
     changes: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>;
   /**
-   * Arguments of the cluster for evidence records, if the stack has its own program.
+   * Arguments of the cluster in evidence records. Only needed if the stack has a separate program.
    * @default `stackadm:cluster` of `config`
    */
   readonly described?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the OpenStack plugin of STACKADM_TEST_OPENSTACK; undefined: the program's default. */
+/**
+ * Returns the version of the OpenStack plugin in STACKADM_TEST_OPENSTACK. Undefined means the
+ * default version of the program.
+ */
 function chosenPlugin(): OpenstackPluginVersion | undefined {
   const named = process.env["STACKADM_TEST_OPENSTACK"];
   const chosen = openstackPluginVersions.find((version) => version === named);
@@ -91,7 +100,7 @@ function chosenPlugin(): OpenstackPluginVersion | undefined {
 
 const openstackPlugin = chosenPlugin();
 
-/** Returns a project of our program, with `described` as its cluster. */
+/** Returns a project that runs this repository's program, with `described` as its cluster. */
 const ownProject = (described: Readonly<Record<string, unknown>>): LabProject => ({
   prepare: (directory) => {
     copyFileSync(join(getPackageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
@@ -102,8 +111,8 @@ const ownProject = (described: Readonly<Record<string, unknown>>): LabProject =>
 });
 
 /**
- * Prepares a cluster called `name`, by default with the machines of the dev stack. Creates nothing
- * in the cloud.
+ * Prepares the stack of a cluster with this name. By default, the cluster has the machines of the
+ * dev stack. Creates nothing in the cloud.
  */
 export async function labCluster(
   name: string,
@@ -153,7 +162,10 @@ export async function labCluster(
   };
 }
 
-/** Returns the lab's own networks, from which the host reaches the machines. */
+/**
+ * Returns the lab's own networks. The host has an address in each of them, from which it reaches
+ * the machines.
+ */
 export const listLabNetworks = ({ management, external, services }: LabSettings): string[] =>
   [management, external, services].map(({ cidr }) => cidr);
 
@@ -178,7 +190,7 @@ export function rows(events: readonly OperationEvent[]): string[] {
   return [...new Set(shown)].sort();
 }
 
-/** Returns how many resources began each change. */
+/** Returns how many resources started each kind of change. */
 export function changes(events: readonly OperationEvent[]): Record<string, number> {
   const counted: Record<string, number> = {};
   for (const event of events)

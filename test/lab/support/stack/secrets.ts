@@ -28,7 +28,7 @@ export function operatorPassword(): string {
   return clouds.clouds["stackadm-lab"]?.auth.password ?? "";
 }
 
-/** Returns all secrets of the cluster, by a descriptive name. */
+/** Returns all secrets of the cluster, keyed by a description. */
 export async function secretsOf(
   cluster: LabCluster,
   more: Readonly<Record<string, string>>,
@@ -44,7 +44,7 @@ export async function secretsOf(
   };
 }
 
-/** Returns the stack's resources with decrypted secrets, which do not leave this process. */
+/** Returns the stack's resources with decrypted secrets. Only this process sees the secrets. */
 export async function openedState(cluster: LabCluster): Promise<OpenedResource[]> {
   const { env, backend } = cluster.environment;
   const workspace = prepareWorkspace({
@@ -67,7 +67,7 @@ export async function openedState(cluster: LabCluster): Promise<OpenedResource[]
 export const resourcesIn = (exported: string): OpenedResource[] =>
   (JSON.parse(exported) as { deployment: { resources: OpenedResource[] } }).deployment.resources;
 
-/** Returns the plain value of a decrypted secret; other values are returned unchanged. */
+/** Returns the plain value of a decrypted secret. Returns other values unchanged. */
 export function revealed(value: unknown): unknown {
   const { plaintext } = (value ?? {}) as Opened;
   return plaintext === undefined ? value : JSON.parse(plaintext);
@@ -81,7 +81,7 @@ function secretsOfResource({ type, urn, outputs = {} }: OpenedResource): [string
   };
   if (type.includes("ApplicationCredential"))
     return [["the application credential's secret", reveal("secret")]];
-  // The other local command creates the identity, which is not a secret.
+  // A local command whose output is not secret creates the cluster's identity.
   if (type === "command:local:Command" && reveal("stdout") !== "")
     return [["the seed of the host keys", reveal("stdout")]];
   if (type !== "command:remote:Command") return [];

@@ -34,8 +34,8 @@ export function pluginsOf(toolchain: readonly Piece[]): TestRunSetup["plugins"] 
 }
 
 /**
- * Settings that decide what machines download, which part of Kubernetes' configuration is not
- * default, and which load balancer provider is used.
+ * Settings of a cluster that evidence records: settings that determine what machines download,
+ * settings of Kubernetes that are not defaults, and the load balancer provider.
  */
 const watched = [
   "kubernetes.packages",
@@ -57,8 +57,8 @@ const pathsOf = (fields: PlainObject): string[] =>
   );
 
 /**
- * Returns the settings that replace defaults: all of the site, and those of the cluster that are in
- * `watched`.
+ * Returns the settings that replace defaults: all settings of the site, and the cluster's settings
+ * in `watched`.
  */
 export function overridesOf(site: PlainObject, cluster: PlainObject): string[] {
   const own = pathsOf(cluster).filter((path) =>
@@ -70,8 +70,8 @@ export function overridesOf(site: PlainObject, cluster: PlainObject): string[] {
 const listed = z.object({ images: z.array(z.object({ disk_format: z.string() })) });
 
 /**
- * Returns the kind of machine that the lab creates from an image: Glance's disk format shows
- * whether it contains a kernel.
+ * Returns the kind of machine that the lab creates from an image. The disk format in Glance shows
+ * whether the image contains a kernel.
  */
 export async function machineOf(
   image: string,
@@ -86,8 +86,8 @@ export async function machineOf(
 }
 
 /**
- * Returns the setup of a cluster on the lab. The lab's own driver provides the load balancers,
- * independent of the provider's name.
+ * Returns the setup of a cluster on the lab. The lab's own Octavia driver provides all load
+ * balancers. The name of the provider does not matter.
  */
 export async function setupOf(
   cluster: PlainObject,

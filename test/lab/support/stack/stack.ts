@@ -62,7 +62,9 @@ export class Stack {
     return found.serverId;
   }
 
-  /** Returns the state's resources with decrypted secrets, which do not leave this process. */
+  /**
+   * Returns the resources in the state with decrypted secrets. Only this process sees the secrets.
+   */
   opened(): Promise<OpenedResource[]> {
     return openedState(this.cluster);
   }
@@ -91,7 +93,7 @@ export class Stack {
       assert.equal(problem, undefined);
       return verification.machines.filter(({ name }) => name === "etcd member");
     };
-    // kubelet reports this some seconds after etcd answers.
+    // kubelet reports that the etcd pod is ready some seconds after etcd answers.
     await until(async () => (await members()).every(({ ok }) => ok)).catch(() => undefined);
     const found = await members();
     const well = found.filter(({ ok }) => ok).map(({ where }) => where);
@@ -99,7 +101,7 @@ export class Stack {
   }
 
   /**
-   * Returns the leading control plane, which holds the lease of the controller manager. Queries a
+   * Returns the control plane whose controller manager holds the lease. Sends the query to a
    * control plane other than `except`.
    */
   async leader(except = ""): Promise<string> {
@@ -107,7 +109,10 @@ export class Stack {
     return (await kubectlOn(asked?.serverId ?? "", lease)).split("_")[0] ?? "";
   }
 
-  /** Deletes a machine's server outside of the program; returns its ID. */
+  /**
+   * Deletes the server of a machine directly in the cloud, so the program does not know. Returns
+   * the server's ID.
+   */
   async lose(machine: string): Promise<string> {
     const lost = this.serverOf(machine);
     const { cloud } = this.cluster;

@@ -17,8 +17,8 @@ const noPods =
 const noAddress = "Service was not allocated an IP address; does your cloud provider support this?";
 
 /**
- * Waits for an address (type LoadBalancer), and until the endpoints have not changed for a while
- * and are all ready.
+ * Waits until a Service is ready. A Service of type LoadBalancer must have an address. If the
+ * Service selects pods, all its endpoints must be ready and must not change for a while.
  */
 export function createServiceReadiness(context: ReadinessContext): ReadinessCheck {
   let seen: Json | undefined = "never looked";
@@ -77,8 +77,9 @@ async function endpointsOf(
 }
 
 /**
- * Waits until the claim is bound. If the storage class waits for the first consumer, a pending
- * claim counts as ready, because the program may create the pod that uses it later.
+ * Waits until a PersistentVolumeClaim is bound. If the storage class waits for the first consumer,
+ * a pending claim counts as ready, because the program may create the pod that uses the claim
+ * later.
  */
 export function createClaimReadiness(context: ReadinessContext): ReadinessCheck {
   return async (live) => {
@@ -118,8 +119,8 @@ export const createVolumeReadiness = (): ReadinessCheck => (live) => {
 };
 
 /**
- * Waits until the server serves the new kind in every version, so that its objects can be created
- * at once.
+ * Waits until the API server serves the new kind in every version, so that objects of the kind can
+ * be created at once.
  */
 export function createCrdReadiness({ cluster }: ReadinessContext): ReadinessCheck {
   const waiting = (problem: string): ReadinessResult => ({
@@ -157,7 +158,7 @@ export const createNamespaceReadiness = (): ReadinessCheck => (live) =>
         problems: ["Namespace is not active"],
       };
 
-/** Waits until a controller has set an address. */
+/** Waits until a controller has set the address of an Ingress. */
 export const createIngressReadiness = (): ReadinessCheck => (live) => {
   const problem =
     "Ingress was not allocated an IP address; does the cluster have an ingress controller?";

@@ -12,7 +12,7 @@ import type { ReadinessCheck, ReadinessResult } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
-/** Returns the reason why a container does not run, in the kubelet's words. */
+/** Returns the reasons why a container does not run, in the words of the kubelet. */
 function containerProblem(container: JsonObject): string[] {
   if (container["ready"] === true) return [];
   const problems: string[] = [];
@@ -68,7 +68,10 @@ function podState(pod: JsonObject): PodState {
   return {};
 }
 
-/** Returns a sentence for each scheduled pod of a workload that does not become ready. */
+/**
+ * Returns a sentence for each problem of a workload's pods. Ignores pods that are not scheduled
+ * yet.
+ */
 export function listPodProblems(pods: readonly JsonObject[]): string[] {
   return pods
     .map(podState)
@@ -76,7 +79,7 @@ export function listPodProblems(pods: readonly JsonObject[]): string[] {
     .flatMap((state) => state.problem ?? []);
 }
 
-/** Returns the pods that `owner` owns: the workload or its ReplicaSet. */
+/** Returns the pods that `owner` owns. `owner` is the workload or its ReplicaSet. */
 export async function listOwnedPods(
   cluster: ObjectClient,
   workload: JsonObject,

@@ -7,17 +7,17 @@ export interface ReadinessResult {
   readonly ready: boolean;
   /** Whether the object can never become ready. If so, the wait ends. */
   readonly failed?: boolean;
-  /** Messages about the progress, to be shown. */
+  /** Messages about the progress that are shown to the user. */
   readonly messages: readonly { readonly severity: Severity; readonly text: string }[];
-  /** Problems, which are reported only if the wait fails. */
+  /** Problems that are reported only if the wait fails. */
   readonly problems: readonly string[];
 }
 
 export interface ReadinessContext {
   readonly cluster: ObjectClient;
   /**
-   * Time in milliseconds without a change after which endpoints count as stable. 0 for a refresh,
-   * which checks once.
+   * Time in milliseconds after which unchanged endpoints count as stable. A refresh checks only
+   * once, so it uses 0.
    */
   readonly settle: number;
 }

@@ -4,14 +4,15 @@ import { createInfoMessage, type ReadinessCheck } from "./readiness.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /**
- * Pattern of the only expression of the official provider that is supported: the path of a field.
+ * Pattern of a `jsonpath` expression that contains only the path of a field. The official provider
+ * supports more expressions, the stand-in only this one.
  */
 const field = /^jsonpath=(\{((?:\.[A-Za-z][A-Za-z0-9]*)+)\})$/;
 
 /**
- * Returns the condition in an object's annotation, which replaces the condition of its kind: a
- * field must exist. Returns undefined without the annotation. Throws for expressions that only the
- * official provider supports.
+ * Returns the readiness check that an object's annotation `waitFor` defines: the given field must
+ * exist. This check replaces the check of the object's kind. Returns undefined without the
+ * annotation. Throws for expressions that only the official provider supports.
  */
 export function parseWaitForReadiness(object: JsonObject): ReadinessCheck | undefined {
   const asked = getAnnotation(object, pulumiAnnotations.waitFor);

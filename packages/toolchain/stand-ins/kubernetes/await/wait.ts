@@ -37,7 +37,7 @@ import {
 } from "./workloads.js";
 import type { JsonObject } from "../../plugin/values.js";
 
-/** Kinds that are not ready as soon as they exist. */
+/** Readiness checks of the kinds that are not ready as soon as they exist. */
 export const readinessChecksByKind: Readonly<Record<string, CreateReadinessCheck>> = {
   "apps/v1/DaemonSet": createDaemonSetReadiness,
   "apps/v1/Deployment": createDeploymentReadiness,
@@ -52,7 +52,7 @@ export const readinessChecksByKind: Readonly<Record<string, CreateReadinessCheck
   "apiextensions.k8s.io/v1/CustomResourceDefinition": createCrdReadiness,
 };
 
-/** Kinds for which a refresh reports that they are not ready. */
+/** Kinds for which a refresh reports objects that are not ready. */
 const readAwaited = new Set(["DaemonSet", "Deployment", "StatefulSet", "Job", "Pod", "Service"]);
 
 const readinessOf = (object: JsonObject): CreateReadinessCheck | undefined =>
@@ -61,17 +61,17 @@ const readinessOf = (object: JsonObject): CreateReadinessCheck | undefined =>
 export interface ObjectWaitOptions {
   readonly cluster: ObjectClient;
   readonly log: ResourceLog;
-  /** Signal that the engine's cancel aborts. The wait then ends at once. */
+  /** Signal that is aborted when the engine cancels. An abort ends the wait at once. */
   readonly signal: AbortSignal;
-  /** Seconds, from customTimeouts; 0 if not set. */
+  /** Time limit in seconds from customTimeouts. 0 if it is not set. */
   readonly timeout: number;
   /** Time in milliseconds after which unchanged endpoints count as stable. */
   readonly settle: number;
 }
 
 /**
- * Returns the time limit in seconds. Uses customTimeouts, or else the annotation
- * pulumi.com/timeoutSeconds, or else 10 minutes.
+ * Returns the time limit in seconds: customTimeouts if set, otherwise the annotation
+ * pulumi.com/timeoutSeconds if set, otherwise 10 minutes.
  */
 export function getTimeoutSeconds(seconds: number, inputs: JsonObject): number {
   if (seconds > 0) return seconds;
@@ -82,7 +82,7 @@ export function getTimeoutSeconds(seconds: number, inputs: JsonObject): number {
 /** Returns the time before the next check in milliseconds. It grows from 100 to 1000. */
 const interval = (look: number): number => Math.min(100 * 1.5 ** look, 1000);
 
-/** Waits. Returns `false` if the signal ended the pause. */
+/** Waits for this time. Returns `false` if the signal ended the pause. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   try {
@@ -95,7 +95,7 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
 
 /**
  * Returns the readiness check for a written object. Returns undefined if the object is ready as
- * soon as it exists, or if nothing has to wait for it.
+ * soon as it exists, or if an annotation disables the wait.
  */
 function lookFor(
   waiting: ObjectWaitOptions,
@@ -109,9 +109,9 @@ function lookFor(
 }
 
 /**
- * Waits until a written object is ready, and returns its state. Throws a NotReadyError with the
- * last known object if the time limit is reached, the engine cancels, or the object cannot become
- * ready.
+ * Waits until a written object is ready, and returns the object's current state. Throws a
+ * NotReadyError with the last known state if the time limit is reached, the engine cancels, or the
+ * object cannot become ready.
  */
 export async function waitUntilReady(
   waiting: ObjectWaitOptions,
@@ -143,8 +143,8 @@ export async function waitUntilReady(
 }
 
 /**
- * Ignores the errors of an API server that restarts, and an object that is missing for a moment,
- * because only the time limit ends the wait. Throws all other errors.
+ * Ignores the errors of an API server that restarts or that does not find the object for a moment.
+ * The time limit ends the wait in these cases. Throws all other errors.
  */
 function throwUnlessPassing(
   error: unknown,
@@ -176,8 +176,8 @@ function show(log: ResourceLog, verdict: ReadinessResult): void {
 }
 
 /**
- * Waits until a deleted object no longer exists. Finalizers and objects that it owns can delay
- * this.
+ * Waits until a deleted object no longer exists. Finalizers, and other objects that the deleted
+ * object owns, can delay its removal.
  */
 export async function waitUntilGone(
   waiting: ObjectWaitOptions,

@@ -69,7 +69,7 @@ function rolloutOf(live: JsonObject, set: JsonObject | undefined): Rollout {
   const readyPods = getNumberAt(set, "status", "readyReplicas") ?? 0;
   const available = findCondition(live, "Available");
   const progressing = findCondition(live, "Progressing");
-  // The first ReplicaSet replaces none, so no condition reports its progress.
+  // The first ReplicaSet replaces no other ReplicaSet, so no condition reports its progress.
   const first = getAnnotation(live, revision) === "1";
   const replaced =
     progressing?.status === "True" && progressing.reason === "NewReplicaSetAvailable";
@@ -136,7 +136,10 @@ export function createDaemonSetReadiness(context: ReadinessContext): ReadinessCh
   };
 }
 
-/** Returns the state according to the steps and sentences of kubectl's status library (kstatus). */
+/**
+ * Returns the state of a DaemonSet, with the steps and messages of kubectl's status library
+ * (kstatus).
+ */
 function daemonSetState(live: JsonObject): { ready: boolean; text: string } {
   const status = getMapAt(live, "status");
   const count = (name: string) => getNumberAt(status, name) ?? 0;
@@ -193,7 +196,8 @@ function statefulSetState(live: JsonObject): { problems: string[]; doing: string
   const count = (name: string) => getNumberAt(status, name) ?? 0;
   const wanted = getNumberAt(live, "spec", "replicas") ?? 1;
   const first = (getNumberAt(live, "metadata", "generation") ?? 1) <= 1;
-  // With OnDelete, pods are replaced manually, and the revision does not advance.
+  // With the strategy OnDelete, the user replaces pods manually, so the current revision does not
+  // change.
   const byHand = !first && getTextAt(live, "spec", "updateStrategy", "type") === "OnDelete";
   const [current, target] = [
     getTextAt(status, "currentRevision"),

@@ -21,15 +21,15 @@ export class ApiError extends Error {
   get reason(): string {
     return getTextAt(this.status, "reason");
   }
-  /** Kind in the Status, e.g. `namespaces`. */
+  /** Kind to which the Status refers, e.g. `namespaces`. */
   get kind(): string {
     return getTextAt(this.status, "details", "kind");
   }
 }
 
 /**
- * Error of a request without an answer: the connection failed, timed out or was closed. Names the
- * request, like Go's client.
+ * Error of a request without an answer, because the connection failed, timed out or was closed. The
+ * message contains the request, as in Go's client.
  */
 export class UnreachableError extends Error {
   constructor(method: string, url: string, cause: Error) {
@@ -75,7 +75,7 @@ export interface KubeRequest {
 }
 
 /**
- * Time without an answer, in milliseconds, after which a request fails. Equal to the limit in
+ * Time in milliseconds after which a request without an answer fails. It is equal to the limit in
  * client-go's discovery.
  */
 const requestTimeout = 32_000;
@@ -130,7 +130,8 @@ export class KubeClient {
   }
 
   /**
-   * Retries a read whose connection was closed, up to ten times, like client-go (rest/request.go).
+   * Sends a request. Retries a GET request up to ten times if its connection was closed, like
+   * client-go (rest/request.go).
    */
   private async sendAgain(url: URL, method: string, request: KubeRequest): Promise<Answer> {
     for (let tries = 0; ; tries += 1) {

@@ -28,17 +28,21 @@ export interface ApiResource {
 const prefixOf = (gvk: GroupVersionKind): string =>
   gvk.group === "" ? `/api/${gvk.version}` : `/apis/${gvk.group}/${gvk.version}`;
 
-/** Kinds of a server. They are read once per group and version, and again if a kind is missing. */
+/**
+ * Kinds that a server serves. They are read once for each group and version, and read again if a
+ * kind is missing.
+ */
 export class Discovery {
   private readonly known = new Map<string, Promise<JsonObject>>();
   /**
-   * Scopes of custom resources whose definition Check has received but which is not created yet.
+   * Map from a custom resource that does not exist yet to whether it is namespaced. Its definition
+   * is part of the program, and the gRPC method Check has received the definition.
    */
   private readonly planned = new Map<string, boolean>();
 
   constructor(private readonly client: KubeClient) {}
 
-  /** Records a CustomResourceDefinition of the program. */
+  /** Records the scope of a CustomResourceDefinition that the program will create. */
   plan(crd: JsonObject): void {
     const kind = getTextAt(crd, "spec", "names", "kind");
     const group = getTextAt(crd, "spec", "group");

@@ -17,7 +17,7 @@ export interface ApiServerConnection {
   readonly key?: Buffer;
   readonly token?: string;
   readonly user?: { readonly name: string; readonly password: string };
-  /** Namespace of objects that name none. */
+  /** Namespace of objects that do not specify a namespace. */
   readonly namespace: string;
 }
 
@@ -29,7 +29,7 @@ export interface KubeconfigOverrides {
 
 interface Loaded {
   readonly config: JsonObject;
-  /** Directory of the kubeconfig. Relative file names in the kubeconfig start there. */
+  /** Directory of the kubeconfig. File names in the kubeconfig are relative to this directory. */
   readonly directory: string;
 }
 
@@ -49,7 +49,10 @@ const entry = (config: JsonObject, list: string, name: string): JsonObject | und
   return isObject(found) ? found : undefined;
 };
 
-/** Returns the active cluster entry, which `DiffConfig` compares. */
+/**
+ * Returns the entry of the active cluster in a kubeconfig. The gRPC method DiffConfig compares this
+ * entry.
+ */
 export function findActiveCluster(
   config: JsonObject,
   overrides: KubeconfigOverrides,

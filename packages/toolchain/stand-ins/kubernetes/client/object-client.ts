@@ -106,7 +106,8 @@ export class ObjectClient {
 }
 
 /**
- * Removes the namespace. The program may have set a namespace before the kind's scope was known.
+ * Returns the object without its namespace. The program may have set the namespace before the scope
+ * of the kind was known.
  */
 function withoutNamespace(object: JsonObject): JsonObject {
   const metadata = object["metadata"];

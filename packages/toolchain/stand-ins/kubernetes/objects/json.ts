@@ -1,4 +1,4 @@
-/** Reads and changes plain JSON, the stand-in's form of Kubernetes objects. */
+/** Reads and changes plain JSON. The stand-in stores Kubernetes objects as plain JSON. */
 import { isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
@@ -80,7 +80,8 @@ export function isEqual(a: Json | undefined, b: Json | undefined): boolean {
 }
 
 /**
- * Returns a copy in which `change` has replaced every map entry and list item, the innermost first.
+ * Returns a copy in which `change` has replaced every map entry and list item. Calls `change` for
+ * inner values before outer values.
  */
 export function rewrite(
   value: Json,

@@ -3,13 +3,16 @@ import type { JsonObject } from "../../plugin/values.js";
 
 /** Group, version and kind, which identify a resource type for the API server. */
 export interface GroupVersionKind {
-  /** API group; empty for the core group. */
+  /** API group. Empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
-/** Groups that Kubernetes itself serves. All others are custom resources or aggregated APIs. */
+/**
+ * API groups that Kubernetes itself serves. All other groups belong to custom resources or
+ * aggregated APIs.
+ */
 const builtInGroups = new Set([
   "",
   "apps",
@@ -87,7 +90,7 @@ export const formatApiVersion = (gvk: GroupVersionKind): string =>
   gvk.group === "" ? gvk.version : `${gvk.group}/${gvk.version}`;
 
 /**
- * Returns the kind in a resource's URN:
+ * Returns the group, version and kind in the URN of a resource:
  * `urn:pulumi:stack::project::parent$kubernetes:apps/v1:Deployment::name`.
  */
 export function parseGvkFromUrn(urn: string): GroupVersionKind {
@@ -111,13 +114,13 @@ export const isSecretKind = (object: JsonObject): boolean =>
   getKind(object) === "Secret" && getApiVersion(object) === "v1";
 
 /**
- * Reports whether the type is a `...Patch`, which changes parts of other owners' objects. The
- * stand-in does not support such types.
+ * Reports whether the type ends in `Patch`. Such a resource changes parts of objects that other
+ * tools manage. The stand-in does not support it.
  */
 export const isPatchType = (urn: string, kind: string): boolean =>
   parseTypeFromUrn(urn).endsWith("Patch") && !kind.endsWith("Patch");
 
-/** Reports whether the type is a `...List`. Such types exist only for YAML files. */
+/** Reports whether the type ends in `List`. Such types exist only for YAML files. */
 export const isListType = (urn: string): boolean => {
   const gvk = parseGvkFromUrn(urn);
   return isBuiltIn(gvk) && gvk.kind.endsWith("List");

@@ -16,12 +16,12 @@ const readOnlyMetadata = [
 
 /**
  * Normalizes inputs for the state and for comparisons, so that different notations of one object
- * are equal. Removes fields that only the server writes. Unless a value is unknown, also turns a
- * Secret's stringData into data and, in other built-in kinds, writes quantities in their usual
- * units and removes empty maps of strings and empty lists.
+ * are equal. Removes fields that only the server writes. If all values are known, converts the
+ * stringData of a Secret to data. In other built-in kinds, writes quantities in their usual units,
+ * and removes empty maps of strings and empty lists.
  *
- * The official provider converts built-in kinds by Go's structs. This file lists the keys that the
- * conversion drops when they are empty. The diff tolerates the other keys.
+ * The official provider converts built-in kinds to Go structs. This conversion drops some keys if
+ * their values are empty. This file lists these keys. The diff ignores other empty values.
  */
 export function normalize(inputs: JsonObject): JsonObject {
   const object = structuredClone(inputs);
@@ -56,8 +56,9 @@ function normalizeSecret(object: JsonObject): void {
 }
 
 /**
- * Maps of strings. The stand-in removes them if they are empty, because Kubernetes' API has
- * `omitempty` for all of them. The stand-in keeps other empty maps, which may have a meaning.
+ * Maps of strings. The stand-in removes such a map if it is empty, because the Kubernetes API
+ * declares all of them as `omitempty`. The stand-in keeps other empty maps, because they may have a
+ * meaning.
  */
 const maps = new Set([
   "data",
@@ -71,8 +72,8 @@ const maps = new Set([
 /** Lists that Kubernetes writes even when they are empty. */
 const keptLists = new Set(["rules", "containers", "versions"]);
 /**
- * Booleans that Kubernetes does not write when they are false. For most others, false differs from
- * unset.
+ * Booleans that Kubernetes omits when they are false. For most other booleans, false and unset have
+ * different meanings.
  */
 const flags = new Set([
   "hostIPC",
@@ -120,7 +121,8 @@ export function isEmpty(value: Json | undefined): boolean {
 }
 
 /**
- * Returns the part of a live object that its inputs set. A diff compares this part with new inputs.
+ * Returns the part of a live object whose fields the inputs set. A diff compares this part with new
+ * inputs.
  */
 export function pruneToShape(live: JsonObject, shape: JsonObject): JsonObject {
   const result: JsonObject = {};

@@ -2,7 +2,7 @@ import { getValueAt, getMapAt, setAt, getTextAt } from "./json.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
-/** Read the fields that every Kubernetes object has. An object is plain JSON without a wrapper. */
+/** Functions that read the fields which every Kubernetes object has. An object is plain JSON. */
 export const getName = (object: JsonObject): string => getTextAt(object, "metadata", "name");
 export const getNamespace = (object: JsonObject): string =>
   getTextAt(object, "metadata", "namespace");
@@ -11,7 +11,7 @@ export const getUid = (object: JsonObject): string => getTextAt(object, "metadat
 export const getAnnotation = (object: JsonObject, name: string): string =>
   getTextAt(object, "metadata", "annotations", name);
 
-/** Returns the API version. The core group has `v1`, even if it is written `core/v1`. */
+/** Returns the API version. For the core group, returns `v1` even if the object has `core/v1`. */
 export const getApiVersion = (object: JsonObject): string =>
   getTextAt(object, "apiVersion").replace(/^core\//, "");
 
@@ -19,7 +19,7 @@ export const getApiVersion = (object: JsonObject): string =>
 export const formatId = (object: JsonObject): string =>
   [getNamespace(object), getName(object)].filter(Boolean).join("/");
 
-/** Returns the name for messages, without the namespace `default`. */
+/** Returns the name of the object for messages. Leaves out the namespace `default`. */
 export function getDisplayName(object: JsonObject): string {
   const namespace = getNamespace(object);
   return namespace && namespace !== "default" ? `${namespace}/${getName(object)}` : getName(object);

@@ -46,9 +46,9 @@ const binary = ["Ei", "Pi", "Ti", "Gi", "Mi", "Ki", ""];
 
 /**
  * Returns a quantity in Kubernetes' notation, with the largest unit of its family that needs no
- * fraction (`0.5` is `500m`, `1024Mi` is `1Gi`). Does not change numbers with exponents, and values
- * that are not quantities. Inputs are sent in this form, because two managers that apply one amount
- * in different notations conflict on the server.
+ * fraction (`0.5` is `500m`, `1024Mi` is `1Gi`). Returns numbers with exponents, and values that
+ * are not quantities, unchanged. Inputs are sent in this form. Otherwise two managers that apply
+ * the same amount in different notations would conflict on the server.
  */
 export function normalizeQuantity(value: Json): Json {
   const amount = parseQuantity(value);

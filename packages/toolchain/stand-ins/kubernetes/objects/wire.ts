@@ -24,8 +24,8 @@ const toDashes = new Map(dashed.map((key) => [key.replaceAll("-", "_"), key]));
 const toUnderscores = new Map(dashed.map((key) => [key, key.replaceAll("-", "_")]));
 
 /**
- * Converts properties to a Kubernetes object with plain values and Kubernetes' keys. Keeps unknown
- * values.
+ * Converts Pulumi's properties to a Kubernetes object: with secrets in plain text, and with the
+ * keys in Kubernetes' spelling. Keeps unknown values.
  */
 export function toObject(properties: JsonObject): JsonObject {
   return rewrite(
@@ -45,9 +45,9 @@ export function toProperties(object: JsonObject): JsonObject {
 }
 
 /**
- * Marks values in `outs` as secret if they are secret in `ins`. A Secret's data and stringData are
- * always secret. In maps, marks only the affected values. A list with one secret item is secret as
- * a whole, because items may move.
+ * Marks a value in `outs` as secret if the same value is secret in `ins`. The data and stringData
+ * of a Secret are always secret. In maps, marks only the affected values. If one item of a list is
+ * secret, marks the whole list, because items may move.
  */
 export function annotateSecrets(outs: JsonObject, ins: JsonObject): void {
   if (outs["kind"] === "Secret") {

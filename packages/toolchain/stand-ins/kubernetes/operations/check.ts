@@ -14,8 +14,8 @@ import { annotateSecrets, toObject } from "../objects/wire.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /**
- * Settings for the names of resources without a name (pulumi:autonaming in the stack's
- * configuration).
+ * Settings for the generated names of resources that have no name (`pulumi:autonaming` in the
+ * stack's configuration).
  */
 export interface Autonaming {
   readonly disabled: boolean;
@@ -27,7 +27,7 @@ export interface CheckInput {
   readonly olds: JsonObject;
   readonly news: JsonObject;
   /**
-   * Seed of random names. Preview and update have the same seed, so that both produce the same
+   * Seed of random names. Preview and update have the same seed, so that they generate the same
    * name.
    */
   readonly randomSeed: Uint8Array;
@@ -39,7 +39,9 @@ export interface CheckInput {
   readonly namespace?: string;
 }
 
-/** Validates inputs, normalizes them, and adds a name and a namespace. Secrets stay marked. */
+/**
+ * Validates inputs, normalizes them, and adds a name and a namespace. Keeps the marks of secrets.
+ */
 export function checkResource(input: CheckInput): JsonObject {
   const object = normalize(toObject(input.news));
   refuseUnsupported(input.urn, object);
@@ -53,7 +55,7 @@ export function checkResource(input: CheckInput): JsonObject {
     const name = isAnnotationTrue(old, pulumiAnnotations.autonamed)
       ? getName(old)
       : autoname(input);
-    // Does not adopt a name that an import gave to an unnamed resource.
+    // Keeps an unnamed resource without a name if an import gave a name to its old inputs.
     if (Object.keys(old).length === 0 || isAnnotationTrue(old, pulumiAnnotations.autonamed)) {
       setAt(object, ["metadata", "name"], name);
       annotate(object, pulumiAnnotations.autonamed, "true");
@@ -81,8 +83,8 @@ function refuseUnsupported(urn: string, object: JsonObject): void {
 }
 
 /**
- * Returns the name that the engine proposes, or else the resource's name, a dash and eight
- * hexadecimal digits.
+ * Returns the name that the engine proposes. Without a proposal, returns the resource's name, a
+ * dash and eight hexadecimal digits.
  */
 function autoname(input: CheckInput): string {
   if (input.autonaming?.disabled) {

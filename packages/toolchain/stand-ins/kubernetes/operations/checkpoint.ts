@@ -15,7 +15,7 @@ export interface Checkpoint {
   /** Object that the server returned at the last write or refresh. */
   readonly live: JsonObject;
   readonly initialApiVersion: string;
-  /** Field manager; empty for an imported resource. */
+  /** Field manager of the object. Empty for an imported resource. */
   readonly fieldManager: string;
 }
 
@@ -32,11 +32,11 @@ export function parseCheckpoint(state: JsonObject): Checkpoint {
 }
 
 /**
- * Returns the state: the live object as outputs, with the values that the next diff and update
- * need.
+ * Returns the state of a resource: the live object as outputs, and the values that the next diff
+ * and update need.
  *
  * @param marks inputs as the engine sent them. Values that are secret in these inputs are also
- * secret in the state. The data of an object of the kind Secret is always secret in the state
+ * secret in the state. The data of a Secret object is always secret in the state
  */
 export function renderCheckpoint(checkpoint: Checkpoint, marks: JsonObject): JsonObject {
   const live = structuredClone(checkpoint.live);

@@ -22,9 +22,9 @@ import type { JsonObject } from "../../plugin/values.js";
 
 export interface CreateInput {
   readonly urn: string;
-  /** Inputs that Check has completed. */
+  /** Inputs that the gRPC method Check has completed. */
   readonly properties: JsonObject;
-  /** Time limit in seconds; 0 if not set. */
+  /** Time limit in seconds. 0 if it is not set. */
   readonly timeout: number;
   readonly preview: boolean;
 }
@@ -36,13 +36,16 @@ export interface CreateResult {
 }
 
 /**
- * Reports whether the object's namespace does not exist. In this case, a preview cannot ask the
- * server, and an update waits for the namespace.
+ * Reports whether the error says that the object's namespace does not exist. In this case, a
+ * preview continues without the server's answer. An update waits until the namespace exists.
  */
 const isNamespaceMissing = (error: unknown): boolean =>
   isNotFound(error) && error.kind === "namespaces";
 
-/** Creates an object and waits until it is ready. In a preview, asks the server for the result. */
+/**
+ * Creates an object and waits until it is ready. In a preview, only requests the result from the
+ * server by a dry run.
+ */
 export async function createResource(
   session: ProviderSession,
   input: CreateInput,
@@ -63,8 +66,8 @@ export async function createResource(
     const written = await write(session, { inputs, fieldManager, preview, log });
     log.clear();
     if (preview) {
-      // Leaves out the status, because programs that read it would take the preview's status for
-      // the real status.
+      // Leaves out the status, because programs would use the status of the dry run as the real
+      // status.
       return { id: "", properties: checkpoint(omitKeys(written, "status")) };
     }
     const live = await waitUntilReady(getObjectWaitOptions(session, log, input), inputs, written);
@@ -97,7 +100,10 @@ export const getObjectWaitOptions = (
   settle: session.timing.settle,
 });
 
-/** Reports whether the server cannot answer a preview, although the object may be correct. */
+/**
+ * Reports whether the error only means that the server cannot answer a preview. The object may
+ * still be correct.
+ */
 const isNoAnswerToPreview = (error: unknown): boolean =>
   isForbidden(error) ||
   isAlreadyExists(error) ||
@@ -141,7 +147,10 @@ interface Write {
   readonly log: ResourceLog;
 }
 
-/** Retries of a create, for half a minute, while the kind or the namespace may not exist yet. */
+/**
+ * Number of retries of a create, which take half a minute in total. The kind or the namespace may
+ * not exist yet.
+ */
 const retries = 5;
 
 async function write(session: ProviderSession, what: Write): Promise<JsonObject> {
@@ -163,7 +172,7 @@ async function write(session: ProviderSession, what: Write): Promise<JsonObject>
 function writeOnce(session: ProviderSession, what: Write): Promise<JsonObject> {
   const { inputs, fieldManager, preview } = what;
   if (!session.settings.upsert) {
-    // Uses a plain create, which never changes an existing object by accident.
+    // Uses a plain create and no server-side apply, so that an existing object is never changed.
     return session.cluster.create(inputs, { fieldManager: creatingManager, dryRun: preview });
   }
   const force =

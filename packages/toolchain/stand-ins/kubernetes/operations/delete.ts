@@ -19,7 +19,7 @@ export interface DeleteInput {
   readonly urn: string;
   readonly id: string;
   readonly properties: JsonObject;
-  /** Time limit in seconds; 0 if not set. */
+  /** Time limit in seconds. 0 if it is not set. */
   readonly timeout: number;
 }
 
@@ -42,8 +42,8 @@ const propagation = new Map([
 ]);
 
 /**
- * Deletes an object with the objects that it owns, and waits until it does not exist. A missing
- * object is not an error.
+ * Deletes an object and the objects that it owns, and waits until the object does not exist. A
+ * missing object is not an error.
  */
 export async function deleteResource(session: ProviderSession, input: DeleteInput): Promise<void> {
   const log = session.logFor(input.urn);

@@ -29,9 +29,9 @@ export interface ResourceDiff {
 }
 
 export interface DiffInput {
-  /** State of the last write: outputs with `__inputs`. */
+  /** State of the last write: the outputs, with the old inputs in `__inputs`. */
   readonly olds: JsonObject;
-  /** Inputs that Check has completed. */
+  /** Inputs that the gRPC method Check has completed. */
   readonly news: JsonObject;
   readonly ignoreChanges: readonly string[];
   readonly namespaced: boolean;
@@ -39,8 +39,8 @@ export interface DiffInput {
 }
 
 /**
- * Compares new inputs with the values that the server stored for the old inputs. So changes by
- * other clients appear after a refresh, and fields that the server adds never appear.
+ * Compares new inputs with the values that the server stored for the old inputs. So a refresh makes
+ * changes by other clients visible. Fields that only the server adds are never part of the diff.
  */
 export function diffResource(input: DiffInput): ResourceDiff {
   const { inputs: oldInputs, live } = parseCheckpoint(input.olds);
@@ -70,7 +70,8 @@ export function diffResource(input: DiffInput): ResourceDiff {
   return {
     changes,
     replaces,
-    // Two objects cannot have the same name, so the old object is deleted first.
+    // The old and the new object cannot exist at once with the same name, so the old object is
+    // deleted first.
     deleteBeforeReplace:
       replaces.length > 0 && sameIdentity && !isAnnotationTrue(news, pulumiAnnotations.autonamed),
   };
@@ -96,7 +97,10 @@ function setNamespace(object: JsonObject, namespaced: boolean): void {
 
 type Report = (path: ChangePath, kind: PropertyChange["kind"], value: Json | undefined) => void;
 
-/** Values at one path: on the server, in the new inputs, and in the last inputs. */
+/**
+ * Values at one path: on the server (`olds`), in the new inputs (`news`), and in the old inputs
+ * (`before`).
+ */
 interface Place {
   readonly olds: Json | undefined;
   readonly news: Json | undefined;
@@ -153,7 +157,9 @@ export function formatPath(path: ChangePath): string {
   return text;
 }
 
-/** Parses paths in the form of {@link formatPath}, and the `[*]` of ignoreChanges. */
+/**
+ * Parses paths in the form of {@link formatPath}. Also supports `[*]`, which ignoreChanges allows.
+ */
 export function parsePath(text: string): (string | number)[] {
   const step = /\.?([^.[\]"]+)|\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|\[(\*)\]/gy;
   const path: (string | number)[] = [];

@@ -3,13 +3,14 @@ import { isObject } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
 /**
- * Field manager of created objects. The first update moves its fields to the resource's own
- * manager.
+ * Field manager that creates objects. The first update moves the fields of this manager to the
+ * resource's own manager.
  */
 export const creatingManager = "pulumi-kubernetes";
 
 /**
- * Field managers whose fields an update takes over: the managers of earlier creates, and kubectl.
+ * Field managers whose fields an update moves to the resource's own manager: the managers of
+ * earlier creates, and kubectl.
  */
 const takenOver = new Map([
   [creatingManager, ["Update"]],
@@ -28,9 +29,9 @@ function merge(a: JsonObject, b: JsonObject): JsonObject {
 }
 
 /**
- * Returns a JSON patch of managedFields that moves the fields of the create and of kubectl to
- * `manager`. Without it, server-side apply would keep fields that the new inputs do not contain.
- * Returns undefined if there are no such fields.
+ * Returns a JSON patch of managedFields that moves the fields of the managers in `takenOver` to
+ * `manager`. Without the patch, server-side apply would keep fields that the new inputs do not
+ * contain. Returns undefined if the object has no such managers.
  */
 export function createTakeOverPatch(live: JsonObject, manager: string): JsonObject[] | undefined {
   const entries = getListAt(live, "metadata", "managedFields").filter(isObject);
@@ -59,8 +60,9 @@ export function createTakeOverPatch(live: JsonObject, manager: string): JsonObje
 }
 
 /**
- * Keeps the value of an ignored field. If only another manager has set the field, removes it from
- * the inputs to avoid a conflict. Otherwise sets it to the live value, so that it is not unset.
+ * Changes the inputs so that an update keeps the value of a field in ignoreChanges. If only other
+ * managers have set the field, removes the field from the inputs to avoid a conflict. Otherwise,
+ * sets the field to the live value, so that the update does not unset it.
  */
 export function keepIgnored(
   inputs: JsonObject,

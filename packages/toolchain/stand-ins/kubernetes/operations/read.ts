@@ -38,7 +38,7 @@ const unreachableHelp =
   "If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the operation with the " +
   'PULUMI_K8S_DELETE_UNREACHABLE environment variable set to "true"';
 
-/** Reads the current object. Returns `undefined` if it does not exist. */
+/** Reads the current object. Returns `undefined` if the object does not exist. */
 export async function readResource(
   session: ProviderSession,
   input: ReadInput,

@@ -97,8 +97,8 @@ const volumeSources = [
 const roleRef = paths("roleRef");
 
 /**
- * Fields by group and kind, equal for all versions that are still served. Source: the official
- * provider's table (diff.go).
+ * Fields whose change replaces an object, by group and kind. The fields are equal for all versions
+ * that are still served. Source: the official provider's table (diff.go).
  */
 const byKind: Record<string, FieldPath[]> = {
   "apps/DaemonSet": selector,
@@ -164,8 +164,8 @@ export function listReplacingFields(
 }
 
 /**
- * Reports whether a change of `path` to `value` affects the field. It does if one path contains the
- * other.
+ * Reports whether a change of `path` to `value` affects the field. A change affects the field if
+ * one of both paths contains the other.
  */
 export function isFieldAffected(
   field: FieldPath,

@@ -33,8 +33,8 @@ export interface UpdateInput {
 }
 
 /**
- * Applies new inputs to an existing object and waits until it is ready again. Returns the new
- * state.
+ * Applies new inputs to an existing object, and waits until the object is ready again. Returns the
+ * new state.
  */
 export async function updateResource(
   session: ProviderSession,
@@ -76,8 +76,8 @@ interface Update extends UpdateInput {
 async function writeUpdate(session: ProviderSession, update: Update): Promise<JsonObject> {
   const { inputs, before, fieldManager, preview } = update;
   if (isCrd(inputs)) {
-    // Replaces the definition as a whole, because lists in a schema cannot be merged reliably. Its
-    // objects are kept.
+    // Replaces the whole CustomResourceDefinition, because lists in a schema cannot be merged
+    // reliably. The API server keeps the custom resources.
     const whole = structuredClone(inputs);
     const version = getTextAt(before, "metadata", "resourceVersion");
     setAt(whole, ["metadata", "resourceVersion"], version);
@@ -116,8 +116,8 @@ const conflict = (fieldManager: string, error: ApiError): Error =>
   );
 
 /**
- * Returns the error of a failed update. The object still exists, so its state is kept with the new
- * inputs and the reason. The next run tries the update again.
+ * Returns the error of a failed update. The object still exists, so the engine saves its state with
+ * the new inputs and the reason. The next run tries the update again.
  */
 async function explain(
   session: ProviderSession,

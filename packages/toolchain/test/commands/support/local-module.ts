@@ -12,8 +12,8 @@ with zipfile.ZipFile(sys.argv[1], "w") as file:
         file.writestr(name, content)`;
 
 /**
- * Go module in a directory that serves as Go's module proxy. Needs `python3`, which writes the
- * module's zip file.
+ * Go module in a directory. Go uses this directory as its module proxy. Needs `python3`, which
+ * writes the module's zip file.
  */
 export class LocalModule {
   readonly name = "example.test/data";
@@ -43,7 +43,10 @@ export class LocalModule {
     this.environment = { GOPROXY: `file://${folder}`, GONOSUMDB: name, GOTOOLCHAIN: "local" };
   }
 
-  /** Returns the content of go.sum for a main module, which is in a directory with go.mod. */
+  /**
+   * Returns the content of go.sum for a main module that requires this module. `directory` contains
+   * the go.mod of the main module.
+   */
   sums(directory: string): string {
     const { name, version } = this;
     const modules = join(this.folder, "modules");

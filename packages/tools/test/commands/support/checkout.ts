@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { ended, Repository, type Ended } from "./repository.js";
 
 /**
- * Stub of npm. It records its call, and installs a compiler that creates one file and an empty
- * loader.
+ * Stub of npm. It records its call. It installs a fake compiler, which creates one file, and an
+ * empty loader.
  */
 const npm = `#!/bin/sh
 echo "npm $*" >>"$CALLS"

@@ -35,7 +35,8 @@ export async function ended(child: ChildProcess): Promise<Ended> {
 }
 
 /**
- * Directory that replaces a repository. Its `bin/` is first on the PATH of programs that run in it.
+ * Directory that tests use as a repository. Programs that run in it find commands in its `bin/`
+ * first.
  */
 export class Repository {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-repository-"));
@@ -53,12 +54,12 @@ export class Repository {
     chmodSync(join(this.root, path), 0o755);
   }
 
-  /** Copies a file of this project. */
+  /** Copies a file of this project into the repository. */
   take(path: string): void {
     this.put(path, readFileSync(join(getPackageRoot(), path), "utf8"));
   }
 
-  /** Links an npm package of this project. */
+  /** Links an npm package of this project into the repository. */
   link(name: string): void {
     mkdirSync(join(this.root, "node_modules"), { recursive: true });
     symlinkSync(
@@ -82,7 +83,10 @@ export class Repository {
     }
   }
 
-  /** Starts this project's tools on the repository, as a separate process in another directory. */
+  /**
+   * Starts this project's tools on the repository, as a separate process in the directory of this
+   * project.
+   */
   chores(...args: readonly string[]): ChildProcess {
     const script = `require(process.argv[1]).main(process.argv.slice(3), process.argv[2])`;
     const main = join(getPackageRoot(), "packages/tools/main.ts");

@@ -69,7 +69,7 @@ describe("evidence record", () => {
     git("checkout", "--quiet", "code");
     assert.doesNotMatch(getCheckoutCommit(root), /dirty/);
     writeFileSync(join(root, "new"), "");
-    // The whole checkout counts, also if a subfolder is given.
+    // Changes anywhere in the checkout count, even if a subfolder is given.
     assert.match(getCheckoutCommit(join(root, "docs")), /-dirty$/);
   });
 

@@ -6,7 +6,7 @@ import type { SshServerOptions } from "../../../../../../test/engine/support/ssh
 import { Harness, secret } from "./harness.js";
 
 export const remoteType = "command:remote:Command";
-/** Key pair. All servers of a bench accept its public key. */
+/** Key pair of the client. All servers of a bench accept its public key. */
 export const clientKey = keyPair();
 
 export class Bench {

@@ -1,4 +1,4 @@
-/** SSH agent with one key, on its own socket. */
+/** SSH agent with one key and a separate socket. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Server } from "node:net";

@@ -70,7 +70,7 @@ describe("local command", () => {
     setImmediate(() => {
       harness.provider.cancel();
     });
-    // The command may have been cancelled before or after its start. In both cases, the test does
+    // The cancel may come before or after the start of the command. In both cases, the test does
     // not wait the full minute.
     await running.catch(async () => {
       await assert.rejects(create({ create: "true" }), { message: "context canceled" });

@@ -9,8 +9,8 @@ import {
 } from "../../../../stand-ins/command/output.js";
 
 /**
- * Adds chunks to a new Output and ends the Output. Returns the Output and the lines that it passed
- * on.
+ * Adds chunks to a new OutputCollector and ends it. Returns the OutputCollector and the lines that
+ * it reported.
  */
 function collect(
   logging: Logging,

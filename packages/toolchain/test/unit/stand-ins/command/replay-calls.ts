@@ -1,4 +1,4 @@
-/** Recorded request for a provider. */
+/** Sends recorded requests to a provider. */
 import type { ServiceError } from "@grpc/grpc-js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
@@ -14,7 +14,7 @@ export interface Recorded {
   readonly name: string;
   readonly id: string;
   readonly preview: boolean;
-  /** Returns one of the request's property maps in the form in which it is sent. */
+  /** Returns the property map with this name in the form in which it is sent. */
   readonly properties: (name: string) => Struct;
 }
 
@@ -170,7 +170,8 @@ function checkAnswer(response: messages.CheckResponse): JsonObject {
 }
 
 /**
- * Returns the answer to a diff in the form of the transcripts, which leave out unchanged fields.
+ * Returns the answer to a diff in the form of the transcripts. Transcripts leave out unchanged
+ * fields.
  */
 function diffAnswer(response: messages.DiffResponse): JsonObject {
   const kinds = ["ADD", "ADD_REPLACE", "DELETE", "DELETE_REPLACE", "UPDATE", "UPDATE_REPLACE"];

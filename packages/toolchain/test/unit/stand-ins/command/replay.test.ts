@@ -30,8 +30,8 @@ const runs = [
 const fixtures = join(__dirname, "../../../fixtures/transcripts/command");
 
 /**
- * Differences from the official plugin that the test accepts, each with its reason. They are
- * removed from both answers before the comparison.
+ * Differences from the official plugin that the test accepts, each with its reason. `change`
+ * removes the difference from both answers before they are compared.
  */
 const accepted: readonly { readonly reason: string; readonly change: (text: string) => string }[] =
   [
@@ -41,7 +41,7 @@ const accepted: readonly { readonly reason: string; readonly change: (text: stri
     },
   ];
 
-/** Recorded addresses and keys, each with its replacement in this test. */
+/** Pairs of a recorded path or key and its replacement in this test. */
 let substitutes: readonly (readonly [string, string])[];
 
 function replaced(value: Json): Json {
@@ -102,16 +102,16 @@ describe("command stand-in with the official plugin's recorded requests", () => 
   });
 
   /**
-   * Replaces the recorded host key that the server did not have. If the recorded value is a secret,
-   * the replacement is a secret, too.
+   * Replaces a recorded private key by a key that no server of this test accepts. If the recorded
+   * value is a secret, the replacement is also a secret.
    */
   function reSecret(value: Json | undefined): Json {
     return isObject(value) ? { ...value, value: strange } : strange;
   }
 
   /**
-   * Replaces the recorded hosts, which had different addresses and port 22. In this test, all
-   * servers have the same address and different ports.
+   * Replaces the recorded hosts by the servers of this test. The recorded hosts had different
+   * addresses and port 22. The servers of this test have the same address and different ports.
    */
   function reachable(connection: Json): Json {
     if (!isObject(connection)) return connection;

@@ -5,7 +5,7 @@ describe("createChannelError", () => {
   for (const [reason, said] of [
     [1, "ssh: rejected: administratively prohibited (no)"],
     [2, "ssh: rejected: connect failed (no)"],
-    // The SSH library reports this if the proxy closes the connection before it answers.
+    // The SSH library reports an empty reason if the proxy closes the connection before it answers.
     ["", "EOF"],
   ] as const)
     it(`returns the proxy's reason, or none: ${said}`, () => {

@@ -177,8 +177,8 @@ describe("kubernetes stand-in: life of an object", () => {
     const planned = await provider.check({ urn: widgetUrn, news: widget });
     assert.equal(getTextAt(planned, "inputs", "metadata", "namespace"), "", "it has no namespace");
     await provider.create({ urn: crdUrn, properties: crd });
-    // The first check added a namespace. The creation must remove the namespace, because the kind
-    // is cluster-scoped.
+    // The gRPC method Check added a namespace, because it did not know the kind's scope. The kind
+    // is cluster-scoped, so the creation must remove the namespace.
     const made = await provider.create({
       urn: widgetUrn,
       properties: early["inputs"] as JsonObject,

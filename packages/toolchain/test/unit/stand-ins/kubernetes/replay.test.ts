@@ -172,7 +172,7 @@ describe("kubernetes stand-in: recorded runs with an API server", () => {
 
   for (const exchange of exchanges("failures-up", "Create")) {
     const name = getTextAt(exchange.request, "name");
-    // The recording of this case was stopped by hand after 4.5 minutes. The stand-in obeys
+    // In the recorded run, this case was stopped manually after 4.5 minutes. The stand-in obeys
     // customTimeouts instead.
     if (name === "pvc-pending") continue;
     it(`fails with ${title(exchange)}`, async () => {
@@ -197,8 +197,8 @@ describe("kubernetes stand-in: recorded runs with an API server", () => {
 });
 
 /**
- * Replaces the URL and the address in a message by placeholders, because the stand-in and the
- * official plugin differ here on purpose.
+ * Replaces the URL and the address in a message by placeholders. The stand-in and the official
+ * plugin intentionally request different URLs.
  */
 const reachedAt = (message: string): string =>
   message.replace(/Get "https:\S+": dial tcp [0-9.]+:\d+/, 'Get "<url>": dial tcp <address>');

@@ -116,7 +116,7 @@ describe("Node language host", function () {
     assert.deepEqual([plugin.getVersion(), prompts.getPromptsList()], ["", []]);
   });
 
-  /** Runs a script in place of the SDK's runner, which would need an engine. */
+  /** Runs a script instead of the SDK's runner, because the runner would need an engine. */
   async function run(script: string): Promise<messages.RunResponse> {
     // Node loads this file before the runner. The script ends the process, so the runner does not
     // start.

@@ -3,10 +3,7 @@ import type { ResourceDiff } from "../../../../../stand-ins/kubernetes/operation
 import { merge } from "./field-sets.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
-/**
- * Default of the provider's options: a change of the data of a ConfigMap or Secret replaces the
- * object.
- */
+/** Default values of the provider's options: a changed ConfigMap or Secret is replaced. */
 export const immutable = { configMaps: false, secrets: false };
 
 export interface Case {
@@ -22,8 +19,8 @@ export interface Case {
 }
 
 /**
- * Returns the diff of the object `x` in the namespace `demo`. On the server, the old inputs have
- * become `live`.
+ * Returns the diff of the object `x` in the namespace `demo`. The live object is the old inputs
+ * with the changes in `live`.
  */
 export function diffOf(input: Case): ResourceDiff {
   const { kind, apiVersion = "v1" } = input;

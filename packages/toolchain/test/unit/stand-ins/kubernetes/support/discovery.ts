@@ -29,8 +29,8 @@ function groups(served: readonly Served[]): Answer {
 }
 
 /**
- * Answers a discovery request: with the API groups and their versions, or with the kinds of one
- * version.
+ * Answers a discovery request. The answer contains the API groups and their versions, or the kinds
+ * of one version.
  */
 export function discover(path: string, served: readonly Served[]): Answer {
   if (path === "/api") return { code: 200, body: { kind: "APIVersions", versions: ["v1"] } };

@@ -33,7 +33,7 @@ export interface Seen {
  * HTTPS server that requires a token. It implements the part of the Kubernetes API that the
  * stand-in and the built plugin use: discovery, an OpenAPI document without schemas, create, read,
  * list, watch, replace, server-side apply with field managers and conflicts, JSON patch,
- * finalizers, dry run, and reactions of controllers. All other parts were tested by hand with a
+ * finalizers, dry run, and reactions of controllers. All other parts were tested manually with a
  * real kube-apiserver.
  */
 export class FakeApiServer {
@@ -72,8 +72,8 @@ export class FakeApiServer {
   }
 
   /**
-   * Returns a kubeconfig for this server. With another `port`, on which nothing listens, requests
-   * fail.
+   * Returns a kubeconfig for this server. Tests pass another `port`, on which no process listens,
+   * so that requests fail.
    */
   kubeconfig(port = this.port): string {
     return kubeconfigFor({ port, certificate: this.certificate, token: this.token });
@@ -114,7 +114,7 @@ export class FakeApiServer {
     return stored;
   }
 
-  /** Stores an object as it is. No controller reacts. */
+  /** Stores an object unchanged. No controller reacts to the object. */
   load(object: JsonObject): void {
     this.objects.set(keyOf(object), object);
   }
@@ -160,7 +160,7 @@ export class FakeApiServer {
     });
   }
 
-  /** Answers a request. Returns undefined if it has already written to the response. */
+  /** Answers a request. Returns undefined if the answer is already written to the response. */
   private handle(
     request: IncomingMessage,
     text: string,
@@ -174,7 +174,8 @@ export class FakeApiServer {
       return statusOf(401, "Unauthorized", "Unauthorized");
     }
     if (url.pathname === "/version") return { code: 200, body: { major: "1", minor: "36" } };
-    // The answer is a protocol buffer. An empty message is a document without schemas.
+    // The real server answers with a protocol buffer. An empty message is a document without
+    // schemas.
     if (url.pathname === "/openapi/v2") return void response.end();
     const target = targetOf(url.pathname, this.served);
     if (target === undefined) return discover(url.pathname, this.served);

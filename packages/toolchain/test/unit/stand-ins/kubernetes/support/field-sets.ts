@@ -2,8 +2,8 @@ import { isObject } from "../../../../../stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 /**
- * Implements a simplified server-side apply. Maps are merged key by key. A list or a value has one
- * owner as a whole.
+ * Implements a simplified server-side apply. Maps are merged key by key. Each list and each plain
+ * value has only one owner.
  */
 
 const notManaged = new Set([

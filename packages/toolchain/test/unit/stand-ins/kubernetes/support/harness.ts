@@ -206,8 +206,7 @@ const nameOf = (names: object, value: number): string =>
   Object.entries(names).find(([, number]) => number === value)?.[0] ?? String(value);
 
 /**
- * Returns the ErrorResourceInitFailed in a gRPC error. Returns undefined if the error contains
- * none.
+ * Returns the ErrorResourceInitFailed that a gRPC error contains, or undefined if there is none.
  */
 export function initFailureOf(error: unknown): InitFailure | undefined {
   const [encoded] = (error as ServiceError).metadata.get("grpc-status-details-bin");

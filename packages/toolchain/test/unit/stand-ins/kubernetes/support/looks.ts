@@ -6,7 +6,7 @@ import type { ObjectClient } from "../../../../../stand-ins/kubernetes/client/ob
 import { getTextAt } from "../../../../../stand-ins/kubernetes/objects/json.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
-/** Returns a cluster that contains these objects. */
+/** Returns the client of a fake cluster that contains these objects. */
 export function clusterOf(...objects: JsonObject[]): ObjectClient {
   const fake = {
     get: (wanted: JsonObject) => {

@@ -61,8 +61,8 @@ export function validate(object: JsonObject): Answer | undefined {
 }
 
 /**
- * Applies a JSON patch in which each operation sets a value, because the plugins send only such
- * patches. `steps` is null if the official plugin has nothing to change.
+ * Applies a JSON patch. Every operation sets a value, because the plugins send no other operations.
+ * `steps` is null if the official plugin has nothing to change.
  */
 export function jsonPatched(old: JsonObject, steps: readonly Json[] | null): JsonObject {
   const object = structuredClone(old);
@@ -72,7 +72,10 @@ export function jsonPatched(old: JsonObject, steps: readonly Json[] | null): Jso
   return object;
 }
 
-/** Performs a server-side apply. Returns the merged object, or the answer about a conflict. */
+/**
+ * Performs a server-side apply. Returns the merged object, or the error answer if there is a
+ * conflict.
+ */
 export function mergeApply(
   old: JsonObject,
   body: JsonObject,
