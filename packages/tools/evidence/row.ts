@@ -11,7 +11,7 @@ export interface Proof {
   readonly link?: string;
 }
 
-/** Row of docs/support-matrix.md: something that tests have run, or that no test has run yet. */
+/** Row of docs/reference/support-matrix.md: something that tests have run, or that no test has run yet. */
 export interface SupportRow {
   /** Subject of the row, in Markdown. */
   readonly what: string;
