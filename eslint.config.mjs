@@ -129,7 +129,7 @@ for (const table of [mayImport, ...Object.values(insideMayImport)]) {
   }
 }
 const only = (folder, others) =>
-  `${folder}/ may import only ${["itself", ...others].join(", ")}: see docs/architecture.md.`;
+  `${folder}/ may import only ${["itself", ...others].join(", ")}: see ARCHITECTURE.md.`;
 const outside = ["test", "docs", "packages"];
 const arrows = (folder) => {
   const forbidden = [...Object.keys(mayImport), ...outside].filter(
@@ -178,7 +178,7 @@ const hiddenInputs = [
   "ImportSpecifier[imported.name=/^(homedir|getCachePath|getStatePath)$/]",
 ].map((selector) => ({ selector, message: "Hidden input: take it as an argument." }));
 /**
- * Files that only render: no Pulumi, no network, no clock. Keep in step with docs/architecture.md.
+ * Files that only render: no Pulumi, no network, no clock. Keep in step with ARCHITECTURE.md.
  */
 const pureFiles = [
   "components/schema/**/*.ts",

@@ -194,7 +194,7 @@ const broken = (directory: string, why: string): Failure =>
   new Failure(
     "INVALID_USAGE",
     `--from: ${directory} cannot be used as a backup: ${why}.`,
-    "Name a directory that `npx stackadm backup` made.",
+    "Name a directory that `stackadm backup` made.",
   );
 
 function describedIn(directory: string): BackupDescription {

@@ -88,8 +88,8 @@ const answerOf = (seen: MachineReply | undefined): MachineAnswer | undefined =>
 
 const adviceFor = ({ behind }: NoReply): string =>
   behind === undefined
-    ? "Start it, and check that you can log in. Only if it is lost, delete its server and run `npx stackadm up --refresh` afterwards, which recreates it."
-    : `Its SSH route leads through ${behind}: run \`npx stackadm up --refresh\`, which recreates that machine and then ends with an error.`;
+    ? "Start it, and check that you can log in. Only if it is lost, delete its server and run `stackadm up --refresh` afterwards, which recreates it."
+    : `Its SSH route leads through ${behind}: run \`stackadm up --refresh\`, which recreates that machine and then ends with an error.`;
 
 /**
  * Returns a problem for each machine that did not answer, because the machine might start again
@@ -125,12 +125,12 @@ function strangeProblems({ outputs, seen }: RestorePlanInput): string[] {
         : []),
       ...(machine.live && !machine.place
         ? [
-            `${name} has not finished joining the cluster: let \`npx stackadm up\` finish, or delete its server.`,
+            `${name} has not finished joining the cluster: let \`stackadm up\` finish, or delete its server.`,
           ]
         : []),
       ...(strange.length > 0
         ? [
-            `etcd on ${name} has a member at ${strange.join(", ")} that is not in the stack's outputs: let \`npx stackadm up\` finish; or delete the server with this address, and ${stopping(name)}, because without a majority etcd keeps listing this member.`,
+            `etcd on ${name} has a member at ${strange.join(", ")} that is not in the stack's outputs: let \`stackadm up\` finish; or delete the server with this address, and ${stopping(name)}, because without a majority etcd keeps listing this member.`,
           ]
         : []),
     ];
@@ -203,7 +203,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: RestorePlanI
     return refused(`No machine is ${what} any more, and the backup has no archive of ${names}.`);
   if (of(machine)?.prepared !== true)
     return refused(
-      `No machine is ${what} any more: run \`npx stackadm up --refresh\`, which recreates ${machine.name} and ends with an error. Then run the same command again.`,
+      `No machine is ${what} any more: run \`stackadm up --refresh\`, which recreates ${machine.name} and ends with an error. Then run the same command again.`,
     );
   const { file, sha256 } = archive;
   return { machines: [machine], unpack: [{ machine, file, sha256 }], problems: [] };

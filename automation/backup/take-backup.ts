@@ -93,7 +93,7 @@ async function snapshotOf(
   throw new Failure(
     "COMMAND_FAILED",
     `No member of etcd${went.length > 0 ? " with a majority" : ""} provides a snapshot:\n${failures.map((one) => `  ${one}`).join("\n")}`,
-    "`npx stackadm status` shows the machines. Start one of them and run the same command again.",
+    "`stackadm status` shows the machines. Start one of them and run the same command again.",
   );
 }
 
@@ -162,7 +162,7 @@ const withoutArchives = (directory: string, failures: readonly Failure[]): Failu
   new Failure(
     "COMMAND_FAILED",
     `${directory} has etcd's data and the state, but lacks files that replace lost machines:\n${failures.map(({ sentence }) => sentence).join("\n")}`,
-    "`npx stackadm status` shows the machines. Start one of them and take another backup; until then keep an earlier backup, too.",
+    "`stackadm status` shows the machines. Start one of them and take another backup; until then keep an earlier backup, too.",
   );
 
 /**

@@ -201,7 +201,7 @@ function declareSetup(program: Command): void {
   command(
     program,
     "env",
-    'print the environment variables with which plain `pulumi` works: eval "$(npx stackadm env)"',
+    'print the environment variables with which plain `pulumi` works: eval "$(stackadm env)"',
     async () => (await import("./commands/env.js")).runEnvCommand,
   ).addHelpText(
     "after",

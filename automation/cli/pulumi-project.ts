@@ -178,6 +178,6 @@ export function requirePackageProgram(
   throw new Failure(
     "INVALID_USAGE",
     `\`${command}\` runs the program of stackadm, but the project in ${directory} has its own program: ${program}${missing}.`,
-    `Run \`pulumi ${command === "preview" ? command : "up"} --stack ${stack}\` there, after \`eval "$(npx stackadm env --stack ${stack})"\`. The commands that run no program work here: status, outputs, kubeconfig, doctor, refresh, unlock and destroy.${instead}`,
+    `Run \`pulumi ${command === "preview" ? command : "up"} --stack ${stack}\` there, after \`eval "$(stackadm env --stack ${stack})"\`. The commands that run no program work here: status, outputs, kubeconfig, doctor, refresh, unlock and destroy.${instead}`,
   );
 }

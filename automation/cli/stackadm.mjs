@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Entry point of `npx stackadm ...`. An installed package has compiled files. In a checkout, this
+// Entry point of `stackadm ...`. An installed package has compiled files. In a checkout, this
 // file first installs packages and compiles the sources.
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -27,7 +27,7 @@ import { findApiProblem } from "../verify/find-api-problem.js";
  */
 
 const abandonment =
-  "`npx stackadm destroy --abandon` destroys the cluster without its API; it keeps and lists volumes with data and floating IPs of Services.";
+  "`stackadm destroy --abandon` destroys the cluster without its API; it keeps and lists volumes with data and floating IPs of Services.";
 
 /** Milliseconds to wait for the API of a cluster before the destroy is refused. */
 const patience = 30_000;
@@ -51,8 +51,8 @@ function endOf(cert: string | Buffer): number {
 function adviceFor({ cert }: KubeAccess): string {
   const ended = cert === undefined ? NaN : endOf(cert);
   return ended <= Date.now()
-    ? `The kubeconfig in the state expired on ${new Date(ended).toISOString().slice(0, 10)}: run \`npx stackadm up\`, which fetches a new one from a control plane, then run the same command again.`
-    : "Check that a control plane runs (`npx stackadm status`) and that your address is in allowedCidrs, then run the same command again.";
+    ? `The kubeconfig in the state expired on ${new Date(ended).toISOString().slice(0, 10)}: run \`stackadm up\`, which fetches a new one from a control plane, then run the same command again.`
+    : "Check that a control plane runs (`stackadm status`) and that your address is in allowedCidrs, then run the same command again.";
 }
 
 async function requireApi(whose: string, kubeconfig: string, signal?: AbortSignal): Promise<void> {
@@ -110,7 +110,7 @@ async function requireMachines(run: StackOperation, state: StateExport): Promise
       "SERVER_STOPPED",
       `The machine ${machine}, on which the cluster releases its load balancers and volumes, does not run: Nova says ${found.status}. Nothing was changed.`,
       command === undefined
-        ? `If another control plane is left, run \`npx stackadm up --refresh\`, which recreates this one; then run the same command again. Otherwise ${abandonment}`
+        ? `If another control plane is left, run \`stackadm up --refresh\`, which recreates this one; then run the same command again. Otherwise ${abandonment}`
         : `Start it with \`${command}\`, then run the same command again. If it cannot start: ${abandonment}`,
     );
   }

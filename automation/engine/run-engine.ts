@@ -186,7 +186,7 @@ function failureOf(
     return new Failure(
       "CANCELLED",
       "Stopped on request. What was done is kept.",
-      "Run the same command again to continue, or `npx stackadm destroy` to delete the cluster.",
+      "Run the same command again to continue, or `stackadm destroy` to delete the cluster.",
     );
   const [explained] = explainMessages(events);
   if (explained) return explained;

@@ -266,7 +266,7 @@ export function createScriptTimeoutError({
     "SERVER_STOPPED",
     `The machine ${name} stopped while its script '${step}' ran: ${says}.`,
     command === undefined
-      ? `\`openstack server event list ${serverId}\` shows what happened to it. If it was deleted, run \`npx stackadm up --refresh\`, which recreates it; otherwise start it, ${again}`
+      ? `\`openstack server event list ${serverId}\` shows what happened to it. If it was deleted, run \`stackadm up --refresh\`, which recreates it; otherwise start it, ${again}`
       : `${lastWords} Start it with \`${command}\`, ${again}`,
     subject,
   );

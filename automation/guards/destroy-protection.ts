@@ -32,7 +32,7 @@ export function findProtectionError(
   return new Failure(
     "PROTECTED",
     `The cluster '${settings.name}' is protected: ${reasons.join(", and ")}. Nothing was changed.`,
-    `To destroy it, write \`protect: false\` in ${file} and run \`npx stackadm up --stack ${stack}\` first.`,
+    `To destroy it, write \`protect: false\` in ${file} and run \`stackadm up --stack ${stack}\` first.`,
   );
 }
 

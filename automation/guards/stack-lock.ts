@@ -59,7 +59,7 @@ const lockedError = (by: StackLock): Failure =>
   new Failure(
     "STACK_LOCKED",
     `Another operation holds this stack: ${describeLock(by)}.`,
-    "Wait until it ends. If its process no longer exists, `npx stackadm unlock` removes its lock.",
+    "Wait until it ends. If its process no longer exists, `stackadm unlock` removes its lock.",
   );
 
 /** Returns whether the holder of the lock is certainly dead. */

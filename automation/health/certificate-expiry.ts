@@ -42,7 +42,7 @@ export function findCertificateWarnings(
     const what = `${file} of ${name} ${moment(end, now)}`;
     return file.endsWith("ca.crt")
       ? [
-          `${what}, and all certificates that it signed end then, too; nothing renews an authority: see "When certificates end" in docs/operations.md`,
+          `${what}, and all certificates that it signed end then, too. Nothing renews a CA: see docs/operate/certificates.md`,
         ]
       : [
           `${what} and was not renewed in time; \`journalctl -u stackadm-certificates\` on that machine says why`,
@@ -51,7 +51,7 @@ export function findCertificateWarnings(
   const validity = parseClientCertificateValidity(kubeconfig);
   if (!validity || !isDueForRenewal(validity, now)) return late;
   const what = `the certificate of the stack's kubeconfig ${moment(validity.to, now)}`;
-  return [...late, `${what}; renew it with \`npx stackadm up --stack ${stack}\``];
+  return [...late, `${what}; renew it with \`stackadm up --stack ${stack}\``];
 }
 
 /**

@@ -29,7 +29,7 @@ export function findCredentialWarnings(
     const end = moment.safeParse(outputs?.["expiresAt"] ?? inputs?.["expiresAt"]);
     return end.success ? [end.data] : [];
   });
-  const command = `run \`npx stackadm up --stack ${stack}\``;
+  const command = `run \`stackadm up --stack ${stack}\``;
   const warn = (end: string, what: string): string[] => {
     const ending = getExpiryWarning(end, now);
     return ending === undefined ? [] : [`${ending}; ${what}, and ${command}`];

@@ -25,7 +25,7 @@ async function stateOf({ access, stack }: StackOperation): Promise<StateExport> 
   throw new Failure(
     "STACK_NOT_FOUND",
     `The backend has no stack '${stack}'.`,
-    `Create it with \`npx stackadm up --stack ${stack}\`, or set PULUMI_BACKEND_URL to the backend that has its state.`,
+    `Create it with \`stackadm up --stack ${stack}\`, or set PULUMI_BACKEND_URL to the backend that has its state.`,
   );
 }
 

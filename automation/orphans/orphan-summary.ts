@@ -3,7 +3,7 @@ import type { OwnedObject } from "../../openstack/inventory/marked-objects.js";
 
 /** Returns the command that lists a cluster's objects. */
 export const renderOrphansListCommand = (identity: string): string =>
-  `npx stackadm orphans --identity ${identity}`;
+  `stackadm orphans --identity ${identity}`;
 
 /** Returns the command that deletes the objects of a cluster whose state is lost. */
 export const renderOrphansDeleteCommand = (identity: string): string =>
@@ -38,6 +38,6 @@ export function createAmbiguousClusterError(found: readonly OwnedObject[]): Fail
     `Several clusters may share this name; write the identity of the one to delete:\n${renderClusterSummary(found)}`,
     identity === undefined
       ? "An earlier release created the objects without an identity: delete them by hand."
-      : `If no state has the cluster any more, run \`${renderOrphansDeleteCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
+      : `If no state has the cluster any more, run \`${renderOrphansDeleteCommand(identity)}\`; otherwise run \`stackadm destroy\`.`,
   );
 }

@@ -60,7 +60,7 @@ export async function collectPreflightFindings(
     ...(await findings(held)),
     ...lost.map(({ kind, name, id }) =>
       createWarning(
-        `${kind}: an earlier run left '${name}' (${id}) without a record; \`npx stackadm up\` deletes it first`,
+        `${kind}: an earlier run left '${name}' (${id}) without a record; \`stackadm up\` deletes it first`,
       ),
     ),
   ];

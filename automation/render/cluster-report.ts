@@ -87,10 +87,10 @@ export function renderNextCommands(
   const other = stack === "dev" ? "" : ` --stack ${stack}`;
   const commands = [
     [`KUBECONFIG=${kubeconfig} kubectl get pods -A`, "list the pods"],
-    [`npx stackadm destroy${other}`, "destroy the cluster"],
+    [`stackadm destroy${other}`, "destroy the cluster"],
     onLab
       ? ["npx stackadm-lab down", "destroy the lab with everything in it"]
-      : [`npx stackadm status${other}`, "show how the cluster is"],
+      : [`stackadm status${other}`, "show how the cluster is"],
   ];
   const next = formatTable(["NEXT", ""], commands);
   return advice === undefined ? next : `${next}\n! ${advice}`;

@@ -172,9 +172,9 @@ function refuseUndeletableBalancers(
 }
 
 const plans: Readonly<Partial<Record<BalancerCondition, string>>> = {
-  failed: `${inError}: \`npx stackadm up\` deletes and recreates it.`,
-  gone: "no longer exists: `npx stackadm up` recreates it.",
-  deleting: "is being deleted: `npx stackadm up` recreates it.",
+  failed: `${inError}: \`stackadm up\` deletes and recreates it.`,
+  gone: "no longer exists: `stackadm up` recreates it.",
+  deleting: "is being deleted: `stackadm up` recreates it.",
 };
 
 /** Reports broken load balancers, and returns a plan row for each one that `up` recreates. */

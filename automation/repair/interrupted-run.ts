@@ -110,7 +110,7 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
   } catch (error) {
     const names = creates.map(({ operation }) => describeUrn(operation.resource.urn)).join(", ");
     run.note(
-      `Whether the cloud created ${names} is unknown (${error instanceof Error ? error.message : String(error)}); the next \`npx stackadm up\` looks for it.`,
+      `Whether the cloud created ${names} is unknown (${error instanceof Error ? error.message : String(error)}); the next \`stackadm up\` looks for it.`,
     );
   }
 }
@@ -147,7 +147,7 @@ export function requireSafeRefresh({ run, state }: OperationFacts): void {
     throw new Failure(
       "FAILED",
       `${said}. A refresh would lose ${isStopped ? "which scripts did not finish" : "the time of the interruption"}, so nothing was changed.`,
-      "Run `npx stackadm up`, which repairs them; add --refresh to also read the real state.",
+      "Run `stackadm up`, which repairs them; add --refresh to also read the real state.",
     );
-  run.note(`${said}. They are left unchanged now: \`npx stackadm up\` repairs them.`);
+  run.note(`${said}. They are left unchanged now: \`stackadm up\` repairs them.`);
 }

@@ -141,7 +141,7 @@ export async function requireCurrentState(
     "PREFLIGHT_FAILED",
     `The state, last written at ${written}, records an interrupted run, but ${what}. So it may be an outdated copy of a running cluster's state. Nothing was deleted.`,
     "Restore the newer state, then run the same command again. If this state is the newest one, because the clocks of two machines differ, " +
-      `\`pulumi refresh --clear-pending-creates\` (see \`npx stackadm env --stack ${access.workspace.stack}\`) removes the interrupted creations from it. ` +
-      "`npx stackadm destroy` would destroy the cluster, even if it runs.",
+      `\`pulumi refresh --clear-pending-creates\` (see \`stackadm env --stack ${access.workspace.stack}\`) removes the interrupted creations from it. ` +
+      "`stackadm destroy` would destroy the cluster, even if it runs.",
   );
 }

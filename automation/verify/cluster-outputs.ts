@@ -65,7 +65,7 @@ export function parseOutputs(outputs: unknown): ClusterOutputs {
   throw new Failure(
     "NOT_READY",
     `The stack has no cluster yet: its outputs lack ${missing.join(", ")}.`,
-    "Run `npx stackadm up`, which continues where an earlier one stopped. Your own program must export these outputs of its `Cluster`.",
+    "Run `stackadm up`, which continues where an earlier one stopped. Your own program must export these outputs of its `Cluster`.",
   );
 }
 

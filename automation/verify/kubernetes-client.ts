@@ -97,7 +97,7 @@ export class KubernetesApi {
       throw new Failure(
         "KUBERNETES_UNREACHABLE",
         `The Kubernetes API at ${new URL(server).host} cannot be reached: ${reason}.`,
-        "Check that a control plane runs (`npx stackadm status`) and that your address is in allowedCidrs.",
+        "Check that a control plane runs (`stackadm status`) and that your address is in allowedCidrs.",
       );
     }
   }

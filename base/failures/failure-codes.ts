@@ -19,7 +19,7 @@ export const failures = {
   INVALID_USAGE: {
     exitCode: 2,
     sentence: "the command line cannot be used",
-    hint: "`npx stackadm <command> --help` shows what it takes.",
+    hint: "`stackadm <command> --help` shows what it takes.",
   },
   CLOUD_NOT_CONFIGURED: {
     exitCode: 2,
@@ -41,12 +41,12 @@ export const failures = {
   STACK_LOCKED: {
     exitCode: 4,
     sentence: "another operation holds this stack",
-    hint: "Wait until it ends; if its process no longer exists, run `npx stackadm unlock`.",
+    hint: "Wait until it ends; if its process no longer exists, run `stackadm unlock`.",
   },
   STACK_NOT_FOUND: {
     exitCode: 1,
     sentence: "the backend has no stack with this name",
-    hint: "Create it with `npx stackadm up --stack <name>`, or set PULUMI_BACKEND_URL to the backend that has its state.",
+    hint: "Create it with `stackadm up --stack <name>`, or set PULUMI_BACKEND_URL to the backend that has its state.",
   },
   WRONG_PROJECT: {
     exitCode: 3,
@@ -56,13 +56,13 @@ export const failures = {
   PROTECTED: {
     exitCode: 1,
     sentence: "the cluster or a part of it is protected against deletion",
-    hint: "Write `protect: false` in its settings and run `npx stackadm up`; then destroy it.",
+    hint: "Write `protect: false` in its settings and run `stackadm up`; then destroy it.",
     said: [{ text: /^resource "" cannot be deleted$|^unable to replace resource ""$/ }],
   },
   PREFLIGHT_FAILED: {
     exitCode: 3,
     sentence: "the cluster does not fit into the cloud",
-    hint: "Nothing was changed. Correct the settings or the cloud, check with `npx stackadm doctor`, then run the same command again.",
+    hint: "Nothing was changed. Correct the settings or the cloud, check with `stackadm doctor`, then run the same command again.",
   },
   HOST_KEY_MISMATCH: {
     exitCode: 1,
@@ -82,7 +82,7 @@ export const failures = {
   QUOTA_EXCEEDED: {
     exitCode: 3,
     sentence: "the project's quota is used up",
-    hint: "`npx stackadm doctor` shows limits and use. Ask for a larger quota or delete unused objects, then run the same command again.",
+    hint: "`stackadm doctor` shows limits and use. Ask for a larger quota or delete unused objects, then run the same command again.",
     said: [
       {
         text: /quota exceeded|exceed(?:s|ed) (?:\S+ ){0,4}quota(?![\w.:-])|quota has been met/i,
@@ -93,7 +93,7 @@ export const failures = {
   AUTH_FAILED: {
     exitCode: 3,
     sentence: "the cloud refused the credentials",
-    hint: "Check clouds.yaml or the OS_* variables with `npx stackadm doctor`.",
+    hint: "Check clouds.yaml or the OS_* variables with `stackadm doctor`.",
     said: [
       {
         of: "openstack:",
@@ -137,7 +137,7 @@ export const failures = {
   NOT_FOUND: {
     exitCode: 1,
     sentence: "the cloud does not have an object that the settings name",
-    hint: "Run `npx stackadm doctor`: it shows the wrong name and the names that the cloud has. Correct the settings and run the same command again.",
+    hint: "Run `stackadm doctor`: it shows the wrong name and the names that the cloud has. Correct the settings and run the same command again.",
     said: [
       {
         of: "openstack:",
@@ -148,7 +148,7 @@ export const failures = {
   NAME_OCCUPIED: {
     exitCode: 1,
     sentence: "an object with this name already exists",
-    hint: "`npx stackadm orphans` lists the objects that an earlier cluster of this name left. Delete them or choose another name.",
+    hint: "`stackadm orphans` lists the objects that an earlier cluster of this name left. Delete them or choose another name.",
     said: [{ text: /[^:]* already exists|AlreadyExists/ }],
   },
   LOAD_BALANCER_ERROR: {
@@ -172,12 +172,12 @@ export const failures = {
   TEARDOWN_BLOCKED: {
     exitCode: 1,
     sentence: "the cluster cannot release its objects in the cloud",
-    hint: "Delete the named objects (the program that set a finalizer has to remove it), then run the same command again. Or run `npx stackadm destroy --abandon`: it deletes the cluster without its API, and keeps and lists volumes with data.",
+    hint: "Delete the named objects (the program that set a finalizer has to remove it), then run the same command again. Or run `stackadm destroy --abandon`: it deletes the cluster without its API, and keeps and lists volumes with data.",
   },
   KUBERNETES_UNREACHABLE: {
     exitCode: 1,
     sentence: "the Kubernetes API does not answer",
-    hint: "Check that your address is in allowedCidrs and, with `npx stackadm status`, that the control planes run; then run the same command again. If the cluster is lost: `npx stackadm destroy --abandon`.",
+    hint: "Check that your address is in allowedCidrs and, with `stackadm status`, that the control planes run; then run the same command again. If the cluster is lost: `stackadm destroy --abandon`.",
     said: [
       { text: /configured Kubernetes cluster is unreachable|unable to load schema information/ },
       {
@@ -201,7 +201,7 @@ export const failures = {
   CLOUD_UNREACHABLE: {
     exitCode: 3,
     sentence: "the cloud does not answer",
-    hint: "Check with `npx stackadm doctor` that this machine reaches the cloud's addresses, then run the same command again.",
+    hint: "Check with `stackadm doctor` that this machine reaches the cloud's addresses, then run the same command again.",
     said: [
       { of: "openstack:", text: /dial tcp|connection refused|i\/o timeout|got 50[234] instead/ },
       // Texts of gophercloud 1 for the status codes 502, 503 and 504.
@@ -226,7 +226,7 @@ export const failures = {
   SSH_UNREACHABLE: {
     exitCode: 1,
     sentence: "the machine cannot be reached by SSH",
-    hint: "Check that your address is in sshCidrs (by default allowedCidrs) and, with `npx stackadm status`, that the machine runs; then run the same command again.",
+    hint: "Check that your address is in sshCidrs (by default allowedCidrs) and, with `stackadm status`, that the machine runs; then run the same command again.",
     said: [
       { of: "command:remote:", text: /after \d+ failed attempts|dial tcp/ },
       { of: "command:remote:", text: /connection (?:refused|timed out)|i\/o timeout/ },
@@ -264,12 +264,12 @@ export const failures = {
   VERIFY_FAILED: {
     exitCode: 5,
     sentence: "the cluster was created, but not everything in it works",
-    hint: "`npx stackadm status` checks again; `kubectl -n kube-system get pods` shows the system's pods. If a service does not answer, check that your address is in `serviceCidrs`.",
+    hint: "`stackadm status` checks again; `kubectl -n kube-system get pods` shows the system's pods. If a service does not answer, check that your address is in `serviceCidrs`.",
   },
   UNEXPECTED_CHANGES: {
     exitCode: 6,
     sentence: "the cluster differs from its settings, and no change was expected",
-    hint: "`npx stackadm preview` shows what would change, `npx stackadm up` changes it.",
+    hint: "`stackadm preview` shows what would change, `stackadm up` changes it.",
     said: [{ text: /no changes were expected but changes (?:occurred|were proposed)/ }],
   },
   ENGINE_KILLED: {

@@ -1,8 +1,8 @@
 /** Row of the table of failures. */
 export interface FailureRow {
   /**
-   * Meaning of the code, for messages and for docs/failures.md. Begins with a small letter and has
-   * no full stop.
+   * Meaning of the code, for messages and for the page of failure codes. Begins with a small letter
+   * and has no full stop.
    */
   readonly sentence: string;
   /** Default hint, which is the next step for the user. A failure may have a more specific hint. */

@@ -66,7 +66,7 @@ function occupant(object: CloudObject, identities: ReadonlySet<string>): string 
   const whose = `which belongs to another cluster '${mark.name}'`;
   return mark.identity === ""
     ? `${whose}; choose another cluster name`
-    : `${whose} (identity ${mark.identity}): this stack's state does not have that cluster; choose another cluster name, set PULUMI_BACKEND_URL to the backend with its state, or, if its state is lost, run \`npx stackadm orphans --identity ${mark.identity}\`, which lists the cluster's objects and shows how to delete them`;
+    : `${whose} (identity ${mark.identity}): this stack's state does not have that cluster; choose another cluster name, set PULUMI_BACKEND_URL to the backend with its state, or, if its state is lost, run \`stackadm orphans --identity ${mark.identity}\`, which lists the cluster's objects and shows how to delete them`;
 }
 
 /**

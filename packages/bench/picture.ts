@@ -1,6 +1,6 @@
 /*
  * Draws the last record of packages/bench/oracle.ts into packages/bench/phases.svg, and writes the
- * figures of the last records into packages/bench/README.md.
+ * figures of the last records into packages/bench/figures.md.
  *
  *   npx tsx packages/bench/picture.ts
  */
@@ -32,7 +32,7 @@ function main(): void {
     ...records.map(section),
     ...(records.length === 0 ? ["None is recorded yet."] : []),
   ];
-  const file = place("README.md");
+  const file = place("figures.md");
   const marked = /(<!-- figures -->\n)[\s\S]*(\n<!-- end of figures -->)/;
   const written = readFileSync(file, "utf8");
   writeFileSync(

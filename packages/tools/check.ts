@@ -33,7 +33,7 @@ export function listChecks(root: string): Check[] {
   );
   const cache = join(root, "node_modules", ".cache", "eslint");
   const drivers = join(root, "packages", "lab", "drivers");
-  const docs = join(root, "docs", "generate.ts");
+  const docs = join(root, "packages", "tools", "documentation", "generate.ts");
   return [
     {
       name: "lint (eslint)",

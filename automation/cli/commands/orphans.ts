@@ -45,7 +45,7 @@ function checkIdentity(identity: string | undefined): void {
   throw new Failure(
     "INVALID_USAGE",
     `--identity: '${identity}' is not an identity; write 12 hexadecimal digits.`,
-    "`npx stackadm orphans --cluster <name>` lists the identities of the clusters with this name.",
+    "`stackadm orphans --cluster <name>` lists the identities of the clusters with this name.",
   );
 }
 
@@ -151,7 +151,7 @@ export async function runOrphansCommand(
   const kept = options.delete ? await deleteAll(session, service, there, options) : [];
   if (!options.delete && identity !== undefined && found.length > 0)
     session.print(
-      `\nIf no state has this cluster any more, delete it with \`${renderOrphansDeleteCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
+      `\nIf no state has this cluster any more, delete it with \`${renderOrphansDeleteCommand(identity)}\`; otherwise run \`stackadm destroy\`.`,
     );
   if (kept.length > 0) session.print(`\n${renderKeptObjectLines(kept)}`);
   session.emit({

@@ -49,7 +49,7 @@ export function runRestoreCommand(
     const data =
       members.length > 0 ? `what was there at ${backup.takenAt}` : "the data that etcd has now";
     session.print(
-      `The Kubernetes API answers with ${data}. Run \`npx stackadm up --refresh --stack ${stack}\`: it creates again what the settings describe.`,
+      `The Kubernetes API answers with ${data}. Run \`stackadm up --refresh --stack ${stack}\`: it creates again what the settings describe.`,
     );
     session.emit({
       type: "result",

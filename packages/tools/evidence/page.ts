@@ -14,19 +14,19 @@ const tableOf = (heads: readonly string[], lines: readonly (readonly string[])[]
 ];
 
 const introduction = [
-  "# What runs, and where it was seen",
+  "# Support matrix",
   "",
-  "Written by `npm run docs` from `packages/tools/evidence/rows` and `docs/evidence.jsonl`; do not edit.",
+  "`npm run docs` writes this page from `packages/tools/evidence/rows` and `docs/evidence.jsonl`. Do not edit it.",
   "",
-  `Tests write records since ${recordsSince}: each says on which date, with which commit and with which setup a row was last seen to pass, and how many seconds its tests took. Nothing that ran before that date has a record, and none was made up.`,
+  `Tests have written records since ${recordsSince}. A record has the date, the commit, the setup and the duration of the last run in which the tests of a row passed. Runs before that date have no record.`,
   "",
-  "- **never run**: no record, and no test that could write one. Take it as untried.",
-  "- **never run with a record**: a test exists and is linked, and no run of it has left a dated record yet. In the column of containers CI runs these tests: those directly below `test/lab` with every change, of `test/lab/in-turn` and of the examples one at a time, those of `test/lab/all` when all are asked for.",
-  "- **Containers**: machines are system containers of [the lab](../packages/lab/README.md), on the kernel of the host. Kernel modules, boot and udev are not those of a machine. In records up to 2026-11-27 ifupdown configures their network, in later ones netplan and systemd-networkd do, as in a cloud image.",
-  "- **Kernels**: each machine boots an image with a kernel of its own.",
-  "- In both the cloud is the lab: OpenStack's services from Debian's packages, with this project's own drivers for servers, volumes and load balancers. No row says anything about another cloud, unless it names one.",
-  "- _scripts only_: the scripts of a machine run in tests, on a folder with files and answers as that system has them. The system itself never ran.",
-  "- _graph_: what the program registers is compared in tests, and never run. _dry run_: an API server accepted the objects.",
+  "- **never run**: no test writes a record for this row. Treat the row as untried.",
+  "- **never run with a record**: a test exists and is linked, but no run has left a record. CI runs the tests directly in `test/lab` with every change, and those of `test/lab/in-turn` and `examples` one at a time. The tests in `test/lab/all` run only with `--all`.",
+  "- **Containers**: machines are system containers of [the lab](../../packages/lab/README.md) on the host's kernel. Kernel modules, boot and udev differ from a real machine. In records up to 2026-11-27, ifupdown configures the network; in later records netplan and systemd-networkd do, as in a cloud image.",
+  "- **Kernels**: each machine is an emulated virtual machine that boots its own kernel.",
+  "- Both columns use the lab as the cloud: OpenStack's services from Debian's packages, with this project's drivers for servers, volumes and load balancers. A row covers another cloud only if it names that cloud.",
+  "- _scripts only_: tests run only the machine scripts, on a directory with the files and answers of that system. The system itself never ran.",
+  "- _graph_: tests compare what the program registers, and create nothing. _dry run_: an API server accepted the objects.",
   "",
 ];
 
@@ -84,7 +84,7 @@ function linksOf(
  * Returns a Markdown link to a test. The text of the link is the path of the test without `test/`.
  */
 const linkTo = (path: string): string =>
-  `[${path.replace(/^test\//, "").replace(/(\.test)?\.ts$/, "")}](../${path})`;
+  `[${path.replace(/^test\//, "").replace(/(\.test)?\.ts$/, "")}](../../${path})`;
 
 const seen = ({ at, commit, seconds }: EvidenceRecord, setup: number): string => {
   const code = commit.replace(/-dirty$/, " with changes");
@@ -100,11 +100,11 @@ function setupsTable(setups: readonly TestRunSetup[]): string[] {
     pulumiParts.map((piece) => `${piece}: ${plugins[piece]}`).join(", "),
     octavia === undefined ? "no load balancers" : `\`${octavia}\``,
   ]);
-  const heads = ["setup", "image", "set in place of defaults", "Pulumi's parts", "Octavia driver"];
+  const heads = ["setup", "image", "overridden defaults", "Pulumi plugins", "Octavia driver"];
   return [
     "## Setups",
     "",
-    "_official_: the published plugin. _built_: made here of upstream's Go modules. _stand-in_: this project's own.",
+    "_official_: the published plugin. _built_: built by this project from upstream's Go modules. _stand-in_: this project's own implementation.",
     "",
     ...(setups.length === 0 ? ["No record yet."] : tableOf(heads, lines)),
     "",

@@ -65,7 +65,7 @@ export interface EvidenceRecord extends Evidence {
  */
 export const evidenceVariable = "STACKADM_EVIDENCE";
 
-const [evidencePath, pagePath] = ["docs/evidence.jsonl", "docs/support-matrix.md"];
+const [evidencePath, pagePath] = ["docs/evidence.jsonl", "docs/reference/support-matrix.md"];
 
 /** Returns the path of the file with all records, one JSON line each. */
 export const getEvidenceFile = (root = getPackageRoot()): string => join(root, evidencePath);

@@ -11,7 +11,7 @@ export interface Proof {
   readonly link?: string;
 }
 
-/** Row of docs/support-matrix.md: a feature that tests have run, or that no test has run yet. */
+/** Row of the support matrix: a feature that tests have run, or that no test has run yet. */
 export interface SupportRow {
   /** Subject of the row, in Markdown. */
   readonly what: string;

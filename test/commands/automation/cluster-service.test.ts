@@ -31,7 +31,7 @@ describe("the cluster service", function () {
   it("returns no state, fails for outputs and destroys nothing if the stack does not exist", async () => {
     assert.equal(await service().state("dev"), undefined);
     const { hint } = await fails(service().outputs("dev"), "STACK_NOT_FOUND");
-    assert.match(hint, /^Create it with `npx stackadm up --stack dev`, or /);
+    assert.match(hint, /^Create it with `stackadm up --stack dev`, or /);
     assert.deepEqual(await service().destroy("dev"), {
       clusters: ["dev"],
       held: false,
@@ -188,7 +188,7 @@ describe("the cluster service", function () {
       await service().refresh("dev", { onNote: (text) => notes.push(text) });
       assert.match(
         notes.join("\n"),
-        /unfinished: Command 'init'\. .*`npx stackadm up` repairs them/,
+        /unfinished: Command 'init'\. .*`stackadm up` repairs them/,
       );
       assert.deepEqual(engine.operations(), ["refresh"]);
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], again);
@@ -201,7 +201,7 @@ describe("the cluster service", function () {
       it(`refuses a refresh that would lose the record of ${what}`, async () => {
         engine.state({ resources: [identity], pending_operations: stopped });
         const { hint } = await fails(service().refresh("dev"), "FAILED");
-        assert.match(hint, /npx stackadm up/);
+        assert.match(hint, /stackadm up/);
         assert.deepEqual(engine.operations(), []);
         assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], stopped);
       });

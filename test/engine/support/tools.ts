@@ -23,7 +23,7 @@ export function toolDirectory(): string {
   }
   for (const name of names) {
     if (![directory, ...path].some((entry) => isExecutable(join(entry, name)))) {
-      throw new Error(`${name} is missing in ${directory}: run \`npx stackadm toolchain\`.`);
+      throw new Error(`${name} is missing in ${directory}: run \`stackadm toolchain\`.`);
     }
   }
   return directory;

@@ -3,37 +3,33 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { getPackageRoot } from "../../../base/paths.js";
 
-/**
- * Row of a table in docs/json.md: the code words in its first cell, and the fields in its last
- * cell. Fields in brackets are left out.
- */
-interface Row {
-  readonly keys: readonly string[];
+/** List item of docs/build/events.md: the name before its colon, and the names of its fields. */
+interface DocumentedItem {
+  readonly name: string;
   readonly fields: readonly string[];
 }
 
-const words = (text: string): string[] =>
+const codeWords = (text: string): string[] =>
   [...text.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
 
-/** Returns the rows of the table in docs/json.md whose first column has this heading. */
-export function tableOf(heading: string): Row[] {
-  const lines = readFileSync(join(getPackageRoot(), "docs", "json.md"), "utf8").split("\n");
-  const from = lines.findIndex((line) => line.startsWith(`| ${heading} `)) + 2;
-  const rows = lines.slice(
-    from,
-    lines.indexOf("", from) === -1 ? undefined : lines.indexOf("", from),
-  );
-  return rows
-    .filter((line) => line.startsWith("|"))
-    .map((line) => {
-      const cells = line.split("|").slice(1, -1);
-      const fields = (cells.at(-1) ?? "").replaceAll(/\([^)]*\)/g, "");
-      return { keys: words(cells[0] ?? ""), fields: words(fields) };
-    });
+/** Returns the list items of a section. Fields in brackets belong to other fields. */
+function listItems(section: string, fieldsAfter: string): DocumentedItem[] {
+  const page = readFileSync(join(getPackageRoot(), "docs", "build", "events.md"), "utf8");
+  const [, text = ""] = page.split(`## ${section}\n`);
+  const [list = ""] = text.split(/^## /m);
+  const items = [...list.matchAll(/^- `([a-z]+)`(:[^]*?)(?=^- |\n\n|$(?![^]))/gm)];
+  return items.map(([, name = "", rest = ""]) => {
+    const fields = rest.slice(rest.indexOf(fieldsAfter) + fieldsAfter.length);
+    return { name, fields: codeWords(fields.replaceAll(/\([^()]*(\([^)]*\)[^()]*)*\)/g, "")) };
+  });
 }
 
-const commands = tableOf("Command");
-const types = tableOf("Type");
+/** Returns the results of the commands, as the page lists them. */
+export const listCommandResults = (): DocumentedItem[] =>
+  listItems("Results of the commands", ":");
+
+const commands = listCommandResults();
+const types = listItems("Types", "Fields:");
 
 /** Options that take a value. */
 const valued = [
@@ -49,23 +45,21 @@ const valued = [
 ];
 
 function fieldsOf(type: string, args: readonly string[]): readonly string[] {
-  const row = types.find(({ keys }) => keys.includes(type));
-  assert.ok(row, `docs/json.md has no line of type ${type}`);
+  const row = types.find(({ name }) => name === type);
+  assert.ok(row, `docs/build/events.md has no type ${type}`);
   if (type !== "result") return row.fields;
   const said = args
     .filter((word, at) => !word.startsWith("-") && !valued.includes(args[at - 1] ?? ""))
     .join(" ");
-  const command = commands.find(({ keys }) =>
-    keys.some((key) => said === key || said.startsWith(`${key} `)),
-  );
-  assert.ok(command, `docs/json.md has no result of ${said}`);
+  const command = commands.find(({ name }) => said === name || said.startsWith(`${name} `));
+  assert.ok(command, `docs/build/events.md has no result of ${said}`);
   return command.fields;
 }
 
 /** Fields of every line of an operation, in addition to the fields of its type. */
 const envelope = ["v", "operation", "n", "at", "stack"];
 
-/** Requires that a command's JSON output has exactly the fields that docs/json.md lists. */
+/** Requires that a command's JSON output has exactly the fields that docs/build/events.md lists. */
 export function requireContract(args: readonly string[], out: string): void {
   for (const text of out.split("\n").filter(Boolean)) {
     const { type, ...line } = JSON.parse(text) as Record<string, unknown>;
@@ -83,7 +77,7 @@ export function requireContract(args: readonly string[], out: string): void {
     assert.deepEqual(
       has.filter((field) => !known.includes(field)),
       [],
-      `${what} is not said to have`,
+      `${what} has undocumented fields`,
     );
   }
 }

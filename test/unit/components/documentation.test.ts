@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { changeEffects } from "../../../components/schema/fields.js";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
-import { jsonSchema, leaves, page } from "../../../docs/generate.js";
+import { jsonSchema, leaves } from "../../../packages/tools/documentation/config-schema.js";
+import {
+  configurationPages,
+  configurationSections,
+  coreKeys,
+} from "../../../packages/tools/documentation/configuration-pages.js";
 import { nonEmpty } from "../../support/non-empty.js";
 
 const root = join(__dirname, "..", "..", "..");
@@ -32,9 +37,22 @@ describe("configuration documentation", () => {
     );
   });
 
-  it("explains every change effect that it names", () => {
-    const text = page(all);
-    for (const { change } of nonEmpty(all)) assert.ok(text.includes(`*${change}*: `), change);
+  it("explains every change effect on the overview page", () => {
+    const [, overview = ""] = configurationPages(all).find(([file]) => file === "README.md") ?? [];
+    for (const { change } of nonEmpty(all)) assert.ok(overview.includes(`### ${change}\n`), change);
+  });
+
+  it("has each value on exactly one page, and each core key before the folded keys", () => {
+    const pages = configurationPages(all).filter(([file]) => file !== "README.md");
+    for (const { path } of nonEmpty(all)) {
+      const found = pages.filter(([, text]) => text.includes(`### \`${path}\`\n`));
+      assert.equal(found.length, 1, path);
+      const [, text = ""] = found[0] ?? [];
+      const folded = text.indexOf("<details>");
+      const isFolded = folded >= 0 && text.indexOf(`### \`${path}\`\n`) > folded;
+      assert.equal(isFolded, !coreKeys.includes(path), path);
+    }
+    assert.equal(pages.length, configurationSections.length);
   });
 
   it("is complemented by a valid, commented example stack", () => {
@@ -65,7 +83,7 @@ describe("project", () => {
 describe("documented promises", () => {
   it("name existing tests", () => {
     const named = [
-      ...read("docs/reliability.md").matchAll(/`(?:test\/)?([a-z0-9/-]+\.test\.ts)`/g),
+      ...read("docs/reference/reliability.md").matchAll(/`(?:test\/)?([a-z0-9/-]+\.test\.ts)`/g),
     ];
     assert.ok(named.length > 50);
     for (const [, path = ""] of named) assert.ok(existsSync(join(root, "test", path)), path);

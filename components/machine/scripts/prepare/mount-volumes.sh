@@ -23,13 +23,13 @@ volumes() {
 same_server() {
   local file=$state/server
   if [[ -e $file && $(<"$file") != "$SERVER_ID" ]]; then
-    die "$(hostname) boots from the volume $1, on which a former server $(<"$file") was a node. Take what you need from it, then delete server and volume and run \`npx stackadm up --refresh\`: the machine is created again"
+    die "$(hostname) boots from the volume $1, on which a former server $(<"$file") was a node. Take what you need from it, then delete server and volume and run \`stackadm up --refresh\`: the machine is created again"
   fi
   write "$file" 0644 "$SERVER_ID"$'\n'
 }
 
 mount_volume() {
-  poll 60 find_volume || die "the volume $id for $path is not attached to $(hostname); detach it from elsewhere, or delete the server and run \`npx stackadm up --refresh\`"
+  poll 60 find_volume || die "the volume $id for $path is not attached to $(hostname); detach it from elsewhere, or delete the server and run \`stackadm up --refresh\`"
   # Without the volume, containerd and kubelet must not start, because they would use the root disk.
   # The machine still boots, so that the operator can examine it.
   write "/etc/systemd/system/$unit.service.d/10-stackadm-$purpose.conf" 0600 <<UNIT

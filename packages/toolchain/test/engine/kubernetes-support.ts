@@ -12,7 +12,7 @@ export function pulumiDirectory(environment: NodeJS.ProcessEnv): string {
     : [environment["STACKADM_TOOLCHAIN_BIN"], ...(environment["PATH"] ?? "").split(delimiter)];
   const found = places.find((place) => place && existsSync(join(place, "pulumi")));
   if (!found) {
-    throw new Error("pulumi is missing: run `npx stackadm toolchain`, or set STACKADM_PULUMI.");
+    throw new Error("pulumi is missing: run `stackadm toolchain`, or set STACKADM_PULUMI.");
   }
   accessSync(join(found, "pulumi"), constants.X_OK);
   return found;

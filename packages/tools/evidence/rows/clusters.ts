@@ -32,15 +32,15 @@ export const topologyRows = {
     proofs: [createLabProof("in-turn/growth")],
   },
   "topology/replace": {
-    what: "control planes replaced by their generation, with another size of etcd's volume",
+    what: "control planes replaced by a new `generation`, with another size of the etcd volume",
     proofs: [createLabProof("all/control-planes/replace-control-planes")],
   },
   "topology/etcd-machines": {
-    what: "etcd on machines of its own: one replaced, then all by their generation",
+    what: "dedicated etcd machines: one replaced, then all by a new `generation`",
     proofs: [createLabProof("all/machines/etcd")],
   },
   "topology/one-more-worker": {
-    what: "one more worker on a living cluster",
+    what: "one more worker in a running cluster",
     proofs: [
       createLabProof(
         "all/machines/pool-options",
@@ -66,7 +66,7 @@ export const endpointRows = {
     proofs: [createLabProof("all/control-planes/virtual-ip")],
   },
   "endpoint/existing": {
-    what: "`existing`: a balancer that was there before",
+    what: "`existing`: a load balancer that the user created",
     proofs: [createLabProof("all/network/existing-network")],
   },
 } as const satisfies Readonly<Record<string, SupportRow>>;
@@ -78,15 +78,15 @@ export const loadBalancerRows = {
   },
   "octavia/amphora": {
     what: "Octavia with the driver `amphora`, the default",
-    note: "the lab has no image of an amphora; its own driver answers to that name",
+    note: "the lab has no amphora image; its own driver has that name",
   },
   "octavia/ovn": { what: "Octavia with the driver `ovn`", note: "graph; the lab has no OVN" },
   "balancer/udp-tls": {
-    what: "Services of UDP; TLS ended with a certificate of Barbican",
+    what: "UDP Services; TLS termination with a certificate in Barbican",
     proofs: [createLabProof("all/load-balancing/sample-services")],
   },
   "balancer/sizes": {
-    what: "flavor and zone of load balancers: of the API's, those of Services, of a single Service",
+    what: "flavor and zone of load balancers: for the API server, for all Services, for one Service",
     proofs: [createLabProof("all/load-balancing/load-balancer")],
   },
   "balancer/internal": {
@@ -94,7 +94,7 @@ export const loadBalancerRows = {
     proofs: [createExampleProof("external-and-internal-lb")],
   },
   "balancer/services-network": {
-    what: "Services in a network and a floating pool of their own; classes of LoadBalancer Services",
+    what: "Services in a separate network and floating IP pool; load balancer classes",
     proofs: [createLabProof("all/load-balancing/services-network")],
   },
   "balancer/ingress-service": {
@@ -103,12 +103,12 @@ export const loadBalancerRows = {
     note: "v3.6.12 there",
   },
   "balancer/ingress-workers": {
-    what: "Traefik on a pool, behind a load balancer of the program's",
+    what: "Traefik on a worker pool, behind a load balancer that the program creates",
     proofs: [createExampleProof("production-ha")],
     note: "v3.6.12 there in place of v3.7.13, whose modules are not all published",
   },
   "balancer/service-cidrs": {
-    what: "clients of the program's load balancers, by `serviceCidrs`",
+    what: "allowed clients of the program's load balancers (`serviceCidrs`)",
     note: "graph",
   },
   "balancer/none": {
@@ -119,11 +119,11 @@ export const loadBalancerRows = {
 
 export const storageRows = {
   "storage/claim": {
-    what: "Cinder CSI: a claim that is written to and read back",
+    what: "Cinder CSI: data written to a claim and read back",
     proofs: [createLabProof("life")],
   },
   "storage/move": {
-    what: "storage classes, a volume that follows its pod, snapshots and restore of volumes, metrics-server",
+    what: "StorageClasses, a volume that follows its pod to another node, volume snapshots and restore, metrics-server",
     proofs: [createLabProof("all/addons/block-storage")],
   },
   "storage/machine-volumes": {
@@ -131,12 +131,12 @@ export const storageRows = {
     proofs: [createLabProof("all/machines/pool-options")],
   },
   "storage/zone-volumes": {
-    what: "volumes of machines in the machine's zone (`{zone}`)",
+    what: "machine volumes in the machine's zone (`{zone}`)",
     proofs: [createExampleProof("production-ha")],
   },
   "storage/zones-differ": {
-    what: "zones of Cinder that differ from Nova's (`availability`, `zone`, `blockStorage.topology: false`)",
-    note: "graph; the lab's zones are the same",
+    what: "Cinder zones that differ from Nova zones (`availability`, `zone`, `blockStorage.topology: false`)",
+    note: "graph; the lab's Cinder and Nova zones are equal",
   },
   "storage/virtio-scsi": {
     what: "volumes on virtio-scsi",
@@ -149,51 +149,55 @@ export const storageRows = {
 
 export const backupRows = {
   "backup/restore": {
-    what: "a backup that is restored on living machines, and after the loss of the only control plane",
+    what: "restore of a backup: on running machines, and after the loss of the only control plane",
     proofs: [createLabProof("all/lifecycle/restore", "restored from a backup")],
   },
   "backup/lost-majority": {
-    what: "a backup of etcd's last member, after the loss of its majority",
+    what: "restore of a backup of the last etcd member, after quorum loss",
     proofs: [createLabProof("all/lifecycle/restore", "whose etcd lost its majority")],
   },
   "backup/lost-etcd-machines": {
-    what: "a backup that is restored after the loss of all machines of etcd",
+    what: "restore of a backup after the loss of all etcd machines",
     proofs: [createLabProof("all/lifecycle/restore", "that lost all etcd machines")],
   },
 } as const satisfies Readonly<Record<string, SupportRow>>;
 
 export const lifecycleRows = {
   "life/no-changes": {
-    what: "nothing to do the second time, few calls",
+    what: "no changes on a second `up`, with few API calls",
     proofs: [createLabProof("life")],
   },
   "life/destroy": {
-    what: "`destroy` leaves nothing but what is to be kept, and names it",
+    what: "`destroy` leaves only retained objects, and names them",
     proofs: [createLabProof("life")],
   },
   "life/destroy-obstacles": {
-    what: "`destroy` with finalizers of others, after an interruption, with a stopped worker",
+    what: "`destroy` with foreign finalizers, after an interruption, with a stopped worker",
     proofs: [createLabProof("all/lifecycle/destroy")],
   },
+  "life/cycles": {
+    what: "several clusters created and destroyed, one after another",
+    proofs: [createLabProof("all/lifecycle/cycles")],
+  },
   "life/lost-cluster": {
-    what: "`destroy` of a cluster whose etcd is lost",
+    what: "`destroy` of a cluster that lost etcd",
     proofs: [createLabProof("all/lifecycle/lost-etcd")],
   },
   "life/faults": {
-    what: "faults of servers, of the engine and of machines on the first `up`",
+    what: "failures of servers, the Pulumi engine and machines during the first `up`",
     proofs: [createLabProof("faults")],
   },
   "life/losses": {
-    what: "lost workers, a rolling replacement of workers, an API that is gone",
+    what: "lost workers, rolling replacement of workers, a lost API server",
     proofs: [createLabProof("in-turn/losses")],
   },
-  "life/random": { what: "faults at random moments", proofs: [createLabProof("random")] },
+  "life/random": { what: "failures at random moments", proofs: [createLabProof("random")] },
   "life/same-name": {
-    what: "two clusters of one name in one project",
+    what: "two clusters with the same name in one project",
     proofs: [createLabProof("all/cloud/namesakes")],
   },
   "life/second-operator": {
-    what: "two operators, each with a user of their own",
+    what: "two operators with different OpenStack users",
     proofs: [createLabProof("all/cloud/second-user")],
   },
 } as const satisfies Readonly<Record<string, SupportRow>>;

@@ -6,13 +6,13 @@ import {
 } from "../row.js";
 
 export const networkRows = {
-  "network/own": { what: "own network, router, floating IPs", proofs: [createLabProof("life")] },
+  "network/own": { what: "network, router and floating IPs created by the program", proofs: [createLabProof("life")] },
   "network/existing": {
-    what: "network, subnet and router that exist; a bastion with a floating IP that exists",
+    what: "existing network, subnet and router; a bastion with an existing floating IP",
     proofs: [createLabProof("all/machines/bastion")],
   },
   "network/provider": {
-    what: "provider network of another project, without router and floating IPs, `access: direct`; openings of node ports",
+    what: "provider network of another project, without router and floating IPs (`access: direct`); rules for node ports",
     proofs: [createLabProof("all/network/existing-network")],
   },
   "network/unfiltered": {
@@ -20,30 +20,30 @@ export const networkRows = {
     proofs: [createLabProof("all/network/second-interface")],
   },
   "network/given": {
-    what: "fixed addresses of machines, a floating IP and security groups that exist, a second interface in an admin network, the address of a sample service",
+    what: "fixed addresses of machines, an existing floating IP and security groups, a second interface in an admin network, a chosen address of a sample Service",
     proofs: [createLabProof("all/network/given")],
   },
   "network/floating-ip-ssh": {
-    what: "a floating IP that exists, for SSH without a bastion, for `ingress: workers`",
+    what: "an existing floating IP for SSH without a bastion, and for `ingress: workers`",
     note: "graph",
   },
   "network/dual-stack": {
-    what: "IPv6 beside IPv4 (`network.ipv6`), kube-router",
+    what: "dual stack (`network.ipv6`) with kube-router",
     proofs: [createLabProof("all/network/dual-stack")],
   },
   "network/dual-stack-others": {
-    what: "IPv6 beside IPv4 with flannel, Calico, `dhcpv6-stateful`",
+    what: "dual stack with flannel and Calico; `dhcpv6-stateful`",
     note: "graph",
   },
 } as const satisfies Readonly<Record<string, SupportRow>>;
 
 export const podNetworkRows = {
   "pods/kube-router": {
-    what: "kube-router, the default; policies",
+    what: "kube-router, the default; network policies",
     proofs: [createExampleProof("ha-kube-router")],
   },
   "pods/kube-router-peers": {
-    what: "kube-router: peers outside, Services announced to them, own ASN",
+    what: "kube-router: external BGP peers, Services announced to them, a chosen ASN",
     proofs: [createLabProof("all/network/kube-router")],
   },
   "pods/kube-router-overlay": {
@@ -52,7 +52,7 @@ export const podNetworkRows = {
     note: "graph; dry run in the example `ha-kube-router`: the lab's kernel has no IPIP",
   },
   "pods/cloud-routes": {
-    what: "cloud routes; policies",
+    what: "cloud routes; network policies",
     proofs: [createExampleProof("zones-and-routes")],
   },
   "pods/flannel-vxlan": {
@@ -71,7 +71,7 @@ export const podNetworkRows = {
     ],
   },
   "pods/calico-vxlan": {
-    what: "Calico v3.28.5, `vxlan`; policies",
+    what: "Calico v3.28.5, `vxlan`; network policies",
     proofs: [createExampleProof("one-control-plane")],
     note: "the newest release that the lab can build",
   },
@@ -80,25 +80,25 @@ export const podNetworkRows = {
     note: "graph; dry run in the example `one-control-plane`: the lab's kernel has no IPIP",
   },
   "pods/calico-none": {
-    what: "Calico, `none` (BGP alone)",
+    what: "Calico, `none` (BGP without encapsulation)",
     note: "graph; dry run in the example `one-control-plane`",
   },
   "pods/calico-cross-subnet": { what: "Calico, `vxlan-cross-subnet`", note: "graph" },
   "pods/calico-default": {
     what: "Calico v3.32.1, the default release",
-    note: "graph; the published manifest was read and changed by hand, never applied",
+    note: "graph; the published manifest was edited by hand and never applied",
   },
   "pods/canal": {
-    what: "Canal v3.28.5; policies",
+    what: "Canal v3.28.5; network policies",
     proofs: [createExampleProof("external-and-internal-lb")],
     note: "the newest release that the lab can build",
   },
   "pods/canal-default": {
     what: "Canal v3.32.1, the default release",
-    note: "graph; the published manifest was read and changed by hand, never applied",
+    note: "graph; the published manifest was edited by hand and never applied",
   },
   "pods/own": {
-    what: "`none`: a pod network of the user's own",
+    what: "`none`: a pod network that the user installs",
     proofs: [createLabProof("all/kubernetes/own")],
   },
 } as const satisfies Readonly<Record<string, SupportRow>>;

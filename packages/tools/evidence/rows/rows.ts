@@ -17,17 +17,17 @@ import {
   type SystemRowId,
 } from "./systems.js";
 
-/** Tables of docs/support-matrix.md, in their order. */
+/** Tables of docs/reference/support-matrix.md, in their order. */
 export const supportSections: readonly SupportSection[] = [
   {
     title: "Operating systems",
     intro:
-      "The lab's machines have Debian 12. All packages come by apt, from the same repositories on each system. No machine of Ubuntu was ever started: its rows say which tests run the scripts alone, on the content of Ubuntu's files. [What that covers, and what never ran](operations.md#ubuntu).",
+      "The lab's machines run Debian 12. All packages come from the same apt repositories on each system. No Ubuntu machine was ever started: the Ubuntu rows name the tests that run only the scripts, with the content of Ubuntu's files. [What these tests cover](../set-up/operating-systems.md).",
     rows: systemRows,
   },
   { title: "Kubernetes and upgrades", rows: kubernetesRows },
   { title: "Topologies", rows: topologyRows },
-  { title: "Endpoints of the API", rows: endpointRows },
+  { title: "API endpoints", rows: endpointRows },
   { title: "Load balancers", rows: loadBalancerRows },
   { title: "Pod networks", rows: podNetworkRows },
   { title: "Service proxies", rows: serviceProxyRows },
@@ -35,10 +35,10 @@ export const supportSections: readonly SupportSection[] = [
   { title: "Machines", rows: machineRows },
   { title: "Storage", rows: storageRows },
   { title: "Backup and restore", rows: backupRows },
-  { title: "A cluster's life", rows: lifecycleRows },
-  { title: "Configuration of Kubernetes", rows: configurationRows },
+  { title: "Cluster lifecycle", rows: lifecycleRows },
+  { title: "Kubernetes configuration", rows: configurationRows },
   { title: "Clouds and credentials", rows: cloudRows },
-  { title: "Pulumi's parts", rows: pulumiPluginRows },
+  { title: "Pulumi plugins", rows: pulumiPluginRows },
 ];
 
 /** Name of a row in the records. */

@@ -19,7 +19,7 @@ type Image = keyof typeof images;
 
 const features = {
   prepare: "packages, containerd and kernel settings (`prepare`)",
-  up: "`up`, no changes the second time, `destroy`",
+  up: "`up`, no changes on a second `up`, `destroy`",
   reboot: "reboot of each node",
   networkd: "restart of systemd-networkd",
   "security-updates": "security updates while pods run",
@@ -89,45 +89,45 @@ export const kubernetesRows = {
     proofs: [createLabProof("all/lifecycle/versions", `Kubernetes ${former?.version ?? ""},`)],
   },
   "upgrade/minor": {
-    what: `${former?.version ?? ""} to ${newest?.version ?? ""} in place, three control planes and two workers under clients`,
+    what: `${former?.version ?? ""} to ${newest?.version ?? ""} in place, three control planes and two workers, with clients that send requests`,
     proofs: [createLabProof("all/lifecycle/upgrade")],
   },
   "upgrade/minor-one-control-plane": {
-    what: "a minor in place, one control plane and one worker",
+    what: "a minor upgrade in place, one control plane and one worker",
     proofs: [createEmulatedProof("all/upgrade")],
-    note: "graph; scripts with stubs of the commands",
+    note: "graph; scripts with stubs of kubeadm and the other commands",
   },
   "upgrade/patch": {
     what: "a patch release in place",
-    note: "graph; scripts with stubs of the commands",
+    note: "graph; scripts with stubs of kubeadm and the other commands",
   },
   "upgrade/etcd-machines": {
-    what: "a minor in place with etcd on machines of its own",
-    note: "graph; scripts with stubs of the commands",
+    what: "a minor upgrade in place with dedicated etcd machines",
+    note: "graph; scripts with stubs of kubeadm and the other commands",
   },
 } as const satisfies Readonly<Record<string, SupportRow>>;
 
 export const configurationRows = {
   "configuration/flags": {
-    what: "flags of the API server and an audit log from the first `up`, changed on a living cluster, undone where a flag is wrong; a field of kubelet; renewal of kubeadm's certificates; patches of the scheduler",
+    what: "API server flags and an audit log from the first `up`, changed in a running cluster, rolled back if a flag is wrong; a kubelet field; renewal of kubeadm's certificates; patches of the scheduler",
     proofs: [createLabProof("all/kubernetes/component-configuration")],
-    note: "patches of other components, renewal on several control planes: scripts with stubs of the commands",
+    note: "patches of other components, renewal on several control planes: scripts with stubs of kubeadm and the other commands",
   },
   "configuration/own": {
-    what: "OIDC, lifetimes of certificates, flags of the other components, `nodePortAddresses` of kube-proxy",
+    what: "OIDC, certificate lifetimes, flags of the other components, `nodePortAddresses` of kube-proxy",
     proofs: [createLabProof("all/kubernetes/own")],
-    note: "several control planes: graph",
+    note: "with several control planes: graph",
   },
   "configuration/hardened": {
-    what: "`kubernetes.hardened` from the first `up` and on a living cluster; Secrets encrypted in etcd",
+    what: "`kubernetes.hardened` from the first `up` and in a running cluster; Secrets encrypted in etcd",
     proofs: [createLabProof("all/kubernetes/hardening")],
   },
   "configuration/keystone": {
-    what: "users of Keystone, with RBAC and with rules of their own",
+    what: "login with Keystone users, with RBAC and with Keystone policies",
     proofs: [createLabProof("all/addons/keystone-auth")],
   },
   "configuration/kubeadm-timeouts": {
-    what: "a machine so slow that kubeadm's default timeouts do not suffice",
+    what: "a machine that is too slow for kubeadm's default timeouts",
   },
 } as const satisfies Readonly<Record<string, SupportRow>>;
 
@@ -136,10 +136,10 @@ export const pulumiPluginRows = {
     what: "the official OpenStack plugin",
     proofs: [createLabProof("life")],
     plugin: { name: "openstack", origin: "official" },
-    note: "taken where it is installed; its schema is compared with the built one's",
+    note: "used if it is installed; its schema is compared with the schema of the built plugin",
   },
   "plugins/openstack-built": {
-    what: "the OpenStack plugin built here of the Terraform provider behind the official one",
+    what: "the OpenStack plugin that this project builds from the official plugin's Terraform provider",
     proofs: [createLabProof("life")],
     plugin: { name: "openstack", origin: "built" },
   },
@@ -147,7 +147,7 @@ export const pulumiPluginRows = {
     what: "the official Kubernetes plugin",
     proofs: [createLabProof("life")],
     plugin: { name: "kubernetes", origin: "official" },
-    note: "taken where it is installed",
+    note: "used if it is installed",
   },
   "plugins/kubernetes-stand-in": {
     what: "this project's stand-in for the Kubernetes plugin",
@@ -158,7 +158,7 @@ export const pulumiPluginRows = {
     what: "the official command plugin",
     proofs: [createLabProof("life")],
     plugin: { name: "command", origin: "official" },
-    note: "taken where it is installed",
+    note: "used if it is installed",
   },
   "plugins/command-stand-in": {
     what: "this project's stand-in for the command plugin",
@@ -169,7 +169,7 @@ export const pulumiPluginRows = {
     what: "Pulumi's own Node.js language host",
     proofs: [createLabProof("life")],
     plugin: { name: "nodejs", origin: "official" },
-    note: "taken where it is installed",
+    note: "used if it is installed",
   },
   "plugins/nodejs-stand-in": {
     what: "this project's stand-in for the language host",
@@ -177,7 +177,7 @@ export const pulumiPluginRows = {
     plugin: { name: "nodejs", origin: "stand-in" },
   },
   "plugins/library": {
-    what: "the packed package as a library, brought up by plain `pulumi`",
+    what: "the packed npm package as a library, with plain `pulumi up`",
     proofs: [createExampleProof("ha-kube-router")],
   },
 } as const satisfies Readonly<Record<string, SupportRow>>;

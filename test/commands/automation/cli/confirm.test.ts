@@ -141,7 +141,7 @@ describe("the confirmation of `stackadm destroy`", function () {
     for (const { code, err } of refused) {
       assert.equal(code, 1);
       assert.match(err, /error: The cluster 'dev' is protected: .* Nothing was changed\.\n/);
-      assert.match(err, /write `protect: false` in Pulumi\.dev\.yaml and run `npx stackadm up --s/);
+      assert.match(err, /write `protect: false` in Pulumi\.dev\.yaml and run `stackadm up --s/);
       assert.doesNotMatch(err, /Type the cluster's name/);
     }
     untouched();

@@ -152,7 +152,7 @@ describe("a read-only command", function () {
       assert.deepEqual([code, out], [1, ""]);
       assert.match(
         err,
-        /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*npx stackadm up[^\n]*\n$/,
+        /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*stackadm up[^\n]*\n$/,
       );
       assert.ok(!existsSync(operator.kubeconfig()));
     });
@@ -179,7 +179,7 @@ describe("a read-only command", function () {
       assert.equal(code, 1);
       assert.equal(
         err,
-        "\nerror: The backend has no stack 'later'.\n  Create it with `npx stackadm up --stack later`, or set PULUMI_BACKEND_URL to the backend that has its state.\n",
+        "\nerror: The backend has no stack 'later'.\n  Create it with `stackadm up --stack later`, or set PULUMI_BACKEND_URL to the backend that has its state.\n",
       );
     });
   });

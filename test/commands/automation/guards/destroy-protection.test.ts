@@ -59,7 +59,7 @@ describe("a destroy before any change", function () {
     );
     assert.match(
       hint,
-      /write `protect: false` in Pulumi\.dev\.yaml and run `npx stackadm up --stack/,
+      /write `protect: false` in Pulumi\.dev\.yaml and run `stackadm up --stack/,
     );
     const { protection } = await embedder.service().destroyPlan("dev", { settings });
     assert.equal(protection?.message, message);

@@ -151,10 +151,10 @@ describe("a load balancer in the state that Octavia cannot change", function () 
   for (const operation of ["preview", "refresh"] as const)
     it(`is only reported by ${operation}`, async () => {
       for (const [status, said] of [
-        ["ERROR", /^! The load .* is in ERROR, .*: `npx stackadm up` deletes and recreates it/],
+        ["ERROR", /^! The load .* is in ERROR, .*: `stackadm up` deletes and recreates it/],
         [
           undefined,
-          /^! The load balancer 'lb' \(lb\) no longer exists: `npx stackadm up` recreates it/,
+          /^! The load balancer 'lb' \(lb\) no longer exists: `stackadm up` recreates it/,
         ],
       ] as const) {
         [notes, statuses] = [[], [status]];
@@ -178,7 +178,7 @@ describe("a load balancer in the state that Octavia cannot change", function () 
       assert.match(refusal.message, new RegExp(`change:\n {2}${operation} LoadBalancer 'dev-lb'$`));
       assert.deepEqual(await embedder.service().preview("dev"), { plan });
       assert.deepEqual([deletions, embedder.engine.operations()], [[], ["preview", "preview"]]);
-      assert.match(notes.join("\n"), /^! The load balancer .*: `npx stackadm up` /);
+      assert.match(notes.join("\n"), /^! The load balancer .*: `stackadm up` /);
     });
 
   it("counts as one difference for a refresh", async () => {

@@ -206,7 +206,7 @@ describe("an object of a failed run that is not in the state", function () {
     assert.deepEqual(
       findings.map(({ severity, text }) => `${severity} ${text}`),
       [
-        "warning network: an earlier run left 'dev' (left) without a record; `npx stackadm up` deletes it first",
+        "warning network: an earlier run left 'dev' (left) without a record; `stackadm up` deletes it first",
       ],
     );
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);

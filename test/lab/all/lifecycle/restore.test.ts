@@ -136,7 +136,7 @@ describe("a cluster that is restored from a backup, on the lab", function () {
     assert.equal(early.code, 1, early.text);
     assert.match(
       early.text,
-      /run `npx stackadm up --refresh`, which recreates back-control-plane-0/,
+      /run `stackadm up --refresh`, which recreates back-control-plane-0/,
     );
     const made = await stack.said("up", "--refresh");
     assert.equal(made.code, 1, made.text);

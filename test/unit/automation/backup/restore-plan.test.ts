@@ -156,7 +156,7 @@ describe("planRestore", () => {
       refused(
         () => plan([one]),
         /No machine is a control plane any more|No machine is a member of etcd any more/,
-        /`npx stackadm up --refresh`, which recreates dev-control-plane-0/,
+        /`stackadm up --refresh`, which recreates dev-control-plane-0/,
       );
   });
 
@@ -167,7 +167,7 @@ describe("planRestore", () => {
     );
     refused(
       () => plan(["gone", { ...silent, behind: "dev-control-plane-0" }]),
-      /Its SSH route leads through dev-control-plane-0: run `npx stackadm up --refresh`, which recreates/,
+      /Its SSH route leads through dev-control-plane-0: run `stackadm up --refresh`, which recreates/,
     );
     refused(() => plan([silent], [member]), /dev-control-plane-0: its server is SHUTOFF/);
   });
@@ -175,7 +175,7 @@ describe("planRestore", () => {
   it("refuses unfinished joins and etcd members that are missing in the stack", () => {
     refused(
       () => plan([controlPlane, { ...controlPlane, place: false }]),
-      /dev-control-plane-1 has not finished joining the cluster: let `npx stackadm up` finish/,
+      /dev-control-plane-1 has not finished joining the cluster: let `stackadm up` finish/,
     );
     const peers = [...controlPlane.peers, "https://10.0.0.11:2380"];
     refused(

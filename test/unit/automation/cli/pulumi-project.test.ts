@@ -176,7 +176,7 @@ describe("findPulumiProject", () => {
       },
     );
     refused(
-      /`pulumi preview --stack prod` there, after `eval "\$\(npx stackadm env --stack prod\)"`/,
+      /`pulumi preview --stack prod` there, after `eval "\$\(stackadm env --stack prod\)"`/,
       () => {
         requirePackageProgram("preview", options);
       },

@@ -55,7 +55,7 @@ describe("certificates of a running cluster", () => {
       { stack: "shop", now },
     );
     assert.match(text, /^the certificate of the stack's kubeconfig ends at 9999-12-31T/);
-    assert.match(text, /; renew it with `npx stackadm up --stack shop`$/);
+    assert.match(text, /; renew it with `stackadm up --stack shop`$/);
     assert.deepEqual(more, []);
     assert.deepEqual(
       findCertificateWarnings({ nodes: [], kubeconfig: "x" }, { stack: "shop", now }),

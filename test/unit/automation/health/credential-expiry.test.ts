@@ -28,7 +28,7 @@ describe("findCredentialWarnings", () => {
 
   it("warns before and after the end, and describes how to renew the credential", () => {
     const todo =
-      "; write a later `credential.expiresAt`, or raise `credential.generation` if none is written, and run `npx stackadm up --stack shop`";
+      "; write a later `credential.expiresAt`, or raise `credential.generation` if none is written, and run `stackadm up --stack shop`";
     const [text = "", ...more] = asked([made({ outputs: { expiresAt: soon } })]);
     assert.match(text, /^the credential of the cluster's controllers ends at 2027-01-11\S+, in 10/);
     assert.ok(text.endsWith(todo), text);

@@ -55,7 +55,7 @@ describe("parseOutputs", () => {
       message,
       "The stack has no cluster yet: its outputs lack kubeconfig, clusterName, apiEndpoint, nodes, hostKeys.",
     );
-    assert.match(hint, /`npx stackadm up`/);
+    assert.match(hint, /`stackadm up`/);
   });
 
   it("reports incomplete outputs by name and without values, which may be secret", () => {

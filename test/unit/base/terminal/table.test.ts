@@ -113,7 +113,7 @@ describe("report", () => {
     const lines = renderNextCommands("dev", "/state/kubeconfig-dev", { onLab: true }).split("\n");
     assert.equal(lines.length, 4);
     assert.match(lines[1] ?? "", /^KUBECONFIG=\/state\/kubeconfig-dev kubectl/);
-    assert.match(lines[2] ?? "", /^npx stackadm destroy /);
+    assert.match(lines[2] ?? "", /^stackadm destroy /);
     assert.match(lines[3] ?? "", /^npx stackadm-lab down/);
     const other = renderNextCommands("prod", "/k", { onLab: false });
     assert.match(other, /destroy --stack prod/);

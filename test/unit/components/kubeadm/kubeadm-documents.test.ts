@@ -63,7 +63,7 @@ describe("kubeadm documents", () => {
       imageRepository: "r.example/k8s",
       blocks: buildClusterConfigurationBlocks(specOf().kubernetes),
     });
-    // kubeadm then pulls r.example/k8s/coredns, as docs/operations.md says.
+    // kubeadm then pulls r.example/k8s/coredns, as docs/set-up/container-images.md says.
     assert.deepEqual([imageRepository, dns], ["r.example/k8s", undefined]);
   });
 

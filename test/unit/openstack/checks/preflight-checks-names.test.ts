@@ -40,7 +40,7 @@ describe("name checks", () => {
 
   it("report another cluster's object with the command that lists it, and no command that deletes", async () => {
     const [text = ""] = await ask([{ kind: "network", name: "dev" }]);
-    assert.match(text, /`npx stackadm orphans --identity 0123456789ab`, which lists/);
+    assert.match(text, /`stackadm orphans --identity 0123456789ab`, which lists/);
     assert.doesNotMatch(text, /--delete/);
   });
 

@@ -28,8 +28,8 @@ describe("evidence record", () => {
     execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "stackadm-evidence-"));
-    mkdirSync(join(root, "docs"));
-    writeFileSync(join(root, "docs", "support-matrix.md"), "");
+    mkdirSync(join(root, "docs", "reference"), { recursive: true });
+    writeFileSync(join(root, "docs", "reference", "support-matrix.md"), "");
     writeFileSync(join(root, "code"), "");
     git("init", "--quiet");
     git("add", ".");
@@ -56,7 +56,7 @@ describe("evidence record", () => {
 
   it("does not count as a code change, like the rendered page", () => {
     recordEvidence(sample, { root, env: on });
-    writeFileSync(join(root, "docs", "support-matrix.md"), "new");
+    writeFileSync(join(root, "docs", "reference", "support-matrix.md"), "new");
     recordEvidence(sample, { root, env: on });
     const [first, second] = records().map(({ commit }) => commit);
     assert.equal(first, second);

@@ -114,7 +114,7 @@ describe("`stackadm orphans`", function () {
     assert.equal(code, 2);
     assert.match(
       err,
-      /Several clusters may share this name; write the identity of the one to delete:\n {2}cluster 'dev', identity 0123456789ab: 2 objects, 1 of 1 servers running\n {2}If .* `npx stackadm orphans --identity 0123456789ab --delete`/,
+      /Several clusters may share this name; write the identity of the one to delete:\n {2}cluster 'dev', identity 0123456789ab: 2 objects, 1 of 1 servers running\n {2}If .* `stackadm orphans --identity 0123456789ab --delete`/,
     );
     assert.deepEqual(deleted(), []);
   });
@@ -170,7 +170,7 @@ describe("`stackadm orphans`", function () {
       assert.equal(code, 0);
       assert.match(
         out,
-        /^If no state has this cluster any more, delete it with `npx stackadm orphans --identity 0123456789ab --delete`/m,
+        /^If no state has this cluster any more, delete it with `stackadm orphans --identity 0123456789ab --delete`/m,
       );
       assert.deepEqual(deleted(), []);
     });
