@@ -25,8 +25,8 @@ const leads = [
 ];
 
 /**
- * Returns whether a provider uses the cloud that the environment selects. The package's own program
- * uses such a provider.
+ * Returns whether a provider uses the cloud that the environment variables select. stackadm's own
+ * Pulumi program (index.ts) uses such a provider.
  */
 const isOfEnvironment = ({ type, inputs }: StateResource): boolean =>
   type === "pulumi:providers:openstack" && !leads.some((key) => key in (inputs ?? {}));

@@ -82,7 +82,7 @@ export interface PreflightFacts extends UnrecordedObjectFacts {
   spec?: ClusterSpec | undefined;
   /** Answer of the cloud to requests that started before the state was known. */
   early?: Promise<CloudSurveyResult> | undefined;
-  /** Answer of the cloud that the checks use. */
+  /** Answer that the preflight checks use: the answer in `early`, or a later answer. */
   look?: CloudSurveyResult | undefined;
 }
 

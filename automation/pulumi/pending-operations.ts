@@ -39,10 +39,7 @@ const partOfType: Readonly<
 };
 
 export type UndoStep =
-  /**
-   * No undo is needed, because the next run repeats the operation, or the operation can be repeated
-   * without harm.
-   */
+  /** No undo is needed, because the next run can repeat the operation without harm. */
   | { readonly act: "forget"; readonly what: string }
   | {
       readonly act: "delete object";

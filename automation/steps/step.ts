@@ -34,8 +34,8 @@ export type Guard<F extends OperationFacts = OperationFacts> = (facts: F) => Pro
 export interface PlannedChanges {
   readonly rows?: readonly PlanRow[];
   /**
-   * Phrase that completes "`up` would". Present if the rest of the plan is unknown after these
-   * changes.
+   * End of the error message "No change was expected, but `up` would ...". Set if the rest of the
+   * plan is unknown until these changes have been made.
    */
   readonly first?: string;
 }

@@ -161,8 +161,9 @@ export class ControlPlane extends NodeGroup {
         values: {},
         when: "delete",
       },
-      // order: snapshots are deleted before volumes, because Cinder refuses to delete a volume that
-      // has a snapshot.
+      // order: Pulumi deletes this resource before `teardown`. So this script deletes the snapshots
+      // before the teardown script deletes the volumes. Cinder refuses to delete a volume that has
+      // a snapshot.
       { dependsOn: [teardown], ...this.formerly("snapshots-farewell") },
     );
   }

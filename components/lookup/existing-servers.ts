@@ -113,7 +113,10 @@ function withPower(
   );
 }
 
-/** Marks a server in its metadata as never answered, for the next run of any user. */
+/**
+ * Records in the metadata of a server that the server never answered. The next run reads this mark,
+ * even if another user starts the run.
+ */
 export const markNeverAnswered = async (client: CloudClient, serverId: string): Promise<void> => {
   const metadata = { [neverAnsweredMetadataKey]: serverId };
   await client.request("compute", "POST", `/servers/${serverId}/metadata`, { metadata });

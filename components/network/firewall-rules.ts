@@ -281,8 +281,9 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
     {
       name: "service-health",
       group: "node",
-      // kube-proxy serves health checks at port 10256. In a cluster without load balancers, a load
-      // balancer of the user may check this port.
+      // kube-proxy serves health checks at port 10256. If the cluster's own load balancers are
+      // disabled, the user may run another load balancer. Such a load balancer may check this port
+      // from the ranges in `network.nodePorts`.
       from: plan.balanced ? inside : direct,
       protocol: "tcp",
       ports: [10256, 10256],

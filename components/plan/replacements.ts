@@ -90,9 +90,9 @@ interface Ordered extends Pick<MachineGroupSpec, "nodes"> {
 }
 
 /**
- * Returns the problems of a group. Returns one problem for the generation of the group if all its
- * servers have the same generation and the user sets no generation for a single machine. Otherwise
- * returns one problem for each machine.
+ * Returns one problem for each machine of a group that the run would replace but must not. If all
+ * servers of the group have the same generation and no entry in `nodes` sets a generation, returns
+ * only one problem, for the group's setting `generation`.
  */
 function ofGroup(
   { path, nodes, machines }: Ordered,

@@ -63,7 +63,7 @@ export const getCurrentRunKey = (): object | undefined => pulumi.runtime.getMoni
  * program, not the outputs of the program's resources.
  */
 export async function readOwnResources(): Promise<unknown> {
-  // Throws in a program whose mocks name no organization.
+  // `getOrganization` throws in tests whose Pulumi mocks set no organization.
   const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
   return pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", { stackName });
 }

@@ -36,7 +36,10 @@ interface Made {
   readonly kubeconfig: () => Promise<string>;
 }
 
-/** Tool that is measured: the command line or the bare calls. */
+/**
+ * Tool that is measured: the command line, or the direct API calls of the lower bound ("bare
+ * calls").
+ */
 interface Way {
   readonly name: string;
   readonly up: () => Promise<Made>;

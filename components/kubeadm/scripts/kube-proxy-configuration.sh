@@ -16,7 +16,8 @@ converge_proxy() {
   # (fetch_former_files).
   if [[ -n $KUBEADM_INIT ]]; then
     begin proxy
-    # kubeadm init in this run has already applied the configuration.
+    # If kubeadm init ran in this run, kubeadm init has already applied the configuration. The
+    # script then only checks that kube-proxy knows all fields.
     if [[ $began == now ]]; then know_proxy_fields; else tell_proxies; fi
   fi
   keep proxy "$KUBE_PROXY_CONFIGURATION"

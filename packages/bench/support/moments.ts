@@ -71,7 +71,10 @@ const conditioned = z.looseObject({
 });
 type Conditioned = z.infer<typeof conditioned>;
 
-/** Returns when the last object became ready. Returns undefined if no object is ready. */
+/**
+ * Returns the time at which the last object became ready, in milliseconds since 1970. Returns
+ * undefined if no object is ready.
+ */
 function readyAt(all: readonly Conditioned[]): number | undefined {
   const times = all.flatMap(({ status }) =>
     status.conditions

@@ -51,8 +51,8 @@ export interface Evidence extends TestRunSetup {
 /** Evidence with its date and commit. */
 export interface EvidenceRecord extends Evidence {
   /**
-   * Abbreviated commit. It ends with `-dirty` if the checkout had uncommitted changes to other
-   * files.
+   * Abbreviated commit of the checkout. Ends with `-dirty` if the checkout had uncommitted changes.
+   * Changes to the records file and to the page of the support matrix do not count.
    */
   readonly commit: string;
   /** Time of the record, in UTC, ISO 8601. */

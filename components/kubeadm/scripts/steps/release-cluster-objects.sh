@@ -43,8 +43,10 @@ release_services() {
   delete_some v1 Service <<<"$seen"
 }
 
-# Deletes the claims whose volumes Cinder CSI deletes or would still create, and the pods that use
-# these claims. Sets `seen` to the objects and `left` to the number of remaining volumes and claims.
+# Deletes two kinds of claims: claims with a volume that Cinder CSI will delete, and claims without
+# a volume, for which Cinder CSI would still create a volume. Also deletes the pods that use these
+# claims. Sets `seen` to all objects that must be deleted. Sets `left` to the number of volumes plus
+# the number of claims without a volume.
 release_volumes() {
   local all
   all=$(look persistentvolumes,storageclasses,persistentvolumeclaims,pods,volumeattachments "$held") || return 0

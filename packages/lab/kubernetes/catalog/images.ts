@@ -3,8 +3,9 @@ import type { KubernetesMinor } from "../../../../base/versions/pinned-versions.
 import type { RegistryImage } from "./component.js";
 
 /**
- * Version of agnhost that is built for all minors. Kubernetes' source tree contains only one
- * version of agnhost, which is later than the version that the program uses.
+ * Version of agnhost that the lab builds for all Kubernetes minor versions: `tag` is the version of
+ * agnhost in the source tree of the Kubernetes version `kubernetes`. The program uses an earlier
+ * version of agnhost, so the lab's image also gets the tag of the earlier version.
  */
 export const builtAgnhostVersion = { tag: "2.63.0", kubernetes: "1.36.3" };
 

@@ -108,7 +108,8 @@ export function computeComponentKey(component: Component): string {
 
 /**
  * Returns a component from the cache, or builds it. The folder of an unfinished build ends with
- * `.part`. After an interruption, the next call continues with the caches of Go.
+ * `.part`. After an interruption, the next call deletes this folder and builds the component again.
+ * Go's caches still contain the packages that were compiled before the interruption.
  */
 export async function buildComponent(
   component: Component,
