@@ -7,7 +7,10 @@ import {
   type StateExport,
 } from "../pulumi/stack-state.js";
 
-/** Cluster of the stack, if the component `Cluster` has created its Kubernetes provider. */
+/**
+ * Cluster that the stack's Kubernetes provider manages. Set only if the component `Cluster` created
+ * that provider.
+ */
 export interface ClusterInState {
   /** Name of the Pulumi component `Cluster`. */
   readonly name: string;

@@ -1,8 +1,8 @@
 import type { Progress } from "../progress.js";
 
 /**
- * Returns a Progress that writes one JSON object per line, in the form of an operation's events
- * `step` and `diagnostic`.
+ * Returns a Progress that writes one JSON object per line. The objects look like the events `step`
+ * and `diagnostic` of an operation.
  */
 export function createJsonProgress(
   write: (line: string) => void,

@@ -12,7 +12,7 @@ export const httpMethods = ["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"] as 
  * segment, and `**` matches any number of segments.
  */
 export interface AccessRule {
-  /** Type of the service in the service's own configuration and in the catalog. */
+  /** Service type in Keystone's catalog. The service's own configuration uses the same type. */
   readonly service: string;
   readonly method: (typeof httpMethods)[number];
   readonly path: string;

@@ -59,8 +59,8 @@ export function getExpiryWarning(
 }
 
 /**
- * Reports the sentence of `getExpiryWarning` with a remedy. The finding is a problem after the
- * expiry, and a warning before the expiry.
+ * Reports the expiry that `getExpiryWarning` describes, with a remedy. Reports a problem after the
+ * expiry, and a warning before.
  */
 export function checkExpiry(
   path: string,

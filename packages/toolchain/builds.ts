@@ -70,7 +70,10 @@ export const kubernetesBuild: GoBuild = {
 const kubernetesPlugins = ["stand-in", "built"] as const;
 export type KubernetesPluginSubstitute = (typeof kubernetesPlugins)[number];
 
-/** Returns the substitute that STACKADM_KUBERNETES_PLUGIN selects. Default: the stand-in. */
+/**
+ * Returns which Kubernetes plugin STACKADM_KUBERNETES_PLUGIN selects in place of the official one.
+ * Default: the stand-in.
+ */
 export function selectKubernetesPlugin(env: NodeJS.ProcessEnv): KubernetesPluginSubstitute {
   const named = env["STACKADM_KUBERNETES_PLUGIN"] ?? "stand-in";
   const chosen = kubernetesPlugins.find((plugin) => plugin === named);

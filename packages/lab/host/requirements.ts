@@ -15,7 +15,7 @@ export interface HostFacts {
   readonly cgroups: boolean;
   /** Available memory in MiB. */
   readonly memory: number;
-  /** Free disk space below the cache folder in GiB. */
+  /** Free disk space in GiB, on the file system of the cache folder. */
   readonly disk: number;
   /**
    * Error of the attempt to create the network links that the cloud needs. Undefined if the attempt

@@ -56,8 +56,8 @@ const kubernetesSource = (version: string): ModuleSource => ({
 });
 
 /**
- * Returns a module that is always built with the module versions of the default Kubernetes, so that
- * Go compiles the module only once for all Kubernetes versions.
+ * Returns a copy of a Go module with the dependencies of the default Kubernetes version. Go then
+ * compiles the module once for all Kubernetes versions.
  */
 export const defineModuleSource = (
   name: string,

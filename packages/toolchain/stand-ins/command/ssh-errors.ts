@@ -34,9 +34,7 @@ export function createDialTimeoutError(network: string, address: string): Error 
   return new Error(`dial ${network} ${address}: i/o timeout`);
 }
 
-/**
- * Map from the reason code with which an SSH server rejects a channel to the text of the reason.
- */
+/** Texts of the reason codes with which an SSH server rejects a channel. */
 const rejections: Readonly<Record<number, string>> = {
   1: "administratively prohibited",
   2: "connect failed",
