@@ -121,8 +121,7 @@ function overviewPage(all: readonly Leaf[]): string {
   const used = changeEffects.filter((change) => all.some((one) => one.change === change));
   const pageOf = (path: string): string =>
     configurationSections.find(({ keys }) => keys.includes(firstPart(path)))?.file ?? "";
-  const link = ({ path }: Leaf): string =>
-    `[\`${path}\`](${pageOf(path)}.md#${anchorOf(path)})`;
+  const link = ({ path }: Leaf): string => `[\`${path}\`](${pageOf(path)}.md#${anchorOf(path)})`;
   return [
     ...generatedPage("Configuration", "components/config/"),
     "The configuration is one object: `stackadm:cluster` in `Pulumi.<stack>.yaml`, or the arguments of `new Cluster`. `Pulumi.dev.yaml` is a commented example.",

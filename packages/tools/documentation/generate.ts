@@ -29,10 +29,7 @@ function generatedFiles(): readonly (readonly [string, string])[] {
     [join("reference", "commands.md"), commandsPage()],
     [join("reference", "failures.md"), failuresPage()],
     [join("reference", "steps.md"), stepsPage()],
-    [
-      join("reference", "support-matrix.md"),
-      renderEvidencePage(supportSections, readEvidence()),
-    ],
+    [join("reference", "support-matrix.md"), renderEvidencePage(supportSections, readEvidence())],
   ];
 }
 

@@ -186,10 +186,7 @@ describe("the cluster service", function () {
       engine.state({ resources: [identity], pending_operations: again });
       const notes: string[] = [];
       await service().refresh("dev", { onNote: (text) => notes.push(text) });
-      assert.match(
-        notes.join("\n"),
-        /unfinished: Command 'init'\. .*`stackadm up` repairs them/,
-      );
+      assert.match(notes.join("\n"), /unfinished: Command 'init'\. .*`stackadm up` repairs them/);
       assert.deepEqual(engine.operations(), ["refresh"]);
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], again);
     });

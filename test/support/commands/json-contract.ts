@@ -25,8 +25,7 @@ function listItems(section: string, fieldsAfter: string): DocumentedItem[] {
 }
 
 /** Returns the results of the commands, as the page lists them. */
-export const listCommandResults = (): DocumentedItem[] =>
-  listItems("Results of the commands", ":");
+export const listCommandResults = (): DocumentedItem[] => listItems("Results of the commands", ":");
 
 const commands = listCommandResults();
 const types = listItems("Types", "Fields:");

@@ -6,7 +6,10 @@ import {
 } from "../row.js";
 
 export const networkRows = {
-  "network/own": { what: "network, router and floating IPs created by the program", proofs: [createLabProof("life")] },
+  "network/own": {
+    what: "network, router and floating IPs created by the program",
+    proofs: [createLabProof("life")],
+  },
   "network/existing": {
     what: "existing network, subnet and router; a bastion with an existing floating IP",
     proofs: [createLabProof("all/machines/bastion")],

@@ -150,10 +150,7 @@ describe("a read-only command", function () {
       operator.engine.outputs({});
       const { code, out, err } = await operator.run(command);
       assert.deepEqual([code, out], [1, ""]);
-      assert.match(
-        err,
-        /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*stackadm up[^\n]*\n$/,
-      );
+      assert.match(err, /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*stackadm up[^\n]*\n$/);
       assert.ok(!existsSync(operator.kubeconfig()));
     });
 

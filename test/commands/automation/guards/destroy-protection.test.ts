@@ -57,10 +57,7 @@ describe("a destroy before any change", function () {
       message,
       /^The cluster 'dev' is protected: Pulumi\.dev\.yaml says `protect: true`\. N/,
     );
-    assert.match(
-      hint,
-      /write `protect: false` in Pulumi\.dev\.yaml and run `stackadm up --stack/,
-    );
+    assert.match(hint, /write `protect: false` in Pulumi\.dev\.yaml and run `stackadm up --stack/);
     const { protection } = await embedder.service().destroyPlan("dev", { settings });
     assert.equal(protection?.message, message);
     untouched();

@@ -134,10 +134,7 @@ describe("a cluster that is restored from a backup, on the lab", function () {
     await stack.lose("control-plane-0");
     const early = await stack.said("restore", "--from", backup, "--yes");
     assert.equal(early.code, 1, early.text);
-    assert.match(
-      early.text,
-      /run `stackadm up --refresh`, which recreates back-control-plane-0/,
-    );
+    assert.match(early.text, /run `stackadm up --refresh`, which recreates back-control-plane-0/);
     const made = await stack.said("up", "--refresh");
     assert.equal(made.code, 1, made.text);
     assert.match(made.text, /was created again, and there is no other control plane to join/);

@@ -85,7 +85,9 @@ describe("documentation pages", () => {
   });
 
   it("show commands as `stackadm`, because no registry has a package of that name", () => {
-    const found = nonEmpty(pages).filter((path) => /npx (--\S+ )*stackadm(?!-lab)\b/.test(read(path)));
+    const found = nonEmpty(pages).filter((path) =>
+      /npx (--\S+ )*stackadm(?!-lab)\b/.test(read(path)),
+    );
     assert.deepEqual(found, []);
   });
 
