@@ -63,7 +63,7 @@ export const coreKeys: readonly string[] = [
   ...["network.services", "network.dns", "network.existing.network", "network.nodePorts"],
   ...["endpoint.kind", "apiName", "kubernetes.version", "kubernetes.hardened"],
   ...["kubernetes.registry.prefix", "podNetwork.kind", "loadBalancer.provider"],
-  ...["loadBalancer.network", "ingress.kind", "credential.id", "credential.secret"],
+  ...["loadBalancer.network.range", "ingress.kind", "credential.id", "credential.secret"],
   ...["storageClasses[].name", "storageClasses[].type", "storageClasses[].default"],
   ...["blockStorage.snapshots"],
 ];
