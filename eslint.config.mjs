@@ -44,7 +44,7 @@ const mayImport = {
 const packagesMayImport = {
   toolchain: ["base"],
   lab: ["base"],
-  tools: ["base", "automation", "lab"],
+  tools: ["base", "components", "automation", "lab"],
   bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "tools", "test"],
 };
 /**

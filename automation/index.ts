@@ -63,7 +63,7 @@ export {
   type OrphanCleaner,
   type OrphanServiceOptions,
   type OrphanSelector,
-  type OrphansWithData,
+  type OrphanDataDeletion,
 } from "./orphans/orphan-service.js";
 export type { Span, TimelineRow } from "./timeline/critical-path.js";
 export type { PlanRow } from "./pulumi/preview-rows.js";

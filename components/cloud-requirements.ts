@@ -6,7 +6,10 @@ import type { RequiredLookups } from "../openstack/checks/required-lookups.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
 import { findBarbicanCertificatePath } from "./config/load-balancing/barbican-certificate-path.js";
 import { isCredentialSupplied } from "./config/cloud/credential.js";
-import { countSshFloatingIps, getFloatingIpsByPath } from "./config/network/floating-ips.js";
+import {
+  countSshFloatingIps,
+  getFloatingIpsByPath,
+} from "./config/network/existing-floating-ip-checks.js";
 import { getEndpointTraits } from "./config/load-balancing/endpoint-traits.js";
 import { getIngressTraits } from "./config/load-balancing/ingress-traits.js";
 import { getEarlyImages } from "./machine/early-images.js";

@@ -35,7 +35,7 @@ import * as outputs from "./cluster-outputs.js";
 import { planCluster, type PlannedGroup } from "./plan/cluster-plan.js";
 import { isRoutedByCloud, getAddressPairRanges } from "./pod-network/pod-network-kinds.js";
 import { requiredLookups } from "./cloud-requirements.js";
-import { countSshFloatingIps } from "./config/network/floating-ips.js";
+import { countSshFloatingIps } from "./config/network/existing-floating-ip-checks.js";
 import { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
 import { clusterType } from "./pulumi/cluster-type.js";
 import { Component } from "./pulumi/component.js";

@@ -68,7 +68,7 @@ export interface Backup extends BackupDescription {
 }
 
 /** Pattern of the directory name of an unfinished backup. */
-const growing = /\.[0-9a-f]{8}\.part$/;
+const unfinishedNamePattern = /\.[0-9a-f]{8}\.part$/;
 const day = 24 * 60 * 60_000;
 
 /**
@@ -81,13 +81,13 @@ export function findUnfinishedBackups(to: string, now: number): string[] {
   const place = dirname(resolve(to));
   if (!existsSync(place)) return [];
   return readdirSync(place)
-    .filter((name) => growing.test(name))
+    .filter((name) => unfinishedNamePattern.test(name))
     .map((name) => join(place, name))
     .filter((path) => now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now) > day);
 }
 
 /** Waits until a file or a directory is on disk (fsync). */
-async function settled(path: string): Promise<void> {
+async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path);
   try {
     await handle.sync();
@@ -127,7 +127,7 @@ export class NewBackup {
     } finally {
       into.destroy();
     }
-    await settled(path);
+    await syncToDisk(path);
     return { file, ...(await measured(path)) };
   }
 
@@ -140,9 +140,9 @@ export class NewBackup {
     await this.write(descriptionFile, async (into) => {
       await pipeline(Readable.from([`${JSON.stringify(whole, undefined, 2)}\n`]), into);
     });
-    await settled(this.#growing);
+    await syncToDisk(this.#growing);
     renameSync(this.#growing, this.directory);
-    await settled(dirname(this.directory));
+    await syncToDisk(dirname(this.directory));
     return { ...whole, directory: this.directory };
   }
 

@@ -102,7 +102,7 @@ function declareChanges(program: Command): void {
   ).option(...expectNoChanges("if anything differs from the former state"));
 }
 
-function declareLooks(program: Command): void {
+function declareReadCommands(program: Command): void {
   command(
     program,
     "status",
@@ -149,7 +149,7 @@ function declareBackup(program: Command): void {
     .option("--yes", "skip confirmation (required without a terminal or with --json)", false);
 }
 
-function declareCare(program: Command): void {
+function declareMaintenanceCommands(program: Command): void {
   command(
     program,
     "orphans",
@@ -212,6 +212,12 @@ function declareSetup(program: Command): void {
 
 /** Declares all commands, in the order in which the help lists them. */
 export function declareCommands(program: Command): void {
-  for (const declare of [declareChanges, declareLooks, declareBackup, declareCare, declareSetup])
+  for (const declare of [
+    declareChanges,
+    declareReadCommands,
+    declareBackup,
+    declareMaintenanceCommands,
+    declareSetup,
+  ])
     declare(program);
 }

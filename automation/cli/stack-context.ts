@@ -1,4 +1,4 @@
-import type { OpenstackPluginVersion } from "../../base/versions/openstack-plugin-versions.js";
+import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstack-versions.js";
 import { getProviderEnvironment } from "../../openstack/auth/provider-environment.js";
 import { createClusterService, type ClusterService } from "../cluster-service.js";
 import type { StopSignals, WhichCluster } from "../engine/operation-options.js";
@@ -38,7 +38,7 @@ export interface StackContext {
  * Returns the version of the OpenStack plugin that the stack's settings or the site select. Returns
  * undefined if neither selects a version.
  */
-export const readStackPluginVersion = (settings: string): OpenstackPluginVersion | undefined =>
+export const readStackPluginVersion = (settings: string): PulumiOpenstackVersion | undefined =>
   readOpenstackPluginVersion({ settings, siteFile: process.env["STACKADM_SITE"] });
 
 /** Prepares the context of a command about a stack, runs the command, and cleans up. */

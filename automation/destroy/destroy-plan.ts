@@ -65,7 +65,7 @@ type Sorted = Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots"
  * destroy keeps (`stays`). Volumes, floating IPs and snapshots of the clusters' controllers are in
  * separate lists, where each object has a `fate`.
  */
-function sorted(
+function divideObjects(
   inventory: readonly CloudObject[],
   objects: readonly ClusterObject[],
   held: ReturnType<typeof findStackOwnership>,
@@ -140,7 +140,7 @@ export async function createDestroyPlan(
     identities: [...components.keys()],
     ...where,
     held: true,
-    ...sorted(all, objects, held, policies),
+    ...divideObjects(all, objects, held, policies),
     ...(protection && { protection }),
     ...(others && { others }),
     ...(problem !== undefined && { problem }),

@@ -21,7 +21,7 @@ import { getAbortFailure } from "../../base/failures/cancellation.js";
 import { UnconfirmedCreates } from "./unconfirmed-creates.js";
 import { markInterruptedScripts, InterruptedScripts } from "./interrupted-scripts.js";
 import {
-  prepareWorkspace,
+  prepareWorkDirectory,
   findProgramModulePath,
   readStackFile,
   withStackSettings,
@@ -98,7 +98,7 @@ export class StackOperation {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? getPackageRoot();
     this.#settings = options.settings ?? readStackFile(this.directory, stack);
-    this.access = { env, workspace: prepareWorkspace(this.place()) };
+    this.access = { env, workspace: prepareWorkDirectory(this.place()) };
   }
 
   /** Returns the settings, and the options that determine the stack's private directory. */

@@ -1,8 +1,8 @@
 import { parse } from "yaml";
 import {
   openstackPluginVersions,
-  type OpenstackPluginVersion,
-} from "../../base/versions/openstack-plugin-versions.js";
+  type PulumiOpenstackVersion,
+} from "../../base/versions/pulumi-openstack-versions.js";
 import { validateClusterSpec } from "../../components/config/validate-cluster-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/config/cluster-spec.js";
 import {
@@ -33,7 +33,7 @@ export interface SpecSources {
   readonly files?: PinnedFileDirectories;
 }
 
-type Written = Pick<SpecSources, "project" | "settings">;
+type SettingsSource = Pick<SpecSources, "project" | "settings">;
 
 const configIn = (text: string): Readonly<Record<string, unknown>> => {
   const settings = parse(text) as unknown;
@@ -41,17 +41,18 @@ const configIn = (text: string): Readonly<Record<string, unknown>> => {
   return isPlainObject(config) ? config : {};
 };
 
-const writtenIn = ({ project, settings }: Written): unknown =>
+const writtenIn = ({ project, settings }: SettingsSource): unknown =>
   configIn(settings)[`${project}:cluster`];
 
-const otherClusters = ({ settings }: Pick<Written, "settings">): string[] =>
+const otherClusters = ({ settings }: Pick<SettingsSource, "settings">): string[] =>
   Object.keys(configIn(settings)).filter((key) => key.endsWith(":cluster"));
 
 /**
  * Returns whether the settings describe a cluster. False for a custom program that defines its
  * cluster in code.
  */
-export const describesCluster = (sources: Written): boolean => writtenIn(sources) !== undefined;
+export const describesCluster = (sources: SettingsSource): boolean =>
+  writtenIn(sources) !== undefined;
 
 /**
  * Returns the cluster's name and whether it is protected, even if other settings are invalid. Any
@@ -72,7 +73,7 @@ export function readNameAndProtection(
 export function readOpenstackPluginVersion({
   settings,
   siteFile,
-}: Pick<SpecSources, "settings" | "siteFile">): OpenstackPluginVersion | undefined {
+}: Pick<SpecSources, "settings" | "siteFile">): PulumiOpenstackVersion | undefined {
   const read = readSiteFile(siteFile);
   const config = configIn(settings);
   const clusters: unknown[] = otherClusters({ settings }).map((key) => config[key]);
@@ -95,7 +96,8 @@ export function readClusterSpec(sources: SpecSources): ClusterSpec {
   const { files } = sources;
   const result = files === undefined ? parseClusterSpec(args) : validateClusterSpec(args, files);
   const file = `Pulumi.${sources.stack}.yaml`;
-  if ("problems" in result) throw invalid(file, [...misnamed(sources), ...result.problems]);
+  if ("problems" in result)
+    throw invalid(file, [...findWrongProjectKey(sources), ...result.problems]);
   const open = findPlainTextSecrets(result.spec, sources.project);
   if (open.length > 0) throw invalid(file, open);
   return result.spec;
@@ -105,7 +107,7 @@ export function readClusterSpec(sources: SpecSources): ClusterSpec {
  * Returns a problem if the settings were copied from another project. The key of the cluster
  * contains the name of the project: `<project>:cluster`.
  */
-function misnamed({ project, settings }: Written): Problems {
+function findWrongProjectKey({ project, settings }: SettingsSource): Problems {
   const [other] = otherClusters({ settings });
   if (describesCluster({ project, settings }) || other === undefined) return [];
   const message = `is missing; the project is called ${project}, so write it instead of ${other}`;

@@ -19,7 +19,7 @@ export interface ResourceLocations {
 }
 
 /** Inputs with which a provider may select another cloud than the environment selects. */
-const leads = [
+const cloudSelectingInputs = [
   ...["cloud", "authUrl", "region", "tenantId", "tenantName", "token", "userId", "userName"],
   ...["applicationCredentialId", "applicationCredentialName"],
 ];
@@ -29,7 +29,8 @@ const leads = [
  * Pulumi program (index.ts) uses such a provider.
  */
 const isOfEnvironment = ({ type, inputs }: StateResource): boolean =>
-  type === "pulumi:providers:openstack" && !leads.some((key) => key in (inputs ?? {}));
+  type === "pulumi:providers:openstack" &&
+  !cloudSelectingInputs.some((key) => key in (inputs ?? {}));
 
 const answered = z.object({
   tenantId: z.string().min(1).optional().catch(undefined),

@@ -1,8 +1,8 @@
 import {
   defaultOpenstackPlugin,
   takesPolicyList,
-  type OpenstackPluginVersion,
-} from "../../base/versions/openstack-plugin-versions.js";
+  type PulumiOpenstackVersion,
+} from "../../base/versions/pulumi-openstack-versions.js";
 import { isInClusterComponent } from "./cluster-stack.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { OperationFacts, OperationStep } from "../steps/step.js";
@@ -48,7 +48,7 @@ function defaultVersion(one: StateResource): string | undefined {
  * Returns a server group with its policy in the form of this plugin version. Returns other
  * resources, and server groups with an explicit provider, unchanged.
  */
-function inForm(one: StateResource, plugin: OpenstackPluginVersion): StateResource {
+function inForm(one: StateResource, plugin: PulumiOpenstackVersion): StateResource {
   if (defaultVersion(one) === undefined) return one;
   const isList = takesPolicyList(plugin);
   const [inputs, outputs] = [withPolicy(one.inputs, isList), withPolicy(one.outputs, isList)];
@@ -58,14 +58,14 @@ function inForm(one: StateResource, plugin: OpenstackPluginVersion): StateResour
 /** Returns the state with all server groups in the form of this plugin version. */
 export const convertRecordedServerGroups = (
   state: StateExport,
-  plugin: OpenstackPluginVersion,
+  plugin: PulumiOpenstackVersion,
 ): StateExport => mapStateResources(state, (one) => inForm(one, plugin));
 
 /**
  * Returns the plugin version for the cluster. Undefined if the settings describe no cluster,
  * because the user's own program then selects the version.
  */
-function pluginOf(run: StackOperation): OpenstackPluginVersion | undefined {
+function pluginOf(run: StackOperation): PulumiOpenstackVersion | undefined {
   const sources = run.sources();
   if (!describesCluster(sources)) return undefined;
   const siteFile = run.service.env["STACKADM_SITE"];
@@ -73,7 +73,7 @@ function pluginOf(run: StackOperation): OpenstackPluginVersion | undefined {
 }
 
 /** Rewrites server groups in the state for the plugin version of the cluster. */
-export const rewriteServerGroups: OperationStep<OperationFacts, never, OpenstackPluginVersion> = {
+export const rewriteServerGroups: OperationStep<OperationFacts, never, PulumiOpenstackVersion> = {
   title: "Write server groups in the form of the OpenStack plugin",
   silent: true,
   detect: ({ run, state }) => {

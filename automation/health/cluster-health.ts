@@ -141,7 +141,7 @@ export async function verifyAndWriteFiles(
   const rest = known.then((after) => tellTimeline(run, after, kept));
   const made = { outputs, ...kept, ...(seen?.verification && { verification: seen.verification }) };
   try {
-    return await prove(run, made, rest, options);
+    return await verifyAndThrow(run, made, rest, options);
   } finally {
     // Waits for the timeline, because no work may continue after this function has ended.
     await rest.catch(() => undefined);
@@ -149,7 +149,7 @@ export async function verifyAndWriteFiles(
 }
 
 /** Checks the cluster while the timeline is written. Throws VerificationFailed if a check fails. */
-async function prove(
+async function verifyAndThrow(
   run: StackOperation,
   made: UpResult,
   rest: Promise<ReturnType<typeof tellTimeline>>,

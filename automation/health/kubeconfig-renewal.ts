@@ -13,7 +13,8 @@ import { markInterruptedScripts } from "../engine/interrupted-scripts.js";
 
 const readiness = /\$stackadm:kubeadm:Readiness::/;
 /** Matches the URN of the control planes' script that outputs the kubeconfig. */
-const handsOut = /\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*-0-init$/;
+const kubeconfigScriptPattern =
+  /\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*-0-init$/;
 const published = z.object({
   kubeconfigValidity: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }),
 });
@@ -31,7 +32,9 @@ export function findKubeconfigRenewalScripts(
     const { data } = published.safeParse(readiness.test(urn) ? outputs : undefined);
     return data !== undefined && isDueForRenewal(data.kubeconfigValidity, now);
   });
-  return new Set(old ? all.flatMap(({ urn }) => (handsOut.test(urn) ? [urn] : [])) : []);
+  return new Set(
+    old ? all.flatMap(({ urn }) => (kubeconfigScriptPattern.test(urn) ? [urn] : [])) : [],
+  );
 }
 
 const reportOldKubeconfig = (run: StackOperation): void => {

@@ -8,7 +8,7 @@ import { rewriteServerGroups } from "../guards/plugin-conversion.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import { markScriptsForKubeconfig } from "../health/kubeconfig-renewal.js";
 import { readSettings, requireCloudFit, startSurvey, surveyCloud } from "../preflight/preflight.js";
-import { octaviaPatience, recreateBrokenBalancers } from "../repair/broken-load-balancers.js";
+import { octaviaAnswerTimeout, recreateBrokenBalancers } from "../repair/broken-load-balancers.js";
 import { refuseChanges, requireNoChanges } from "../repair/expect-no-changes.js";
 import { undoPendingBeforeUp } from "../repair/interrupted-run.js";
 import { refreshPartialCreates } from "../repair/partial-creates.js";
@@ -71,7 +71,7 @@ export async function up(run: StackOperation, options: UpOptions): Promise<UpRes
     others: [],
     flags: {},
     changed: true,
-    ...(!expectNoChanges && { octaviaPatience }),
+    ...(!expectNoChanges && { octaviaPatience: octaviaAnswerTimeout }),
   };
   await runSteps(upOperation, facts, expectNoChanges ? refuseChanges : undefined);
   if (!facts.result) throw new Error("The cluster was not verified.");

@@ -37,7 +37,7 @@ export interface FoundOrphans {
 }
 
 /** Kinds of objects that cannot be recreated. Each kind is deleted only on request. */
-export interface OrphansWithData {
+export interface OrphanDataDeletion {
   /**
    * Whether to delete volumes of machines and of PersistentVolumes, and copies and snapshots of
    * these volumes, with their data. Default: false.
@@ -47,7 +47,7 @@ export interface OrphansWithData {
   readonly floatingIps?: boolean;
 }
 
-export interface DeleteOrphansOptions extends OrphansWithData {
+export interface DeleteOrphansOptions extends OrphanDataDeletion {
   readonly signal?: AbortSignal;
   /** Called before each deletion. */
   readonly onDelete?: (orphan: OwnedObject) => void;
@@ -80,7 +80,7 @@ export interface OrphanCleaner {
 /** Returns the objects that the cleaner does not delete with these options. */
 export const findKeptOrphans = (
   found: readonly OwnedObject[],
-  { volumes = false, floatingIps = false }: OrphansWithData,
+  { volumes = false, floatingIps = false }: OrphanDataDeletion,
 ): OwnedObject[] =>
   found.filter((one) => (hasData(one) ? !volumes : isKeptUnlessRequested(one) && !floatingIps));
 

@@ -12,7 +12,10 @@ import {
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { getClusterRequirements } from "../../components/cloud-requirements.js";
 import { Failure } from "../../base/failures/failure.js";
-import { findUnrecordedObjects, type UnrecordedObjectFacts } from "../repair/unrecorded-objects.js";
+import {
+  findUnrecordedObjects,
+  type UnrecordedObjectsFacts,
+} from "../repair/unrecorded-objects.js";
 import type { PreflightRunOptions, PreviewOptions } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { PlannedChanges, OperationStep } from "../steps/step.js";
@@ -76,7 +79,7 @@ function report(run: StackOperation, findings: readonly Finding[]): void {
 }
 
 /** Facts of the check whether the cluster fits into the cloud. */
-export interface PreflightFacts extends UnrecordedObjectFacts {
+export interface PreflightFacts extends UnrecordedObjectsFacts {
   readonly options: PreviewOptions;
   /** Specification from the settings. Absent: the cloud is not checked. */
   spec?: ClusterSpec | undefined;

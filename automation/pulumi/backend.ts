@@ -60,7 +60,7 @@ export function parseBackendDirectory(backend: string, by = backendVariable): st
  * URL parameters that are refused. With these parameters, the engine would use other files than
  * these commands read.
  */
-const leading = ["prefix", "key"];
+const refusedParameters = ["prefix", "key"];
 
 /**
  * Throws unless the directory exists and is writable. With `create_dir=true` in the URL, the
@@ -68,7 +68,7 @@ const leading = ["prefix", "key"];
  */
 function requireDirectory(named: Named, directory: string): void {
   const query = new URLSearchParams(named.backend.split("?")[1]);
-  const [led] = leading.filter((one) => query.has(one));
+  const [led] = refusedParameters.filter((one) => query.has(one));
   if (led !== undefined)
     refuse(
       named,

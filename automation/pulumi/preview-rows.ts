@@ -21,7 +21,7 @@ const isSame = (one: Omit<PlanRow, "operation">, other: Omit<PlanRow, "operation
  *
  * @param besides additional differing resources, which the refresh may not report
  */
-export function countDifferingResources(
+export function countDriftedResources(
   events: readonly DecodedEngineEvent[],
   besides: readonly PlanRow[],
 ): number {

@@ -64,12 +64,14 @@ const retainedIn = (resources: readonly StateResource[]): Set<string> =>
  * command prints no errors. The engine neither compares nor changes this output until it deletes
  * the resource, after all other resources.
  */
-const place = "stderr";
-const word = "stays: ";
+const retainedIdsOutput = "stderr";
+const retainedIdPrefix = "stays: ";
 
 const linesIn = ({ outputs }: StateResource): readonly string[] => {
-  const text = outputs?.[place];
-  return typeof text === "string" ? text.split("\n").filter((line) => line.startsWith(word)) : [];
+  const text = outputs?.[retainedIdsOutput];
+  return typeof text === "string"
+    ? text.split("\n").filter((line) => line.startsWith(retainedIdPrefix))
+    : [];
 };
 
 /**
@@ -82,7 +84,7 @@ export function findRetainedIds(state: StateExport | undefined): Set<string> {
   const remembered = all
     .filter((one) => findIdentityAndComponent(one) !== undefined)
     .flatMap(linesIn)
-    .map((line) => line.slice(word.length));
+    .map((line) => line.slice(retainedIdPrefix.length));
   return new Set([...retainedIn(all), ...remembered.filter((id) => !owned.has(id))]);
 }
 
@@ -92,12 +94,12 @@ export function findRetainedIds(state: StateExport | undefined): Set<string> {
  */
 export function addRetainedIds(state: StateExport): StateExport {
   const all = state.deployment.resources ?? [];
-  const lines = [...retainedIn(all)].map((id) => word + id);
+  const lines = [...retainedIn(all)].map((id) => retainedIdPrefix + id);
   const resources = all.map((one) => {
     const known = new Set(linesIn(one));
     if (!findIdentityAndComponent(one) || lines.every((line) => known.has(line))) return one;
     const text = [...new Set([...known, ...lines])].join("\n");
-    return { ...one, outputs: { ...one.outputs, [place]: text } };
+    return { ...one, outputs: { ...one.outputs, [retainedIdsOutput]: text } };
   });
   const same = resources.every((one, index) => one === all[index]);
   return same ? state : { ...state, deployment: { ...state.deployment, resources } };

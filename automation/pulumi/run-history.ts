@@ -90,7 +90,7 @@ const isCopy = (written: number, begun: LastUp | undefined): boolean =>
  * Returns the start time of the recorded last `up`, if this `up` began after the last run in the
  * history and has no recorded end. Otherwise returns undefined.
  */
-function oursSince({ history, begun }: StackRuns): number | undefined {
+function unfinishedUpStart({ history, begun }: StackRuns): number | undefined {
   const recorded = Date.parse(history[0]?.endTime ?? "1970-01-01");
   return begun && begun.to === undefined && begun.from >= recorded ? begun.from : undefined;
 }
@@ -102,7 +102,7 @@ function oursSince({ history, begun }: StackRuns): number | undefined {
  * period from its start to the last write of the state. The killed run was active in this whole
  * period.
  */
-function killed(state: StateExport, runs: StackRuns): RunPeriod[] {
+function killedRunPeriods(state: StateExport, runs: StackRuns): RunPeriod[] {
   const { history } = runs;
   const written = getStateWriteTime(state);
   const settled = history.find(({ kind, result }) => kind !== "refresh" && result === "succeeded");
@@ -114,7 +114,7 @@ function killed(state: StateExport, runs: StackRuns): RunPeriod[] {
     to: written + longestCreateDelay,
     atMost: true,
   };
-  const from = oursSince(runs);
+  const from = unfinishedUpStart(runs);
   return from === undefined ? [atMost] : [{ from, to: written }, atMost];
 }
 
@@ -137,7 +137,9 @@ export function findUnrecordedRunPeriods(
       return [{ ...stretch, ...(kind === "destroy" ? { destroyed: true } : { ended: true }) }];
     },
   );
-  return hasPendingOperations(interrupted) ? [...failed, ...killed(interrupted, runs)] : failed;
+  return hasPendingOperations(interrupted)
+    ? [...failed, ...killedRunPeriods(interrupted, runs)]
+    : failed;
 }
 
 /**

@@ -155,7 +155,7 @@ function copyOf(
  * not changed. Keeps an existing copy unchanged, because the engine of another command may be about
  * to read this copy.
  */
-export function prepareWorkspace(options: StackWorkspaceOptions): StackWorkspace {
+export function prepareWorkDirectory(options: StackWorkspaceOptions): StackWorkspace {
   const { workspace, project, ...copied } = copyOf(options);
   requireSameCloud(parseDocument(copied.settings), `Pulumi.${workspace.stack}.yaml`);
   requireSameCloud(project, "Pulumi.yaml");
@@ -210,7 +210,7 @@ export async function withStackSettings(
  * stack's settings, such settings would override the environment. The commands use the cloud of the
  * environment.
  */
-const leading =
+const cloudSettingsPattern =
   /^openstack:(cloud|authUrl|region|tenantId|tenantName|token|userId|userName|applicationCredential(Id|Name)|(user|project)?[dD]omain(Id|Name)|defaultDomain)$/;
 
 /**
@@ -221,7 +221,7 @@ const leading =
 function requireSameCloud(settings: ReturnType<typeof parseDocument>, file: string): void {
   const found: unknown = settings.get("config");
   const keys = isMap(found) ? found.items.map(({ key }) => String(key)) : [];
-  const wrong = keys.filter((key) => leading.test(key));
+  const wrong = keys.filter((key) => cloudSettingsPattern.test(key));
   if (wrong.length === 0) return;
   throw new Failure(
     "INVALID_USAGE",

@@ -237,7 +237,7 @@ export async function waitForOctavia(
 /** Command that deletes the broken load balancers. In an `up`, the engine then recreates them. */
 type Purpose = "up" | "destroy";
 
-const sayings = {
+const messages = {
   up: {
     failed: `${inError}: this run deletes it with everything in it and recreates it. Until then nothing answers at its address.`,
     gone: "no longer exists: this run recreates it with everything in it.",
@@ -287,7 +287,7 @@ async function clear(
     condition === "failed" || condition === "gone" ? [{ ...one, condition }] : [],
   );
   for (const { what, condition, held } of broken)
-    run.note(`The ${what} ${sayings[purpose][condition]}${addressAfter(held, purpose)}`);
+    run.note(`The ${what} ${messages[purpose][condition]}${addressAfter(held, purpose)}`);
   const cloud = await run.cloud();
   const options = patienceOf(run, signal);
   for (const { found } of broken) if (found) await deleteObject(cloud, found, options);
@@ -300,7 +300,7 @@ async function clear(
  * these APIs. Skips resources with `deletedWith`, which disappear together with their server. This
  * destroy does not delete the server, so the engine would delete these resources one by one.
  */
-async function settleFirst(run: StackOperation, state: StateExport): Promise<void> {
+async function destroyApiResources(run: StackOperation, state: StateExport): Promise<void> {
   const isOfApi = createApiDependencyPredicate(
     new Set(await readConnectedProviderUrns(run.access)),
   );
@@ -321,7 +321,7 @@ const isBroken = ({ condition }: BalancerInState): boolean =>
  * Reports load balancers in ERROR that are not deleted. For a destroy, throws if one of them blocks
  * the destroy. Returns the load balancers if any is broken. Otherwise returns undefined.
  */
-function judge(
+function refuseOrReport(
   { run, state }: OperationFacts,
   seen: readonly BalancerInState[],
   purpose: Purpose,
@@ -331,7 +331,7 @@ function judge(
   return seen.some(isBroken) ? seen : undefined;
 }
 
-async function settled(
+async function waitAndReadConditions(
   { run, state }: OperationFacts,
   seen: readonly BalancerInState[],
   purpose: Purpose,
@@ -356,16 +356,18 @@ const deleteBroken = <F extends OperationFacts & { readonly octaviaPatience?: nu
   title: "Delete broken load balancers",
   detect: async (facts) => {
     const seen = await tryReadBalancerConditions(facts.run, facts.state, facts.octaviaPatience);
-    return seen.some((one) => isWaitedFor(one, purpose)) ? seen : judge(facts, seen, purpose);
+    return seen.some((one) => isWaitedFor(one, purpose))
+      ? seen
+      : refuseOrReport(facts, seen, purpose);
   },
   apply: async (facts, found) => {
     const { run, state } = facts;
     let seen: readonly BalancerInState[] | undefined = found;
     if (found.some((one) => isWaitedFor(one, purpose)))
-      seen = judge(facts, await settled(facts, found, purpose), purpose);
+      seen = refuseOrReport(facts, await waitAndReadConditions(facts, found, purpose), purpose);
     if (!state || !seen) return;
     if (purpose === "destroy" && seen.some(({ condition }) => condition === "failed"))
-      await settleFirst(run, state);
+      await destroyApiResources(run, state);
     const { after } = await editUnderLock(run, async (now, signal) => {
       requireAgreed?.({ ...facts, state: now });
       return now && clear(run, now, purpose, signal);
@@ -376,7 +378,7 @@ const deleteBroken = <F extends OperationFacts & { readonly octaviaPatience?: nu
 });
 
 /** Milliseconds that an `up` waits for Octavia's answer about each load balancer. */
-export const octaviaPatience = 5_000;
+export const octaviaAnswerTimeout = 5_000;
 
 export const recreateBrokenBalancers: OperationStep<
   OperationFacts & { readonly octaviaPatience?: number | undefined },

@@ -9,7 +9,7 @@ import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
 
 /*
  * Determines the owner of an object that a run of this stack may have created but not recorded in
- * the state. unrecorded-server-attribution.ts determines the owner of servers without a pending
+ * the state. left-behind-servers.ts determines the owner of servers without a pending
  * operation (docs/decisions/0019-repair.md). Pure.
  */
 

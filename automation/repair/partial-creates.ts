@@ -40,7 +40,7 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 
 /**
  * Refreshes the resources that {@link findPartialCreates} returns. Writes the state, so it must run
- * after all checks of the state's age (unrecorded-server-attribution.ts).
+ * after all checks of the state's age (left-behind-servers.ts).
  */
 export const refreshPartialCreates: OperationStep<OperationFacts, never, string[]> = {
   title: "Read resources that an earlier run created but could not read",

@@ -1,6 +1,6 @@
-import { isRefusedPowerState } from "../../components/lookup/refused-power-states.js";
+import { isRefusedPowerState } from "../../components/lookup/power-states-refused-by-provider.js";
 import { createExclusionFlags } from "../guards/foreign-credentials.js";
-import { countDifferingResources, type PlanRow } from "../pulumi/preview-rows.js";
+import { countDriftedResources, type PlanRow } from "../pulumi/preview-rows.js";
 import type { OperationFacts, OperationStep } from "../steps/step.js";
 import {
   readState,
@@ -65,6 +65,6 @@ export const refreshResources: OperationStep<RefreshFacts> = {
       await readState(run.access),
       omitRefusedPowerStates,
     );
-    facts.differing = countDifferingResources(events, broken);
+    facts.differing = countDriftedResources(events, broken);
   },
 };

@@ -94,7 +94,7 @@ async function servicesAt(kubeconfig: string): Promise<string[]> {
  * Returns the clusters' load balancers whose Services no longer exist. Returns none if the API of a
  * cluster does not answer.
  */
-export async function findDeletedServiceBalancers(
+export async function findBalancersOfDeletedServices(
   run: StackOperation,
   objects: readonly CloudObject[],
   identities: ReadonlySet<string>,

@@ -18,13 +18,13 @@ import { isUnrecorded, attributeUnrecordedObject, type Attribution } from "./obj
 import {
   findForeignBalancers,
   isServiceBalancer,
-  findDeletedServiceBalancers,
+  findBalancersOfDeletedServices,
 } from "./service-load-balancers.js";
 import {
   findFailedRunPeriods,
   findPortsWithoutScripts,
   attributeUnrecordedServer,
-} from "./unrecorded-server-attribution.js";
+} from "./left-behind-servers.js";
 import { requireCurrentState } from "./refuse-outdated-state.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
@@ -63,7 +63,7 @@ export async function findUnrecordedObjects(
 /**
  * Throws if ports of other owners block a deletion. Otherwise each run would fail at this deletion.
  */
-function requireWay(
+function requireNoBlockingPorts(
   lost: readonly CloudObject[],
   objects: readonly CloudObject[],
   owned: ReadonlySet<string>,
@@ -107,7 +107,7 @@ async function deleteUnderLock(
   await editUnderLock(run, async (state, signal) => {
     const objects = await look();
     const lost = await choose(state, objects);
-    requireWay(lost, objects, findStackOwnership(state).owned);
+    requireNoBlockingPorts(lost, objects, findStackOwnership(state).owned);
     const onDelete = (one: CloudObject): void => {
       const { kind, name, id } = one;
       const why = isServiceBalancer(one)
@@ -127,7 +127,7 @@ async function deleteUnderLock(
 }
 
 /** Facts about objects that the state does not contain. */
-export interface UnrecordedObjectFacts extends OperationFacts {
+export interface UnrecordedObjectsFacts extends OperationFacts {
   /** Objects of the project. Absent: the cloud was not asked. */
   surveyed?: readonly CloudObject[] | undefined;
   /**
@@ -139,7 +139,7 @@ export interface UnrecordedObjectFacts extends OperationFacts {
 
 /** Deletes objects that failed runs created without recording them in the state. */
 export const deleteUnrecordedObjects: OperationStep<
-  UnrecordedObjectFacts,
+  UnrecordedObjectsFacts,
   PlannedChanges,
   readonly CloudObject[]
 > = {
@@ -167,12 +167,17 @@ export const deleteUnrecordedObjects: OperationStep<
 };
 
 /** Kinds of objects that block the deletion of a network or of its router. */
-const inTheWay: readonly CloudObjectKind[] = ["load balancer", "floating IP", "router", "port"];
+const blockingKinds: readonly CloudObjectKind[] = [
+  "load balancer",
+  "floating IP",
+  "router",
+  "port",
+];
 
 /** Lists the objects that may block a network. Skips kinds that the user cannot list. */
 async function listBlocking(run: StackOperation): Promise<CloudObject[]> {
   const cloud = await run.cloud();
-  const found = await Promise.allSettled(inTheWay.map((kind) => listObjects(cloud, kind)));
+  const found = await Promise.allSettled(blockingKinds.map((kind) => listObjects(cloud, kind)));
   return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
 }
 
@@ -180,14 +185,14 @@ async function listBlocking(run: StackOperation): Promise<CloudObject[]> {
  * Returns unrecorded objects of the stack's clusters, and load balancers whose Services no longer
  * exist.
  */
-async function lostIn(
+async function findUnrecordedIn(
   run: StackOperation,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
 ): Promise<CloudObject[]> {
   const held = findStackOwnership(state);
   const lost = objects.filter((one) => isUnrecorded(one, held));
-  return [...lost, ...(await findDeletedServiceBalancers(run, objects, held.identities))];
+  return [...lost, ...(await findBalancersOfDeletedServices(run, objects, held.identities))];
 }
 
 interface Blocking {
@@ -216,7 +221,7 @@ export const unblockNetworks: OperationStep<OperationFacts, never, Blocking> = {
   title: "Delete objects that block the cluster's networks",
   detect: async ({ run, state }) => {
     const objects = await listBlocking(run);
-    const blocking = { objects, lost: await lostIn(run, state, objects) };
+    const blocking = { objects, lost: await findUnrecordedIn(run, state, objects) };
     const none = blocking.lost.length + foreignObjects(state, blocking).length === 0;
     return none ? undefined : blocking;
   },
@@ -225,7 +230,7 @@ export const unblockNetworks: OperationStep<OperationFacts, never, Blocking> = {
       await deleteUnderLock(
         run,
         () => listBlocking(run),
-        (now, objects) => lostIn(run, now, objects),
+        (now, objects) => findUnrecordedIn(run, now, objects),
       );
     for (const { kind, name, id } of foreignObjects(state, blocking))
       run.warn(

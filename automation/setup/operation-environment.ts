@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Toolchain } from "../toolchain/toolchain.js";
 import { Failure } from "../../base/failures/failure.js";
-import type { OpenstackPluginVersion } from "../../base/versions/openstack-plugin-versions.js";
+import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstack-versions.js";
 import { getLabFolderName, getLabName, getStatePath } from "../../base/paths.js";
 import { silentProgress, type Progress } from "../../base/progress.js";
 import { backendVariable, requireBackendUrl } from "../pulumi/backend.js";
@@ -157,7 +157,7 @@ export interface EnvironmentOptions {
    */
   readonly backend?: string | undefined;
   /** Version of the OpenStack plugin. Default: `defaultOpenstackPlugin`. */
-  readonly openstackPlugin?: OpenstackPluginVersion | undefined;
+  readonly openstackPlugin?: PulumiOpenstackVersion | undefined;
   /** Whether to start an ssh-agent unless an agent with a key runs. Default: true. */
   readonly agent?: boolean;
   /**

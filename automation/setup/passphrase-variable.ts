@@ -52,7 +52,7 @@ const noneIsNamed = (backend: string): string =>
  * for a shared backend. The passphrase would exist only on this computer, and all secrets in the
  * state would be lost with the computer.
  */
-const notMadeHere = (backend: string): Failure =>
+const missingSharedPassphraseError = (backend: string): Failure =>
   new Failure(
     "INVALID_USAGE",
     `${noneIsNamed(backend)}, and one created here would be lost with this machine.`,
@@ -78,7 +78,7 @@ export function preparePassphraseEnvironment(
   if (!existsSync(own)) {
     if (!needed || keepsSecrets(backend)) return {};
     if (parseBackendDirectory(backend) === undefined) {
-      if (needed !== "optional") throw notMadeHere(backend);
+      if (needed !== "optional") throw missingSharedPassphraseError(backend);
       note(
         `${noneIsNamed(backend)}, so these variables contain none: stacks with a passphrase also need PULUMI_CONFIG_PASSPHRASE_FILE.`,
       );

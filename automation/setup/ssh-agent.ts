@@ -110,7 +110,7 @@ async function waitForAgent(socket: string, child: ChildProcess): Promise<void> 
  * and deletes the agent's directory ($0). If the program itself is killed, the agent exits within
  * 10 s.
  */
-const keeper = `read -r _
+const agentProgram = `read -r _
 kill "$SSH_AGENT_PID"
 for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$SSH_AUTH_SOCK" ] && sleep 0.01; done
 for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$SSH_AUTH_SOCK" ] && sleep 0.1; done
@@ -121,7 +121,7 @@ async function startAgent(keyFile: string): Promise<SshAgent> {
   const socket = join(directory, "socket");
   // Detaches the agent. Ctrl-C at the terminal must not end the agent, because this process needs
   // the agent for a graceful stop.
-  const child = spawn("ssh-agent", ["-a", socket, "sh", "-c", keeper, directory], {
+  const child = spawn("ssh-agent", ["-a", socket, "sh", "-c", agentProgram, directory], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   });

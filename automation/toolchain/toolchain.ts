@@ -3,8 +3,8 @@ import { request } from "node:https";
 import { delimiter, join } from "node:path";
 import {
   defaultOpenstackPlugin,
-  type OpenstackPluginVersion,
-} from "../../base/versions/openstack-plugin-versions.js";
+  type PulumiOpenstackVersion,
+} from "../../base/versions/pulumi-openstack-versions.js";
 import { withLock } from "../../base/file-lock.js";
 import { getCachePath } from "../../base/paths.js";
 import type { Progress } from "../../base/progress.js";
@@ -54,7 +54,7 @@ export interface ToolchainOptions {
   /** Directory of the cache. @default `$XDG_CACHE_HOME/stackadm/toolchain` */
   readonly cache?: string;
   /** Version of the OpenStack plugin. @default defaultOpenstackPlugin */
-  readonly openstackPlugin?: OpenstackPluginVersion | undefined;
+  readonly openstackPlugin?: PulumiOpenstackVersion | undefined;
   /**
    * Whether stand-ins are allowed for official programs that cannot be downloaded.
    * @default true if `STACKADM_STAND_INS` is 1
@@ -83,7 +83,7 @@ interface Context {
   readonly substitutes: ToolchainPackageExports | undefined;
   /** Versions of the plugins that the SDKs of the program require. */
   readonly plugins: Readonly<Record<PluginName, string>> & {
-    readonly openstack: OpenstackPluginVersion;
+    readonly openstack: PulumiOpenstackVersion;
   };
   /**
    * Scripts that start substitutes for missing programs: a map from the name of a program to the

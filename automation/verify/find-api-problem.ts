@@ -19,7 +19,7 @@ export interface ApiProblem {
  * whether etcd lost its data. An API server without data reports that it is ready. But it has no
  * such ConfigMap, and the client has no permissions.
  */
-const memory = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
+const kubeadmConfigPath = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 
 /** Returns the reason why the API cannot be used, or undefined if it can be used. */
 export async function findApiProblem(api: KubernetesApi): Promise<ApiProblem | undefined> {
@@ -31,7 +31,7 @@ export async function findApiProblem(api: KubernetesApi): Promise<ApiProblem | u
         text: `it answers ${status}: ${body.trim().slice(0, 100)}`,
         final: refused(status),
       };
-    const { status: known } = await api.send("GET", memory);
+    const { status: known } = await api.send("GET", kubeadmConfigPath);
     if (known === 200) return undefined;
     return {
       text: `it is ready, but answers ${known} to a request for kubeadm's configuration: etcd may have lost the cluster's data`,

@@ -1,4 +1,4 @@
-import { defaultOpenstackPlugin } from "./openstack-plugin-versions.js";
+import { defaultOpenstackPlugin } from "./pulumi-openstack-versions.js";
 
 /**
  * Version of the Pulumi engine that the toolchain builds. Older engines are not accepted, because

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { getEndpointTraits } from "./load-balancing/endpoint-traits.js";
 import { sshAccessSchema, findSshAccessConflicts } from "./machines/ssh-access.js";
-import type { ConflictCheck } from "./machines/separate-group.js";
+import type { ConflictCheck } from "./machines/separate-group-definition.js";
 import {
   roleTable,
   separateGroupDefinitions,
@@ -28,7 +28,7 @@ import { credentialSchema } from "./cloud/credential.js";
 import { ingressSchema, findIngressConflicts } from "./load-balancing/ingress.js";
 import { findNodePositionConflicts, type GroupAtPath } from "./machines/group-options.js";
 import { findFixedAddressConflicts } from "./network/fixed-addresses.js";
-import { findFloatingIpConflicts } from "./network/floating-ips.js";
+import { findFloatingIpConflicts } from "./network/existing-floating-ip-checks.js";
 import { findIpv6Conflicts } from "./network/ipv6.js";
 import { kubernetesSchema, metricsServerSchema, samplesSchema } from "./kubernetes/kubernetes.js";
 import {
@@ -231,18 +231,30 @@ const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) =>
   };
 };
 
-const outside = ["network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer"] as const;
-const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "samples"] as const;
+const existingNetworkKeys = [
+  "network",
+  "endpoint",
+  "externalNetwork",
+  "allowedCidrs",
+  "loadBalancer",
+] as const;
+const loadBalancerKeys = [
+  "loadBalancer",
+  "cloudController",
+  "endpoint",
+  "topology",
+  "samples",
+] as const;
 
-const made = ["endpoint", "topology", "loadBalancer", "ingress"] as const;
-const reached = [...outside, "topology", "access", "ssh", "ingress"] as const;
+const createdNetworkKeys = ["endpoint", "topology", "loadBalancer", "ingress"] as const;
+const reached = [...existingNetworkKeys, "topology", "access", "ssh", "ingress"] as const;
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
 const nodes = ["topology", "controlPlane", "workers"] as const;
 const several = [...nodes, ...listSeparateRoles()] as const;
 const placed = ["network", "endpoint", ...several] as const;
 const dual = [...routed, "kubernetes"] as const;
-const housed = [...outside, ...several, "podNetwork", "kubernetes", "ingress"] as const;
+const housed = [...existingNetworkKeys, ...several, "podNetwork", "kubernetes", "ingress"] as const;
 
 const conflictChecks: readonly ConflictCheck<Checked>[] = [
   { of: ["network"], find: ({ network: ranges }) => findRangeOverlapConflicts("network", ranges) },
@@ -271,11 +283,11 @@ const conflictChecks: readonly ConflictCheck<Checked>[] = [
   },
   { of: ["samples", "podNetwork"], find: findSamplesConflicts },
   {
-    of: outside,
+    of: existingNetworkKeys,
     find: (value) => findExistingNetworkConflicts({ ...value, ...fillEndpointDefaults(value) }),
   },
   {
-    of: made,
+    of: createdNetworkKeys,
     find: (value) => findOvnPlacementConflicts({ ...value, ...fillEndpointDefaults(value) }),
   },
   {
@@ -284,7 +296,7 @@ const conflictChecks: readonly ConflictCheck<Checked>[] = [
   },
   { of: ["endpoint", "apiName"], find: unknownName },
   { of: ["ingress", "workers", ...around], find: findIngressConflicts },
-  { of: balanced, find: findDisabledLoadBalancerConflicts },
+  { of: loadBalancerKeys, find: findDisabledLoadBalancerConflicts },
   { of: ["loadBalancer", "cloudController", "network"], find: findServicesNetworkConflicts },
   { of: routed, find: findCloudRoutesConflicts },
   { of: dual, find: findIpv6Conflicts },

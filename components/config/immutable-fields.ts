@@ -2,7 +2,10 @@ import { z } from "zod";
 import { clusterFieldsSchema, type ClusterSpec } from "./cluster-spec.js";
 import { listSeparateRoles } from "./roles.js";
 import { isPlainObject } from "../schema/merge-defaults.js";
-import { listReplaceableFloatingIps, isReplaceableFloatingIpPath } from "./network/floating-ips.js";
+import {
+  listReplaceableFloatingIps,
+  isReplaceableFloatingIpPath,
+} from "./network/existing-floating-ip-checks.js";
 
 /**
  * Values that an existing cluster must keep ("frozen" values), by their path in the arguments. Each
@@ -30,12 +33,12 @@ const isVolume = (path: string): boolean => /\.[a-z]+Volume\.size$/.test(path);
  * Text that is stored instead of a volume's size. The text records only that the volume exists, so
  * a new size is not a change and is not refused. Earlier releases stored the size.
  */
-const ofItsOwn = "a volume of its own";
+const volumeExistsText = "a volume of its own";
 /**
  * Returns whether the path belongs to a volume's type or zone. Only earlier releases stored these
  * values.
  */
-const isOfVolume = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.test(path);
+const isVolumeTypeOrZone = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.test(path);
 
 /**
  * Returns the frozen values of the argument at `path` and of all arguments below it, each with its
@@ -44,8 +47,8 @@ const isOfVolume = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.tes
  */
 function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
   if (value === undefined) return [];
-  if (isVolume(path)) return [[path, ofItsOwn]];
-  if (schema.change === "refused") return [[path, canonical(keptOf(schema, value))]];
+  if (isVolume(path)) return [[path, volumeExistsText]];
+  if (schema.change === "refused") return [[path, canonical(getFrozenPart(schema, value))]];
   const kinds = kindsOf(schema);
   return [
     ...kinds.flatMap((kind) => frozenIn(kind, value, path)),
@@ -65,7 +68,7 @@ const kindsOf = ({ anyOf = [], oneOf = [] }: Schema): readonly Schema[] => [...a
  * only the `kind`. An option that a newer release adds is therefore not a change for existing
  * clusters.
  */
-function keptOf(schema: Schema, value: unknown): unknown {
+function getFrozenPart(schema: Schema, value: unknown): unknown {
   if (!isPlainObject(value)) return value;
   const kind = kindsOf(schema).find(
     ({ properties }) => properties?.["kind"]?.const === value["kind"],
@@ -157,14 +160,14 @@ export const assumedFrozenValues: FrozenValuesByPath = {
  * Path of the value that records whether the cloud has a private CA. The path is not an argument,
  * because the value comes from the environment of the user who runs the program.
  */
-export const caCertificateFieldPath = "operator.caCertificate";
+export const caCertificateFrozenPath = "operator.caCertificate";
 
 /** Path of the value that records whether the controllers have a client certificate. */
-export const clientCertificateFieldPath = "operator.clientCertificate";
+export const clientCertificateFrozenPath = "operator.clientCertificate";
 
 const ofOperator: ReadonlySet<string> = new Set([
-  caCertificateFieldPath,
-  clientCertificateFieldPath,
+  caCertificateFrozenPath,
+  clientCertificateFrozenPath,
 ]);
 
 /**
@@ -172,9 +175,9 @@ const ofOperator: ReadonlySet<string> = new Set([
  * the path in the settings.
  */
 const sentences: FrozenValuesByPath = {
-  [caCertificateFieldPath]:
+  [caCertificateFrozenPath]:
     "the cluster knows the cloud by an authority of its own, and this run knows none: its controllers and machines could not reach the cloud any more; name the authority's certificate as `cacert` in clouds.yaml or as OS_CACERT, and where a public authority has taken its place, that one's",
-  [clientCertificateFieldPath]:
+  [clientCertificateFrozenPath]:
     "the cluster's controllers show the cloud a client certificate, and this run has none: they could not reach the cloud any more; name one and its key as `cert` and `key` in clouds.yaml or as OS_CERT and OS_KEY, and where the cloud asks for none any more, any",
 };
 
@@ -182,9 +185,9 @@ const sentences: FrozenValuesByPath = {
  * Settings that an existing cluster can gain but not lose, each with the value that stands for the
  * absence of the setting.
  */
-const gained: FrozenValuesByPath = {
-  [caCertificateFieldPath]: nothing,
-  [clientCertificateFieldPath]: nothing,
+const gainableSettings: FrozenValuesByPath = {
+  [caCertificateFrozenPath]: nothing,
+  [clientCertificateFrozenPath]: nothing,
   "blockStorage.snapshots": "false",
   "loadBalancer.network.range": nothing,
   "loadBalancer.network.externalNetwork": nothing,
@@ -242,7 +245,9 @@ export function collectFrozenValues(spec: ClusterSpec): FrozenValuesByPath {
     ]),
   ];
   return Object.fromEntries(
-    found.filter(([path, value]) => ({ ...assumedFrozenValues, ...gained })[path] !== value),
+    found.filter(
+      ([path, value]) => ({ ...assumedFrozenValues, ...gainableSettings })[path] !== value,
+    ),
   );
 }
 
@@ -282,18 +287,18 @@ export const renderFrozenValues = (values: FrozenValuesByPath): string =>
  * Returns an error for each frozen value that differs between the existing cluster (`before`) and
  * this run (`now`). A path that only `before` or only `now` contains causes no error, because
  * releases differ in the values that they freeze. There are two exceptions. A missing path of
- * `assumedFrozenValues` has its assumed value. A setting in `gained` must not disappear.
+ * `assumedFrozenValues` has its assumed value. A setting in `gainableSettings` must not disappear.
  */
 export function findFrozenValueChanges(
   before: FrozenValuesByPath,
   now: FrozenValuesByPath,
 ): { readonly path: string; readonly message: string }[] {
   const was = new Map(Object.entries({ ...assumedFrozenValues, ...byField(before) }));
-  const lost = Object.entries(gained).filter(([path]) => was.has(path));
+  const lost = Object.entries(gainableSettings).filter(([path]) => was.has(path));
   const is = { ...assumedFrozenValues, ...Object.fromEntries(lost), ...byField(now) };
   return Object.entries(is).flatMap(([path, value]) => {
     const mayChange =
-      isGeneration(path) || isVolume(path) || isOfVolume(path) || path === versionFieldPath;
+      isGeneration(path) || isVolume(path) || isVolumeTypeOrZone(path) || path === versionFieldPath;
     const kept = mayChange ? value : (was.get(path) ?? value);
     const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
     const message =
@@ -315,7 +320,8 @@ export const findOneSidedGroupValues = (
 ): { readonly path: string; readonly message: string }[] => {
   const oneSided = (some: FrozenValuesByPath, others: FrozenValuesByPath): string[] =>
     Object.keys(some).filter(
-      (path) => findMachineGroupPath(path) !== undefined && !isOfVolume(path) && !(path in others),
+      (path) =>
+        findMachineGroupPath(path) !== undefined && !isVolumeTypeOrZone(path) && !(path in others),
     );
   const otherwise = (path: string): string =>
     path.startsWith("workers.")

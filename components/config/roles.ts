@@ -2,7 +2,7 @@ import type { AddonImageName } from "../../base/versions/container-images.js";
 import { bastionGroupDefinition } from "./machines/bastion.js";
 import { etcdGroupDefinition } from "./machines/etcd.js";
 import type { GroupAtPath, MachineGroupSpec } from "./machines/group-options.js";
-import type { SeparateGroupDefinition } from "./machines/separate-group.js";
+import type { SeparateGroupDefinition } from "./machines/separate-group-definition.js";
 
 /**
  * Arguments of each role whose machines are not nodes. The arguments, the group and its component

@@ -4,7 +4,7 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import { deriveSignerPublicKey } from "../identity/join-certificate.js";
 import {
   MachineGroup,
-  type LeaveScriptArgs,
+  type SurvivorScriptArgs,
   type MachineGroupArgs,
   type MachineGroupMember,
   type RolloutGroupArgs,
@@ -76,7 +76,7 @@ export class Etcd extends MachineGroup {
    */
   private leave(
     member: MachineGroupMember,
-    args: Pick<LeaveScriptArgs, "survivor" | "access" | "after">,
+    args: Pick<SurvivorScriptArgs, "survivor" | "access" | "after">,
   ): void {
     const { plan, machine } = member;
     this.createLeaveScript(member, {

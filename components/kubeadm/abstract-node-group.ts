@@ -1,7 +1,7 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
   MachineGroup,
-  type LeaveScriptArgs,
+  type SurvivorScriptArgs,
   type MachineGroupMember,
 } from "../machine/machine-group.js";
 import { getRoleTable } from "../config/roles.js";
@@ -9,7 +9,7 @@ import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { leaveStep } from "./node-scripts.js";
 
 /** Arguments of `leave`. The survivor, on which the script runs, is a control plane. */
-export interface LeaveArgs extends Pick<LeaveScriptArgs, "survivor" | "access" | "after"> {
+export interface LeaveArgs extends Pick<SurvivorScriptArgs, "survivor" | "access" | "after"> {
   readonly spec: Pick<ClusterSpec, "etcd">;
 }
 

@@ -39,7 +39,7 @@ type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
  * Directory on control planes for files of the API server. The API server's flags contain the paths
  * of these files (scripts/control-plane-configuration.sh).
  */
-const home = "/etc/kubernetes/stackadm";
+const apiServerFilesDirectory = "/etc/kubernetes/stackadm";
 const auditLog = "/var/log/kubernetes/audit";
 
 /**
@@ -51,16 +51,16 @@ interface OwnFile {
   readonly text: string;
 }
 
-function ownFile(name: string, end: string, text: string): OwnFile {
+function buildApiServerFile(name: string, end: string, text: string): OwnFile {
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);
-  return { path: `${home}/${name}-${digest}.${end}`, text };
+  return { path: `${apiServerFilesDirectory}/${name}-${digest}.${end}`, text };
 }
 
 const metadataOnly = { omitStages: ["RequestReceived"], rules: [{ level: "Metadata" }] };
 
 const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefined =>
   enabled
-    ? ownFile(
+    ? buildApiServerFile(
         "audit-policy",
         "yaml",
         toYaml({
@@ -77,7 +77,7 @@ const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefin
  */
 function admissionFile(kubernetes: Kubernetes): OwnFile | undefined {
   const document = getAdmissionPluginSettings(kubernetes);
-  return document && ownFile("admission", "yaml", toYaml(document));
+  return document && buildApiServerFile("admission", "yaml", toYaml(document));
 }
 
 function admissionFlags(kubernetes: Kubernetes): Flags {
@@ -86,11 +86,11 @@ function admissionFlags(kubernetes: Kubernetes): Flags {
 }
 
 const authorityFile = ({ ca }: NonNullable<Kubernetes["oidc"]>): OwnFile | undefined =>
-  ca === undefined ? undefined : ownFile("oidc-ca", "crt", `${ca.trimEnd()}\n`);
+  ca === undefined ? undefined : buildApiServerFile("oidc-ca", "crt", `${ca.trimEnd()}\n`);
 
 /** Returns the kubeconfig with which the API server connects to the Keystone webhook. */
 const webhookFile = (certificate: string): OwnFile =>
-  ownFile("keystone-webhook", "conf", toYaml(buildWebhookKubeconfig(certificate)));
+  buildApiServerFile("keystone-webhook", "conf", toYaml(buildWebhookKubeconfig(certificate)));
 
 /**
  * Returns the flags for the Keystone webhook. The webhook authenticates users. If there is a
@@ -167,7 +167,7 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
   const encryption = getEncryptionFlags(kubernetes);
   const extraVolumes = [
     ...(ownFiles(kubernetes).length > 0
-      ? [volume("stackadm-files", home, { readOnly: true })]
+      ? [volume("stackadm-files", apiServerFilesDirectory, { readOnly: true })]
       : []),
     ...(audit.enabled ? [volume("audit-log", auditLog)] : []),
     ...(encryption ? [volume("stackadm-encryption", encryptionDirectory, { readOnly: true })] : []),
@@ -215,7 +215,7 @@ const duration = (hours: string): string => `${hours}0m0s`;
 export const renderClusterConfiguration = (kubernetes: Kubernetes): string =>
   toYaml(buildClusterConfigurationBlocks(kubernetes));
 
-/** Returns the files of the API server in the directory {@link home}. */
+/** Returns the files of the API server in the directory {@link apiServerFilesDirectory}. */
 function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
   const { oidc, audit, webhookCertificate } = kubernetes;
   return [
@@ -233,7 +233,8 @@ function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
 export const renderApiServerFiles = (kubernetes: Kubernetes): string =>
   ownFiles(kubernetes)
     .map(
-      ({ path, text }) => `${path.slice(home.length + 1)} ${Buffer.from(text).toString("base64")}`,
+      ({ path, text }) =>
+        `${path.slice(apiServerFilesDirectory.length + 1)} ${Buffer.from(text).toString("base64")}`,
     )
     .join("\n");
 
@@ -258,15 +259,15 @@ export const buildKubeProxyConfiguration = (own: Fields): Fields => ({ ...proxyK
  * Returns the document as YAML. Returns "" if the user sets no field, so that the document of
  * kubeadm is used.
  */
-const ifAny = (own: Fields, document: Fields): string =>
+const renderIfNotEmpty = (own: Fields, document: Fields): string =>
   Object.keys(own).length === 0 ? "" : toYaml(document);
 
 /** Returns the KubeletConfiguration for the scripts. Returns "" if no field is set. */
 export const renderKubeletConfiguration = (own: Fields): string =>
-  ifAny(own, buildKubeletConfiguration(own));
+  renderIfNotEmpty(own, buildKubeletConfiguration(own));
 /**
  * Returns the KubeProxyConfiguration for scripts/kube-proxy-configuration.sh. Returns "" if no
  * field is set.
  */
 export const renderKubeProxyConfiguration = (own: Fields): string =>
-  ifAny(own, buildKubeProxyConfiguration(own));
+  renderIfNotEmpty(own, buildKubeProxyConfiguration(own));

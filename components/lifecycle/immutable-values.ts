@@ -13,8 +13,8 @@ import {
 } from "../plan/upgrades.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
-  caCertificateFieldPath,
-  clientCertificateFieldPath,
+  caCertificateFrozenPath,
+  clientCertificateFrozenPath,
   findFrozenValueChanges,
   findOneSidedGroupValues,
   renderFrozenValues,
@@ -133,8 +133,8 @@ export function getFrozenValues(
       ...getGenerationsToRecord(plan),
       ...frozenIds(spec, cloud),
       // The certificates themselves are not frozen, because they may be renewed.
-      ...(operator?.caCertificate !== undefined && { [caCertificateFieldPath]: "own" }),
-      ...(operator?.clientCertificate && { [clientCertificateFieldPath]: "own" }),
+      ...(operator?.caCertificate !== undefined && { [caCertificateFrozenPath]: "own" }),
+      ...(operator?.clientCertificate && { [clientCertificateFrozenPath]: "own" }),
     },
     groups: getNamesByPath(plan),
     replacements: (existing) => findReplacementProblems(spec, existing),

@@ -9,7 +9,7 @@ import {
 } from "../pulumi/recorded-resources.js";
 import { scriptType } from "../remote-scripts/script-type.js";
 import { findScriptServerId } from "../remote-scripts/script-steps.js";
-import { isIgnoredPowerStateRefused } from "./refused-power-states.js";
+import { isIgnoredPowerStateRefused } from "./power-states-refused-by-provider.js";
 import {
   listServers,
   selectClusterServers,

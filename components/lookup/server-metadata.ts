@@ -27,7 +27,7 @@ export interface ExistingServer {
   readonly failed: boolean;
   /**
    * Whether the server must not have `powerState` in `ignoreChanges`, because OpenStack's provider
-   * would refuse the recorded power state (see refused-power-states.ts).
+   * would refuse the recorded power state (see power-states-refused-by-provider.ts).
    * @default false
    */
   readonly powerRefused?: boolean;

@@ -62,7 +62,7 @@ export interface MachineGroupMember {
 }
 
 /** Arguments of the script that runs before a machine's server is deleted. */
-export interface LeaveScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
+export interface SurvivorScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
   /**
    * Machine on which the script runs. This machine must exist longer than the machine that leaves.
    * The last machine of a cluster never leaves, so its survivor is the machine itself.
@@ -242,7 +242,7 @@ export abstract class MachineGroup extends Component {
    */
   protected createLeaveScript(
     { plan, machine }: MachineGroupMember,
-    { survivor, leaves, access, after, ...args }: LeaveScriptArgs,
+    { survivor, leaves, access, after, ...args }: SurvivorScriptArgs,
   ): RemoteScript | undefined {
     if (leaves.length === 0) return undefined;
     return this.make(

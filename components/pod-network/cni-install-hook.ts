@@ -4,7 +4,7 @@
  */
 
 /** Directory in which containerd looks for CNI configurations. */
-export const cniDirectory = "/etc/cni/net.d";
+export const cniConfigDirectory = "/etc/cni/net.d";
 
 /**
  * Maximum number of checks, at intervals of 0.2 s. If all fail, the container fails and restarts.
@@ -16,7 +16,7 @@ export interface CniConfigurationHookArgs {
   /** Shell command that succeeds when the configuration is complete. */
   readonly when: string;
   readonly from: string;
-  /** Name of the installed file in {@link cniDirectory}. */
+  /** Name of the installed file in {@link cniConfigDirectory}. */
   readonly as: string;
 }
 
@@ -28,7 +28,7 @@ export interface CniConfigurationHookArgs {
  * this bridge would fail, too.
  */
 export function buildCniInstallHook({ when, from, as }: CniConfigurationHookArgs) {
-  const target = `${cniDirectory}/${as}`;
+  const target = `${cniConfigDirectory}/${as}`;
   const script = [
     "try=0",
     `until ${when}; do try=$((try + 1)); [ "$try" -lt ${tries.toString()} ] || exit 1; sleep 0.2; done`,

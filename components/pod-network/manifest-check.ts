@@ -4,7 +4,11 @@ import { readPinnedFile, type PinnedFileDirectories } from "../lookup/pinned-fil
 import { getCalicoRequiredParts } from "./calico/manifests.js";
 import { canalRequiredParts } from "./canal/manifests.js";
 import type { PodNetworkSpec } from "./pod-network-kinds.js";
-import { readManifest, type RequiredManifestParts, type Manifest } from "./manifest-objects.js";
+import {
+  readManifest,
+  type RequiredManifestParts,
+  type ManifestReadResult,
+} from "./manifest-objects.js";
 
 type ByManifest = Extract<PodNetworkSpec, { readonly manifest: PinnedManifest }>["kind"];
 
@@ -27,7 +31,7 @@ export function readPinnedManifest(
   pinned: PinnedManifest,
   wanted: RequiredManifestParts,
   files?: PinnedFileDirectories,
-): Manifest {
+): ManifestReadResult {
   const read = readPinnedFile(pinned, files);
   if ("problem" in read) return read;
   const manifest = readManifest(read.text, wanted);

@@ -73,14 +73,14 @@ export interface RequiredManifestParts {
   readonly data?: { readonly key: string; readonly pattern: RegExp; readonly says: string };
 }
 
-export type Manifest =
+export type ManifestReadResult =
   { readonly objects: readonly ManifestObject[] } | { readonly problem: string };
 
 /**
  * Returns the objects of a manifest. Returns an error message if the manifest contains objects of
  * unknown types, or does not contain all parts in `anchors`.
  */
-export function readManifest(text: string, anchors: RequiredManifestParts): Manifest {
+export function readManifest(text: string, anchors: RequiredManifestParts): ManifestReadResult {
   try {
     const documents = parseAllDocuments(text);
     const [error] = documents.flatMap(({ errors }) => errors);

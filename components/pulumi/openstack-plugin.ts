@@ -3,8 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 import {
   defaultOpenstackPlugin,
   takesPolicyList,
-  type OpenstackPluginVersion,
-} from "../../base/versions/openstack-plugin-versions.js";
+  type PulumiOpenstackVersion,
+} from "../../base/versions/pulumi-openstack-versions.js";
 import { ProgramError } from "./errors.js";
 import { transformableTypes } from "./transforms.js";
 
@@ -30,7 +30,7 @@ export const toServerGroupPolicies = (policy: string): never => [policy] as neve
  * provider, the engine ignores the version.
  */
 export const addPluginVersion = (
-  plugin: OpenstackPluginVersion | undefined,
+  plugin: PulumiOpenstackVersion | undefined,
   opts: pulumi.InvokeOptions,
 ): pulumi.InvokeOptions => ({ version: plugin ?? defaultOpenstackPlugin, ...opts });
 
@@ -59,7 +59,7 @@ const refuseUpdate = (name: string): pulumi.ResourceHook =>
  * component.
  */
 export const createPluginVersionOptions = (
-  plugin?: OpenstackPluginVersion,
+  plugin?: PulumiOpenstackVersion,
 ): pulumi.ComponentResourceOptions => {
   const transformation: pulumi.ResourceTransformation = ({ type, name, props, opts }) => {
     if (!type.startsWith("openstack:")) return undefined;

@@ -68,7 +68,7 @@ const valueOf = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
  * Returns the variables that override a cloud's entry in clouds.yaml. The `openstack` command and
  * OpenStack's provider use the same variables.
  */
-function above(env: NodeJS.ProcessEnv): CloudsEntry {
+function entryFromEnvironment(env: NodeJS.ProcessEnv): CloudsEntry {
   const insecure = valueOf(env, "OS_INSECURE");
   const any = /^(1|t|true)$/i.test(insecure ?? "");
   return {
@@ -111,7 +111,13 @@ export function readCloudsFileSettings(
   const region = valueOf(env, "OS_REGION_NAME");
   const found = findCloudsEntry(name, { candidates, folders, standard, region });
   const { entry, where, path, seen } = found;
-  const read = { entry: mergeCloudsEntries(entry, above(env)), file: entry, seen, where, env };
+  const read = {
+    entry: mergeCloudsEntries(entry, entryFromEnvironment(env)),
+    file: entry,
+    seen,
+    where,
+    env,
+  };
   return { ...settingsFromEntry(name, read), file: resolve(path) };
 }
 
@@ -285,7 +291,7 @@ export function readEnvironmentSettings(env: NodeJS.ProcessEnv): CloudSettings {
     auth,
     auth_type: valueOf(env, "OS_AUTH_TYPE"),
     region_name: valueOf(env, "OS_REGION_NAME"),
-    ...above(env),
+    ...entryFromEnvironment(env),
   };
   return settingsFromEntry("OS_AUTH_URL", {
     entry,

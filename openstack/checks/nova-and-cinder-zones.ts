@@ -68,7 +68,7 @@ const zonesOf = (volumes: ClusterRequirements["unplacedVolumes"]): readonly stri
  * Returns the Nova zones that must also exist in Cinder, because volumes are created in the zones
  * of their machines.
  */
-const followed = ({ volumesFollowZones, zones }: VolumeNeeds): readonly string[] =>
+const zonesOfMachineVolumes = ({ volumesFollowZones, zones }: VolumeNeeds): readonly string[] =>
   volumesFollowZones ? zones : [];
 
 /**
@@ -80,7 +80,7 @@ export async function listVolumeZones(
   needs: VolumeNeeds,
 ): Promise<AvailabilityZones | undefined> {
   const severally = zonesOf(needs.unplacedVolumes).length > 1;
-  const asked = needs.volumeZones.length + followed(needs).length > 0 || severally;
+  const asked = needs.volumeZones.length + zonesOfMachineVolumes(needs).length > 0 || severally;
   return asked && client.offers("volumev3") ? openZones(client, "volumev3") : undefined;
 }
 
@@ -88,7 +88,7 @@ export async function listVolumeZones(
  * Warns if machines in several zones have volumes without a zone. Cinder would create all these
  * volumes in one zone.
  */
-function apart(
+function warnOfVolumesWithoutZone(
   { unplacedVolumes }: VolumeNeeds,
   there: readonly string[],
   made: ReadonlySet<string>,
@@ -119,7 +119,7 @@ export function checkVolumeZones(
   if (there === undefined) return [];
   if (there === "hidden")
     return needs.volumeZones.length === 0 ? [] : [unknown("volumes", "Cinder", needs.volumeZones)];
-  const strange = followed(needs).filter((zone) => !there.includes(zone));
+  const strange = zonesOfMachineVolumes(needs).filter((zone) => !there.includes(zone));
   return [
     ...needs.volumeZones
       .filter((zone) => !there.includes(zone))
@@ -135,6 +135,6 @@ export function checkVolumeZones(
           ),
         ]
       : []),
-    ...apart(needs, there, made),
+    ...warnOfVolumesWithoutZone(needs, there, made),
   ];
 }

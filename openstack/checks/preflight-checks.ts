@@ -58,7 +58,7 @@ export interface PreflightOptions extends Partial<StackOwnedObjects> {
  * Returns a text about an object that already has the name of an object to create. The text
  * contains the owner of the existing object and advice for the user.
  */
-function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
+function describeNameConflict(object: CloudObject, identities: ReadonlySet<string>): string {
   const mark = getOwnership(object)?.mark;
   if (mark && identities.has(mark.identity))
     return `which belongs to this cluster but is not in the state, and no failed run explains that: the state may be outdated; restore the newer state, or delete this ${object.kind} in the cloud, then run the same command again`;
@@ -84,7 +84,7 @@ export function checkObjectNames(
     if (alike.some(({ id }) => owned.has(id))) return [];
     return alike.map((object) =>
       createProblem(
-        `${kind}: the name '${name}' is taken by ${object.id}, ${occupant(object, identities)}`,
+        `${kind}: the name '${name}' is taken by ${object.id}, ${describeNameConflict(object, identities)}`,
       ),
     );
   });
@@ -107,7 +107,7 @@ export async function listNamedObjects(
  * Returns the additional quota that the cluster needs. The objects in `held` already exist, so
  * their quota is subtracted.
  */
-function stillWanted(
+function additionalQuota(
   needs: ClusterRequirements,
   flavors: readonly Flavor[],
   held: readonly CloudObject[],
@@ -163,7 +163,7 @@ export interface CloudSurvey extends CloudOffer, VisibleObjects {
  * error if the user cannot list such a kind, because the user then cannot create objects of this
  * kind. Leaves out application credentials, because the preflight reports an alternative to them.
  */
-const makes =
+const isKindNeeded =
   ({ counts }: ClusterRequirements) =>
   (kind: CloudObjectKind): boolean =>
     kind === "server" || countedResources.some((name) => name === `${kind}s` && counts[name] > 0);
@@ -180,7 +180,7 @@ export async function takeCloudSurvey(
   const [offer, missing, shown, quotas, volumeZones] = await Promise.all([
     listed,
     listed.then((all) => checkOffer(client, needs, all)),
-    listVisibleObjects(client, makes(needs)),
+    listVisibleObjects(client, isKindNeeded(needs)),
     readQuotas(client),
     listVolumeZones(client, needs),
   ]);
@@ -206,8 +206,8 @@ export function getClusterQuotas(
   needs: ClusterRequirements,
   held: StackOwnedObjects,
 ): QuotaRequirement[] {
-  const whole = stillWanted(needs, flavors, []);
-  const rest = stillWanted(needs, flavors, oursAmong(objects, held));
+  const whole = additionalQuota(needs, flavors, []);
+  const rest = additionalQuota(needs, flavors, oursAmong(objects, held));
   return getQuotaRequirements(quotas.quotas, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
 }
 
@@ -232,7 +232,7 @@ export async function runPreflightChecks(
   return [
     ...missing,
     ...checkVolumeZones(needs, volumeZones, new Set(volumes)),
-    ...findQuotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(createProblem),
+    ...findQuotaProblems(quotas.quotas, additionalQuota(needs, flavors, ours)).map(createProblem),
     ...checkObjectNames(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [credentialsUnsupportedProblem] : []),
     // The cluster may be in the state without its credential, if the first run was interrupted.

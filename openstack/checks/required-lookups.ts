@@ -1,11 +1,11 @@
-import type { OpenstackPluginVersion } from "../../base/versions/openstack-plugin-versions.js";
+import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstack-versions.js";
 
 /** Names or IDs of objects that the program looks up in the cloud for a cluster. */
 export interface RequiredLookups {
   /** Name of the cluster, to find its servers. @default no servers are looked up */
   readonly cluster?: string;
   /** Version of Pulumi's OpenStack plugin for the lookups. @default defaultOpenstackPlugin */
-  readonly openstackPlugin?: OpenstackPluginVersion;
+  readonly openstackPlugin?: PulumiOpenstackVersion;
   readonly images: readonly string[];
   /** Name or ID of the external network. Undefined: the cluster has no floating IPs. */
   readonly externalNetwork?: string;

@@ -63,8 +63,8 @@ export interface RetryOptions {
   readonly tries?: number | undefined;
 }
 
-const notTakenUp = new Set([429, 503]);
-const perhapsDone = new Set([500, 502, 504]);
+const notAcceptedStatuses = new Set([429, 503]);
+const possiblyExecutedStatuses = new Set([500, 502, 504]);
 const broken = new Set(["ECONNRESET", "EPIPE"]);
 
 /** Returns whether the connection broke before the response was complete. */
@@ -87,7 +87,7 @@ function reasonIn(outcome: RequestOutcome, repeatable: boolean): string | undefi
   if ("error" in outcome)
     return repeatable && isBrokenConnection(outcome.error) ? "the connection broke" : undefined;
   const { status } = outcome.answer;
-  return notTakenUp.has(status) || (repeatable && perhapsDone.has(status))
+  return notAcceptedStatuses.has(status) || (repeatable && possiblyExecutedStatuses.has(status))
     ? `the cloud answered ${status}`
     : undefined;
 }

@@ -96,7 +96,7 @@ const described = ({ description }: CloudObject): string | undefined =>
  * Functions that find the cluster in an object's description or name. Used for objects that cannot
  * have tags, and for objects whose tags are not added yet.
  */
-const inFirstMoment: Readonly<
+const clusterFromDescriptionOrName: Readonly<
   Partial<Record<CloudObject["kind"], (object: CloudObject) => string | undefined>>
 > = {
   network: described,
@@ -127,7 +127,9 @@ function ownMark(object: CloudObject): ClusterMark | undefined {
     tags.find((tag) => tag.startsWith(`${key}=`))?.slice(key.length + 1);
   const name = tagged(clusterNameKey) ?? metadata[clusterNameKey];
   const identity = tagged(identityKey) ?? metadata[identityKey] ?? "";
-  return name === undefined ? readNameInCloud(inFirstMoment[kind]?.(object)) : { name, identity };
+  return name === undefined
+    ? readNameInCloud(clusterFromDescriptionOrName[kind]?.(object))
+    : { name, identity };
 }
 
 /** Returns the cluster in the metadata that Cinder CSI writes to volumes and snapshots. */

@@ -41,7 +41,7 @@ authorityKeyIdentifier = keyid
 
 const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-interface Wanted {
+interface CertificateRequest {
   readonly section: "authority" | "server";
   /**
    * Names in the form of openssl's configuration files: `IP:172.29.0.2`, `DNS:registry.example`.
@@ -51,7 +51,11 @@ interface Wanted {
   readonly authority?: CertificateWithKey;
 }
 
-async function certify({ section, names, authority }: Wanted): Promise<CertificateWithKey> {
+async function certify({
+  section,
+  names,
+  authority,
+}: CertificateRequest): Promise<CertificateWithKey> {
   const folder = await mkdtemp(join(tmpdir(), "stackadm-tls-"));
   const file = (name: string): string => join(folder, name);
   const text = (name: string): Promise<string> => readFile(file(name), "utf8");

@@ -81,7 +81,7 @@ export interface SiteKeys {
  * Settings that only system containers need. System containers show the host's kernel, memory and
  * swap, and boot within seconds.
  */
-const ofContainers = {
+const systemContainerSettings = {
   kubernetes: {
     kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
     kubeProxy: { mode: "iptables", conntrack: { maxPerCore: 0 } },
@@ -96,7 +96,7 @@ const ofContainers = {
   ssh: { bootMinutes: 3 },
 };
 
-const inner = (value: object): string => toYaml(value).replace(/^.*\n/, "");
+const renderYamlWithoutFirstLine = (value: object): string => toYaml(value).replace(/^.*\n/, "");
 
 /**
  * Renders the default settings for stacks of this lab. The `cluster` object of a stack overrides
@@ -106,7 +106,7 @@ const inner = (value: object): string => toYaml(value).replace(/^.*\n/, "");
  * program's defaults. @default true
  */
 export function renderSiteFile(keys: SiteKeys, { containers = true } = {}): string {
-  const { kubernetes, ...others } = ofContainers;
+  const { kubernetes, ...others } = systemContainerSettings;
   const section =
     "# System containers only: machines with a kernel of their own need none of it.\n";
   return [
@@ -120,7 +120,9 @@ export function renderSiteFile(keys: SiteKeys, { containers = true } = {}): stri
         },
       },
     }),
-    ...(containers ? [`  ${section}`, inner({ kubernetes }), section, toYaml(others)] : []),
+    ...(containers
+      ? [`  ${section}`, renderYamlWithoutFirstLine({ kubernetes }), section, toYaml(others)]
+      : []),
   ].join("");
 }
 

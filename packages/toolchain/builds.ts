@@ -3,8 +3,8 @@ import type { MissingProgram } from "../../base/substitute-programs.js";
 import {
   defaultOpenstackPlugin,
   openstackPluginVersions,
-  type OpenstackPluginVersion,
-} from "../../base/versions/openstack-plugin-versions.js";
+  type PulumiOpenstackVersion,
+} from "../../base/versions/pulumi-openstack-versions.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { GoBuild } from "./make.js";
 import { engineVersion, pluginVersions } from "../../base/versions/pulumi-versions.js";
@@ -23,7 +23,7 @@ export const engineBuild: GoBuild = {
  * Returns the build of an OpenStack plugin, for machines that cannot download the official plugin.
  */
 export const getOpenstackPluginBuild = (
-  version: OpenstackPluginVersion = defaultOpenstackPlugin,
+  version: PulumiOpenstackVersion = defaultOpenstackPlugin,
 ): GoBuild => ({
   name: "pulumi-resource-openstack",
   version,

@@ -38,7 +38,10 @@ async function runHere(
  * Prepares the toolchain at the same time as the lab. Both wait for downloads and linkers if
  * nothing is built yet, so one can compile while the other waits.
  */
-export async function runDev(args: readonly string[], place: DevEnvironment): Promise<number> {
+export async function startLabAndRunUp(
+  args: readonly string[],
+  place: DevEnvironment,
+): Promise<number> {
   const { root, env } = place;
   if (!namesCloud(env)) {
     // Ignores failures here, because `up` also prepares the toolchain and reports them.
@@ -64,6 +67,6 @@ export function registerDevCommand(program: Command, root: string): void {
         "with no stack.",
     )
     .action(async (args: string[]) => {
-      process.exitCode = await runDev(args, { root, env: process.env });
+      process.exitCode = await startLabAndRunUp(args, { root, env: process.env });
     });
 }

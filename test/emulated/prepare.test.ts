@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { takeInventory } from "../../openstack/inventory/inventory.js";
-import { givenObjects, type GivenObjects } from "../lab/support/cloud/given.js";
+import { givenObjects, type ExistingObjects } from "../lab/support/cloud/given.js";
 import { EmulatedStack } from "./support/emulated-stack.js";
 
 const minutes = 60_000;
@@ -40,7 +40,7 @@ describe("a Debian 12 machine with its own kernel", function () {
     allowedCidrs: ["172.29.0.0/16"],
     controlPlane: { flavor: "k8s-worker", steps: { beforeKubeadm: checks } },
   });
-  let given: GivenObjects;
+  let given: ExistingObjects;
   before(async function () {
     // The first run on a host builds the images.
     this.timeout(30 * minutes);

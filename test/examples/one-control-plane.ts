@@ -9,7 +9,7 @@ import { revealed } from "../lab/support/stack/secrets.js";
 import { openings } from "../lab/support/cloud/security-groups.js";
 import type { Stack } from "../lab/support/stack/stack.js";
 import type { Fields } from "../support/graph/graph.js";
-import { sent } from "../support/graph/sent.js";
+import { renderSentScript } from "../support/graph/sent.js";
 import {
   allReady,
   ask,
@@ -30,7 +30,7 @@ async function joinsOf(stack: Stack): Promise<string[]> {
   const resources = await stack.opened();
   return resources
     .filter(({ urn }) => /::[^:]*-workers-[^:]*-join$/.test(urn))
-    .map(({ inputs = {} }) => sent(revealed(inputs) as Fields));
+    .map(({ inputs = {} }) => renderSentScript(revealed(inputs) as Fields));
 }
 
 /** Example with one control plane and workers by kubeadm, Calico, and the cloud's controllers. */

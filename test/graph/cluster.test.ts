@@ -6,7 +6,7 @@ import { canaryCredential, canarySeed, cloudAnswers } from "../support/cloud/clo
 import { golden } from "../support/golden.js";
 import { graph, type Row } from "../support/graph/graph.js";
 import { clear, isSecret, plain } from "../support/graph/secrets.js";
-import { sent } from "../support/graph/sent.js";
+import { renderSentScript } from "../support/graph/sent.js";
 import { smallest } from "../support/config/spec.js";
 import { nonEmpty } from "../support/non-empty.js";
 
@@ -139,7 +139,7 @@ describe("the graph of a cluster", () => {
   describe("scripts", () => {
     const scripts = (): readonly Row[] => ofType(rows, "command:remote:Command");
     const stdin = (some: readonly Row[], name: string): string =>
-      sent(named(some, name).inputs).replaceAll(/10\.0\.0\.\d+/g, "ADDRESS");
+      renderSentScript(named(some, name).inputs).replaceAll(/10\.0\.0\.\d+/g, "ADDRESS");
 
     it("number three for each worker and four for the control plane", () => {
       const count = (prefix: string, suffix = ""): number =>
@@ -157,7 +157,11 @@ describe("the graph of a cluster", () => {
         const hop = "dev-control-plane-0";
         const [first, own] = [`${hop}-server-id`, `dev-workers-${worker}-server-id`];
         const [id, path] = worker === undefined ? [first, first] : [own, `${own},${hop}`];
-        assert.match(sent(inputs), new RegExp(`_ID='${id}'\nSERVER_PATH='${path}'`), name);
+        assert.match(
+          renderSentScript(inputs),
+          new RegExp(`_ID='${id}'\nSERVER_PATH='${path}'`),
+          name,
+        );
       }
     });
 
@@ -221,7 +225,7 @@ describe("the graph of a cluster", () => {
       assert.ok(leave.deleteBeforeReplace);
       assert.ok(named(rows, "dev-workers-general-1-join").dependencies.includes(leave.urn));
       assert.match(leave.deletedWith, /dev-control-plane-0-server$/);
-      const read = sent(leave.inputs);
+      const read = renderSentScript(leave.inputs);
       assert.match(read, /^NODE_NAME='dev-general-1'$/m);
       assert.match(read, /^LEAVING_SERVER='dev-workers-general-1-server-id'$/m);
     });

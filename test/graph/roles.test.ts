@@ -14,7 +14,7 @@ import { roleTable, type MachineRole, type RoleRow } from "../../components/conf
 import { UnreachableServers } from "../../components/lifecycle/unreachable-servers.js";
 import { canarySeed, cloudAnswers, sampleIdentity } from "../support/cloud/cloud-answers.js";
 import { graph, type Row } from "../support/graph/graph.js";
-import { sent } from "../support/graph/sent.js";
+import { renderSentScript } from "../support/graph/sent.js";
 import { specOf } from "../support/config/spec.js";
 
 const invented = "gateway" as MachineRole;
@@ -85,7 +85,8 @@ describe("a role added to roleTable", () => {
     assert.ok(found, name);
     return found;
   };
-  const input = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
+  const input = (rows: readonly Row[], name: string): string =>
+    renderSentScript(named(rows, name).inputs);
 
   it("determines security groups, images, join and leave of its machines", async () => {
     const rows = await rowsOf({ ...roleTable.worker, kubeadmImages: ["pause"] });

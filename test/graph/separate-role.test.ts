@@ -12,7 +12,7 @@ import type * as PreparationModule from "../../components/machine/preparation.js
 import type * as FieldsModule from "../../components/schema/fields.js";
 import type * as SeparateGroupsModule from "../../components/separate-groups.js";
 import type { Cluster } from "../../components/cluster.js";
-import type { SeparateGroupDefinition } from "../../components/config/machines/separate-group.js";
+import type { SeparateGroupDefinition } from "../../components/config/machines/separate-group-definition.js";
 import type { RoleRow } from "../../components/config/roles.js";
 import type { RolloutGroupArgs } from "../../components/machine/machine-group.js";
 import type { MachineConnections } from "../../components/machine/machine-connections.js";

@@ -4,7 +4,7 @@ import { writeReporterLine } from "../../packages/tools/json-lines-reporter.js";
 import { foreignObjects, type ForeignObjects } from "./support/cloud/foreign.js";
 import { labCluster, type LabCluster } from "./support/stack/lab-cluster.js";
 import { RandomRun, stackName, type Figures } from "./support/faults/random-run.js";
-import { drawOf, faults, repeatedBy, seedsIn, type Draw } from "./support/faults/seed.js";
+import { faultRunOf, faults, repeatedBy, seedsIn, type FaultRun } from "./support/faults/seed.js";
 
 const minutes = 60_000;
 const seeds = seedsIn(process.env);
@@ -44,7 +44,7 @@ describe(`a cluster with random faults on the lab, from seed ${seeds[0] ?? 0}`, 
     assert.deepEqual(await foreign.state(), foreign.initial, "somebody else's objects");
   };
 
-  const survives = async (draw: Draw): Promise<void> => {
+  const survives = async (draw: FaultRun): Promise<void> => {
     const run = await RandomRun.open(draw);
     try {
       await goThrough(run);
@@ -60,7 +60,7 @@ describe(`a cluster with random faults on the lab, from seed ${seeds[0] ?? 0}`, 
   };
 
   for (const seed of seeds) {
-    const draw = drawOf(seed);
+    const draw = faultRunOf(seed);
     it(`converges in two more runs, and is destroyed without leftovers: ${faults[draw.fault].says} (seed ${seed})`, () =>
       survives(draw));
   }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  cniDirectory,
+  cniConfigDirectory,
   buildCniInstallHook,
 } from "../../components/pod-network/cni-install-hook.js";
 
@@ -25,7 +25,7 @@ describe("the CNI install hook", () => {
       as: "10-x.conflist",
     });
     const script = postStart.exec.command[2] ?? "";
-    return { from, to, script: script.replaceAll(cniDirectory, to) };
+    return { from, to, script: script.replaceAll(cniConfigDirectory, to) };
   };
   const run = (script: string): Promise<number | null> =>
     new Promise((resolve) => {

@@ -14,7 +14,7 @@ import { rangesOverlap, getPrefixLength } from "../../../base/ip-addresses.js";
 import {
   defaultOpenstackPlugin,
   openstackPluginVersions,
-} from "../../../base/versions/openstack-plugin-versions.js";
+} from "../../../base/versions/pulumi-openstack-versions.js";
 import {
   doc,
   oneOf,

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { doc, nonEmptyTextField, strictObject, integerField } from "../../schema/fields.js";
 import { machineFieldSchemas, type MachineGroupSpec } from "./group-options.js";
-import type { ConflictCheck, SeparateGroupDefinition } from "./separate-group.js";
+import type { ConflictCheck, SeparateGroupDefinition } from "./separate-group-definition.js";
 import type { sshAccessModes } from "./ssh-access.js";
 import { bastionVolumeSchemas } from "./volumes.js";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { findEtcdPatchConflicts } from "../kubernetes/static-pod-patches.js";
 import { groupFieldSchemas, nodesSchema, type MachineGroupSpec } from "./group-options.js";
-import type { ConflictCheck, SeparateGroupDefinition } from "./separate-group.js";
+import type { ConflictCheck, SeparateGroupDefinition } from "./separate-group-definition.js";
 import {
   doc,
   nonEmptyTextField,

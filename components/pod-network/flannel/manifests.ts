@@ -9,7 +9,7 @@ import {
   buildLivenessProbe,
   apiByNameLabel,
 } from "../../kubernetes-objects/pod-settings.js";
-import { cniDirectory, buildCniInstallHook } from "../cni-install-hook.js";
+import { cniConfigDirectory, buildCniInstallHook } from "../cni-install-hook.js";
 import { vxlanOverhead, vxlanPort } from "./traits.js";
 import type { FlannelOptions } from "./options.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
@@ -158,7 +158,7 @@ export function buildFlannelDaemonSet(settings: FlannelSettings): DaemonSet {
           volumes: [
             { name: "state", hostPath: { path: stateDirectory, type: "DirectoryOrCreate" } },
             { name: "plugins", hostPath: { path: pluginDirectory, type: "DirectoryOrCreate" } },
-            { name: "cni", hostPath: { path: cniDirectory, type: "DirectoryOrCreate" } },
+            { name: "cni", hostPath: { path: cniConfigDirectory, type: "DirectoryOrCreate" } },
             { name: "configuration", configMap: { name: configMapName } },
             {
               name: "xtables-lock",
@@ -235,7 +235,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
     }),
     volumeMounts: [
       { name: "state", mountPath: stateDirectory },
-      { name: "cni", mountPath: cniDirectory },
+      { name: "cni", mountPath: cniConfigDirectory },
       configurationMount,
       { name: "xtables-lock", mountPath: "/run/xtables.lock" },
     ],

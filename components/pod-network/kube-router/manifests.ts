@@ -25,7 +25,7 @@ import type {
   StringInput,
   Secret,
 } from "../../kubernetes-objects/kubernetes-types.js";
-import { cniDirectory, buildCniInstallHook } from "../cni-install-hook.js";
+import { cniConfigDirectory, buildCniInstallHook } from "../cni-install-hook.js";
 import type { KubeRouterOptions } from "./options.js";
 
 const name = "kube-router";
@@ -171,7 +171,7 @@ export function buildKubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSe
           initContainers: [draftConfiguration(settings.image)],
           containers: [router(settings)],
           volumes: [
-            { name: "cni", hostPath: { path: cniDirectory, type: "DirectoryOrCreate" } },
+            { name: "cni", hostPath: { path: cniConfigDirectory, type: "DirectoryOrCreate" } },
             { name: "cni-draft", emptyDir: {} },
             { name: "cni-configuration", configMap: { name: configMapName } },
             { name: "modules", hostPath: { path: "/lib/modules", type: "DirectoryOrCreate" } },
@@ -254,7 +254,7 @@ function choices(options: KubeRouterFlagOptions, passwords: boolean): readonly s
 }
 
 const volumeMounts = (passwords: boolean) => [
-  { name: "cni", mountPath: cniDirectory },
+  { name: "cni", mountPath: cniConfigDirectory },
   { name: "cni-draft", mountPath: draftDirectory },
   { name: "modules", mountPath: "/lib/modules", readOnly: true },
   { name: "xtables-lock", mountPath: "/run/xtables.lock" },

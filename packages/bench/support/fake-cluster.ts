@@ -13,7 +13,7 @@ import {
 } from "../../../test/support/cloud/fake-openstack.js";
 import type { Fields, GraphOptions } from "../../../test/support/graph/graph.js";
 import { isSecret } from "../../../test/support/graph/secrets.js";
-import { equip } from "../../../test/support/cloud/ready-cluster.js";
+import { prepareReadyCloud } from "../../../test/support/cloud/ready-cluster.js";
 
 /** Fake cluster that exists already: its cloud, its API and its stack's settings. */
 export interface BenchFakeCluster {
@@ -165,7 +165,7 @@ const withKubeconfig = (kubeconfig: string): GraphOptions => {
 export async function startBenchFakeCluster(directory: string): Promise<BenchFakeCluster> {
   const services = ["compute", "network", "image", "volumev3", "load-balancer", "identity"];
   const cloud = await startFakeCloud({ services });
-  equip(cloud);
+  prepareReadyCloud(cloud);
   answerPlugin(cloud);
   const api = await startApi(directory);
   return {

@@ -26,7 +26,7 @@ const parts = [
 ];
 
 /** Returns the environment of this process without the variables that name a cloud or a backend. */
-const elsewhere = (): NodeJS.ProcessEnv =>
+const environmentWithoutCloud = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(OS|PULUMI|STACKADM)_/.test(name)),
   );
@@ -65,7 +65,7 @@ export class Installation {
     symlinkSync(join(checkout, "node_modules"), join(this.place, "node_modules"));
     this.configure(place.args);
     this.env = {
-      ...elsewhere(),
+      ...environmentWithoutCloud(),
       ...place.cloud.environment(),
       OS_AUTH_URL: `${place.cloud.authUrl}/v3`,
       HOME: this.home,

@@ -18,7 +18,7 @@ import {
 import { buildServerImage, getServerImageFile, computeServerImageKey } from "../image/image.js";
 import { startHeartbeat } from "../kubernetes/heartbeat.js";
 import { computeInputKey } from "../input-key.js";
-import { debianBackportSources, cloudPackages, debianSuite } from "../packages.js";
+import { debianBackportSources, cloudPackages, debianSuite } from "../cloud-debian-packages.js";
 import type { LabPaths, LabSettings } from "../settings.js";
 import { listCloudFiles, listCloudLinks, removedFiles } from "./files.js";
 import { serverImageId } from "./offering.js";
@@ -90,7 +90,7 @@ export async function ensureGoldenCloud(build: GoldenCloudOptions): Promise<Gold
   await ensureFrontAuthority(paths);
   const kept = await findGoldenCloud(build.settings, paths);
   if (kept) return kept;
-  await dropParts(paths);
+  await deleteUnfinishedSubvolumes(paths);
   const tree = await ensurePackages(build);
   if (!existsSync(getServerImageFile(paths))) {
     await withStep(progress, "Cloud: server image", 45, (step) =>
@@ -101,7 +101,7 @@ export async function ensureGoldenCloud(build: GoldenCloudOptions): Promise<Gold
 }
 
 /** Deletes subvolumes that an interrupted build left in the store. */
-async function dropParts(paths: LabPaths): Promise<void> {
+async function deleteUnfinishedSubvolumes(paths: LabPaths): Promise<void> {
   for (const name of await listTopSubvolumes(paths)) {
     if (name.endsWith(".part")) await deleteSubvolume(paths, join(paths.store, name));
   }
@@ -179,7 +179,7 @@ async function firstBoot(
   }
   step.update("unpacking the server image for the first servers");
   await prepareImageTree(paths, part);
-  await record(build, part, secrets);
+  await writeSecretsAndVersions(build, part, secrets);
   await dropOldGoldens(paths, tree);
   await rename(part, root);
   return { key, root, secrets };
@@ -211,7 +211,11 @@ async function prepareImageTree(paths: LabPaths, root: string): Promise<void> {
 }
 
 /** Writes passwords, certificates and the versions of all packages to the golden cloud's folder. */
-async function record({ settings, paths }: GoldenCloudOptions, root: string, secrets: LabSecrets) {
+async function writeSecretsAndVersions(
+  { settings, paths }: GoldenCloudOptions,
+  root: string,
+  secrets: LabSecrets,
+) {
   const folder = dirname(secretsFile(paths, computeGoldenCloudKey(settings, paths)));
   const versions = await run("dpkg-query", [
     `--admindir=${join(root, "var/lib/dpkg")}`,

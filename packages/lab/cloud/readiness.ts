@@ -171,7 +171,11 @@ async function get<T>({ token }: Login, url: string): Promise<T> {
  * Returns the names of everything that is not ready yet. The list is empty when the cloud can be
  * used.
  */
-async function late(settings: LabSettings, password: string, since: number): Promise<string[]> {
+async function findNotReady(
+  settings: LabSettings,
+  password: string,
+  since: number,
+): Promise<string[]> {
   const silent = await findUnreachableApis(settings);
   if (silent.length > 0) return silent;
   const at = (port: number, path: string) => `http://${settings.management.cloud}:${port}${path}`;
@@ -222,7 +226,7 @@ export async function waitUntilCloudReady({
   let missing = ["everything"];
   while (Date.now() < since + patience) {
     signal?.throwIfAborted();
-    missing = await late(settings, password, since).catch((error: unknown) => [
+    missing = await findNotReady(settings, password, since).catch((error: unknown) => [
       error instanceof Error ? error.message : String(error),
     ]);
     if (missing.length === 0) return;

@@ -38,7 +38,7 @@ const agent = (name: string): OpenStackService => ({
 const ml2 =
   "--config-file /etc/neutron/neutron.conf --config-file /etc/neutron/plugins/ml2/ml2_conf.ini";
 
-const data = [database, bus];
+const databaseAndBusPorts = [database, bus];
 
 const commands = (on: string): readonly OpenStackService[] => {
   const nova = "--config-file /etc/nova/nova.conf";
@@ -46,27 +46,31 @@ const commands = (on: string): readonly OpenStackService[] => {
   const cinderService = (name: string): OpenStackService => ({
     name: `cinder-${name}`,
     command: `${main(`cinder.cmd.${name}`, `cinder-${name}`)} ${cinder}`,
-    needs: data,
+    needs: databaseAndBusPorts,
   });
   const novaService = (name: string): OpenStackService => ({
     name: `nova-${name}`,
     command: `/usr/bin/nova-${name} ${nova}`,
-    needs: data,
+    needs: databaseAndBusPorts,
   });
   const api = (name: string, port: number, file: string, processes = 1): OpenStackService => ({
     name,
     command: uwsgi(on, port, file, processes),
-    needs: data,
+    needs: databaseAndBusPorts,
   });
   return [
     api("keystone", identity, "/usr/bin/keystone-wsgi-public", 2),
     api("placement", placement, "/usr/bin/placement-api"),
-    { name: "neutron-server", command: `/usr/bin/neutron-server ${ml2}`, needs: data },
+    {
+      name: "neutron-server",
+      command: `/usr/bin/neutron-server ${ml2}`,
+      needs: databaseAndBusPorts,
+    },
     ...["api", "conductor", "scheduler"].map(novaService),
     {
       name: "glance",
       command: "/usr/bin/glance-api --config-file /etc/glance/glance-api.conf",
-      needs: data,
+      needs: databaseAndBusPorts,
     },
     ...["api", "scheduler", "volume"].map(cinderService),
     api("octavia-api", managementPorts.loadBalancer, "/usr/bin/octavia-wsgi"),
@@ -74,7 +78,7 @@ const commands = (on: string): readonly OpenStackService[] => {
     {
       name: "octavia-driver-agent",
       command: "/usr/bin/octavia-driver-agent --config-file /etc/octavia/octavia.conf",
-      needs: [...data, identity],
+      needs: [...databaseAndBusPorts, identity],
     },
     {
       name: "neutron-linuxbridge",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Address4 } from "ip-address";
 import { replaceFile } from "../../../base/atomic-files.js";
 import { readHostAptSources, type AptSource } from "../host/packages.js";
-import { debianSuite } from "../packages.js";
+import { debianSuite } from "../cloud-debian-packages.js";
 import type { LabPaths, LabSettings } from "../settings.js";
 import { listFrontHostNames } from "./hosts.js";
 import { renderServerBlock, getFrontServerLines } from "./nginx.js";

@@ -61,7 +61,7 @@ const redirectingRegistry = (manifests: string, blobs: string): string[] => [
 ];
 
 /** Returns the lines that make a location require the registry's token. */
-function guarded(registry: TokenRegistry, scope: string): string[] {
+function renderTokenCheck(registry: TokenRegistry, scope: string): string[] {
   const { realm, service } = registry;
   const challenge = `Bearer realm="${realm}",service="${service}"${scope}`;
   return [
@@ -102,17 +102,17 @@ function tokenRegistry(
     ...(tokens.hostname === name ? tokenServer(tokens.pathname) : []),
     "location = /v2/ {",
     `  ${json}`,
-    ...guarded(registry, ""),
+    ...renderTokenCheck(registry, ""),
     "  return 200 '{}';",
     "}",
     'location ~ "^/v2/(?<repository>.+)/blobs/sha256:(?<digest>(?<two>[0-9a-f]{2})[0-9a-f]+)$" {',
     `  ${json}`,
-    ...guarded(registry, scope),
+    ...renderTokenCheck(registry, scope),
     `  return 307 ${target};`,
     "}",
     "location ~ ^/v2/(?<repository>.+)/(manifests|tags)/ {",
     `  ${json}`,
-    ...(manifestsNeedToken ? guarded(registry, scope) : []),
+    ...(manifestsNeedToken ? renderTokenCheck(registry, scope) : []),
     ...(limited ? limit(name) : []),
     `  proxy_pass ${places.registry};`,
     "}",

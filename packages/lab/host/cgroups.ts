@@ -8,7 +8,7 @@ import { removeWithRetries } from "./remove-with-retries.js";
  * in the root control group. There, the cloud's control group would get only as much CPU time as
  * one process.
  */
-const programs = 8;
+const cloudCpuWeight = 8;
 
 /**
  * Reports whether systemd manages the host. If so, systemd divides the CPU among slices, and
@@ -33,7 +33,7 @@ export const listCpuWeightFiles = (name: string, count: number): readonly [strin
  * Sets the weight of the lab's parent group. The container must have been started in this group.
  */
 export async function raiseCpuWeight(name: string): Promise<void> {
-  for (const [file, value] of listCpuWeightFiles(name, programs)) {
+  for (const [file, value] of listCpuWeightFiles(name, cloudCpuWeight)) {
     if (existsSync(file)) await writeFile(file, value);
   }
 }

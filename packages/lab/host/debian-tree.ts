@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../../base/run-command.js";
 import type { Step } from "../../../base/progress.js";
-import { debianSuite as cloudSuite } from "../packages.js";
+import { debianSuite as cloudSuite } from "../cloud-debian-packages.js";
 import { startHeartbeat } from "../kubernetes/heartbeat.js";
 import { runInLinuxNamespaces } from "./run-in-linux-namespaces.js";
 import { parseAptAccessSettings, readHostAptSources, renderAptSourceLines } from "./packages.js";

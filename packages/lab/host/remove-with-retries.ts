@@ -33,13 +33,17 @@ export async function removeWithRetries(what: RemovableResource, boundMs = 20_00
       await what.remove();
       return;
     } catch (error) {
-      if (Date.now() >= deadline) throw await stays(what, error, boundMs);
+      if (Date.now() >= deadline) throw await createRemovalFailure(what, error, boundMs);
     }
     await delay(pause);
   }
 }
 
-async function stays(what: RemovableResource, error: unknown, boundMs: number): Promise<Failure> {
+async function createRemovalFailure(
+  what: RemovableResource,
+  error: unknown,
+  boundMs: number,
+): Promise<Failure> {
   const kept = (await what.kept?.()) ?? (error instanceof Error ? error.message : String(error));
   return new Failure(
     "FAILED",

@@ -7,7 +7,7 @@ import { runInLinuxNamespaces } from "../host/run-in-linux-namespaces.js";
 import { createSubvolume, deleteSubvolume } from "../host/store.js";
 import { buildDebianTree } from "../host/debian-tree.js";
 import { computeInputKey } from "../input-key.js";
-import { debianSuite } from "../packages.js";
+import { debianSuite } from "../cloud-debian-packages.js";
 import type { LabPaths } from "../settings.js";
 import { convertToCloudImage } from "./convert-to-cloud-image.js";
 import {

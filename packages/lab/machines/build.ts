@@ -119,7 +119,7 @@ async function buildImage(
   });
   await convertToCloudImage(tree, getMachineImageFiles(release), trusted);
   step.update("writing the disk");
-  await moveKernel(tree, part);
+  await copyKernelAndInitrd(tree, part);
   await writeDisk(tree, part, signal);
   await runInLinuxNamespaces("rm", ["-r", "--one-file-system", tree]);
   await rename(part, folder);
@@ -129,7 +129,7 @@ async function buildImage(
  * Copies kernel and initrd next to the disk, under names without a version. The originals are kept
  * in the tree, because they belong to packages.
  */
-async function moveKernel(tree: string, target: string): Promise<void> {
+async function copyKernelAndInitrd(tree: string, target: string): Promise<void> {
   const boot = join(tree, "boot");
   const names = await readdir(boot);
   for (const name of ["vmlinuz", "initrd.img"]) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { takeInventory } from "../../../openstack/inventory/inventory.js";
-import { givenObjects, type GivenObjects } from "../../lab/support/cloud/given.js";
+import { givenObjects, type ExistingObjects } from "../../lab/support/cloud/given.js";
 import { EmulatedStack, onePlusOne, upMs } from "../support/emulated-stack.js";
 import type { ImageCopy } from "../support/own-image.js";
 import { withScsiDisks, writeToClaim } from "../support/scsi-volume.js";
@@ -28,7 +28,7 @@ describe("a Debian 13 cluster with a q35 worker, SCSI disks, a second network an
   });
   const traffic = new Traffic(stack);
   let made: ImageCopy;
-  let given: GivenObjects;
+  let given: ExistingObjects;
   const settings = () => ({
     network: { admin: { network: given.name, allowedCidrs: [given.range] } },
   });

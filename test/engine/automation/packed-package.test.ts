@@ -15,7 +15,7 @@ import { delimiter, dirname, join } from "node:path";
 import { getPackageRoot } from "../../../base/paths.js";
 import { run } from "../../../base/run-command.js";
 import { removeComments } from "../../../components/remote-scripts/script-texts.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { toolDirectory } from "../support/tools.js";
 
 const root = getPackageRoot();
@@ -234,7 +234,7 @@ describe("the packed and installed package", function () {
       for (const text of texts) {
         const script = join(root, "components", text);
         const code = removeComments(readFileSync(script, "utf8"));
-        assert.ok(sent(inputs(name)).includes(code), `${name}: ${text}`);
+        assert.ok(renderSentScript(inputs(name)).includes(code), `${name}: ${text}`);
       }
     for (const name of ["dev-network-network", "dev-workers-general-0-server"]) inputs(name);
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { convertRecordedServerGroups } from "../../../automation/guards/plugin-conversion.js";
 import type { StateExport } from "../../../automation/pulumi/stack-state.js";
-import type { OpenstackPluginVersion } from "../../../base/versions/openstack-plugin-versions.js";
+import type { PulumiOpenstackVersion } from "../../../base/versions/pulumi-openstack-versions.js";
 import { startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { installPlugins, usePlugin } from "../support/openstack-plugins.js";
 import { importOf } from "../support/machine-program.js";
@@ -47,7 +47,7 @@ describe("a server group in the state of another OpenStack plugin version", func
   let cloud: FakeCloud;
   let project: Project;
 
-  const choose = (version: OpenstackPluginVersion): void => {
+  const choose = (version: PulumiOpenstackVersion): void => {
     project.environment["PLUGIN"] = version;
   };
   const exported = async (): Promise<StateExport> =>

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openstackPluginVersions } from "../../../base/versions/openstack-plugin-versions.js";
+import { openstackPluginVersions } from "../../../base/versions/pulumi-openstack-versions.js";
 import { recogniseError } from "../../../base/failures/failure.js";
 import { refusals } from "../../support/cloud/cloud-error-texts.js";
 import { startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import type { OpenstackPluginVersion } from "../../../base/versions/openstack-plugin-versions.js";
+import type { PulumiOpenstackVersion } from "../../../base/versions/pulumi-openstack-versions.js";
 import {
   schemaOf,
   type Schema,
@@ -28,7 +28,7 @@ function inlineAll(types: Types): Types {
   return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, inline(type)]));
 }
 
-const described = async (version: OpenstackPluginVersion): Promise<Schema> =>
+const described = async (version: PulumiOpenstackVersion): Promise<Schema> =>
   JSON.parse(execFileSync(await builtPlugin(version), ["--describe"]).toString()) as Schema;
 
 describe("the locally built OpenStack plugin 3.15.2", () => {

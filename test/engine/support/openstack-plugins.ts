@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import {
   openstackPluginVersions,
-  type OpenstackPluginVersion,
-} from "../../../base/versions/openstack-plugin-versions.js";
+  type PulumiOpenstackVersion,
+} from "../../../base/versions/pulumi-openstack-versions.js";
 import { getCachePath } from "../../../base/paths.js";
 import { silentProgress } from "../../../base/progress.js";
 import { getOpenstackPluginBuild } from "../../../packages/toolchain/builds.js";
@@ -15,7 +15,7 @@ const plugin = "pulumi-resource-openstack";
 type Place = Pick<Project, "directory" | "environment">;
 
 /** Returns the path of a plugin, and builds it unless it is in the cache. */
-export const builtPlugin = (version: OpenstackPluginVersion): Promise<string> =>
+export const builtPlugin = (version: PulumiOpenstackVersion): Promise<string> =>
   makeWithGo(getOpenstackPluginBuild(version), {
     cache: getCachePath("toolchain"),
     progress: silentProgress,
@@ -27,7 +27,7 @@ export const builtPlugin = (version: OpenstackPluginVersion): Promise<string> =>
  */
 export async function usePlugin(
   { directory, environment }: Place,
-  version: OpenstackPluginVersion,
+  version: PulumiOpenstackVersion,
 ): Promise<void> {
   const file = await builtPlugin(version);
   const folder = join(directory, `plugin-${version}`);

@@ -9,7 +9,7 @@ import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type Row } from "../../support/graph/graph.js";
 import { smallest } from "../../support/config/spec.js";
 import { isSecret, plain } from "../../support/graph/secrets.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { annotationsOf, named } from "./addons-example.js";
 
 const build = (over: Partial<ClusterComponentArgs> = {}): Promise<readonly Row[]> =>
@@ -214,7 +214,7 @@ describe("graph: the cluster's access to the cloud", () => {
     const prepares = async (more: object): Promise<string[]> =>
       (await build({ ...written, operator: { ...operator, ...more } }))
         .filter(({ name }) => name.endsWith("-prepare"))
-        .map(({ inputs }) => sent(inputs));
+        .map(({ inputs }) => renderSentScript(inputs));
     const [own, none] = [await prepares({ caCertificate: "PEM\n" }), await prepares({})];
     assert.equal(own.length, 3 + 3 + 2);
     for (const stdin of own) assert.match(stdin, /^CLOUD_AUTHORITY='PEM'$/m);
@@ -225,7 +225,7 @@ describe("graph: the cluster's access to the cloud", () => {
   it("records only the presence of a certificate in the immutable values", async () => {
     const kept = async (more: Partial<LocalContext>): Promise<readonly unknown[]> => {
       const rows = await build({ operator: { ...withoutCloud, ...more } });
-      const stdin = sent(named(rows, "dev-control-plane-0-init").inputs);
+      const stdin = renderSentScript(named(rows, "dev-control-plane-0-init").inputs);
       assert.doesNotMatch(stdin, /operator\./);
       return Object.entries(named(rows, "dev-frozen").inputs["environment"] as object).filter(
         ([path]) => path.startsWith("operator."),
@@ -243,7 +243,7 @@ describe("graph: the cluster's access to the cloud", () => {
     const scripts = rows.filter(({ name }) => /-(init|join)$/.test(name));
     assert.equal(scripts.length, 3);
     for (const { inputs } of scripts)
-      assert.doesNotMatch(sent(inputs), /^KUBEADM_\w+='[^']*cloud-provider/m);
+      assert.doesNotMatch(renderSentScript(inputs), /^KUBEADM_\w+='[^']*cloud-provider/m);
     const frozen = named(rows, "dev-frozen").inputs;
     assert.match(clear(frozen), /"cloudController\.enabled":"false"/);
     assert.doesNotMatch(clear(named(await build(), "dev-frozen").inputs), /cloudController/);

@@ -5,7 +5,7 @@ import { type ClusterComponentArgs } from "../../../components/cluster.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
 import { isSecret } from "../../support/graph/secrets.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 import { annotationsOf, named, reaches, shape } from "./addons-example.js";
 
@@ -22,7 +22,8 @@ const contentOf = (rows: readonly Row[]): Record<string, string> => {
   return (stringData as { value: Record<string, string> }).value;
 };
 
-const scriptOf = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
+const scriptOf = (rows: readonly Row[], name: string): string =>
+  renderSentScript(named(rows, name).inputs);
 
 describe("graph: Keystone authentication", () => {
   it("adds only the webhook's resources, also in a preview", async () => {

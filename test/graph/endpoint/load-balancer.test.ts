@@ -11,7 +11,7 @@ import {
   ovn,
   roles,
   short,
-  EndpointBed,
+  EndpointFixture,
 } from "../../support/graph/endpoint-graph.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { graph, type Row } from "../../support/graph/graph.js";
@@ -94,7 +94,7 @@ describe("an endpoint of kind load-balancer", () => {
 
   it("publishes its address after the first member, without waiting for others", async () => {
     const rows = await graph(() => {
-      const { endpoint } = new EndpointBed(amphora, 2);
+      const { endpoint } = new EndpointFixture(amphora, 2);
       new openstack.networking.Network("reader", { description: endpoint.outside });
     }, answers);
     const reader = rows.find(({ name }) => name === "reader");

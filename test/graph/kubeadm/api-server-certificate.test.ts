@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 
 describe("the certificate renewal of control planes", () => {
@@ -11,7 +11,7 @@ describe("the certificate renewal of control planes", () => {
     });
     const minutes = rows
       .filter(({ name }) => /-control-plane-\d-(init|join)$/.test(name))
-      .map(({ inputs }) => /^RENEWAL_MINUTE='(.*)'$/m.exec(sent(inputs))?.[1]);
+      .map(({ inputs }) => /^RENEWAL_MINUTE='(.*)'$/m.exec(renderSentScript(inputs))?.[1]);
     assert.deepEqual(minutes.sort(), ["00", "12", "24", "36", "48"]);
   });
 });

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 
 const named = (rows: readonly Row[], name: string): Row => {
@@ -21,7 +21,7 @@ describe("the leave script of a control plane", () => {
   const survivors = (of: readonly (readonly [Row, Row])[]): unknown[] =>
     of.map(([{ deletedWith, inputs }]) => [
       /control-plane-\d/.exec(deletedWith)?.[0],
-      /^SERVER_ID='dev-(.*)-server-id'$/m.exec(sent(inputs))?.[1],
+      /^SERVER_ID='dev-(.*)-server-id'$/m.exec(renderSentScript(inputs))?.[1],
     ]);
 
   it("runs on the second control plane for the first, else on the first", async () => {

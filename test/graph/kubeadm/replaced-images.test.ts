@@ -3,7 +3,7 @@ import { createImageTable, type OwnImages } from "../../../base/versions/contain
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 
 const args: ClusterArgs = {
@@ -15,7 +15,7 @@ const args: ClusterArgs = {
 const build = (images?: OwnImages, over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
   clusterRows({ ...args, ...over, ...(images && { kubernetes: { images } }) });
 const stdin = (rows: readonly Row[], name: string): string =>
-  sent(rows.find((row) => row.name === name)?.inputs ?? {});
+  renderSentScript(rows.find((row) => row.name === name)?.inputs ?? {});
 /** Returns the names of the rows whose inputs differ. */
 const changed = (before: readonly Row[], after: readonly Row[]): string[] => {
   const text = (row: Row | undefined): string => JSON.stringify(row?.inputs);

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { type ClusterComponentArgs } from "../../../components/cluster.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 import { named, shape } from "../addons/addons-example.js";
 
@@ -14,7 +14,8 @@ const build = (kubernetes: ClusterComponentArgs["kubernetes"] = {}) =>
     kubernetes,
   });
 
-const scriptOf = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
+const scriptOf = (rows: readonly Row[], name: string): string =>
+  renderSentScript(named(rows, name).inputs);
 const patched = {
   patches: { "kube-scheduler": [{ patch: { metadata: { annotations: { a: "b" } } } }] },
 };

@@ -5,7 +5,7 @@ import { localContextOf } from "../../../components/lookup/local-context.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { graph, type Fields, type Row } from "../../support/graph/graph.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 
 const authScope = "openstack:identity/getAuthScope:getAuthScope";
@@ -81,7 +81,7 @@ describe("Rollout for etcd machines", () => {
     const keys = async (generation: number): Promise<string[]> => {
       const rows = await build({}, { generation });
       return members.flatMap((name) =>
-        sent(named(rows, `${name}-member`).inputs).match(/ssh-ed25519 AAAA\S+/g),
+        renderSentScript(named(rows, `${name}-member`).inputs).match(/ssh-ed25519 AAAA\S+/g),
       ) as string[];
     };
     assert.deepEqual(await keys(1), await keys(0));

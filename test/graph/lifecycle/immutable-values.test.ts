@@ -15,7 +15,7 @@ import {
   type Values,
 } from "../../support/graph/immutable-values-update.js";
 import { graph, type Fields, type Row } from "../../support/graph/graph.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest, specOf } from "../../support/config/spec.js";
 
 describe("FrozenValues", () => {
@@ -238,13 +238,13 @@ describe("the immutable values of a cluster", () => {
     const some = await build({ workers: { gpu: pool } });
     const volumes = Object.entries(values(some)).filter(([path]) => path.includes("Volume"));
     assert.deepEqual(volumes, [["workers.gpu.runtimeVolume.size", "a volume of its own"]]);
-    const read = sent(named(some, "dev-control-plane-0-init").inputs);
+    const read = renderSentScript(named(some, "dev-control-plane-0-init").inputs);
     assert.ok(!read.includes("runtimeVolume"));
     assert.ok(!Object.keys(values(rows)).some((path) => path.includes("Volume")));
   });
 
   it("are passed to the init script", () => {
-    const read = sent(named(rows, "dev-control-plane-0-init").inputs);
+    const read = renderSentScript(named(rows, "dev-control-plane-0-init").inputs);
     assert.ok(read.includes(`FROZEN='${renderFrozenValues(values(rows))}'\n`));
   });
 });

@@ -5,7 +5,7 @@ import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
 import { remembered } from "../../support/graph/memoize.js";
 import { isSecret } from "../../support/graph/secrets.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 import { value } from "../../support/graph/output-value.js";
 import { nonEmpty } from "../../support/non-empty.js";
@@ -104,7 +104,7 @@ describe("a bastion", () => {
   it("installs security updates if these are enabled", async () => {
     for (const securityUpdates of [true, false]) {
       const { rows } = await build({ securityUpdates });
-      const script = sent(named(rows, "dev-bastion-0-prepare").inputs);
+      const script = renderSentScript(named(rows, "dev-bastion-0-prepare").inputs);
       assert.match(
         script,
         new RegExp(`^SECURITY_UPDATES='?${securityUpdates ? "yes" : "no"}`, "m"),
@@ -216,7 +216,7 @@ describe("a bastion", () => {
     assert.ok(prepare.dependencies.includes(copy.urn));
     for (const row of scripts(built.rows).filter((one) => one !== prepare)) {
       assert.equal(connectionOf(row).proxy?.host, "203.0.113.7", row.name);
-      assert.match(sent(row.inputs), /^SERVER_PATH='.*,dev-bastion-0'$/m);
+      assert.match(renderSentScript(row.inputs), /^SERVER_PATH='.*,dev-bastion-0'$/m);
       assert.ok(row.dependencies.includes(prepare.urn), row.name);
     }
   });

@@ -3,7 +3,7 @@ import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
 import { isSecret, plain } from "../../support/graph/secrets.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 
 const args: ClusterArgs = {
@@ -18,7 +18,8 @@ const named = (rows: readonly Row[], name: string): Row => {
   assert.ok(found, name);
   return found;
 };
-const input = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
+const input = (rows: readonly Row[], name: string): string =>
+  renderSentScript(named(rows, name).inputs);
 
 describe("the graph with separate etcd machines", () => {
   let rows: readonly Row[];

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 import { nonEmpty } from "../../support/non-empty.js";
 
@@ -15,7 +15,8 @@ const row = (rows: readonly Row[], name: string): Row => {
 };
 const server = (rows: readonly Row[], machine: string): Row["inputs"] =>
   row(rows, `dev-${machine}-server`).inputs;
-const stdin = (rows: readonly Row[], name: string): string => sent(row(rows, name).inputs);
+const stdin = (rows: readonly Row[], name: string): string =>
+  renderSentScript(row(rows, name).inputs);
 
 const gpu = {
   flavor: "large",

@@ -4,7 +4,7 @@ import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
 import { clear, isSecret } from "../../support/graph/secrets.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 import { nonEmpty } from "../../support/non-empty.js";
 
@@ -56,7 +56,7 @@ describe("graph: registries and a proxy", () => {
 
   it("are passed to the preparation of each machine", () => {
     for (const { name, inputs } of nonEmpty(prepares(rows))) {
-      const stdin = sent(inputs);
+      const stdin = renderSentScript(inputs);
       const of = (value: string): string =>
         new RegExp(`^${value}='([^']*)'`, "m").exec(stdin)?.[1] ?? "";
       assert.match(
@@ -75,7 +75,11 @@ describe("graph: registries and a proxy", () => {
 
   it("are empty by default", () => {
     for (const { name, inputs } of nonEmpty(prepares(usual)))
-      assert.match(sent(inputs), /^PROXY=''\n(.*\n)*REGISTRIES=''\nREGISTRY_AUTH=''\n/m, name);
+      assert.match(
+        renderSentScript(inputs),
+        /^PROXY=''\n(.*\n)*REGISTRIES=''\nREGISTRY_AUTH=''\n/m,
+        name,
+      );
   });
 
   it("show passwords only in secret inputs", () => {

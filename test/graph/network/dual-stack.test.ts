@@ -6,7 +6,7 @@ import { getClusterRequirements } from "../../../components/cloud-requirements.j
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type GraphOptions, type Row } from "../../support/graph/graph.js";
 import { smallest, specOf } from "../../support/config/spec.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { value } from "../../support/graph/output-value.js";
 
 const ipv6 = { nodes: "fd00:10::/64" };
@@ -90,7 +90,7 @@ describe("a dual-stack cluster", () => {
   });
 
   it("passes both addresses to kubelets and both ranges to kubeadm, IPv4 first", () => {
-    const text = (name: string): string => sent(named(rows, name));
+    const text = (name: string): string => renderSentScript(named(rows, name));
     const init = text("dev-control-plane-0-init");
     assert.match(init, /podSubnet: "?10\.244\.0\.0\/16,fd00:10:244::\/56/);
     assert.match(init, /serviceSubnet: "?10\.96\.0\.0\/12,fd00:10:96::\/112/);
@@ -113,7 +113,7 @@ describe("a dual-stack cluster", () => {
     assert.match(String(vipAddress), /^10\.0\.0\./);
     assert.ok(!("vipAddress" in named(await build({}, ha), "dev-endpoint-load-balancer")));
     const shared = await build({ ipv6 }, { ...ha, endpoint: { kind: "virtual-ip" } });
-    const stdin = sent(named(shared, "dev-control-plane-0-init"));
+    const stdin = renderSentScript(named(shared, "dev-control-plane-0-init"));
     assert.match(stdin, /VIRTUAL_IP='?10\.0\.0\./);
   });
 
@@ -137,7 +137,7 @@ describe("a cluster without IPv6", () => {
     const [node] = await nodes();
     assert.match(node?.address ?? "", /^10\.0\.0\./);
     assert.ok(node && !("ipv6Address" in node));
-    const prepare = sent(named(rows, "dev-workers-general-0-prepare"));
+    const prepare = renderSentScript(named(rows, "dev-workers-general-0-prepare"));
     assert.ok(!prepare.includes("IPV6_"));
   });
 });

@@ -5,7 +5,7 @@ import { lookUpCloud } from "../../../components/lookup/cloud-lookup.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
 import { isSecret, plain } from "../../support/graph/secrets.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 import { value } from "../../support/graph/output-value.js";
 
@@ -100,14 +100,14 @@ describe("an admin network", () => {
       /- fa:16:3e:00:00:02\n\s+- 10\.9\.0\.5\/24\n\s+- 10\.9\.0\.0\/24\n/,
     );
     assert.match(
-      sent(named(rows, "dev-workers-general-0-prepare")),
+      renderSentScript(named(rows, "dev-workers-general-0-prepare")),
       /^ADMIN_ADDRESS='10\.9\.0\.5'$/m,
     );
   });
 
   it("has no address in the init and join scripts", () => {
     for (const name of ["dev-control-plane-0-init", "dev-workers-general-0-join"])
-      assert.doesNotMatch(sent(named(rows, name)), /10\.9\.0\.5/);
+      assert.doesNotMatch(renderSentScript(named(rows, name)), /10\.9\.0\.5/);
   });
 
   it("is recorded in the immutable values by its IDs", () => {

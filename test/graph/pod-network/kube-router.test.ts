@@ -4,14 +4,15 @@ import { type ClusterComponentArgs } from "../../../components/cluster.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
 import { isSecret } from "../../support/graph/secrets.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 import { named } from "../addons/addons-example.js";
 
 const build = (podNetwork: ClusterComponentArgs["podNetwork"]): Promise<readonly Row[]> =>
   clusterRows({ ...smallest, podNetwork });
 const clear = (value: unknown): string => JSON.stringify(value);
-const scriptOf = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
+const scriptOf = (rows: readonly Row[], name: string): string =>
+  renderSentScript(named(rows, name).inputs);
 const peer = { address: "10.0.0.250", asn: 65001 };
 const peers = "dev-addons-network-kube-router-peers";
 

@@ -6,8 +6,8 @@ import { satisfies } from "semver";
 import {
   openstackPluginVersions,
   takesPolicyList,
-  type OpenstackPluginVersion,
-} from "../../../base/versions/openstack-plugin-versions.js";
+  type PulumiOpenstackVersion,
+} from "../../../base/versions/pulumi-openstack-versions.js";
 import { Cluster, lookUpCloud } from "../../../components/index.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { transformableTypes, type Transforms } from "../../../components/pulumi/transforms.js";
@@ -89,7 +89,7 @@ describe("the version of the OpenStack plugin", () => {
   it("is an option of each lookup", async () => {
     const wanted = { images: ["debian"], flavors: ["m"] };
     const asked: string[] = [];
-    const look = (openstackPlugin?: OpenstackPluginVersion, version?: string) =>
+    const look = (openstackPlugin?: PulumiOpenstackVersion, version?: string) =>
       graph(() => {
         const monitor = getMonitor() as unknown as {
           invoke: (request: { getVersion(): string }, ...rest: unknown[]) => unknown;

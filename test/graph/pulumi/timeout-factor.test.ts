@@ -3,7 +3,7 @@ import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import type { Row } from "../../support/graph/graph.js";
 import { smallManifest } from "../../support/manifests.js";
-import { sent } from "../../support/graph/sent.js";
+import { renderSentScript } from "../../support/graph/sent.js";
 import { smallest, specOf } from "../../support/config/spec.js";
 
 interface Container {
@@ -50,7 +50,7 @@ describe("timeoutFactor", () => {
       new Map(
         rows.map(({ urn, type, inputs: all }) => [
           urn,
-          type === "command:remote:Command" ? sent(all) : JSON.stringify(all),
+          type === "command:remote:Command" ? renderSentScript(all) : JSON.stringify(all),
         ]),
       );
     const [before, after] = [inputs(usual), inputs(slow)];

@@ -7,7 +7,7 @@ import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { value } from "../../support/graph/output-value.js";
 import { replace } from "../../support/replace-property.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
-import { graph, type Made, type Row } from "../../support/graph/graph.js";
+import { graph, type CreatedResource, type Row } from "../../support/graph/graph.js";
 import { plain } from "../../support/graph/secrets.js";
 import { smallest } from "../../support/config/spec.js";
 
@@ -100,7 +100,7 @@ describe("the scripts of machines", () => {
     const preview = await graph(() => new Cluster("dev", smallest), {
       ...cloudAnswers,
       preview: true,
-      make: ({ type, name, inputs }): Promise<Made> =>
+      make: ({ type, name, inputs }): Promise<CreatedResource> =>
         Promise.resolve({
           // Without an ID, the ID is unknown.
           id: type === copiedScriptsType ? "" : `${name}-id`,

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { etcdMemberScripts } from "../../../components/etcd/member-scripts.js";
 import { etcdValues as values } from "../../support/machine/etcd-machine.js";
-import { nodeCommands, wishes } from "../../support/machine/join-stubs.js";
+import { nodeCommands, controlPlaneRequests } from "../../support/machine/join-stubs.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 
 const cluster = "dev-etcd-1=https://10.0.0.7:2380,dev-etcd-0=https://10.0.0.5:2380";
@@ -51,7 +51,7 @@ describe("etcd-member.sh", () => {
       machine.file("seen"),
       "cluster: 'dev-etcd-0=https://10.0.0.5:2380'\nstate: 'new'\n",
     );
-    assert.deepEqual(wishes(calls), []);
+    assert.deepEqual(controlPlaneRequests(calls), []);
     assert.match(machine.file("usr/local/sbin/stackadm-mint") ?? "", /WORDS "member"/);
   });
 
@@ -114,7 +114,7 @@ describe("etcd-member.sh", () => {
         assert.equal(code, 0, stderr);
         assert.equal(other.file("seen"), `cluster: '${cluster}'\nstate: 'existing'\n`);
         assert.equal(other.file("etc/kubernetes/pki/etcd/ca.key"), "CANARY-KEY");
-        assert.deepEqual(wishes(calls), ["10.0.0.7 member", "10.0.0.7 promote"]);
+        assert.deepEqual(controlPlaneRequests(calls), ["10.0.0.7 member", "10.0.0.7 promote"]);
         for (const text of [...calls, stderr]) assert.doesNotMatch(text, /CANARY/);
         assert.equal(other.file("run/stackadm/join/answer"), undefined);
       } finally {

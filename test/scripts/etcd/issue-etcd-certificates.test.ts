@@ -5,7 +5,11 @@ import {
   etcdClientCertificateScripts,
   issueEtcdCertificatesProgram,
 } from "../../../components/etcd/member-scripts.js";
-import { askerValues, nodeCommands, wishes } from "../../support/machine/join-stubs.js";
+import {
+  askerValues,
+  nodeCommands,
+  controlPlaneRequests,
+} from "../../support/machine/join-stubs.js";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 
 const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
@@ -147,7 +151,7 @@ describe("client-certificate.sh", () => {
     assert.match(about, /^subject=CN = kube-apiserver-etcd-client\n/);
     assert.ok(about.endsWith(read("pkey", "-in", `${client}.key`, "-pubout")));
     assert.equal(machine.file("etc/kubernetes/etcd/ca.key"), undefined);
-    assert.match(wishes(calls)[0] ?? "", /^10\.0\.0\.7 client [A-Za-z0-9+/=]+$/);
+    assert.match(controlPlaneRequests(calls)[0] ?? "", /^10\.0\.0\.7 client [A-Za-z0-9+/=]+$/);
     for (const call of calls) assert.doesNotMatch(call, /PRIVATE/);
   });
 
@@ -155,10 +159,10 @@ describe("client-certificate.sh", () => {
     this.timeout(60_000);
     run();
     const before = machine.file(`${client}.crt`);
-    assert.deepEqual(wishes(run().calls), []);
+    assert.deepEqual(controlPlaneRequests(run().calls), []);
     assert.equal(machine.file(`${client}.crt`), before);
     machine.stub("openssl", `case "$*" in *-checkend*) exit 1 ;; esac; ${openssl}`);
-    assert.equal(wishes(run().calls).length, 1);
+    assert.equal(controlPlaneRequests(run().calls).length, 1);
     assert.notEqual(machine.file(`${client}.crt`), before);
   });
 });

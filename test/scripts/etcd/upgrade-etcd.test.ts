@@ -3,7 +3,11 @@ import { etcdMemberScripts } from "../../../components/etcd/member-scripts.js";
 import { etcdValues as values } from "../../support/machine/etcd-machine.js";
 import { nodeCommands } from "../../support/machine/join-stubs.js";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
-import { kubeadmOf, livesWithFormer, shortBounds } from "../../support/machine/upgrade-stubs.js";
+import {
+  kubeadmOf,
+  installFormerVersion,
+  shortBounds,
+} from "../../support/machine/upgrade-stubs.js";
 
 const scripts = shortBounds(etcdMemberScripts).map((text) =>
   text.replaceAll("poll 240 answers", "poll 1 answers"),
@@ -41,7 +45,7 @@ describe("the upgrade of an etcd machine", () => {
 
   beforeEach(() => {
     machine = new Sandbox(nodeCommands);
-    livesWithFormer(machine, "etcd");
+    installFormerVersion(machine, "etcd");
     machine.put("var/lib/stackadm/kubelet.yaml", values.KUBELET_CONFIG + "\n");
     machine.put(manifest, pod("r/etcd:3.6.6-0"));
     machine.stub("kubeadm", kubeadmOf());

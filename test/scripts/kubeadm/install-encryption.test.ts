@@ -5,7 +5,7 @@ import {
 } from "../../../components/kubeadm/secrets-encryption.js";
 import { startEncryptionProgram } from "../../../components/kubeadm/node-scripts.js";
 import { controlPlaneMachine, runControlPlane } from "../../support/machine/control-plane.js";
-import { askerValues, wishes } from "../../support/machine/join-stubs.js";
+import { askerValues, controlPlaneRequests } from "../../support/machine/join-stubs.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 import { converge, flag, staticPods } from "../../support/machine/static-pod-stubs.js";
 
@@ -163,7 +163,7 @@ describe("encryption of Secrets on a control plane", () => {
       'case "$*" in *token*) echo "abcdef.0123456789abcdef sha256:abc123 K" ;; esac',
     );
     const { calls } = runControlPlane(machine, { PEERS: askerValues.PEERS, KUBEADM_INIT: "" });
-    assert.ok(!wishes(calls).some((wish) => wish.includes("encrypts")));
+    assert.ok(!controlPlaneRequests(calls).some((wish) => wish.includes("encrypts")));
   });
 });
 

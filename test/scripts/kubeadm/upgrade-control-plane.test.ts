@@ -8,7 +8,7 @@ import { nodeCommands } from "../../support/machine/join-stubs.js";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 import {
   kubeadmOf,
-  livesWithFormer,
+  installFormerVersion,
   ownNode,
   shortBounds,
 } from "../../support/machine/upgrade-stubs.js";
@@ -67,7 +67,7 @@ describe("the upgrade of a control plane", () => {
 
   beforeEach(() => {
     machine = new Sandbox(nodeCommands);
-    livesWithFormer(machine, "init");
+    installFormerVersion(machine, "init");
     machine.put("etc/hosts", "127.0.0.1 localhost\n");
     machine.put("etc/kubernetes/pki/ca.crt", "CA\n");
     machine.put("etc/kubernetes/admin.conf", "CONF\n");

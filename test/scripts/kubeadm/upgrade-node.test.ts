@@ -2,11 +2,15 @@ import { strict as assert } from "node:assert";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { joinScripts } from "../../../components/kubeadm/node-scripts.js";
-import { nodeCommands, wishes, workerValues } from "../../support/machine/join-stubs.js";
+import {
+  nodeCommands,
+  controlPlaneRequests,
+  workerValues,
+} from "../../support/machine/join-stubs.js";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 import {
   kubeadmOf,
-  livesWithFormer,
+  installFormerVersion,
   ownNode,
   shortBounds,
 } from "../../support/machine/upgrade-stubs.js";
@@ -43,7 +47,7 @@ describe("the upgrade of a worker", () => {
 
   beforeEach(() => {
     machine = new Sandbox({ ...nodeCommands, ssh: "exit 0" });
-    livesWithFormer(machine, "join");
+    installFormerVersion(machine, "join");
     machine.put("etc/hosts", "127.0.0.1 localhost\n");
     machine.put("etc/kubernetes/pki/ca.crt", "CA\n");
     machine.stub("kubeadm", kubeadmOf());
@@ -181,6 +185,6 @@ describe("the upgrade of a worker", () => {
     const done = machine.run(without, values, "update");
     assert.equal(done.code, 0, done.stderr);
     assert.ok(!done.calls.some((call) => words.some((word) => call.startsWith(`${word} `))));
-    assert.ok(deeds(done).includes("retire") && wishes(done.calls).length === 3);
+    assert.ok(deeds(done).includes("retire") && controlPlaneRequests(done.calls).length === 3);
   });
 });

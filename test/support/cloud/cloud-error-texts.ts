@@ -1,5 +1,5 @@
 import type { FailureCode } from "../../../base/failures/failure-codes.js";
-import type { OpenstackPluginVersion } from "../../../base/versions/openstack-plugin-versions.js";
+import type { PulumiOpenstackVersion } from "../../../base/versions/pulumi-openstack-versions.js";
 
 /**
  * Error with which a cloud refuses to create a security group, and the resulting text of the
@@ -13,7 +13,7 @@ export interface Refusal {
    * Text of each version of the plugin, with `http://cloud` instead of the cloud's address.
    * test/engine/plugins/cloud-error-texts.test.ts compares this text with the plugins.
    */
-  readonly words: Readonly<Record<OpenstackPluginVersion, string>>;
+  readonly words: Readonly<Record<PulumiOpenstackVersion, string>>;
 }
 
 export const refusals: readonly Refusal[] = [

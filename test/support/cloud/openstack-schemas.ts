@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { OpenstackPluginVersion } from "../../../base/versions/openstack-plugin-versions.js";
+import type { PulumiOpenstackVersion } from "../../../base/versions/pulumi-openstack-versions.js";
 
 /**
  * Type of a property: the name of a type, a list of one type, or an object that maps a property to
@@ -34,7 +34,7 @@ export interface Schema {
  * functions. The schema of 5.5.1 is the output of the plugin that packages/toolchain/openstack
  * builds. Its names and types are equal to those of the official Python SDK 5.5.1.
  */
-export const schemaOf = (version: OpenstackPluginVersion): Schema => {
+export const schemaOf = (version: PulumiOpenstackVersion): Schema => {
   const file = join(__dirname, "..", "..", "fixtures", `openstack-schema-${version}.json`);
   return JSON.parse(readFileSync(file, "utf8")) as Schema;
 };

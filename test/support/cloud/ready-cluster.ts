@@ -8,7 +8,7 @@ const flavor = (name: string) => ({ id: name, name, vcpus: 2, ram: 2048, disk: 2
 const plenty = { limit: 50, used: 0, reserved: 0 };
 
 /** Prepares a cloud with an empty project and everything that Pulumi.dev.yaml requires. */
-export function equip(cloud: FakeCloud): void {
+export function prepareReadyCloud(cloud: FakeCloud): void {
   emptyProject(cloud);
   const zones = {
     availabilityZoneInfo: ["zone-a", "zone-b"].map((zoneName) => ({

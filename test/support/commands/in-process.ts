@@ -45,7 +45,7 @@ function type(keys: string | undefined): () => void {
  * Replaces the environment and the current directory of this process. Native code also sees the new
  * environment, because it reads the home directory.
  */
-function enter(env: NodeJS.ProcessEnv, cwd: string): () => void {
+function replaceEnvironment(env: NodeJS.ProcessEnv, cwd: string): () => void {
   const set = (wanted: NodeJS.ProcessEnv): void => {
     for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
     for (const [name, value] of Object.entries(wanted))
@@ -79,7 +79,7 @@ function listeners(): () => void {
 let restore: (() => void) | undefined;
 
 /** Restores the process if a test was aborted while its command ran. */
-export const leave = (): void => restore?.();
+export const restoreProcess = (): void => restore?.();
 
 export interface InProcess {
   readonly env: NodeJS.ProcessEnv;
@@ -108,7 +108,7 @@ export async function inProcess(args: readonly string[], options: InProcess): Pr
   };
   const restores = [
     listeners(),
-    enter(options.env, options.cwd),
+    replaceEnvironment(options.env, options.cwd),
     type(options.keys),
     capture("stdout", false, take("out")),
     capture("stderr", options.keys !== undefined, take("err")),
@@ -124,6 +124,6 @@ export async function inProcess(args: readonly string[], options: InProcess): Pr
     await installed().main(args);
     return { code: exited.code ?? exitCode(), ...text };
   } finally {
-    leave();
+    restoreProcess();
   }
 }

@@ -1,5 +1,5 @@
 import { getKubeconfigPath } from "../../../automation/engine/local-cluster-files.js";
-import { prepareWorkspace } from "../../../automation/pulumi/workspace.js";
+import { prepareWorkDirectory } from "../../../automation/pulumi/workspace.js";
 
 export interface Whose {
   /** Value of XDG_STATE_HOME. */
@@ -14,7 +14,7 @@ export function kubeconfigFileOf({ stateHome, ...whose }: Whose): string {
   process.env["XDG_STATE_HOME"] = stateHome;
   try {
     return getKubeconfigPath(
-      prepareWorkspace({ stack: "dev", settings: "config: {}\n", ...whose }),
+      prepareWorkDirectory({ stack: "dev", settings: "config: {}\n", ...whose }),
     );
   } finally {
     if (before === undefined) delete process.env["XDG_STATE_HOME"];

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Engine } from "../engine/fake-engine.js";
-import { inProcess, leave, type Ended } from "./in-process.js";
+import { inProcess, restoreProcess, type Ended } from "./in-process.js";
 import { installedPackage } from "./installed-package.js";
 import { requireContract } from "./json-contract.js";
 import { kubeconfigFileOf } from "./kubeconfig.js";
@@ -162,7 +162,7 @@ export class Operator {
   }
 
   remove(): void {
-    leave();
+    restoreProcess();
     for (const child of this.running) child.kill("SIGKILL");
     rmSync(this.home, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 import { announcing, both, cp, k8s, lb, shares, worker } from "./spec-parts.js";
 
 /** Values that look wrong but are valid: kubeadm, Neutron and Nova accept them. */
-export const soundOnes: readonly Readonly<Record<string, unknown>>[] = [
+export const unusualValidValues: readonly Readonly<Record<string, unknown>>[] = [
   {
     network: { nodes: "192.168.0.0/24", pods: "10.0.0.0/8", services: "172.20.0.0/16" },
     ...shares({ "": 25 }),

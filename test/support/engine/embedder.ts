@@ -9,7 +9,7 @@ import { Engine } from "./fake-engine.js";
 import { createListeningService, type ListeningService } from "./listening-service.js";
 import { startFakeCloud, type FakeCloud } from "../cloud/fake-openstack.js";
 import { kubeconfigFileOf } from "../commands/kubeconfig.js";
-import { equip } from "../cloud/ready-cluster.js";
+import { prepareReadyCloud } from "../cloud/ready-cluster.js";
 import { smallest } from "../config/spec.js";
 
 /**
@@ -31,7 +31,7 @@ export class Embedder {
   /** @param settings text of Pulumi.dev.yaml. @default settings of a small cluster */
   static async start(settings: string = settingsOf({})): Promise<Embedder> {
     const cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
     const embedder = new Embedder(cloud);
     embedder.write("Pulumi.dev.yaml", settings);
     return embedder;

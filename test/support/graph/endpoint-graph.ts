@@ -17,7 +17,7 @@ export const allowedCidrs = ["203.0.113.0/24", "2001:db8::/32"];
  * Component with an endpoint and the resources that the endpoint needs: a network, and
  * `controlPlanes` ports of control planes.
  */
-export class EndpointBed extends Component {
+export class EndpointFixture extends Component {
   readonly endpoint: Endpoint;
 
   constructor(endpoint: EndpointSpec, controlPlanes: number) {
@@ -76,8 +76,8 @@ export async function build(
   controlPlanes = 3,
   preview = false,
 ): Promise<Built> {
-  let made: EndpointBed | undefined;
-  const rows = await graph(() => (made = new EndpointBed(spec, controlPlanes)), {
+  let made: EndpointFixture | undefined;
+  const rows = await graph(() => (made = new EndpointFixture(spec, controlPlanes)), {
     ...answers,
     preview,
   });

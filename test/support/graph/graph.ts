@@ -54,17 +54,17 @@ export interface GraphOptions {
    * it is set, `outputs` and `ids` are ignored.
    * @default resources are not created
    */
-  readonly make?: (asked: Asked) => Promise<Made>;
+  readonly make?: (asked: ResourceRequest) => Promise<CreatedResource>;
 }
 
-export interface Asked {
+export interface ResourceRequest {
   readonly type: string;
   readonly name: string;
   /** Inputs in the form in which the engine receives them, including secrets. */
   readonly inputs: Fields;
 }
 
-export interface Made {
+export interface CreatedResource {
   readonly id: string;
   readonly outputs: Fields;
 }

@@ -68,7 +68,7 @@ const clearOf = (value: unknown): string =>
 /**
  * Returns the scripts and values that a machine receives, from the inputs of a script's resource.
  */
-export function sentBy(inputs: Fields): Sent {
+export function readSentScript(inputs: Fields): Sent {
   const command = clearOf(inputs["create"] ?? inputs["delete"]);
   const called = / \S+@([0-9a-f]{16}) (\S+)/.exec(command);
   const step = steps.find(({ digest }) => digest === called?.[1]);
@@ -81,7 +81,7 @@ export function sentBy(inputs: Fields): Sent {
 }
 
 /** Returns the values and the scripts that a machine receives, as one shell text. */
-export function sent(inputs: Fields): string {
-  const { step, values } = sentBy(inputs);
+export function renderSentScript(inputs: Fields): string {
+  const { step, values } = readSentScript(inputs);
   return renderShellAssignments(values) + step.text;
 }

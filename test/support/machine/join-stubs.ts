@@ -76,5 +76,5 @@ export const boundOf = (calls: readonly string[], unit: string): number =>
  * Returns the requests that the machine sent to control planes by SSH. Each entry contains the
  * address and the request.
  */
-export const wishes = (calls: readonly string[]): string[] =>
+export const controlPlaneRequests = (calls: readonly string[]): string[] =>
   calls.flatMap((call) => /^ssh .*stackadm-join@(.*)$/.exec(call)?.[1] ?? []);

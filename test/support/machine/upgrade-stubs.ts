@@ -19,7 +19,7 @@ const version = (program: string): string =>
  * Makes the sandbox simulate a machine that runs the former version. The stub of apt records the
  * installed version, and the stubs of the programs then report this version.
  */
-export function livesWithFormer(machine: Sandbox, done: "init" | "join" | "etcd"): void {
+export function installFormerVersion(machine: Sandbox, done: "init" | "join" | "etcd"): void {
   machine.put(`var/lib/stackadm/${done}.done`);
   machine.put("var/lib/stackadm/kept-version", "1.35.4");
   machine.put("kubeadm-version", "v1.35.4\n");

@@ -5,7 +5,7 @@ import { listOffer } from "../../../../openstack/checks/cloud-offer.js";
 import { findByReference } from "../../../../openstack/client/name-or-id.js";
 import type { RequiredLookups } from "../../../../openstack/checks/required-lookups.js";
 import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
-import type { Fields, Made } from "../../../../test/support/graph/graph.js";
+import type { Fields, CreatedResource } from "../../../../test/support/graph/graph.js";
 
 /**
  * API call that creates an object, and function that reads the program's outputs from the answer.
@@ -22,7 +22,7 @@ interface Creation {
 }
 
 /**
- * Returns an input that is a list of strings. `some` cannot return these inputs, because the APIs
+ * Returns an input that is a list of strings. `pickInputs` cannot return these inputs, because the APIs
  * use other names for them.
  */
 const texts = (inputs: Fields, key: string): readonly string[] =>
@@ -65,7 +65,7 @@ const underscored = (key: string): string =>
  * Returns the inputs with these keys that have a value. Changes the keys to the spelling of the
  * APIs.
  */
-const some = (inputs: Fields, ...keys: readonly string[]): Fields =>
+const pickInputs = (inputs: Fields, ...keys: readonly string[]): Fields =>
   Object.fromEntries(
     keys.filter((key) => inputs[key] !== undefined).map((key) => [underscored(key), inputs[key]]),
   );
@@ -85,11 +85,11 @@ const balancer = (path: string, key: string, body: Fields): Creation => ({
 
 function port(inputs: Fields): Creation {
   const body = {
-    ...some(inputs, "name", "description", "networkId", "adminStateUp"),
-    ...some(inputs, "portSecurityEnabled"),
-    fixed_ips: items(inputs, "fixedIps").map((one) => some(one, "subnetId", "ipAddress")),
+    ...pickInputs(inputs, "name", "description", "networkId", "adminStateUp"),
+    ...pickInputs(inputs, "portSecurityEnabled"),
+    fixed_ips: items(inputs, "fixedIps").map((one) => pickInputs(one, "subnetId", "ipAddress")),
     allowed_address_pairs: items(inputs, "allowedAddressPairs").map((one) =>
-      some(one, "ipAddress"),
+      pickInputs(one, "ipAddress"),
     ),
     security_groups: texts(inputs, "securityGroupIds"),
   };
@@ -107,7 +107,7 @@ function server(inputs: Fields): Creation {
     path: "/servers",
     key: "server",
     body: {
-      ...some(inputs, "name", "metadata", "tags", "configDrive", "availabilityZone"),
+      ...pickInputs(inputs, "name", "metadata", "tags", "configDrive", "availabilityZone"),
       imageRef: inputs["imageId"],
       flavorRef: inputs["flavorId"],
       networks: items(inputs, "networks").map((one) => ({ port: one["port"] })),
@@ -120,8 +120,8 @@ function server(inputs: Fields): Creation {
 }
 
 const rule = (inputs: Fields): Fields => ({
-  ...some(inputs, "securityGroupId", "direction", "ethertype", "protocol", "description"),
-  ...some(inputs, "portRangeMin", "portRangeMax", "remoteGroupId", "remoteIpPrefix"),
+  ...pickInputs(inputs, "securityGroupId", "direction", "ethertype", "protocol", "description"),
+  ...pickInputs(inputs, "portRangeMin", "portRangeMax", "remoteGroupId", "remoteIpPrefix"),
 });
 
 /**
@@ -130,25 +130,37 @@ const rule = (inputs: Fields): Fields => ({
  */
 const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) => Creation>> = {
   "openstack:networking/network:Network": (inputs) => ({
-    ...network("/networks", "network", some(inputs, "name", "adminStateUp", "mtu", "description")),
+    ...network(
+      "/networks",
+      "network",
+      pickInputs(inputs, "name", "adminStateUp", "mtu", "description"),
+    ),
     outputs: ({ mtu }) => ({ mtu }),
   }),
   "openstack:networking/subnet:Subnet": (inputs) =>
     network("/subnets", "subnet", {
-      ...some(inputs, "name", "networkId", "cidr", "ipVersion", "dnsNameservers", "description"),
-      ...some(inputs, "allocationPools"),
+      ...pickInputs(
+        inputs,
+        "name",
+        "networkId",
+        "cidr",
+        "ipVersion",
+        "dnsNameservers",
+        "description",
+      ),
+      ...pickInputs(inputs, "allocationPools"),
     }),
   "openstack:networking/router:Router": (inputs) =>
     network("/routers", "router", {
-      ...some(inputs, "name", "adminStateUp", "description"),
+      ...pickInputs(inputs, "name", "adminStateUp", "description"),
       external_gateway_info: { network_id: inputs["externalNetworkId"] },
     }),
   "openstack:networking/secGroup:SecGroup": (inputs) =>
-    network("/security-groups", "security_group", some(inputs, "name", "description")),
+    network("/security-groups", "security_group", pickInputs(inputs, "name", "description")),
   "openstack:networking/port:Port": port,
   "openstack:networking/floatingIp:FloatingIp": (inputs) => ({
     ...network("/floatingips", "floatingip", {
-      ...some(inputs, "portId", "description"),
+      ...pickInputs(inputs, "portId", "description"),
       ...(inputs["valueSpecs"] as Fields),
     }),
     outputs: (made) => ({ address: made["floating_ip_address"] }),
@@ -157,7 +169,7 @@ const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) =
     service: "compute",
     path: "/os-server-groups",
     key: "server_group",
-    body: { ...some(inputs, "name"), policies: [inputs["policies"]].flat() },
+    body: { ...pickInputs(inputs, "name"), policies: [inputs["policies"]].flat() },
   }),
   "openstack:compute/instance:Instance": server,
   "openstack:identity/applicationCredential:ApplicationCredential": (inputs, { userId }) => ({
@@ -165,39 +177,39 @@ const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) =
     path: `/users/${userId}/application_credentials`,
     key: "application_credential",
     body: {
-      ...some(inputs, "name", "description", "unrestricted"),
+      ...pickInputs(inputs, "name", "description", "unrestricted"),
       roles: texts(inputs, "roles").map((name) => ({ name })),
     },
     outputs: ({ secret }) => ({ secret }),
   }),
   "openstack:loadbalancer/loadBalancer:LoadBalancer": (inputs) => ({
     ...balancer("loadbalancers", "loadbalancer", {
-      ...some(inputs, "name", "description", "vipPortId", "vipSubnetId", "tags"),
+      ...pickInputs(inputs, "name", "description", "vipPortId", "vipSubnetId", "tags"),
       provider: inputs["loadbalancerProvider"],
     }),
     outputs: (made) => ({ vipAddress: made["vip_address"], vipPortId: made["vip_port_id"] }),
   }),
   "openstack:loadbalancer/listener:Listener": (inputs) =>
     balancer("listeners", "listener", {
-      ...some(inputs, "name", "protocol", "protocolPort", "allowedCidrs", "tags"),
-      ...some(inputs, "timeoutClientData", "timeoutMemberData"),
+      ...pickInputs(inputs, "name", "protocol", "protocolPort", "allowedCidrs", "tags"),
+      ...pickInputs(inputs, "timeoutClientData", "timeoutMemberData"),
       loadbalancer_id: inputs["loadbalancerId"],
     }),
   "openstack:loadbalancer/pool:Pool": (inputs) =>
     balancer("pools", "pool", {
-      ...some(inputs, "name", "protocol", "listenerId"),
+      ...pickInputs(inputs, "name", "protocol", "listenerId"),
       lb_algorithm: inputs["lbMethod"],
     }),
   "openstack:loadbalancer/monitor:Monitor": (inputs) =>
     balancer("healthmonitors", "healthmonitor", {
-      ...some(inputs, "name", "poolId", "type", "urlPath", "httpMethod", "expectedCodes"),
-      ...some(inputs, "delay", "timeout", "maxRetries", "maxRetriesDown"),
+      ...pickInputs(inputs, "name", "poolId", "type", "urlPath", "httpMethod", "expectedCodes"),
+      ...pickInputs(inputs, "delay", "timeout", "maxRetries", "maxRetriesDown"),
     }),
   "openstack:loadbalancer/member:Member": (inputs) =>
     balancer(
       `pools/${String(inputs["poolId"])}/members`,
       "member",
-      some(inputs, "name", "address", "protocolPort", "subnetId"),
+      pickInputs(inputs, "name", "address", "protocolPort", "subnetId"),
     ),
 };
 
@@ -205,11 +217,11 @@ const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) =
  * Milliseconds during which security group rules are collected. Then one call for each group
  * creates them.
  */
-const gathering = 20;
+const ruleBatchMilliseconds = 20;
 /**
  * Retries of a call while a load balancer is busy. A load balancer accepts one change at a time.
  */
-const again = { times: 600, milliseconds: 100 };
+const busyRetries = { times: 600, milliseconds: 100 };
 
 /**
  * Cloud client that creates each object by one call. Tags of network objects need a second call.
@@ -221,11 +233,11 @@ export class BareCloudClient {
 
   constructor(private readonly client: CloudClient) {}
 
-  async make(type: string, inputs: Fields): Promise<Made> {
+  async make(type: string, inputs: Fields): Promise<CreatedResource> {
     if (type === "openstack:networking/secGroupRule:SecGroupRule") return this.#rule(inputs);
     if (type === "openstack:networking/routerInterface:RouterInterface") {
       const path = `/routers/${String(inputs["routerId"])}/add_router_interface`;
-      await this.client.request("network", "PUT", path, some(inputs, "subnetId"));
+      await this.client.request("network", "PUT", path, pickInputs(inputs, "subnetId"));
       return { id: String(inputs["subnetId"]), outputs: {} };
     }
     const known = creations[type];
@@ -249,7 +261,7 @@ export class BareCloudClient {
     await Promise.all(this.#tags);
   }
 
-  async #rule(inputs: Fields): Promise<Made> {
+  async #rule(inputs: Fields): Promise<CreatedResource> {
     await new Promise<void>((made, failed) => {
       this.#rules.push({ body: requireAllRead("a rule", inputs, rule), made });
       this.#flushed ??= this.#flush();
@@ -263,7 +275,7 @@ export class BareCloudClient {
    * only the rules of one group.
    */
   async #flush(): Promise<void> {
-    await pause(gathering);
+    await pause(ruleBatchMilliseconds);
     const rules = this.#rules;
     [this.#rules, this.#flushed] = [[], undefined];
     const groups = new Set(rules.map(({ body }) => body["security_group_id"]));
@@ -278,13 +290,13 @@ export class BareCloudClient {
   }
 
   async #whileBusy(ask: () => Promise<unknown>): Promise<unknown> {
-    for (let left = again.times; ; left -= 1) {
+    for (let left = busyRetries.times; ; left -= 1) {
       try {
         return await ask();
       } catch (error) {
         const busy = error instanceof CloudError && error.kind === "conflict";
         if (!busy || left === 0) throw error;
-        await pause(again.milliseconds);
+        await pause(busyRetries.milliseconds);
       }
     }
   }

@@ -34,7 +34,7 @@ const chains: readonly (readonly (readonly CloudObjectKind[])[])[] = [
  * Returns whether the object must be deleted by a separate call. OpenStack deletes the ports of
  * routers and of DHCP together with their owners.
  */
-const ownPort = ({ kind, owner }: CloudObject): boolean =>
+const needsSeparateDeletion = ({ kind, owner }: CloudObject): boolean =>
   kind !== "port" || owner === "" || owner.startsWith("compute:");
 
 /**
@@ -65,7 +65,7 @@ export async function deleteAddedObjects(
   const added = async (kind: CloudObjectKind): Promise<CloudObject[]> => {
     const same = (all: readonly CloudObject[]) => all.filter((one) => one.kind === kind);
     const now = (await listObjects(client, kind)).filter(({ status }) => status !== "DELETED");
-    return [...compareInventories(same(initially), now).added].filter(ownPort);
+    return [...compareInventories(same(initially), now).added].filter(needsSeparateDeletion);
   };
   const remove = async (kind: CloudObjectKind): Promise<void> => {
     const found = await added(kind);

@@ -3,7 +3,7 @@ import { cloudAnswers } from "../../../../test/support/cloud/cloud-answers.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";
 import { BareCloudClient } from "./cloud.js";
 import { getObjectPath } from "./kubernetes-client.js";
-import type { ResourceCreators, SshHop } from "./run.js";
+import type { ResourceCreators, SshHop } from "./run-without-engine.js";
 
 const size = (text: string): string => `${(text.length / 1024).toFixed(1)} KiB`;
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
 import { openTcpConnectionFromMachine, logIn } from "../../../../base/ssh-client.js";
-import type { SshHop, Script } from "./run.js";
+import type { SshHop, Script } from "./run-without-engine.js";
 
 /**
  * Times in milliseconds: how long the client tries to connect to a machine (`patience`), the

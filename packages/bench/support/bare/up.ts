@@ -6,7 +6,11 @@ import type { ResourceWork } from "../moments.js";
 import { BareCloudClient, lookUpCloudFacts } from "./cloud.js";
 import { BareKubernetesClient } from "./kubernetes-client.js";
 import { BareSshClient } from "./ssh-client.js";
-import { createBareCluster, type ResourceCreators, type ExistingResources } from "./run.js";
+import {
+  createClusterWithoutEngine,
+  type ResourceCreators,
+  type ExistingResources,
+} from "./run-without-engine.js";
 import { waitUntilWorking } from "./wait-until-working.js";
 
 /** Functions that create real resources. */
@@ -55,7 +59,7 @@ export async function runBareUp(
   try {
     const hands = new RealHands(calls, machines);
     const facts = await lookUpCloudFacts(client, requiredLookups(spec));
-    const { outputs, work } = await createBareCluster(spec, facts, hands, known);
+    const { outputs, work } = await createClusterWithoutEngine(spec, facts, hands, known);
     await calls.settled();
     await waitUntilWorking(outputs, { user: spec.ssh.user, agentSocket });
     return { kubeconfig: outputs.kubeconfig, work };

@@ -4,7 +4,7 @@ import {
   verifyCluster,
 } from "../../../../automation/verify/verify-cluster.js";
 import { BareKubernetesClient } from "./kubernetes-client.js";
-import type { BareOutputs } from "./run.js";
+import type { BareOutputs } from "./run-without-engine.js";
 
 /** Longest time in milliseconds from the last call until the cluster works. */
 const patience = 300_000;

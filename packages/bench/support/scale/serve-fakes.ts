@@ -13,7 +13,7 @@ import {
   type FakeCloud,
   type SeenRequest,
 } from "../../../../test/support/cloud/fake-openstack.js";
-import { equip } from "../../../../test/support/cloud/ready-cluster.js";
+import { prepareReadyCloud } from "../../../../test/support/cloud/ready-cluster.js";
 import { FakeKubernetes } from "./kubernetes.js";
 import { FakeMachines } from "./machines.js";
 import { FakeProject, type FakeMachine } from "./fake-openstack-project.js";
@@ -39,8 +39,8 @@ const image = { id: "i", name: "debian-12", status: "active", min_disk: 0, min_r
  * Adds the answers of the cloud that do not concern objects of the project. The quotas are larger
  * than in other tests.
  */
-function furnish(cloud: FakeCloud): void {
-  equip(cloud);
+function addCloudAnswers(cloud: FakeCloud): void {
+  prepareReadyCloud(cloud);
   const flavor = (id: string) => ({ id, name: id, vcpus: 2, ram: 2048, disk: 20 });
   const much = { limit: 100_000, used: 0, reserved: 0 };
   const answers: Record<string, unknown> = {
@@ -95,7 +95,7 @@ async function main(): Promise<void> {
     services: ["compute", "network", "image", "volumev3", "load-balancer", "identity"],
     otherwise: (request) => project.answer(request),
   });
-  furnish(cloud);
+  addCloudAnswers(cloud);
   for (const path of lists)
     cloud.on(`GET /${path}`, (request) => project.answer(request) ?? { status: 404 });
   const cluster = await FakeKubernetes.start(scratch, outside.balancer);

@@ -1,5 +1,5 @@
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";
-import type { SshHop } from "../bare/run.js";
+import type { SshHop } from "../bare/run-without-engine.js";
 import type { RandomValues, RegisteredResources } from "./registered-resources.js";
 import { getTerraformAddress, getTerraformLabel, getTerraformResource } from "./resources.js";
 import {
@@ -29,7 +29,7 @@ const isStep = (row: Row): boolean => isScript(row) && "create" in row.inputs;
  * Returns whether the row is the teardown script, which deletes the cloud objects that the cluster
  * itself created. A destroy does not need the scripts that drain single machines.
  */
-const isFarewell = ({ name, ...row }: Row): boolean =>
+const isTeardownScript = ({ name, ...row }: Row): boolean =>
   isScript({ name, ...row }) && name.endsWith("-teardown");
 
 const isRule = ({ type }: Row): boolean => type.endsWith(":SecGroupRule");
@@ -45,7 +45,7 @@ const objectsAddress = "terraform_data.objects";
 function nameOf(row: Row): string | undefined {
   if (isCloud(row)) return getTerraformAddress(row);
   if (isObject(row)) return objectsAddress;
-  return isStep(row) || isFarewell(row)
+  return isStep(row) || isTeardownScript(row)
     ? `terraform_data.${getTerraformLabel(row.name)}`
     : undefined;
 }
@@ -66,7 +66,7 @@ class ResourceOrder {
     // The teardown script needs all machines and the firewall rules between them. Terraform
     // destroys a resource before its dependencies. So the script depends on every join and every
     // rule.
-    if (isFarewell(row))
+    if (isTeardownScript(row))
       return names([...own, ...this.rows.filter((one) => is("join")(one) || isRule(one))]);
     return names(this.stages && isStep(row) ? [...own, ...this.#stage(row)] : own);
   }

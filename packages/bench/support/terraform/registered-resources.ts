@@ -9,7 +9,7 @@ import {
   type GraphOptions,
   type Row,
 } from "../../../../test/support/graph/graph.js";
-import { revealSecrets, awaitBareOutputs, type BareOutputs } from "../bare/run.js";
+import { revealSecrets, awaitBareOutputs, type BareOutputs } from "../bare/run-without-engine.js";
 import { TerraformPlaceholders } from "./references.js";
 import { getTerraformAddress, getTerraformLabel } from "./resources.js";
 
@@ -53,7 +53,7 @@ type Outputs = NonNullable<GraphOptions["outputs"]>;
  * Returns the fake output of a script. The output of `kubeadm init` contains placeholders for the
  * values that other machines need.
  */
-const said =
+const scriptOutput =
   (references: TerraformPlaceholders): Outputs[string] =>
   (inputs, name) => {
     const stdout = String(
@@ -100,7 +100,7 @@ const answersOf = (
       "command:local:Command": (_inputs, name) => ({
         stdout: name.endsWith("-identity") ? identity : seed,
       }),
-      "command:remote:Command": said(references),
+      "command:remote:Command": scriptOutput(references),
     },
     ids: (name) => `ref.${name}.id`,
   };

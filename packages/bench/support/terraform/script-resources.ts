@@ -2,8 +2,8 @@ import { deriveSshKey } from "../../../../components/identity/derived-ssh-keys.j
 import { joinUser } from "../../../../components/identity/join-certificate.js";
 import { renderShellAssignments } from "../../../../components/remote-scripts/shell-quoting.js";
 import type { Fields, Row } from "../../../../test/support/graph/graph.js";
-import { sentBy } from "../../../../test/support/graph/sent.js";
-import type { SshHop } from "../bare/run.js";
+import { readSentScript } from "../../../../test/support/graph/sent.js";
+import type { SshHop } from "../bare/run-without-engine.js";
 import { getResultPath, type RandomValues } from "./registered-resources.js";
 import type { TerraformPlaceholders } from "./references.js";
 import { getTerraformLabel } from "./resources.js";
@@ -28,7 +28,7 @@ const endMark = "STACKADM_INPUT";
 const local = (file: string): string => `\${path.module}/${file}`;
 
 /** Returns shell commands that pass `input` to a command's standard input. */
-const fed = (command: string, input: string, into = "/dev/null"): string =>
+const renderStdinCommand = (command: string, input: string, into = "/dev/null"): string =>
   `umask 077\n${command} >${into} <<'${endMark}'\n${input}\n${endMark}`;
 
 export function getTerraformConnection({ host, user, hostKey, proxy }: SshHop): Fields {
@@ -50,7 +50,7 @@ function split(
   { inputs }: Row,
   { files }: ScriptResourceContext,
 ): { readonly values: string; readonly file: string; readonly command: string } {
-  const { step, occasion, values } = sentBy(inputs);
+  const { step, occasion, values } = readSentScript(inputs);
   const file = `scripts/${step.name}-${step.digest}.sh`;
   files.set(file, step.text);
   return { values: renderShellAssignments(values), file, command: `sudo -n bash -s ${occasion}` };
@@ -69,7 +69,7 @@ interface Certificate {
 const certificateLine = /^JOIN_CERTIFICATE='\S+ (\S+) (\S+)'$/m;
 const forced = /sudo -n \S+ \S+ (\S+) (ref\.\S+\.id) (198\.18\.\d+\.\d+) "\$SSH_ORIGINAL_COMMAND"/;
 
-function certified(
+function getCertificateProvisioner(
   values: string,
   row: string,
   { files, drawn, references }: ScriptResourceContext,
@@ -95,7 +95,7 @@ function certified(
 }
 
 /** Returns a provisioner that copies a step's output from its machine. */
-function fetched(
+function getOutputCopyProvisioner(
   row: string,
   { host, user, hostKey }: SshHop,
   { files, references }: ScriptResourceContext,
@@ -117,9 +117,9 @@ export function getCreationResource(row: Row, bench: ScriptResourceContext): Fie
   const label = getTerraformLabel(row.name);
   const { values: given, file, command } = split(row, bench);
   const [, server = ""] = /^SERVER_ID='(.*)'$/m.exec(given) ?? [];
-  const { values, provisioners } = certified(given, label, bench);
+  const { values, provisioners } = getCertificateProvisioner(given, label, bench);
   const says = label.endsWith("-init");
-  const script = fed(
+  const script = renderStdinCommand(
     command,
     `${values}\${file("${local(file)}")}`,
     says ? `${label}.json` : undefined,
@@ -130,7 +130,7 @@ export function getCreationResource(row: Row, bench: ScriptResourceContext): Fie
     provisioner: [
       ...provisioners,
       { "remote-exec": { inline: [script] } },
-      ...(says ? [fetched(label, hopOf(row), bench)] : []),
+      ...(says ? [getOutputCopyProvisioner(label, hopOf(row), bench)] : []),
     ],
   };
 }
@@ -150,7 +150,7 @@ export function getDeletionResource(row: Row, bench: ScriptResourceContext): Fie
         "remote-exec": {
           when: "destroy",
           connection: { ...way, host: "${self.input.host}" },
-          inline: [fed(command, `\${self.input.values}\${file("${local(file)}")}`)],
+          inline: [renderStdinCommand(command, `\${self.input.values}\${file("${local(file)}")}`)],
         },
       },
     ],
@@ -173,7 +173,7 @@ export const getApplyObjectsResource = (
   provisioner: [
     {
       "remote-exec": {
-        inline: [fed("cat", "${local.objects}", "objects.json"), applying],
+        inline: [renderStdinCommand("cat", "${local.objects}", "objects.json"), applying],
       },
     },
   ],

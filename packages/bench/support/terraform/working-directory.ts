@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { run } from "../../../../base/run-command.js";
 import { renderKubeconfig } from "../../../../components/identity/kubeconfig.js";
-import type { BareOutputs } from "../bare/run.js";
+import type { BareOutputs } from "../bare/run-without-engine.js";
 import type { TerraformFiles } from "./script-resources.js";
 import type { TerraformTools } from "./tools.js";
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { lookUpCloudFacts } from "../../support/bare/cloud.js";
 import { DryRunCloud, createDryRunCreators } from "../../support/bare/dry-run-cloud.js";
 import {
-  createBareCluster,
+  createClusterWithoutEngine,
   type BareRunResult,
   type ResourceCreators,
-} from "../../support/bare/run.js";
+} from "../../support/bare/run-without-engine.js";
 import { requiredLookups } from "../../../../components/index.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { specOf } from "../../../../test/support/config/spec.js";
@@ -31,7 +31,7 @@ async function rehearse(
   const spec = specOf({ ...ofLab, ...over });
   const hands = createDryRunCreators(say);
   const facts = await lookUpCloudFacts(new DryRunCloud(say), requiredLookups(spec));
-  const made = await createBareCluster(spec, facts, { ...hands, ...change(hands, done) });
+  const made = await createClusterWithoutEngine(spec, facts, { ...hands, ...change(hands, done) });
   return { done, made };
 }
 

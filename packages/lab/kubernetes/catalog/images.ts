@@ -14,7 +14,7 @@ export function parseRepository(name: string): string {
   return name.split("/").slice(1).join("/");
 }
 
-interface Short extends Partial<Omit<RegistryImage, "repository" | "upstream" | "tags">> {
+interface ImageFields extends Partial<Omit<RegistryImage, "repository" | "upstream" | "tags">> {
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -24,7 +24,11 @@ interface Short extends Partial<Omit<RegistryImage, "repository" | "upstream" | 
  * @param name name with the host of the registry
  * @param tags tags; the first tag is upstream's
  */
-export function defineImage(name: string, tags: readonly string[], rest: Short): RegistryImage {
+export function defineImage(
+  name: string,
+  tags: readonly string[],
+  rest: ImageFields,
+): RegistryImage {
   return {
     base: "empty",
     ...rest,

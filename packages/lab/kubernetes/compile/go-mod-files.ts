@@ -79,7 +79,7 @@ interface GoModParts {
  */
 function renderGoMod(parts: GoModParts): string {
   const shared = [...parts.shared].map(([path, version]) => ({
-    require: `${path} ${latest(path, version)}`,
+    require: `${path} ${getPlaceholderVersion(path, version)}`,
     replace: `${path} => ${path} ${version}`,
   }));
   return [
@@ -98,7 +98,7 @@ function renderGoMod(parts: GoModParts): string {
  * Returns a version later than any required version, with the same major. The major comes from the
  * path, or from an `+incompatible` version, or else is 1.
  */
-function latest(path: string, version: string): string {
+function getPlaceholderVersion(path: string, version: string): string {
   const inPath = /^gopkg\.in\/.*\.v(\d+)$/.exec(path) ?? /\/v(\d+)$/.exec(path);
   const beyond = /^v(\d+)\..*\+incompatible$/.exec(version);
   return `v${(inPath ?? beyond)?.[1] ?? "1"}.999.0${beyond ? "+incompatible" : ""}`;

@@ -149,7 +149,7 @@ async function fetchImage(
     const places = [`docker://${name}:${tag}`, `dir:${folder}`];
     await run("skopeo", [...platform, ...copy, ...places], { signal });
     const repositories = [image.repository, ...(image.aliases ?? [])];
-    const blobs = await adopt(folder, repositories, tag, openRegistryStore(site));
+    const blobs = await moveImageIntoStore(folder, repositories, tag, openRegistryStore(site));
     fetched.push({
       upstream: `${name}:${tag}`,
       repositories,
@@ -169,7 +169,7 @@ interface PublishedManifest {
 }
 
 /** Moves an image from skopeo's `dir:` format into the store. Keeps its manifest byte for byte. */
-async function adopt(
+async function moveImageIntoStore(
   folder: string,
   repositories: readonly string[],
   tag: string,

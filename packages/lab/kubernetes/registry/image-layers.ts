@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import type { Step } from "../../../../base/progress.js";
 import { run } from "../../../../base/run-command.js";
 import { buildDebianTree } from "../../host/debian-tree.js";
-import { debianSuite } from "../../packages.js";
+import { debianSuite } from "../../cloud-debian-packages.js";
 import { getProgramFile } from "../apt/deb-files.js";
 import type { BuiltComponent } from "../compile/build-component.js";
 import type { RegistryImage } from "../catalog/component.js";
@@ -44,7 +44,7 @@ const emptied = ["dev", "proc", "sys", "run", "tmp", "var/cache/apt", "var/log"]
 /** Time of all files in a layer, so that equal content gives an equal digest. */
 const epoch = "2026-01-01 00:00:00Z";
 
-export interface LayerOptions {
+export interface LayerBuildContext {
   /** Folder for finished base layers and for temporary files. */
   readonly cache: string;
   readonly step: Step;
@@ -56,7 +56,7 @@ export interface LayerOptions {
  * builds the layer (about a minute).
  */
 export async function ensureDebianLayer(
-  options: LayerOptions,
+  options: LayerBuildContext,
   more: readonly string[] = [],
 ): Promise<string> {
   const packages = [...debianLayerPackages, ...more];
@@ -70,14 +70,14 @@ export async function ensureDebianLayer(
     step: options.step,
     ...(options.signal && { signal: options.signal }),
   });
-  thin(root);
+  deleteUnusedFiles(root);
   options.step.update("writing the layer");
   await pack(root, `${file}.part`, options);
   renameSync(`${file}.part`, file);
   return file;
 }
 
-function thin(root: string): void {
+function deleteUnusedFiles(root: string): void {
   const remove = (path: string) => {
     rmSync(join(root, path), { recursive: true, force: true });
   };
@@ -101,7 +101,10 @@ export function isExcludedFromLayer(path: string): boolean {
  * Returns the layer of images without a distribution: folders, users and the CA certificates of the
  * Debian layer.
  */
-export async function ensureEmptyLayer(debian: string, options: LayerOptions): Promise<string> {
+export async function ensureEmptyLayer(
+  debian: string,
+  options: LayerBuildContext,
+): Promise<string> {
   const certificates = "etc/ssl/certs/ca-certificates.crt";
   const file = debian.replace(/\.tar$/, "-certificates.tar");
   if (existsSync(file)) return file;
@@ -132,7 +135,7 @@ const passwd = [
 export async function createProgramLayer(
   image: RegistryImage,
   built: ReadonlyMap<string, BuiltComponent>,
-  options: LayerOptions,
+  options: LayerBuildContext,
 ): Promise<string> {
   const root = freshRoot(options);
   const place = (path: string): string => {
@@ -151,7 +154,7 @@ export async function createProgramLayer(
   return file;
 }
 
-function freshRoot(options: LayerOptions): string {
+function freshRoot(options: LayerBuildContext): string {
   const root = join(options.cache, "root");
   rmSync(root, { recursive: true, force: true });
   mkdirSync(root, { recursive: true, mode: 0o755 });
@@ -159,7 +162,7 @@ function freshRoot(options: LayerOptions): string {
 }
 
 /** Writes a tar file whose bytes depend only on names, modes and contents. */
-async function pack(root: string, file: string, options: LayerOptions): Promise<void> {
+async function pack(root: string, file: string, options: LayerBuildContext): Promise<void> {
   const owner = ["--owner=0", "--group=0", "--numeric-owner"];
   const modes = ["--mode=u+rwX,go+rX"]; // independent of the builder's umask
   const order = [

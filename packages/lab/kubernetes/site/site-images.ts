@@ -6,7 +6,7 @@ import {
   ensureDebianLayer,
   ensureEmptyLayer,
   createProgramLayer,
-  type LayerOptions,
+  type LayerBuildContext,
 } from "../registry/image-layers.js";
 import { getImageLabels, renderImage, type Blob } from "../registry/oci.js";
 import { RegistryStore } from "../registry/registry-store.js";
@@ -31,7 +31,7 @@ export async function writeImages(
   images: readonly RegistryImage[],
   built: BuiltComponents,
   site: string,
-  options: LayerOptions,
+  options: LayerBuildContext,
 ): Promise<SiteImage[]> {
   mkdirSync(options.cache, { recursive: true });
   const store = openRegistryStore(site);
@@ -50,7 +50,7 @@ export async function writeImages(
 }
 
 /** Returns the layer below an image's own layer, as a file in the cache. */
-async function baseOf(image: RegistryImage, options: LayerOptions): Promise<string> {
+async function baseOf(image: RegistryImage, options: LayerBuildContext): Promise<string> {
   const debian = await ensureDebianLayer(options, image.packages);
   return image.base === "debian" ? debian : ensureEmptyLayer(debian, options);
 }
@@ -77,7 +77,11 @@ function publish(
 }
 
 /** Adds a copy of a file to the store. The file is kept in the cache. */
-async function addCopy(store: RegistryStore, file: string, options: LayerOptions): Promise<Blob> {
+async function addCopy(
+  store: RegistryStore,
+  file: string,
+  options: LayerBuildContext,
+): Promise<Blob> {
   const copy = join(options.cache, "copy.tar");
   copyFileSync(file, copy);
   return store.addFile(copy);

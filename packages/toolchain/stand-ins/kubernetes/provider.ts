@@ -27,7 +27,7 @@ import { openProviderSession } from "./session.js";
 import type { ProviderSession, Timing } from "./session.js";
 import { diffConfig, readProviderSettings } from "./settings.js";
 import { updateResource } from "./operations/update.js";
-import { toObject } from "./objects/wire.js";
+import { toKubernetesObject } from "./objects/wire.js";
 import { decodeYaml } from "./objects/yaml.js";
 import { decodeStruct, encodeStruct } from "../plugin/values.js";
 
@@ -144,8 +144,8 @@ export class KubernetesProvider {
 
   private diffConfig(request: rpc.DiffRequest): Promise<rpc.DiffResponse> {
     const response = new rpc.DiffResponse();
-    const olds = toObject(decodeStruct(request.getOlds()));
-    const found = diffConfig(olds, toObject(decodeStruct(request.getNews())));
+    const olds = toKubernetesObject(decodeStruct(request.getOlds()));
+    const found = diffConfig(olds, toKubernetesObject(decodeStruct(request.getNews())));
     const { DIFF_NONE, DIFF_SOME } = rpc.DiffResponse.DiffChanges;
     response.setChanges(found ? DIFF_SOME : DIFF_NONE);
     response.setDiffsList([...(found?.diffs ?? [])]);
@@ -182,7 +182,7 @@ export class KubernetesProvider {
         `the stand-in for the kubernetes provider does not know the function "${request.getTok()}"`,
       );
     }
-    const args = toObject(decodeStruct(request.getArgs()));
+    const args = toKubernetesObject(decodeStruct(request.getArgs()));
     const namespace = getTextAt(args, "defaultNamespace") || undefined;
     // The engine may call `decodeYaml` before Configure. In this case, all kinds count as
     // namespaced.
@@ -210,7 +210,7 @@ export class KubernetesProvider {
       autonaming,
       namespace: (await session.isNamespaced(parseGvkFromUrn(urn))) ? session.namespace : undefined,
     });
-    const object = toObject(inputs);
+    const object = toKubernetesObject(inputs);
     if (isCrd(object)) session.plan(object);
     const response = new rpc.CheckResponse();
     response.setInputs(encodeStruct(inputs));
@@ -224,7 +224,7 @@ export class KubernetesProvider {
       olds: decodeStruct(request.getOlds()),
       news,
       ignoreChanges: request.getIgnorechangesList(),
-      namespaced: await session.isNamespaced(getGvk(toObject(news))),
+      namespaced: await session.isNamespaced(getGvk(toKubernetesObject(news))),
       mutability: {
         configMaps: session.settings.configMapsMutable,
         secrets: session.settings.secretsMutable,

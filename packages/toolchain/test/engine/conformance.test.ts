@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import {
   openstackPluginVersions,
-  type OpenstackPluginVersion,
-} from "../../../../base/versions/openstack-plugin-versions.js";
+  type PulumiOpenstackVersion,
+} from "../../../../base/versions/pulumi-openstack-versions.js";
 import { Cluster } from "../../../../components/index.js";
 import {
   supportedProperties,
@@ -77,7 +77,7 @@ function objectMisfits(
 
 describe("resources that the program sends to plugins", () => {
   let rows: readonly Row[];
-  const made = async (openstackPlugin?: OpenstackPluginVersion): Promise<readonly Row[]> => {
+  const made = async (openstackPlugin?: PulumiOpenstackVersion): Promise<readonly Row[]> => {
     const chosen = openstackPlugin && { openstackPlugin };
     const args = { ...smallest, zones: ["zone-a", "zone-b"], samples: true, ...chosen };
     const all = await graph(() => new Cluster("dev", args), cloudAnswers);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runDev } from "../../dev.js";
+import { startLabAndRunUp } from "../../dev.js";
 import { Repository } from "./support/repository.js";
 
 /**
@@ -26,7 +26,7 @@ describe("`npm run dev`", function () {
   });
   const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> => {
     const { root } = repository;
-    return runDev(args, {
+    return startLabAndRunUp(args, {
       root,
       env: { PATH: process.env["PATH"], CALLS: `${root}/calls`, ...env },
     });

@@ -6,7 +6,7 @@ import {
   type FakeCloud,
 } from "../../../support/cloud/fake-openstack.js";
 import { jsonLines, Operator } from "../../../support/commands/test-user.js";
-import { equip } from "../../../support/cloud/ready-cluster.js";
+import { prepareReadyCloud } from "../../../support/cloud/ready-cluster.js";
 
 const identity = {
   urn: urnOf("command:local:Command", "dev-identity"),
@@ -24,7 +24,7 @@ describe("the confirmation of `stackadm destroy`", function () {
   let servers: object[];
   beforeEach(async () => {
     cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
     servers = [{ id: "s1", name: "dev-control-plane-0", metadata: marks }];
     cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
     operator = new Operator(cloud.environment());

@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { jsonLines, lastLine, Operator } from "../../../support/commands/test-user.js";
-import { equip, startFakeCluster, type FakeCluster } from "../../../support/cloud/ready-cluster.js";
+import {
+  prepareReadyCloud,
+  startFakeCluster,
+  type FakeCluster,
+} from "../../../support/cloud/ready-cluster.js";
 
 describe("a command in the user's own project", function () {
   this.timeout(120_000);
@@ -13,7 +17,7 @@ describe("a command in the user's own project", function () {
   let operator: Operator;
   beforeEach(async () => {
     cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
     cluster = await startFakeCluster();
     operator = new Operator(cloud.environment());
     operator.engine.outputs(cluster.outputs);

@@ -16,7 +16,7 @@ import { golden } from "../../../support/golden.js";
 import { jsonLines, lastLine, Operator } from "../../../support/commands/test-user.js";
 import {
   clientKey,
-  equip,
+  prepareReadyCloud,
   startFakeCluster,
   type FakeCluster,
 } from "../../../support/cloud/ready-cluster.js";
@@ -28,7 +28,7 @@ describe("a read-only command", function () {
   let operator: Operator;
   beforeEach(async () => {
     cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
     cluster = await startFakeCluster();
     operator = new Operator(cloud.environment());
     operator.engine.state({});

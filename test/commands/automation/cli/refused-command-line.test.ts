@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { golden } from "../../../support/golden.js";
 import { Operator } from "../../../support/commands/test-user.js";
-import { equip } from "../../../support/cloud/ready-cluster.js";
+import { prepareReadyCloud } from "../../../support/cloud/ready-cluster.js";
 
 interface Refused {
   readonly args: readonly string[];
@@ -87,7 +87,7 @@ describe("errors of the command line", function () {
   let cloud: FakeCloud;
   before(async () => {
     cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
   });
   after(() => cloud.close());
 

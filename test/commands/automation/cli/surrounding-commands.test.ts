@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { golden } from "../../../support/golden.js";
 import { jsonLines, lastLine, Operator } from "../../../support/commands/test-user.js";
-import { equip } from "../../../support/cloud/ready-cluster.js";
+import { prepareReadyCloud } from "../../../support/cloud/ready-cluster.js";
 
 describe("commands for the environment of a cluster", function () {
   this.timeout(120_000);
@@ -16,7 +16,7 @@ describe("commands for the environment of a cluster", function () {
   let holder: ChildProcess | undefined;
   beforeEach(async () => {
     cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
     operator = new Operator(cloud.environment());
   });
   afterEach(async () => {

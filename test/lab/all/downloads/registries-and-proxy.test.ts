@@ -12,7 +12,7 @@ import {
   startProxy,
   startRegistry,
   stateAsItIs,
-  type Beside,
+  type TestServer,
 } from "../../support/downloads/downloads.js";
 import { kubectlOn } from "../../support/kubernetes/kubectl.js";
 import { changes } from "../../support/stack/lab-cluster.js";
@@ -32,7 +32,7 @@ describe("a cluster with its own proxy, repositories, registries and images, on 
   this.timeout(20 * minutes);
   const stack = new Stack("downloads");
   let management: LabSettings["management"];
-  let proxy: Beside;
+  let proxy: TestServer;
   let repositories: PackageRepositories;
   let registry: Awaited<ReturnType<typeof startRegistry>>;
   before(async () => {

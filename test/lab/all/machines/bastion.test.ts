@@ -6,7 +6,7 @@ import {
   createNeighborNetwork,
   type NeighborNetwork,
 } from "../../support/cloud/neighbor-network.js";
-import { givenObjects, type GivenObjects } from "../../support/cloud/given.js";
+import { givenObjects, type ExistingObjects } from "../../support/cloud/given.js";
 import { changes } from "../../support/stack/lab-cluster.js";
 import { answers } from "../../support/network/reach.js";
 import { Stack } from "../../support/stack/stack.js";
@@ -17,7 +17,7 @@ describe("a cluster with a bastion in an existing network, on the lab", function
   this.timeout(10 * minutes);
   const stack = new Stack("bastion");
   let beside: NeighborNetwork;
-  let given: GivenObjects;
+  let given: ExistingObjects;
   let untouched: unknown;
   const changed = (): Readonly<Record<string, unknown>> => ({
     network: {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import { takeInventory } from "../../../../openstack/inventory/inventory.js";
 import { listAll } from "../../../../openstack/client/paginate.js";
-import { givenObjects, type GivenObjects } from "../../support/cloud/given.js";
+import { givenObjects, type ExistingObjects } from "../../support/cloud/given.js";
 import { kubectlOn } from "../../support/kubernetes/kubectl.js";
 import { inServer } from "../../support/machines/machines.js";
 import { Stack } from "../../support/stack/stack.js";
@@ -24,7 +24,7 @@ const groups = {
 describe("a cluster with existing addresses, security group and second network, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("given");
-  let given: GivenObjects;
+  let given: ExistingObjects;
   let untouched: unknown;
   const changed = (): Readonly<Record<string, unknown>> => ({
     network: { admin: { network: given.name, allowedCidrs: [given.range] } },

@@ -5,7 +5,7 @@ import { NeutronObjects } from "./neutron.js";
  * Existing objects that a cluster can use: a network without a router, a security group, and
  * floating IPs.
  */
-export interface GivenObjects {
+export interface ExistingObjects {
   readonly name: string;
   readonly range: string;
   readonly floatingIp: string;
@@ -24,7 +24,7 @@ const changing =
   /^(revision_number|updated_at|status|port_id|port_details|fixed_ip_address|router_id)$/;
 
 /** Creates the objects, all with the same name. */
-export async function givenObjects(cloud: CloudClient, name: string): Promise<GivenObjects> {
+export async function givenObjects(cloud: CloudClient, name: string): Promise<ExistingObjects> {
   const range = "10.78.0.0/24";
   const neutron = new NeutronObjects(cloud);
   const network = await neutron.create("/networks", "network", { name });

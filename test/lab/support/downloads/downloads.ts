@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { parse } from "yaml";
-import { prepareWorkspace } from "../../../../automation/pulumi/workspace.js";
+import { prepareWorkDirectory } from "../../../../automation/pulumi/workspace.js";
 import { run } from "../../../../base/run-command.js";
 import type { LabCluster } from "../stack/lab-cluster.js";
 
 /** Server that a test runs on an address that the lab's machines can reach. */
-export interface Beside {
+export interface TestServer {
   readonly port: number;
   /** Requests that the server received, each with the credentials of its sender. */
   readonly asked: { readonly target: string; readonly signedIn: string }[];
@@ -48,8 +48,8 @@ function tunnel(target: string, socket: Duplex): void {
 export async function listen(
   server: Server,
   host: string,
-  asked: Beside["asked"],
-): Promise<Beside> {
+  asked: TestServer["asked"],
+): Promise<TestServer> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -67,8 +67,8 @@ export async function listen(
 }
 
 /** Starts a proxy that accepts all clients and records their credentials. */
-export function startProxy(host: string): Promise<Beside> {
-  const asked: Beside["asked"] = [];
+export function startProxy(host: string): Promise<TestServer> {
+  const asked: TestServer["asked"] = [];
   const note = (target: string, { headers }: IncomingMessage): void => {
     asked.push({ target, signedIn: headers["proxy-authorization"] ?? "" });
   };
@@ -92,7 +92,7 @@ export async function startRegistry(
   host: string,
   behind: string,
   { user, password }: { readonly user: string; readonly password: string },
-): Promise<Beside & { readonly ca: string }> {
+): Promise<TestServer & { readonly ca: string }> {
   const directory = mkdtempSync(join(tmpdir(), "stackadm-registry-"));
   const file = (name: string): string => join(directory, name);
   await run("openssl", [
@@ -101,7 +101,7 @@ export async function startRegistry(
   ]);
   const [key, ca] = ["key", "ca"].map((name) => readFileSync(file(name), "utf8"));
   rmSync(directory, { recursive: true });
-  const asked: Beside["asked"] = [];
+  const asked: TestServer["asked"] = [];
   const server = createSecureServer({ key, cert: ca }, (from, answer) => {
     const { authorization: signedIn = "" } = from.headers;
     asked.push({ target: from.url ?? "", signedIn });
@@ -114,7 +114,7 @@ export async function startRegistry(
 
 /** Returns whether `target` was requested with these credentials. */
 export const signedIn = (
-  { asked }: Beside,
+  { asked }: TestServer,
   target: string,
   user: string,
   password: string,
@@ -126,7 +126,7 @@ export const signedIn = (
  */
 export async function encrypted(cluster: LabCluster, text: string): Promise<unknown> {
   const { env, backend } = cluster.environment;
-  const { directory } = prepareWorkspace({
+  const { directory } = prepareWorkDirectory({
     stack: cluster.name,
     settings: cluster.settings(),
     backend,
@@ -145,7 +145,7 @@ export async function encrypted(cluster: LabCluster, text: string): Promise<unkn
 /** Returns the stack's state in its stored form, with encrypted secrets. */
 export async function stateAsItIs(cluster: LabCluster): Promise<string> {
   const { env, backend } = cluster.environment;
-  const { directory } = prepareWorkspace({
+  const { directory } = prepareWorkDirectory({
     stack: cluster.name,
     settings: cluster.settings(),
     backend,

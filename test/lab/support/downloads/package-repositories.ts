@@ -12,13 +12,13 @@ import {
   ensureSigningKey,
   type SigningKey,
 } from "../../../../packages/lab/kubernetes/apt/signing-key.js";
-import { forward, listen, type Beside } from "./downloads.js";
+import { forward, listen, type TestServer } from "./downloads.js";
 
 /**
  * Two apt repositories with the packages of the lab's repository. They simulate the two upstream
  * sites.
  */
-export interface PackageRepositories extends Beside {
+export interface PackageRepositories extends TestServer {
   /** Value of `kubernetes.packages` for these repositories. */
   readonly packages: {
     readonly url: string;
@@ -92,7 +92,7 @@ export async function startPackages(host: string, behind: string): Promise<Packa
   offer("/debian/", { "keys.asc": first.publicKey + second.publicKey });
   const behindOf = (file: string): URL =>
     new URL(file, file.startsWith("containerd") ? `${dockers}${pool}` : theirs);
-  const asked: Beside["asked"] = [];
+  const asked: TestServer["asked"] = [];
   const server = createServer((from, answer) => {
     const { pathname } = new URL(from.url ?? "", theirs);
     asked.push({ target: pathname, signedIn: "" });

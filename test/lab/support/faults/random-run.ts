@@ -21,8 +21,8 @@ import type { FaultyProxy } from "./faulty-proxy.js";
 import { until } from "../cloud/foreign.js";
 import { kubectlOn } from "../kubernetes/kubectl.js";
 import { changes, labCluster, type LabCluster } from "../stack/lab-cluster.js";
-import { begins, failingCalls, faults, momentOf, type Draw } from "./seed.js";
-import { machinesAreBack, strike } from "./strikes.js";
+import { begins, failingCalls, faults, momentOf, type FaultRun } from "./seed.js";
+import { machinesAreBack, causeFault } from "./strikes.js";
 import { isServicePort, unmarkedSince } from "../cloud/unmarked.js";
 
 const minutes = 60_000;
@@ -70,13 +70,13 @@ export class RandomRun {
   #identities: ReadonlySet<string> = new Set();
 
   private constructor(
-    private readonly draw: Draw,
+    private readonly draw: FaultRun,
     private readonly cluster: LabCluster,
     private readonly initially: readonly CloudObject[],
     private readonly behind: { readonly proxy?: FaultyProxy; readonly service: ListeningService },
   ) {}
 
-  static async open(draw: Draw): Promise<RandomRun> {
+  static async open(draw: FaultRun): Promise<RandomRun> {
     const cluster = await labCluster(stackName);
     const initially = await takeInventory(cluster.cloud);
     const proxied = faults[draw.fault].counted === "of the cloud";
@@ -103,7 +103,7 @@ export class RandomRun {
     const onEvent = (event: OperationEvent): void => {
       if (!begins(event, counted)) return;
       begun += 1;
-      if (begun === moment) striking = strike({ cluster, draw }, over.signal);
+      if (begun === moment) striking = causeFault({ cluster, draw }, over.signal);
     };
     behind.proxy?.fail(failingCalls(draw, count));
     await this.#up({ onEvent }).finally(async () => {

@@ -53,7 +53,7 @@ export interface Call {
 }
 
 /** Course of one run. */
-export interface Draw {
+export interface FaultRun {
   readonly seed: number;
   readonly fault: FaultName;
   /**
@@ -68,7 +68,7 @@ export interface Draw {
  * Returns a random number from 0 to just below 1, evenly distributed. The same arguments always
  * return the same number.
  */
-export function drawn(seed: number, ...what: readonly (string | number)[]): number {
+export function randomNumber(seed: number, ...what: readonly (string | number)[]): number {
   const digest = createHash("sha256")
     .update([seed, ...what].join(" "))
     .digest();
@@ -79,17 +79,17 @@ const pick = <Item>(items: readonly [Item, ...Item[]], part: number): Item =>
   items[Math.floor(part * items.length)] ?? items[0];
 
 /** Returns the course of a run for a seed. Consecutive seeds use all faults in order. */
-export function drawOf(seed: number): Draw {
+export function faultRunOf(seed: number): FaultRun {
   const names = Object.keys(faults) as FaultName[];
   const fault = names[seed % names.length] ?? "engine";
-  return { seed, fault, at: drawn(seed, "at"), which: drawn(seed, "which") };
+  return { seed, fault, at: randomNumber(seed, "at"), which: randomNumber(seed, "which") };
 }
 
 /**
  * Returns the position of the moment among `count` items, counted from 1. Returns 1 if `count` is
  * 0.
  */
-export const momentOf = ({ at }: Pick<Draw, "at">, count: number): number =>
+export const momentOf = ({ at }: Pick<FaultRun, "at">, count: number): number =>
   1 + Math.floor(at * count);
 
 /** Percentage of calls that fail. */
@@ -111,14 +111,17 @@ export const begins = (event: OperationEvent, counted: Counted): boolean =>
  * Returns a function that decides whether and how a call fails. `writes` is the expected number of
  * writing calls of the program.
  */
-export function failingCalls(draw: Draw, writes: number): (call: Call) => CallFault | undefined {
+export function failingCalls(
+  draw: FaultRun,
+  writes: number,
+): (call: Call) => CallFault | undefined {
   const { seed, fault } = draw;
   if (fault === "many")
     return ({ number, write }) => {
-      if (drawn(seed, "call", number) >= often / 100) return undefined;
+      if (randomNumber(seed, "call", number) >= often / 100) return undefined;
       const ways: readonly [CallFault, ...CallFault[]] = [500, 503, "lost"];
       // Only writing calls return 409, because reading calls cannot conflict.
-      return pick(write === undefined ? ways : [409, ...ways], drawn(seed, "way", number));
+      return pick(write === undefined ? ways : [409, ...ways], randomNumber(seed, "way", number));
     };
   const way = wayOf(fault);
   const moment = momentOf(draw, writes);

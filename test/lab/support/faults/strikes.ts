@@ -4,12 +4,12 @@ import { until } from "../cloud/foreign.js";
 import { kubectlOn } from "../kubernetes/kubectl.js";
 import type { LabCluster } from "../stack/lab-cluster.js";
 import { inServer } from "../machines/machines.js";
-import type { Draw, FaultName } from "./seed.js";
+import type { FaultRun, FaultName } from "./seed.js";
 
 /** Cluster that a fault hits, and the draw of the run. */
 export interface Target {
   readonly cluster: LabCluster;
-  readonly draw: Draw;
+  readonly draw: FaultRun;
 }
 
 /**
@@ -30,7 +30,7 @@ async function machines({ name, cloud }: LabCluster, role: string): Promise<Clou
 }
 
 /** Returns all items in rotated order. The item that the draw selects is first. */
-function beginningWith<Item>(items: readonly Item[], { which }: Draw): Item[] {
+function beginningWith<Item>(items: readonly Item[], { which }: FaultRun): Item[] {
   const first = Math.floor(which * items.length);
   return [...items.slice(first), ...items.slice(0, first)];
 }
@@ -82,7 +82,7 @@ const strikes: Readonly<Partial<Record<FaultName, Strike>>> = {
  * Causes the fault as soon as its target exists. Gives up when `over` is aborted. Returns the
  * description of the target.
  */
-export async function strike(target: Target, over: AbortSignal): Promise<string | undefined> {
+export async function causeFault(target: Target, over: AbortSignal): Promise<string | undefined> {
   const act = strikes[target.draw.fault];
   if (!act) return undefined;
   let hit: string | undefined;

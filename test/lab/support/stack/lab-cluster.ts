@@ -15,8 +15,8 @@ import {
 } from "../../../../automation/setup/operation-environment.js";
 import {
   openstackPluginVersions,
-  type OpenstackPluginVersion,
-} from "../../../../base/versions/openstack-plugin-versions.js";
+  type PulumiOpenstackVersion,
+} from "../../../../base/versions/pulumi-openstack-versions.js";
 import { silentProgress } from "../../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../../openstack/client/cloud-client.js";
 import { labUp, type LabFacts } from "../../../../packages/lab/lab.js";
@@ -88,7 +88,7 @@ export interface LabProject {
  * Returns the version of the OpenStack plugin in STACKADM_TEST_OPENSTACK. Undefined means the
  * default version of the program.
  */
-function chosenPlugin(): OpenstackPluginVersion | undefined {
+function chosenPlugin(): PulumiOpenstackVersion | undefined {
   const named = process.env["STACKADM_TEST_OPENSTACK"];
   const chosen = openstackPluginVersions.find((version) => version === named);
   if (named !== undefined && !chosen)

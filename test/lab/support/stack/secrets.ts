@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { run } from "../../../../base/run-command.js";
-import { prepareWorkspace } from "../../../../automation/pulumi/workspace.js";
+import { prepareWorkDirectory } from "../../../../automation/pulumi/workspace.js";
 import { getStatePath } from "../../../../base/paths.js";
 import type { LabCluster } from "./lab-cluster.js";
 
@@ -47,7 +47,7 @@ export async function secretsOf(
 /** Returns the stack's resources with decrypted secrets. Only this process sees the secrets. */
 export async function openedState(cluster: LabCluster): Promise<OpenedResource[]> {
   const { env, backend } = cluster.environment;
-  const workspace = prepareWorkspace({
+  const workspace = prepareWorkDirectory({
     stack: cluster.name,
     settings: cluster.settings(),
     backend,

@@ -11,7 +11,7 @@ import {
   kubeadmSeconds,
   nodeCommands,
   pulls,
-  wishes,
+  controlPlaneRequests,
 } from "../../../support/machine/join-stubs.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
 
@@ -48,7 +48,11 @@ describe("control-plane.sh with peers", () => {
       machine.file("seen"),
       "token: 'abcdef.0123456789abcdef'\nhash: 'sha256:abc123'\nkey: 'CANARY-CERTIFICATE-KEY'\n",
     );
-    assert.deepEqual(wishes(calls), ["10.0.0.7 token", "10.0.0.7 files", "10.0.0.7 forget abcdef"]);
+    assert.deepEqual(controlPlaneRequests(calls), [
+      "10.0.0.7 token",
+      "10.0.0.7 files",
+      "10.0.0.7 forget abcdef",
+    ]);
   });
 
   it("writes a peer's configuration files before kubeadm join, and keeps the machine's own files", () => {
@@ -135,7 +139,7 @@ describe("control-plane.sh with peers", () => {
           "update",
         );
         assert.equal(done.code, 0, stderr);
-        assert.ok(wishes(calls).includes("10.0.0.8 token"));
+        assert.ok(controlPlaneRequests(calls).includes("10.0.0.8 token"));
       } finally {
         other.close();
       }

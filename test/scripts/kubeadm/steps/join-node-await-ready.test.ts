@@ -1,6 +1,10 @@
 import { strict as assert } from "node:assert";
 import { joinScripts } from "../../../../components/kubeadm/node-scripts.js";
-import { nodeCommands, wishes, workerValues } from "../../../support/machine/join-stubs.js";
+import {
+  nodeCommands,
+  controlPlaneRequests,
+  workerValues,
+} from "../../../support/machine/join-stubs.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
 
 describe("the wait for a joined node", () => {
@@ -36,7 +40,7 @@ describe("the wait for a joined node", () => {
       answer(`[[ -e $root/asked ]] || { touch $root/asked; exit ${code}; }`);
       const { code: ended, calls, stderr } = run();
       assert.equal(ended, 0, stderr);
-      assert.equal(wishes(calls).filter((wish) => wish.includes("joined")).length, 2);
+      assert.equal(controlPlaneRequests(calls).filter((wish) => wish.includes("joined")).length, 2);
     });
 
   it("fails if no control plane answers", () => {

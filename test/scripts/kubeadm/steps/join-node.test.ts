@@ -4,7 +4,7 @@ import {
   boundOf,
   kubeadmSeconds,
   nodeCommands,
-  wishes,
+  controlPlaneRequests,
   workerValues as values,
 } from "../../../support/machine/join-stubs.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
@@ -37,10 +37,10 @@ describe("join-node.sh", () => {
     assert.equal(code, 0, stderr);
     assert.equal(stdout, '{"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
     assert.equal(machine.file("seen"), "token: 'abcdef.0123456789abcdef'\n");
-    assert.deepEqual(wishes(calls), ["10.0.0.7 token", "10.0.0.7 joined abcdef"]);
+    assert.deepEqual(controlPlaneRequests(calls), ["10.0.0.7 token", "10.0.0.7 joined abcdef"]);
     const again = run();
     assert.equal(again.code, 0);
-    assert.deepEqual(wishes(again.calls), ["10.0.0.7 joined"]);
+    assert.deepEqual(controlPlaneRequests(again.calls), ["10.0.0.7 joined"]);
     assert.ok(!again.calls.some((call) => call.startsWith("kubeadm")));
   });
 

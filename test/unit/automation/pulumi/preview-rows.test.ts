@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  countDifferingResources,
+  countDriftedResources,
   mergeRows,
   createPlanRows,
 } from "../../../../automation/pulumi/preview-rows.js";
@@ -62,10 +62,10 @@ describe("rows of a plan", () => {
     const told = { operation: "replace", type: "T", name: "n" };
     assert.deepEqual(
       [
-        countDifferingResources([], []),
-        countDifferingResources([finished], []),
-        countDifferingResources([finished], [told]),
-        countDifferingResources([finished], [told, { ...told, name: "other" }]),
+        countDriftedResources([], []),
+        countDriftedResources([finished], []),
+        countDriftedResources([finished], [told]),
+        countDriftedResources([finished], [told, { ...told, name: "other" }]),
       ],
       [0, 1, 1, 2],
     );

@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parse } from "yaml";
 import {
-  prepareWorkspace,
+  prepareWorkDirectory,
   findProgramModulePath,
   readStackFile,
   copySecretsProvider,
@@ -45,7 +45,12 @@ describe("workspace of a stack", () => {
     rmSync(state, { recursive: true });
   });
   const prepare = (more: Readonly<Record<string, string>> = {}) =>
-    prepareWorkspace({ stack: "dev", projectDirectory: project, backend: "file:///b", ...more });
+    prepareWorkDirectory({
+      stack: "dev",
+      projectDirectory: project,
+      backend: "file:///b",
+      ...more,
+    });
 
   const begin = (
     more: Readonly<Record<string, string>> = {},

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { silentProgress, type Progress } from "../../../../base/progress.js";
-import { openstackPluginVersions } from "../../../../base/versions/openstack-plugin-versions.js";
+import { openstackPluginVersions } from "../../../../base/versions/pulumi-openstack-versions.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import {
   ensureToolchain,

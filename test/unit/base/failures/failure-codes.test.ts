@@ -6,7 +6,7 @@ import {
   isFailureCode,
   getFailureRow,
 } from "../../../../base/failures/failure-codes.js";
-import { openstackPluginVersions } from "../../../../base/versions/openstack-plugin-versions.js";
+import { openstackPluginVersions } from "../../../../base/versions/pulumi-openstack-versions.js";
 import { refusals } from "../../../support/cloud/cloud-error-texts.js";
 import { nonEmpty } from "../../../support/non-empty.js";
 

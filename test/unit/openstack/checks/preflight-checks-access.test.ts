@@ -4,7 +4,7 @@ import { runPreflightChecks } from "../../../../openstack/checks/preflight-check
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
 import { getClusterRequirements } from "../../../../components/cloud-requirements.js";
 import { fakeProject, fakeUser, startFakeCloud } from "../../../support/cloud/fake-openstack.js";
-import { equip } from "../../../support/cloud/ready-cluster.js";
+import { prepareReadyCloud } from "../../../support/cloud/ready-cluster.js";
 import { smallest } from "../../../support/config/spec.js";
 
 const [controlPlane, flavor] = [{ flavor: "k8s-control-plane" }, "k8s-worker"];
@@ -18,7 +18,7 @@ const needs = (over: object) => {
 describe("preflight checks of access and settings", () => {
   it("report a restricted credential, unless the user supplies one or the stack has one", async () => {
     const cloud = await startFakeCloud({ restricted: true });
-    equip(cloud);
+    prepareReadyCloud(cloud);
     const ask = async (over: object, owned: readonly string[], hasCredential = false) => {
       const client = await connectCloud({ env: cloud.environment() });
       const held = { owned: new Set(owned), hasCredential };
@@ -45,7 +45,7 @@ describe("preflight checks of access and settings", () => {
   for (const status of [403, 404])
     it(`report what to write if Keystone refuses application credentials (${status})`, async () => {
       const cloud = await startFakeCloud();
-      equip(cloud);
+      prepareReadyCloud(cloud);
       const path = `/identity/v3/users/${fakeUser}/application_credentials`;
       cloud.on(`GET ${path}`, { status, body: {} });
       const ask = async (over: object) => {
@@ -70,7 +70,7 @@ describe("preflight checks of access and settings", () => {
 
   it("warn about port settings that Neutron refuses by default in another project's network", async () => {
     const cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
     const warned = async (project: string, podNetwork: string): Promise<string[]> => {
       const networks = [{ id: "n", name: "office", project_id: project }];
       cloud.on("GET /network/networks", { body: { networks } });
@@ -92,7 +92,7 @@ describe("preflight checks of access and settings", () => {
 
   it("compare the zones of volumes with Cinder's", async () => {
     const cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
     const zone = (zoneName: string) => ({ zoneName, zoneState: { available: true } });
     cloud.on("GET /volumev3/os-availability-zone", {
       body: { availabilityZoneInfo: [zone("nova"), zone("zone-a")] },
@@ -122,7 +122,7 @@ describe("preflight checks of access and settings", () => {
     const cloud = await startFakeCloud({
       services: ["compute", "network", "image", "volumev3"],
     });
-    equip(cloud);
+    prepareReadyCloud(cloud);
     try {
       const client = await connectCloud({ env: cloud.environment() });
       assert.deepEqual(
@@ -142,7 +142,7 @@ describe("preflight checks of access and settings", () => {
   it("require Barbican if a setting names a certificate in Barbican", async () => {
     const services = ["compute", "network", "image", "volumev3", "load-balancer"];
     const cloud = await startFakeCloud({ services });
-    equip(cloud);
+    prepareReadyCloud(cloud);
     const ref = { defaultTlsContainerRef: "https://barbican.example.org/v1/containers/1" };
     const annotations = {
       "loadbalancer.openstack.org/default-tls-container-ref": ref.defaultTlsContainerRef,

@@ -3,7 +3,7 @@ import { getPodmanRunArguments } from "../../../host/container.js";
 import { getMmdebstrapArguments, parseProgressLine } from "../../../host/debian-tree.js";
 import { serverImagePackages } from "../../../image/image.js";
 import { debPackages } from "../../../kubernetes/catalog/deb-package-table.js";
-import { cloudPackages } from "../../../packages.js";
+import { cloudPackages } from "../../../cloud-debian-packages.js";
 import { readLabSettings } from "../../../settings.js";
 
 const settings = readLabSettings({});

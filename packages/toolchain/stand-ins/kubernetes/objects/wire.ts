@@ -27,7 +27,7 @@ const toUnderscores = new Map(dashed.map((key) => [key, key.replaceAll("-", "_")
  * Converts Pulumi's properties to a Kubernetes object: with secrets in plain text, and with the
  * keys in Kubernetes' spelling. Keeps unknown values.
  */
-export function toObject(properties: JsonObject): JsonObject {
+export function toKubernetesObject(properties: JsonObject): JsonObject {
   return rewrite(
     properties,
     (value) => (isSecret(value) ? (value["value"] ?? null) : value),

@@ -10,7 +10,7 @@ import {
   getName,
   getNamespace,
 } from "../objects/object-fields.js";
-import { annotateSecrets, toObject } from "../objects/wire.js";
+import { annotateSecrets, toKubernetesObject } from "../objects/wire.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 /**
@@ -43,9 +43,9 @@ export interface CheckInput {
  * Validates inputs, normalizes them, and adds a name and a namespace. Keeps the marks of secrets.
  */
 export function checkResource(input: CheckInput): JsonObject {
-  const object = normalize(toObject(input.news));
+  const object = normalize(toKubernetesObject(input.news));
   refuseUnsupported(input.urn, object);
-  const old = toObject(input.olds);
+  const old = toKubernetesObject(input.olds);
   if (!getName(object)) {
     if (getTextAt(object, "metadata", "generateName")) {
       throw new Error(

@@ -1,6 +1,11 @@
 import { removeAt, getTextAt, omitKeys } from "../objects/json.js";
 import { isSecretKind } from "../objects/kinds.js";
-import { annotateSecrets, containsSecret, toObject, toProperties } from "../objects/wire.js";
+import {
+  annotateSecrets,
+  containsSecret,
+  toKubernetesObject,
+  toProperties,
+} from "../objects/wire.js";
 import { wrapSecret, isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
@@ -21,7 +26,7 @@ export interface Checkpoint {
 
 /** Parses a state. Removes secret marks and restores the keys of Kubernetes. */
 export function parseCheckpoint(state: JsonObject): Checkpoint {
-  const object = toObject(state);
+  const object = toKubernetesObject(state);
   const inputs = object[inputsKey];
   return {
     inputs: isObject(inputs) ? inputs : {},

@@ -16,7 +16,7 @@ import {
   isAnnotationTrue,
 } from "../objects/object-fields.js";
 import type { ProviderSession } from "../session.js";
-import { toObject } from "../objects/wire.js";
+import { toKubernetesObject } from "../objects/wire.js";
 import { hasUnknown } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
@@ -52,7 +52,7 @@ export async function createResource(
 ): Promise<CreateResult> {
   const { urn, properties, preview } = input;
   const asIs: CreateResult = { id: "", properties };
-  const inputs = toObject(properties);
+  const inputs = toKubernetesObject(properties);
   if (preview && (hasUnknown(inputs) || !(await session.canTry(getGvk(inputs))))) return asIs;
   const log = session.logFor(urn);
   const fieldManager =

@@ -12,7 +12,7 @@ import {
 } from "../objects/object-fields.js";
 import { listReplacingFields, isFieldAffected } from "./replace-rules.js";
 import type { ChangePath, FieldPath, Mutability } from "./replace-rules.js";
-import { toObject } from "../objects/wire.js";
+import { toKubernetesObject } from "../objects/wire.js";
 import { isObject, isUnknown } from "../../plugin/values.js";
 import type { Json, JsonObject } from "../../plugin/values.js";
 
@@ -44,7 +44,7 @@ export interface DiffInput {
  */
 export function diffResource(input: DiffInput): ResourceDiff {
   const { inputs: oldInputs, live } = parseCheckpoint(input.olds);
-  const news = normalize(toObject(input.news));
+  const news = normalize(toKubernetesObject(input.news));
   const olds = comparable(live, normalize(oldInputs), news);
   for (const object of [olds, news]) setNamespace(object, input.namespaced);
   const fields = listReplacingFields(news, input.mutability);

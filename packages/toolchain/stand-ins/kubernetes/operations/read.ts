@@ -17,7 +17,7 @@ import {
   parseId,
 } from "../objects/object-fields.js";
 import type { ProviderSession } from "../session.js";
-import { annotateSecrets, toObject } from "../objects/wire.js";
+import { annotateSecrets, toKubernetesObject } from "../objects/wire.js";
 import type { JsonObject } from "../../plugin/values.js";
 
 export interface ReadInput {
@@ -81,7 +81,7 @@ export async function readResource(
 }
 
 function whatToRead(input: ReadInput, live: JsonObject): { asked: JsonObject; imported: boolean } {
-  const asked = normalize(toObject(input.inputs));
+  const asked = normalize(toKubernetesObject(input.inputs));
   if (getApiVersion(asked) && getKind(asked)) return { asked, imported: false };
   const imported = !getApiVersion(live) || !getKind(live);
   const gvk = parseGvkFromUrn(input.urn);

@@ -19,7 +19,7 @@ import {
   isAnnotationTrue,
 } from "../objects/object-fields.js";
 import type { ProviderSession } from "../session.js";
-import { toObject } from "../objects/wire.js";
+import { toKubernetesObject } from "../objects/wire.js";
 import { hasUnknown } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
@@ -41,7 +41,7 @@ export async function updateResource(
   input: UpdateInput,
 ): Promise<JsonObject> {
   const { urn, preview } = input;
-  const inputs = normalize(toObject(input.news));
+  const inputs = normalize(toKubernetesObject(input.news));
   if (preview && (hasUnknown(inputs) || !(await session.canTry(getGvk(inputs))))) {
     return input.news;
   }

@@ -9,7 +9,7 @@ import { urnOf } from "../../../../support/engine/fake-engine.js";
 import { startFakeCloud, type FakeCloud } from "../../../../support/cloud/fake-openstack.js";
 import { lastLine, Operator } from "../../../../support/commands/test-user.js";
 import {
-  equip,
+  prepareReadyCloud,
   startFakeCluster,
   type FakeCluster,
 } from "../../../../support/cloud/ready-cluster.js";
@@ -21,7 +21,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
   let operator: Operator;
   beforeEach(async () => {
     cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
     cluster = await startFakeCluster();
     operator = new Operator(cloud.environment());
     operator.engine.state({});

@@ -12,7 +12,7 @@ import {
 } from "../../../../support/engine/fake-engine.js";
 import { startFakeCloud, type FakeCloud } from "../../../../support/cloud/fake-openstack.js";
 import { lastLine, Operator } from "../../../../support/commands/test-user.js";
-import { equip } from "../../../../support/cloud/ready-cluster.js";
+import { prepareReadyCloud } from "../../../../support/cloud/ready-cluster.js";
 
 const addressOf = (server: Server): string =>
   `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -24,7 +24,7 @@ describe("`stackadm destroy`", function () {
   let servers: { id: string; name: string; metadata?: Record<string, string> }[];
   beforeEach(async () => {
     cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
     servers = [{ id: "foreign", name: "database" }];
     cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
     operator = new Operator(cloud.environment());

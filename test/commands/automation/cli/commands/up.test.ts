@@ -17,7 +17,7 @@ import { golden } from "../../../../support/golden.js";
 import { jsonLines, lastLine, Operator } from "../../../../support/commands/test-user.js";
 import {
   clientKey,
-  equip,
+  prepareReadyCloud,
   startFakeCluster,
   type FakeCluster,
 } from "../../../../support/cloud/ready-cluster.js";
@@ -36,7 +36,7 @@ describe("`stackadm up`", function () {
   let operator: Operator;
   beforeEach(async () => {
     cloud = await startFakeCloud();
-    equip(cloud);
+    prepareReadyCloud(cloud);
     cluster = await startFakeCluster();
     operator = new Operator(cloud.environment({ OS_PASSWORD: password }));
     operator.engine.outputs(cluster.outputs);

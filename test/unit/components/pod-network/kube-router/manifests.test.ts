@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  cniDirectory,
+  cniConfigDirectory,
   buildCniInstallHook,
 } from "../../../../../components/pod-network/cni-install-hook.js";
 import {
@@ -101,6 +101,6 @@ describe("pod-network/kube-router", () => {
         as: "10-kuberouter.conflist",
       }),
     );
-    assert.ok(!draft.startsWith(cniDirectory));
+    assert.ok(!draft.startsWith(cniConfigDirectory));
   });
 });

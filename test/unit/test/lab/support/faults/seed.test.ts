@@ -3,14 +3,14 @@ import fc from "fast-check";
 import type { OperationEvent } from "../../../../../../automation/engine/operation-events.js";
 import {
   begins,
-  drawOf,
-  drawn,
+  faultRunOf,
+  randomNumber,
   failingCalls,
   faults,
   momentOf,
   seedsIn,
   type Call,
-  type Draw,
+  type FaultRun,
 } from "../../../../../lab/support/faults/seed.js";
 
 const seeds = fc.nat({ max: 1_000_000 });
@@ -26,20 +26,20 @@ describe("values drawn from a seed", () => {
   it("are the same for the same seed", () => {
     fc.assert(
       fc.property(seeds, (seed) => {
-        assert.deepEqual(drawOf(seed), drawOf(seed));
+        assert.deepEqual(faultRunOf(seed), faultRunOf(seed));
       }),
     );
   });
 
   it("differ for another seed", () => {
-    const moments = Array.from({ length: 200 }, (_, seed) => drawOf(seed).at);
+    const moments = Array.from({ length: 200 }, (_, seed) => faultRunOf(seed).at);
     assert.equal(new Set(moments).size, 200);
   });
 
   it("are evenly distributed", () => {
     const tenths = Array.from({ length: 10 }, () => 0);
     for (let seed = 0; seed < 2000; seed++) {
-      const tenth = Math.floor(drawn(seed, "at") * 10);
+      const tenth = Math.floor(randomNumber(seed, "at") * 10);
       tenths[tenth] = (tenths[tenth] ?? 0) + 1;
     }
     // 2000 draws in ten intervals give about 200 each; 80 is six standard deviations.
@@ -49,7 +49,7 @@ describe("values drawn from a seed", () => {
   it("include every fault for consecutive seeds", () => {
     fc.assert(
       fc.property(seeds, (first) => {
-        const found = names.map((_, index) => drawOf(first + index).fault);
+        const found = names.map((_, index) => faultRunOf(first + index).fault);
         assert.deepEqual([...found].sort(), [...names].sort());
       }),
     );
@@ -60,7 +60,7 @@ describe("moment of a fault", () => {
   it("is one of the expected moments", () => {
     fc.assert(
       fc.property(seeds, fc.integer({ min: 1, max: 500 }), (seed, count) => {
-        const moment = momentOf(drawOf(seed), count);
+        const moment = momentOf(faultRunOf(seed), count);
         assert.ok(Number.isInteger(moment) && moment >= 1 && moment <= count, String(moment));
       }),
     );
@@ -109,8 +109,8 @@ describe("resource that the engine begins with", () => {
 });
 
 describe("faulty cloud request", () => {
-  const draw = (fault: Draw["fault"]): Draw => ({ seed: 7, fault, at: 0.5, which: 0 });
-  const failed = (fault: Draw["fault"], count: number) => {
+  const draw = (fault: FaultRun["fault"]): FaultRun => ({ seed: 7, fault, at: 0.5, which: 0 });
+  const failed = (fault: FaultRun["fault"], count: number) => {
     const decide = failingCalls(draw(fault), 20);
     return callsOf(count).flatMap((call) => {
       const way = decide(call);

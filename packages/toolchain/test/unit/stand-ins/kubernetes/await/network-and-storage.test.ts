@@ -3,7 +3,7 @@ import {
   readinessChecksByKind,
   getTimeoutSeconds,
 } from "../../../../../stand-ins/kubernetes/await/wait.js";
-import { clusterOf, condition, look } from "../support/looks.js";
+import { clusterOf, condition, checkReadiness } from "../support/looks.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 describe("kubernetes stand-in: readiness of services and storage", () => {
@@ -22,9 +22,9 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
   const selector = { app: "x" };
 
   it("requires that no pod of a Service is unready", async () => {
-    assert.ok((await look("v1/Service", service({ selector }), up)).ready);
+    assert.ok((await checkReadiness("v1/Service", service({ selector }), up)).ready);
     const pending = endpoints({ addresses: [{ ip: "1" }], notReadyAddresses: [{ ip: "2" }] });
-    assert.equal((await look("v1/Service", service({ selector }), pending)).ready, false);
+    assert.equal((await checkReadiness("v1/Service", service({ selector }), pending)).ready, false);
   });
 
   it("waits for a Service to settle, and again after every change", async () => {
@@ -37,20 +37,21 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
 
   it("requires an address of a Service of type LoadBalancer", async () => {
     const type = "LoadBalancer";
-    const waiting = await look("v1/Service", service({ type, selector }), up);
+    const waiting = await checkReadiness("v1/Service", service({ type, selector }), up);
     assert.deepEqual(waiting.problems, [
       "Service was not allocated an IP address; does your cloud provider support this?",
     ]);
     assert.ok(
-      (await look("v1/Service", service({ type, selector }, [{ ip: "192.0.2.1" }]), up)).ready,
+      (await checkReadiness("v1/Service", service({ type, selector }, [{ ip: "192.0.2.1" }]), up))
+        .ready,
     );
-    assert.equal((await look("v1/Service", service({ type }))).ready, false);
+    assert.equal((await checkReadiness("v1/Service", service({ type }))).ready, false);
   });
 
   it("accepts a Service without pods at once", async () => {
     const specs: JsonObject[] = [{ clusterIP: "None", selector }, { type: "ExternalName" }, {}];
     for (const spec of specs) {
-      assert.ok((await look("v1/Service", service(spec))).ready);
+      assert.ok((await checkReadiness("v1/Service", service(spec))).ready);
     }
   });
 
@@ -66,14 +67,22 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
       volumeBindingMode,
     });
     const kind = "v1/PersistentVolumeClaim";
-    assert.ok((await look(kind, claim("Bound", "gone"))).ready);
-    assert.ok((await look(kind, claim("Pending", "gold"), gold("WaitForFirstConsumer"))).ready);
-    assert.equal((await look(kind, claim("Pending", "gold"), gold("Immediate"))).ready, false);
+    assert.ok((await checkReadiness(kind, claim("Bound", "gone"))).ready);
+    assert.ok(
+      (await checkReadiness(kind, claim("Pending", "gold"), gold("WaitForFirstConsumer"))).ready,
+    );
+    assert.equal(
+      (await checkReadiness(kind, claim("Pending", "gold"), gold("Immediate"))).ready,
+      false,
+    );
     assert.match(
-      (await look(kind, claim("Pending", "gone"))).problems.join(),
+      (await checkReadiness(kind, claim("Pending", "gone"))).problems.join(),
       /getting storageclass "gone"/,
     );
-    assert.match((await look(kind, claim("Pending"))).problems.join(), /no storage class found/);
+    assert.match(
+      (await checkReadiness(kind, claim("Pending"))).problems.join(),
+      /no storage class found/,
+    );
   });
 
   it("checks the status of PersistentVolume, Namespace, Ingress and CustomResourceDefinition", async () => {
@@ -88,8 +97,8 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
       ],
     ];
     for (const [kind, good, bad] of cases) {
-      assert.ok((await look(kind, { status: good })).ready, kind);
-      const verdict = await look(kind, { status: bad });
+      assert.ok((await checkReadiness(kind, { status: good })).ready, kind);
+      const verdict = await checkReadiness(kind, { status: bad });
       assert.equal(verdict.ready, false, kind);
       assert.ok(verdict.problems.length > 0, kind);
     }

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { condition, look, texts } from "../support/looks.js";
+import { condition, checkReadiness, texts } from "../support/looks.js";
 import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
 
 const workload = (
@@ -60,7 +60,7 @@ describe("kubernetes stand-in: readiness of a Deployment", () => {
 
   it("requires the newest ReplicaSet to be available and the conditions to be met", async () => {
     const live = workload("Deployment", {}, conditions("True", "NewReplicaSetAvailable"), revision);
-    const verdict = await look("apps/v1/Deployment", live, set(2));
+    const verdict = await checkReadiness("apps/v1/Deployment", live, set(2));
     assert.ok(verdict.ready);
     assert.deepEqual(texts(verdict), ["Deployment initialization complete"]);
   });
@@ -70,12 +70,12 @@ describe("kubernetes stand-in: readiness of a Deployment", () => {
       ...revision,
       generation: 2,
     });
-    assert.equal((await look("apps/v1/Deployment", live, set(2))).ready, false);
+    assert.equal((await checkReadiness("apps/v1/Deployment", live, set(2))).ready, false);
   });
 
   it("reports the messages of controller and pods", async () => {
     const live = workload("Deployment", {}, conditions("False", "ReplicaSetUpdated"), revision);
-    const verdict = await look("apps/v1/Deployment", live, set(0), failingPod("2"));
+    const verdict = await checkReadiness("apps/v1/Deployment", live, set(0), failingPod("2"));
     assert.equal(verdict.ready, false);
     assert.deepEqual(verdict.problems, [
       "[MinimumReplicasUnavailable] no minimum availability.",
@@ -89,12 +89,12 @@ describe("kubernetes stand-in: readiness of a Deployment", () => {
 
   it("waits for the rollout and for its pods", async () => {
     const rolling = workload("Deployment", {}, conditions("True", "ReplicaSetUpdated"), revision);
-    assert.deepEqual((await look("apps/v1/Deployment", rolling, set(2))).problems, [
+    assert.deepEqual((await checkReadiness("apps/v1/Deployment", rolling, set(2))).problems, [
       "Minimum number of Pods to consider the application live was not attained",
     ]);
     const few = workload("Deployment", {}, conditions("True", "NewReplicaSetAvailable"), revision);
     assert.match(
-      (await look("apps/v1/Deployment", few, set(1))).problems.join(),
+      (await checkReadiness("apps/v1/Deployment", few, set(1))).problems.join(),
       /did not become live/,
     );
   });
@@ -114,10 +114,10 @@ describe("kubernetes stand-in: readiness of a Deployment", () => {
       status: { phase },
     });
     assert.match(
-      (await look("apps/v1/Deployment", live, set(2), claim("Pending"))).problems.join(),
+      (await checkReadiness("apps/v1/Deployment", live, set(2), claim("Pending"))).problems.join(),
       /"data"/,
     );
-    assert.ok((await look("apps/v1/Deployment", live, set(2), claim("Bound"))).ready);
+    assert.ok((await checkReadiness("apps/v1/Deployment", live, set(2), claim("Bound"))).ready);
   });
 });
 
@@ -130,28 +130,28 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
     numberReady: 2,
   };
   it("requires as many pods of a DaemonSet as nodes, of the newest revision", async () => {
-    const done = await look("apps/v1/DaemonSet", workload("DaemonSet", {}, counts));
+    const done = await checkReadiness("apps/v1/DaemonSet", workload("DaemonSet", {}, counts));
     assert.deepEqual(
       [done.ready, texts(done)],
       [true, ["All replicas scheduled as expected. Replicas: 2"]],
     );
-    const rolling = await look(
+    const rolling = await checkReadiness(
       "apps/v1/DaemonSet",
       workload("DaemonSet", {}, { ...counts, numberAvailable: 1 }),
     );
     assert.deepEqual([rolling.ready, texts(rolling)], [false, ["Available: 1/2"]]);
     const fresh = { ...workload("DaemonSet", {}, {}), status: {} };
-    assert.deepEqual(texts(await look("apps/v1/DaemonSet", fresh)), [
+    assert.deepEqual(texts(await checkReadiness("apps/v1/DaemonSet", fresh)), [
       "DaemonSet status.observedGeneration not found",
     ]);
     const stale = workload("DaemonSet", {}, counts, { generation: 3 });
     assert.match(
-      texts(await look("apps/v1/DaemonSet", stale)).join(),
+      texts(await checkReadiness("apps/v1/DaemonSet", stale)).join(),
       /generation is 3, but latest observed generation is 1/,
     );
     const outdated = { ...counts, updatedNumberScheduled: 0 };
     const byHand = workload("DaemonSet", { updateStrategy: { type: "OnDelete" } }, outdated);
-    assert.ok((await look("apps/v1/DaemonSet", byHand)).ready);
+    assert.ok((await checkReadiness("apps/v1/DaemonSet", byHand)).ready);
   });
 
   it("requires all pods of a StatefulSet to be ready and of one revision", async () => {
@@ -164,9 +164,9 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
       updateRevision: "a",
     };
     const ok = workload("StatefulSet", { replicas: 2 }, status);
-    assert.ok((await look("apps/v1/StatefulSet", ok)).ready);
+    assert.ok((await checkReadiness("apps/v1/StatefulSet", ok)).ready);
     const behind = workload("StatefulSet", { replicas: 2 }, { ...status, readyReplicas: 1 });
-    const verdict = await look("apps/v1/StatefulSet", behind);
+    const verdict = await checkReadiness("apps/v1/StatefulSet", behind);
     assert.deepEqual(verdict.problems, ["1 out of 2 replicas succeeded readiness checks"]);
     assert.deepEqual(texts(verdict), [
       "[1/2] Waiting for StatefulSet to create Pods (1/2 Pods ready)",
@@ -178,7 +178,7 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
       { generation: 2 },
     );
     assert.match(
-      (await look("apps/v1/StatefulSet", rolling)).problems.join(),
+      (await checkReadiness("apps/v1/StatefulSet", rolling)).problems.join(),
       /from revision "a" to revision "b"/,
     );
   });
@@ -186,11 +186,15 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
   it("requires a Job to succeed, or fails with the Job", async () => {
     const job = (status: JsonObject): JsonObject => ({ ...workload("Job", {}, {}), status });
     assert.ok(
-      (await look("batch/v1/Job", job({ startTime: "t", conditions: [condition("Complete")] })))
-        .ready,
+      (
+        await checkReadiness(
+          "batch/v1/Job",
+          job({ startTime: "t", conditions: [condition("Complete")] }),
+        )
+      ).ready,
     );
-    assert.equal((await look("batch/v1/Job", job({}))).ready, false);
-    const gaveUp = await look(
+    assert.equal((await checkReadiness("batch/v1/Job", job({}))).ready, false);
+    const gaveUp = await checkReadiness(
       "batch/v1/Job",
       job({
         startTime: "t",
@@ -209,19 +213,19 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
       metadata: { name: "p" },
       status: { conditions },
     });
-    const unscheduled = await look(
+    const unscheduled = await checkReadiness(
       "v1/Pod",
       pod(condition("PodScheduled", "False", "Unschedulable", "0/2 nodes")),
     );
     assert.deepEqual(texts(unscheduled), ['Waiting for Pod "p" to be scheduled', "0/2 nodes"]);
     const all = pod(condition("PodScheduled"), condition("Initialized"), condition("Ready"));
-    assert.ok((await look("v1/Pod", all)).ready);
+    assert.ok((await checkReadiness("v1/Pod", all)).ready);
     const ended = {
       ...pod(condition("PodScheduled"), condition("Initialized"), condition("Ready", "False")),
     };
     assert.ok(
       (
-        await look("v1/Pod", {
+        await checkReadiness("v1/Pod", {
           ...ended,
           status: { ...(ended["status"] as JsonObject), phase: "Succeeded" },
         })
@@ -245,7 +249,7 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
       condition("Initialized"),
       condition("Ready", "False"),
     ];
-    const verdict = await look("v1/Pod", {
+    const verdict = await checkReadiness("v1/Pod", {
       metadata: { name: "p" },
       status: { conditions, containerStatuses },
     });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import {
   annotateSecrets,
   containsSecret,
-  toObject,
+  toKubernetesObject,
   toProperties,
 } from "../../../../../stand-ins/kubernetes/objects/wire.js";
 import {
@@ -61,7 +61,7 @@ describe("kubernetes stand-in: wire format", () => {
   it("removes secret marks at any depth", () => {
     fc.assert(
       fc.property(json, (value) => {
-        assert.deepEqual(toObject({ a: wrapSecret(value), b: [wrapSecret(value)] }), {
+        assert.deepEqual(toKubernetesObject({ a: wrapSecret(value), b: [wrapSecret(value)] }), {
           a: value,
           b: [value],
         });
@@ -86,7 +86,7 @@ describe("kubernetes stand-in: wire format", () => {
     const object = { spec: [{ "x-kubernetes-preserve-unknown-fields": true, "x-other": 1 }] };
     const properties = { spec: [{ x_kubernetes_preserve_unknown_fields: true, "x-other": 1 }] };
     assert.deepEqual(toProperties(object), properties);
-    assert.deepEqual(toObject(properties), object);
+    assert.deepEqual(toKubernetesObject(properties), object);
   });
 });
 

@@ -45,7 +45,7 @@ export const builtIns: readonly Served[] = [
 ];
 
 /** Simulates the controllers of a cluster, which make a stored object ready at once. */
-export function react(server: FakeApiServer, object: JsonObject): void {
+export function simulateControllers(server: FakeApiServer, object: JsonObject): void {
   const status = reactions[getTextAt(object, "kind")]?.(object, server);
   if (status) server.change(object, { status });
 }

@@ -14,7 +14,7 @@ import { merge } from "./field-sets.js";
 import { statusOf } from "./statuses.js";
 import type { Answer } from "./statuses.js";
 import { bodyOf, encodeSecret, jsonPatched, managed, mergeApply, validate } from "./writes.js";
-import { builtIns, react } from "./controllers.js";
+import { builtIns, simulateControllers } from "./controllers.js";
 import type { Served } from "./controllers.js";
 import { targetOf, type Target } from "./target.js";
 import { Watches } from "./watches.js";
@@ -110,7 +110,7 @@ export class FakeApiServer {
       },
     };
     this.store(stored);
-    if (!this.idle.has(getTextAt(stored, "kind"))) react(this, stored);
+    if (!this.idle.has(getTextAt(stored, "kind"))) simulateControllers(this, stored);
     return stored;
   }
 

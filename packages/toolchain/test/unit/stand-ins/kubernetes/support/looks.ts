@@ -27,7 +27,7 @@ export function clusterOf(...objects: JsonObject[]): ObjectClient {
 }
 
 /** Checks once whether an object is ready. The cluster also contains `others`. */
-export const look = (
+export const checkReadiness = (
   kind: string,
   live: JsonObject,
   ...others: JsonObject[]

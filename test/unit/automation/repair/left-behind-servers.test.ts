@@ -4,7 +4,7 @@ import {
   findFailedRunPeriods,
   findPortsWithoutScripts,
   attributeUnrecordedServer,
-} from "../../../../automation/repair/unrecorded-server-attribution.js";
+} from "../../../../automation/repair/left-behind-servers.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";

@@ -4,9 +4,14 @@ import type { ClusterSpec } from "../../../../components/config/cluster-spec.js"
 import type { NodeOutput, SamplesOutput } from "../../../../components/cluster-outputs.js";
 import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
 import { RemoteScript } from "../../../../components/remote-scripts/remote-script.js";
-import { graph, type Asked, type Fields, type Made } from "../../../../test/support/graph/graph.js";
+import {
+  graph,
+  type ResourceRequest,
+  type Fields,
+  type CreatedResource,
+} from "../../../../test/support/graph/graph.js";
 import { isSecret } from "../../../../test/support/graph/secrets.js";
-import { sent, sentBy } from "../../../../test/support/graph/sent.js";
+import { renderSentScript, readSentScript } from "../../../../test/support/graph/sent.js";
 import { value } from "../../../../test/support/graph/output-value.js";
 import type { ResourceWork } from "../moments.js";
 
@@ -36,7 +41,7 @@ export interface Script {
 /** Functions that create resources. Each resolves as soon as its call is answered. */
 export interface ResourceCreators {
   /** Creates an OpenStack resource. */
-  cloud(type: string, inputs: Fields): Promise<Made>;
+  cloud(type: string, inputs: Fields): Promise<CreatedResource>;
   /** Runs a script on a machine and returns its standard output. */
   machine(script: Script): Promise<string>;
   /** Runs a command on this host and returns its standard output. */
@@ -85,7 +90,7 @@ const noAddress = { status: { loadBalancer: { ingress: [{ ip: "" }] } } };
 
 async function make(
   hands: ResourceCreators,
-  { type, name, inputs }: Asked,
+  { type, name, inputs }: ResourceRequest,
 ): Promise<Fields & { readonly id?: string }> {
   if (type.startsWith("openstack:")) {
     const { id, outputs } = await hands.cloud(type, inputs);
@@ -96,8 +101,8 @@ async function make(
   if (type === "command:remote:Command") {
     if (!("create" in inputs)) return {};
     const hop = inputs["connection"] as SshHop;
-    const command = `sudo -n bash -s ${sentBy(inputs).occasion}`;
-    return { stdout: await hands.machine({ name, hop, command, input: sent(inputs) }) };
+    const command = `sudo -n bash -s ${readSentScript(inputs).occasion}`;
+    return { stdout: await hands.machine({ name, hop, command, input: renderSentScript(inputs) }) };
   }
   if (type === "pulumi:providers:kubernetes") hands.cluster(text(inputs, "kubeconfig"));
   if (!type.startsWith("kubernetes:")) return {};
@@ -133,7 +138,7 @@ export const awaitBareOutputs = async (cluster: Cluster): Promise<BareOutputs> =
 });
 
 /** Resources of earlier runs, by type and name. */
-export type ExistingResources = Map<string, Made>;
+export type ExistingResources = Map<string, CreatedResource>;
 
 /**
  * Creates the cluster of a specification.
@@ -141,7 +146,7 @@ export type ExistingResources = Map<string, Made>;
  * @param known resources that exist already and are not changed. New resources are added to this
  * map
  */
-export async function createBareCluster(
+export async function createClusterWithoutEngine(
   spec: ClusterSpec,
   cloud: CloudFacts,
   hands: ResourceCreators,
@@ -149,7 +154,7 @@ export async function createBareCluster(
 ): Promise<BareRunResult> {
   const work: ResourceWork[] = [];
   let cluster: Cluster | undefined;
-  const noted = async ({ type, name, inputs }: Asked): Promise<Made> => {
+  const noted = async ({ type, name, inputs }: ResourceRequest): Promise<CreatedResource> => {
     const key = `${type} ${name}`;
     const before = known.get(key);
     if (before) return before;

@@ -1,8 +1,8 @@
 /*
- * Draws the last record of packages/bench/oracle.ts into packages/bench/phases.svg, and writes the
+ * Draws the last record of packages/bench/lower-bound.ts into packages/bench/phases.svg, and writes the
  * figures of the last records into packages/bench/figures.md.
  *
- *   npx tsx packages/bench/picture.ts
+ *   npx tsx packages/bench/update-figures.ts
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

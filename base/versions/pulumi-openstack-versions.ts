@@ -1,7 +1,7 @@
 /** Supported versions of Pulumi's OpenStack plugin. The first version is the default. */
 export const openstackPluginVersions = ["5.5.1", "3.15.2"] as const;
 
-export type OpenstackPluginVersion = (typeof openstackPluginVersions)[number];
+export type PulumiOpenstackVersion = (typeof openstackPluginVersions)[number];
 
 export const [defaultOpenstackPlugin] = openstackPluginVersions;
 

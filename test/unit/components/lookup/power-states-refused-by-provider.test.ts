@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {
   isIgnoredPowerStateRefused,
   isRefusedPowerState,
-} from "../../../../components/lookup/refused-power-states.js";
+} from "../../../../components/lookup/power-states-refused-by-provider.js";
 
 describe("power state of a server", () => {
   it("is refused if the provider does not accept the state as an input", () => {

@@ -4,8 +4,8 @@
  * cluster by direct API calls in the best possible order (support/bare/), with the same scripts and
  * manifests. This file is not a test. It needs the lab, and nothing else may run on the lab.
  *
- *   npx tsx packages/bench/oracle.ts [--runs 3] [--control-planes 1] [--workers 2] [--record]
- *   npx tsx packages/bench/oracle.ts --dry-run     # only prints the bare calls
+ *   npx tsx packages/bench/lower-bound.ts [--runs 3] [--control-planes 1] [--workers 2] [--record]
+ *   npx tsx packages/bench/lower-bound.ts --dry-run     # only prints the bare calls
  *
  * Ratios are relative to the bare calls. The last line is JSON. `--record` appends this line to
  * packages/bench/records.jsonl.
@@ -19,7 +19,10 @@ import { specOf } from "../../test/support/config/spec.js";
 import { lookUpCloudFacts } from "./support/bare/cloud.js";
 import { deleteAddedObjects } from "./support/bare/destroy.js";
 import { DryRunCloud, createDryRunCreators } from "./support/bare/dry-run-cloud.js";
-import { createBareCluster, type ExistingResources } from "./support/bare/run.js";
+import {
+  createClusterWithoutEngine,
+  type ExistingResources,
+} from "./support/bare/run-without-engine.js";
 import { runBareUp } from "./support/bare/up.js";
 import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";
 import { readClusterMoments, getMoments, type ResourceWork } from "./support/moments.js";
@@ -40,7 +43,7 @@ interface Made {
  * Tool that is measured: the command line, or the direct API calls of the lower bound ("bare
  * calls").
  */
-interface Way {
+interface MeasuredTool {
   readonly name: string;
   readonly up: () => Promise<Made>;
   /** Adds one worker to the cluster. */
@@ -62,7 +65,7 @@ async function waysOf(
   cluster: LabCluster,
   initially: readonly CloudObject[],
   { controlPlanes, workers }: ReturnType<typeof read>,
-): Promise<readonly Way[]> {
+): Promise<readonly MeasuredTool[]> {
   const { cloud, environment, service } = cluster;
   const spec = await service.spec(benchClusterName);
   const known: ExistingResources = new Map();
@@ -92,7 +95,7 @@ async function waysOf(
 
 const secondsSince = (beganAt: number): number => Math.round((Date.now() - beganAt) / 100) / 10;
 
-async function once({ up, more, destroy }: Way): Promise<Figures> {
+async function once({ up, more, destroy }: MeasuredTool): Promise<Figures> {
   const beganAt = Date.now();
   const { work, kubeconfig } = await up();
   const whole = secondsSince(beganAt);
@@ -144,7 +147,7 @@ async function rehearse({ controlPlanes, workers }: ReturnType<typeof read>): Pr
     process.stdout.write(`${line}\n`);
   };
   const spec = specOf(getBenchCluster(controlPlanes, workers));
-  await createBareCluster(
+  await createClusterWithoutEngine(
     spec,
     await lookUpCloudFacts(new DryRunCloud(say), requiredLookups(spec)),
     createDryRunCreators(say),
