@@ -44,7 +44,7 @@ describe("certificates of a running cluster", () => {
       `pki/apiserver.crt of dev-1 ends at 2027-11-01T00:00:00Z${why}`,
     ]);
     const [first = "", second] = warned("2027-12-01T00:00:00Z");
-    assert.match(first, /^pki\/ca\.crt of dev-0 ends at .*; nothing renews an authority: see /);
+    assert.match(first, /^pki\/ca\.crt of dev-0 ends at .*\. Nothing renews a CA: see /);
     assert.equal(second, `pki/apiserver.crt of dev-1 ended at 2027-11-01T00:00:00Z${why}`);
   });
 

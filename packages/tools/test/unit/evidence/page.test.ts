@@ -28,7 +28,7 @@ const record = (at: string, changes: Partial<EvidenceRecord> = {}): EvidenceReco
   commit: `c${at}`,
   ...changes,
 });
-const link = "[lab/all/control-planes/five](../test/lab/all/control-planes/five.test.ts)";
+const link = "[lab/all/control-planes/five](../../test/lab/all/control-planes/five.test.ts)";
 const page = (...records: EvidenceRecord[]): string => renderEvidencePage(sections, records);
 const cells = (text: string, what: string): string[] => {
   const line = text.split("\n").find((one) => one.startsWith(`| ${what} |`));
@@ -50,9 +50,9 @@ describe("renderEvidencePage", () => {
   });
 
   it("explains in its first lines the date of the first record and CI's limits", () => {
-    const [, beginning = ""] = page().split("\n## ", 1)[0]?.split("do not edit.") ?? [];
+    const [, beginning = ""] = page().split("\n## ", 1)[0]?.split("Do not edit it.") ?? [];
     assert.match(beginning, /records since 2026-11-27/);
-    assert.match(beginning, /CI runs these tests/);
+    assert.match(beginning, /CI runs the tests directly in `test\/lab`/);
   });
 
   it("shows the newest record per kind of machine, with date, commit and seconds", () => {
@@ -86,7 +86,7 @@ describe("renderEvidencePage", () => {
     const kernel = record("27", { machine: "kernel", test: "test/emulated/five.test.ts" });
     const own = record("27", { test: "test/lab/all/control-planes/five.test.ts" });
     const [, , links] = cells(page(kernel, own), "five");
-    assert.equal(links, `${link}; [emulated/five](../test/emulated/five.test.ts); a remark`);
+    assert.equal(links, `${link}; [emulated/five](../../test/emulated/five.test.ts); a remark`);
   });
 
   it("marks a row with tests of scripts only, and does not count those tests", () => {
@@ -101,7 +101,7 @@ describe("renderEvidencePage", () => {
     );
     assert.deepEqual(cells(text, "system"), [
       ...["never run", "never run"],
-      "_scripts only_: [scripts/ubuntu/network](../test/scripts/ubuntu/network.test.ts); a remark",
+      "_scripts only_: [scripts/ubuntu/network](../../test/scripts/ubuntu/network.test.ts); a remark",
     ]);
     assert.match(text, /^- _scripts only_: .* never ran\.$/m);
   });
