@@ -12,7 +12,7 @@ export const describeIdentities = ({
   held,
 }: Pick<WhichCluster, "identities" | "held">): string => {
   if (identities.length > 0) return `identity ${identities.join(", ")}`;
-  return held ? "no identity" : "not made yet";
+  return held ? "no identity" : "not created yet";
 };
 
 /** Returns cloud, region and project in words. Leaves out the region if it is unknown. */

@@ -110,7 +110,10 @@ export class Operator {
     return this.runWith({}, ...args);
   }
 
-  /** Runs a command with further environment variables. JSON output must match docs/build/events.md. */
+  /**
+   * Runs a command with further environment variables. JSON output must match
+   * docs/build/events.md.
+   */
   async runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
     const options = { env: { ...this.environment(), ...env }, cwd: this.home };
     const ended = await inProcess(args, options);

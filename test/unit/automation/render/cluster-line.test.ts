@@ -11,7 +11,7 @@ describe("renderClusterLine", () => {
   const lines: readonly (readonly [string, WhichCluster])[] = [
     [`Cluster 'shop' (identity 0123456789ab) ${where}`, shop],
     [`Cluster 'shop' (no identity) ${where}`, { ...shop, identities: [] }],
-    [`Cluster 'shop' (not made yet) ${where}`, { ...shop, identities: [], held: false }],
+    [`Cluster 'shop' (not created yet) ${where}`, { ...shop, identities: [], held: false }],
     [
       `Clusters 'shop', 'test' (identity 0123456789ab, ba9876543210) ${where}`,
       {
