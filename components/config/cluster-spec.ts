@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { getPodNetworkTraits } from "../pod-network/pod-network-kinds.js";
 import { getEndpointTraits } from "./load-balancing/endpoint-traits.js";
 import { sshAccessSchema, findSshAccessConflicts } from "./machines/ssh-access.js";
 import type { ConflictCheck } from "./machines/separate-group-definition.js";
@@ -231,6 +232,18 @@ const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) =>
   };
 };
 
+/**
+ * Fills the mode of kube-proxy. kubeadm's default is iptables, which a pod network that restores
+ * whole tables would overwrite (cloudnativelabs/kube-router issue 1372).
+ */
+const kubernetesOf = ({ kubernetes, podNetwork }: Checked) => {
+  const { restoresTables, replacesKubeProxy } = getPodNetworkTraits(podNetwork);
+  if (!restoresTables || replacesKubeProxy) return { kubernetes };
+  return {
+    kubernetes: { ...kubernetes, kubeProxy: { mode: "nftables", ...kubernetes.kubeProxy } },
+  };
+};
+
 const existingNetworkKeys = [
   "network",
   "endpoint",
@@ -316,6 +329,7 @@ export const clusterSchema = clusterFieldsSchema
   .transform((value) => ({
     ...value,
     ...controlPlaneOf(value),
+    ...kubernetesOf(value),
     ...fillEndpointDefaults(value),
     serviceCidrs: value.serviceCidrs ?? value.allowedCidrs,
     sshCidrs: value.sshCidrs ?? value.allowedCidrs,

@@ -110,13 +110,14 @@ const keptFields: Readonly<Record<string, FrozenValuesByPath>> = {
     cpuManagerPolicy: nothing,
     memoryManagerPolicy: nothing,
   },
-  "kubernetes.kubeProxy": { clusterCIDR: nothing, mode: nothing },
+  "kubernetes.kubeProxy": { clusterCIDR: nothing, mode: "iptables" },
 };
 
 const keptOfFields = (path: string, value: unknown): [string, string][] =>
   Object.entries(keptFields[path] ?? {}).flatMap(([field, otherwise]) => {
     const written = isPlainObject(value) ? value[field] : undefined;
-    const kept = written === undefined ? otherwise : canonical(written);
+    // An empty text means the default of the component.
+    const kept = written === undefined || written === "" ? otherwise : canonical(written);
     return kept === otherwise ? [] : [[`${path}.${field}`, kept] as [string, string]];
   });
 

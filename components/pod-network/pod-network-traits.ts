@@ -82,6 +82,12 @@ export type PodNetworkTraits = Path & {
     | { readonly refused: string };
   /** Whether the pod network handles Services itself. kubeadm then does not install kube-proxy. */
   readonly replacesKubeProxy: boolean;
+  /**
+   * Whether the pod network saves whole tables of iptables and restores them. A restore deletes
+   * rules that kube-proxy has written since the save, so kube-proxy must not use iptables.
+   * @default false
+   */
+  readonly restoresTables?: true;
   /** Further CIDRs from which the machines' ports may send packets. @default none */
   readonly moreRanges?: readonly string[];
   /**

@@ -84,7 +84,7 @@ export interface SiteKeys {
 const systemContainerSettings = {
   kubernetes: {
     kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
-    kubeProxy: { mode: "iptables", conntrack: { maxPerCore: 0 } },
+    kubeProxy: { conntrack: { maxPerCore: 0 } },
     ignorePreflightErrors: [
       "SystemVerification",
       "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables",

@@ -91,7 +91,7 @@ export const kubernetesSchema = strictObject({
     .meta(
       doc(
         "in place",
-        "Fields merged into KubeProxyConfiguration; kube-proxy restarts on one node after another. `mode` and `clusterCIDR` cannot change while the cluster exists: a change is refused.",
+        "Fields merged into KubeProxyConfiguration; kube-proxy restarts on one node after another. The default of `mode` is `nftables` with the pod networks `kube-router` and `cloud-routes`, and `iptables` with the others. `mode` and `clusterCIDR` cannot change while the cluster exists: a change is refused.",
       ),
     ),
   certificates: certificatesSchema,

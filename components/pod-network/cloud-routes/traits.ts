@@ -21,6 +21,7 @@ export const cloudRoutesRow: PodNetworkRow<typeof cloudRoutesOptionsSchema> = {
     ],
     ipv6: { refused: "keeps routes for IPv4 alone" },
     replacesKubeProxy: false,
+    restoresTables: true,
     // Both modules are for network policies, which are implemented with ipsets and iptables.
     kernelModules: ["ip_set", "xt_set"],
   }),

@@ -80,6 +80,7 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
         ? { modes: ["slaac"], overhead: 0 }
         : { refused: `with \`overlay: ${options.overlay}\` wraps IPv4 alone` },
     replacesKubeProxy: options.serviceProxy,
+    restoresTables: true,
     secrets: options.peers.map(({ password: value }, index) => ({
       path: `peers[${String(index)}].password`,
       value,

@@ -199,7 +199,8 @@ export class Traffic {
   /** Returns the routes and NodePort rules of each node, and the state and logs of its network pods. */
   async #networkState(): Promise<string> {
     const ask = [
-      "uptime; ip route; iptables-save -t nat | grep -w 30080 || echo no rule for the NodePort",
+      "uptime; ip route",
+      "{ iptables-save -t nat; nft list table ip kube-proxy; } | grep -w 30080 || echo no rule for the NodePort",
       "iptables-save -t filter | grep -E '^(:|-A (INPUT|FORWARD|OUTPUT) )'",
       "ps -eo pid,etimes,times,stat,wchan:20,args | grep -E '[i]ptables|[k]ube-proxy|[k]ube-router'",
     ].join("; ");

@@ -100,7 +100,7 @@ describe("lab facts", () => {
       kubernetes: {
         packages,
         kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
-        kubeProxy: { mode: "iptables", conntrack: { maxPerCore: 0 } },
+        kubeProxy: { conntrack: { maxPerCore: 0 } },
         ignorePreflightErrors: [
           "SystemVerification",
           "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables",

@@ -76,7 +76,8 @@ describe("frozen values of a cluster", () => {
       // A pod network and its options are one value.
       [
         ...new Set([
-          ...["name", "kubernetes.version"],
+          // The default of `mode` with kube-router differs from the assumed value.
+          ...["name", "kubernetes.version", "kubernetes.kubeProxy.mode"],
           ...refused.map(({ path }) =>
             path
               .replace(/^podNetwork\..*/, "podNetwork")
@@ -245,7 +246,7 @@ describe("frozen values of a cluster", () => {
     assert.deepEqual(loose, collectFrozenValues(specOf()));
     const tight = having({
       kubelet: { maxPods: 50, cgroupDriver: "cgroupfs", clusterDNS: ["10.96.0.9"] },
-      kubeProxy: { mode: "nftables" },
+      kubeProxy: { mode: "ipvs" },
     });
     assert.deepEqual(Object.keys(compared(tight)).sort(), [
       ...["cluster.kubernetes.kubeProxy.mode", "cluster.kubernetes.kubelet.cgroupDriver"],
@@ -255,6 +256,17 @@ describe("frozen values of a cluster", () => {
       compared(tight)["cluster.kubernetes.kubelet.cgroupDriver"] ?? "",
       /^systemd cannot become cgroupfs .* write systemd again/,
     );
+  });
+
+  it("treat an unnamed mode of kube-proxy as iptables, and refuse the default of kube-router", () => {
+    const modes = ["", "iptables"].map((mode) =>
+      collectFrozenValues(specOf({ kubernetes: { kubeProxy: { mode } } })),
+    );
+    for (const values of modes) assert.ok(!("kubernetes.kubeProxy.mode" in values));
+    const [before = {}] = modes;
+    const [refusal] = findFrozenValueChanges(before, collectFrozenValues(specOf()));
+    assert.equal(refusal?.path, "cluster.kubernetes.kubeProxy.mode");
+    assert.match(refusal.message, /^iptables cannot become nftables .* write iptables again/);
   });
 
   it("are compared with the single value of all fields that an earlier release recorded", () => {
