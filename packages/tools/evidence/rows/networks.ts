@@ -108,12 +108,12 @@ export const podNetworkRows = {
 
 export const serviceProxyRows = {
   "proxy/iptables": {
-    what: "kube-proxy, `iptables`, the default",
-    proofs: [createLabProof("all/kubernetes/hardening")],
+    what: "kube-proxy, `iptables`, the default with flannel, Calico and Canal",
+    proofs: [createExampleProof("one-control-plane")],
   },
   "proxy/nftables": {
-    what: "kube-proxy, `nftables`",
-    proofs: [createEmulatedProof("all/debian-13")],
+    what: "kube-proxy, `nftables`, the default with kube-router and cloud routes",
+    proofs: [createLabProof("life"), createEmulatedProof("defaults", "carries traffic on a node")],
   },
   "proxy/ipvs": { what: "kube-proxy, `ipvs`", proofs: [createEmulatedProof("all/ipvs")] },
   "proxy/kube-router": {
