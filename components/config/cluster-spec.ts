@@ -237,8 +237,7 @@ const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) =>
  * whole tables would overwrite (cloudnativelabs/kube-router issue 1372).
  */
 const kubernetesOf = ({ kubernetes, podNetwork }: Checked) => {
-  const { restoresTables, replacesKubeProxy } = getPodNetworkTraits(podNetwork);
-  if (!restoresTables || replacesKubeProxy) return { kubernetes };
+  if (!getPodNetworkTraits(podNetwork).restoresTables) return { kubernetes };
   return {
     kubernetes: { ...kubernetes, kubeProxy: { mode: "nftables", ...kubernetes.kubeProxy } },
   };
