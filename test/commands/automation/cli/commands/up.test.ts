@@ -134,7 +134,10 @@ describe("`stackadm up`", function () {
     operator.engine.runs({ preview: { events } });
     const { code, out, err } = await operator.run("up", "--expect-no-changes");
     assert.deepEqual([code, out], [6, ""]);
-    assert.match(err, /\nerror: No change was expected, .*\n {2}create Network 'net'\n {2}`stackadm/);
+    assert.match(
+      err,
+      /\nerror: No change was expected, .*\n {2}create Network 'net'\n {2}`stackadm/,
+    );
     assert.deepEqual(operator.engine.operations(), ["preview"]);
   });
 
