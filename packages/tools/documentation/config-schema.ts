@@ -116,9 +116,41 @@ export const jsonSchema = (): Schema =>
     io: "input",
     unrepresentable: "any",
     override: ({ jsonSchema: made }) => {
+      // JSON has no infinity.
+      if (made.maxLength === Infinity) delete made.maxLength;
       if (made["word"] !== true) return;
       delete made["word"];
       const kinds = (made.oneOf as Schema[]).map(({ properties }) => properties?.["kind"]?.const);
       made.oneOf?.push({ type: "string", enum: kinds as string[] });
     },
   }) as Schema;
+
+/** Arguments that the program fills, so that no stack file needs them. */
+const filledArguments = ["name", "ssh"];
+
+/**
+ * Returns the JSON schema of a stack file, for editors. The key of the cluster is
+ * `<project>:cluster`.
+ */
+export function stackFileSchema(): object {
+  const { $schema, $defs, ...cluster } = jsonSchema() as Schema & Record<string, unknown>;
+  const { ssh = {}, ...properties } = cluster.properties ?? {};
+  return {
+    $schema,
+    title: "Pulumi.<stack>.yaml of stackadm",
+    type: "object",
+    properties: {
+      config: {
+        type: "object",
+        patternProperties: {
+          "^[A-Za-z0-9_.-]+:cluster$": {
+            ...cluster,
+            properties: { ...properties, ssh: { ...ssh, required: [] } },
+            required: (cluster.required ?? []).filter((key) => !filledArguments.includes(key)),
+          },
+        },
+      },
+    },
+    $defs,
+  };
+}

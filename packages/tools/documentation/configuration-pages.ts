@@ -129,7 +129,7 @@ function overviewPage(all: readonly Leaf[]): string {
     "- The program checks the whole object before the first request to the cloud, and lists all problems with their paths.",
     "- Values for all clusters of a site can be in a separate file: see [site defaults](../../set-up/site-defaults.md).",
     "- Secrets must be encrypted: see [encrypted settings](../../team/encrypted-settings.md).",
-    "- Editors use [config.schema.json](../../config.schema.json).",
+    "- Editors complete and check keys if the first line of the file is `# yaml-language-server: $schema=docs/config.schema.json` ([schema](../../config.schema.json)).",
     "",
     "## Effects of a change",
     "",

@@ -6,7 +6,7 @@ import { renderEvidencePage } from "../evidence/page.js";
 import { readEvidence } from "../evidence/record.js";
 import { supportSections } from "../evidence/rows/rows.js";
 import { commandsPage } from "./command-page.js";
-import { jsonSchema, leaves } from "./config-schema.js";
+import { jsonSchema, leaves, stackFileSchema } from "./config-schema.js";
 import { configurationPages } from "./configuration-pages.js";
 import { failuresPage } from "./failure-page.js";
 import { stepsPage } from "./step-page.js";
@@ -20,12 +20,11 @@ const docs = join(getPackageRoot(), "docs");
 
 /** Returns the generated files with their texts. Paths are relative to `docs`. */
 function generatedFiles(): readonly (readonly [string, string])[] {
-  const schema = jsonSchema();
   return [
-    ...configurationPages(leaves(schema)).map(
+    ...configurationPages(leaves(jsonSchema())).map(
       ([file, text]) => [join("reference", "configuration", file), text] as const,
     ),
-    ["config.schema.json", JSON.stringify(schema)],
+    ["config.schema.json", JSON.stringify(stackFileSchema())],
     [join("reference", "commands.md"), commandsPage()],
     [join("reference", "failures.md"), failuresPage()],
     [join("reference", "steps.md"), stepsPage()],
