@@ -12,21 +12,23 @@ const secondsSince = (begun: number): number => Math.round((Date.now() - begun) 
 // for moments. The program has to survive every one of these refusals.
 describe(`${cycles} clusters that are created and destroyed, on the lab`, function () {
   this.timeout(15 * minutes);
+  const stack = new Stack("cycles");
+  before(async () => {
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
   for (let cycle = 1; cycle <= cycles; cycle += 1)
     it(`creates cluster ${cycle}, and destroys it without leftovers`, async () => {
-      const stack = new Stack("cycles");
-      await stack.open();
-      try {
-        const begun = Date.now();
-        await stack.up();
-        const up = secondsSince(begun);
-        const created = changes(stack.cluster.seen.events)["create"] ?? 0;
-        const deletionBegun = Date.now();
-        await stack.destroyAndLookAround();
-        const seen = `up ${up} s (${created} resources), destroy ${secondsSince(deletionBegun)} s`;
-        writeReporterLine({ type: "evidence", example: "cycles", point: `${cycle}`, seen });
-      } finally {
-        await stack.cluster.close();
-      }
+      const begun = Date.now();
+      await stack.up();
+      const up = secondsSince(begun);
+      const created = changes(stack.cluster.seen.events)["create"] ?? 0;
+      const deletionBegun = Date.now();
+      await stack.destroyAndLookAround();
+      const seen = `up ${up} s (${created} resources), destroy ${secondsSince(deletionBegun)} s`;
+      writeReporterLine({ type: "evidence", example: "cycles", point: `${cycle}`, seen });
     });
 });
