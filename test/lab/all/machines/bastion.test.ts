@@ -16,13 +16,13 @@ const minutes = 60_000;
 describe("a cluster with a bastion in an existing network, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("bastion");
-  let beside: NeighborNetwork;
+  let neighbor: NeighborNetwork;
   let given: ExistingObjects;
   let untouched: unknown;
   const changed = (): Readonly<Record<string, unknown>> => ({
     network: {
-      nodes: beside.range,
-      existing: { network: beside.name, router: beside.name },
+      nodes: neighbor.range,
+      existing: { network: neighbor.name, router: neighbor.name },
     },
     access: "bastion",
     bastion: { flavor: "small", rootVolume: { size: 5 } },
@@ -35,14 +35,14 @@ describe("a cluster with a bastion in an existing network, on the lab", function
   });
   before(async () => {
     await stack.open();
-    beside = await createNeighborNetwork(stack.cluster.cloud, "office");
+    neighbor = await createNeighborNetwork(stack.cluster.cloud, "office");
     given = await givenObjects(stack.cluster.cloud, "bastion-before");
     stack.initially = await takeInventory(stack.cluster.cloud);
-    untouched = [await beside.state(), await given.state()];
+    untouched = [await neighbor.state(), await given.state()];
   });
   after(async () => {
     await given.remove();
-    await beside.remove();
+    await neighbor.remove();
     await stack.cluster.close();
   });
 
@@ -97,6 +97,6 @@ describe("a cluster with a bastion in an existing network, on the lab", function
 
   it("is destroyed without leftovers, and keeps the network and the floating IP unchanged", async () => {
     await stack.destroyAndLookAround();
-    assert.deepEqual([await beside.state(), await given.state()], untouched);
+    assert.deepEqual([await neighbor.state(), await given.state()], untouched);
   });
 });
