@@ -42,8 +42,16 @@ export function listLinkCommands(settings: LabSettings): CommandWithArguments[] 
 }
 
 /**
+ * Private ranges (RFC 1918, RFC 6598). Servers of a real cloud reach such an address only if a
+ * route of the cloud leads to it.
+ */
+const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
+
+/**
  * Returns `iptables` commands that let the cloud and its servers reach other networks, even if the
- * host forwards nothing by default.
+ * host forwards nothing by default. Packets of servers to private addresses outside of the lab are
+ * rejected. Otherwise, a packet to a pod for which a machine has no route would leave the host, and
+ * another computer could answer it.
  */
 export function listFirewallCommands(settings: LabSettings): CommandWithArguments[] {
   const { name, devices, management, external, services } = settings;
@@ -56,11 +64,22 @@ export function listFirewallCommands(settings: LabSettings): CommandWithArgument
     ...(["iptables", "-w", "-I", "FORWARD", direction, device] as const),
     ...[...ours, "-j", "ACCEPT"],
   ];
+  const rejected = (from: string, range: string): CommandWithArguments => [
+    ...(["iptables", "-w", "-I", "FORWARD", "-i", from, "-d", range] as const),
+    ...[...ours, "-j", "REJECT", "--reject-with", "icmp-net-unreachable"],
+  ];
+  const passed = (from: string, to: string): CommandWithArguments => [
+    ...(["iptables", "-w", "-I", "FORWARD", "-i", from, "-o", to] as const),
+    ...[...ours, "-j", "ACCEPT"],
+  ];
   return [
     masquerade(management),
     masquerade(external),
     masquerade(services),
     ...Object.values(devices).flatMap((device) => [forward("-i", device), forward("-o", device)]),
+    // Each command inserts its rule before the others, so the last rule is checked first.
+    ...privateRanges.map((range) => rejected(devices.external, range)),
+    ...Object.values(devices).map((device) => passed(devices.external, device)),
   ];
 }
 

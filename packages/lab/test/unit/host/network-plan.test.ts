@@ -48,9 +48,31 @@ describe("listLinkCommands and listFirewallCommands", () => {
     const rules = listFirewallCommands(settings).map((command) => command.join(" "));
     assert.equal(rules.filter((rule) => rule.includes("MASQUERADE")).length, 3);
     for (const device of Object.values(settings.devices)) {
-      assert.equal(rules.filter((rule) => rule.includes(`-i ${device}`)).length, 1);
-      assert.equal(rules.filter((rule) => rule.includes(`-o ${device}`)).length, 1);
+      assert.equal(rules.filter((rule) => rule.includes(`-I FORWARD -i ${device} -m`)).length, 1);
+      assert.equal(rules.filter((rule) => rule.includes(`-I FORWARD -o ${device} -m`)).length, 1);
     }
+  });
+
+  it("reject packets of servers to private addresses, except addresses in the lab", () => {
+    const rules = listFirewallCommands(settings).map((command) => command.join(" "));
+    const { external } = settings.devices;
+    const rejects = rules.filter((rule) => rule.includes("REJECT"));
+    assert.deepEqual(
+      rejects.map((rule) => / -d (\S+) /.exec(rule)?.[1]),
+      ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"],
+    );
+    for (const rule of rejects) assert.ok(rule.includes(`-i ${external} `), rule);
+    // iptables checks the rule that is inserted last first.
+    const order = rules.filter((rule) => rule.includes(`-I FORWARD -i ${external}`)).reverse();
+    assert.deepEqual(
+      order.map((rule) => (rule.includes("REJECT") ? "reject" : / (-o \S+) /.exec(rule)?.[1])),
+      [
+        ...Object.values(settings.devices)
+          .reverse()
+          .map((device) => `-o ${device}`),
+        ...["reject", "reject", "reject", "reject", undefined],
+      ],
+    );
   });
 });
 
