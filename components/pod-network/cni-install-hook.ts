@@ -18,6 +18,8 @@ export interface CniConfigurationHookArgs {
   readonly from: string;
   /** Name of the installed file in {@link cniConfigDirectory}. */
   readonly as: string;
+  /** Shell commands that run after the installation. @default none */
+  readonly andThen?: string | undefined;
 }
 
 /**
@@ -27,13 +29,14 @@ export interface CniConfigurationHookArgs {
  * only after 10 s. The first pod would also leave a bridge without an address, and the next pod on
  * this bridge would fail, too.
  */
-export function buildCniInstallHook({ when, from, as }: CniConfigurationHookArgs) {
+export function buildCniInstallHook({ when, from, as, andThen }: CniConfigurationHookArgs) {
   const target = `${cniConfigDirectory}/${as}`;
   const script = [
     "try=0",
     `until ${when}; do try=$((try + 1)); [ "$try" -lt ${tries.toString()} ] || exit 1; sleep 0.2; done`,
     // containerd ignores files whose names end in `.new`.
     `cp ${from} ${target}.new && mv -f ${target}.new ${target}`,
+    ...(andThen === undefined ? [] : [andThen]),
   ].join("\n");
   return { postStart: { exec: { command: ["sh", "-ec", script] } } };
 }

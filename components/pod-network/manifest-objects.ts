@@ -94,8 +94,9 @@ export function readManifest(text: string, anchors: RequiredManifestParts): Mani
     const lacking = lackingIn(objects, anchors);
     return lacking === undefined ? { objects } : { problem: `it has no ${lacking}` };
   } catch (error) {
-    const said = error instanceof Error ? (error.message.split("\n")[0] ?? "") : "";
-    const problem = error instanceof z.ZodError ? "it holds other than Kubernetes objects" : said;
+    const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : "";
+    const problem =
+      error instanceof z.ZodError ? "it holds other than Kubernetes objects" : message;
     return { problem };
   }
 }
@@ -139,7 +140,7 @@ export const applyChanges = (
   objects: readonly ManifestObject[],
   changes: readonly Change[],
 ): readonly ManifestObject[] =>
-  objects.map((object) => changes.reduce((made, change) => change(made), object));
+  objects.map((object) => changes.reduce((changed, change) => change(changed), object));
 
 const only =
   (kind: string, name: string, change: Change): Change =>

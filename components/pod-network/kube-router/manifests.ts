@@ -26,6 +26,7 @@ import type {
   Secret,
 } from "../../kubernetes-objects/kubernetes-types.js";
 import { cniConfigDirectory, buildCniInstallHook } from "../cni-install-hook.js";
+import { buildBgpWatch } from "./bgp-watch.js";
 import type { KubeRouterOptions } from "./options.js";
 
 const name = "kube-router";
@@ -276,6 +277,10 @@ function router(settings: KubeRouterSettings) {
       `--run-service-proxy=${String(options?.serviceProxy ?? false)}`,
       ...overlayOf(options),
       "--bgp-graceful-restart=true",
+      // After a restart, kube-router waits this long for the routes of all peers before it announces
+      // its own. With the default, other nodes could not reach the pods of this node for six minutes
+      // (cloudnativelabs/kube-router issue 946). kube-router passes no routes on, so it need not wait.
+      "--bgp-graceful-restart-deferral-time=5s",
       // If something removes the routes, the machine cannot reach pods on other machines until the
       // next sync. With the default, that could take one minute.
       "--injected-routes-sync-period=10s",
@@ -304,6 +309,7 @@ function router(settings: KubeRouterSettings) {
       when: `grep -q '"subnet"${dual ? ': *"[^"]*:' : ""}' ${draft}`,
       from: draft,
       as: cniFile,
+      andThen: exchangesRoutes ? buildBgpWatch() : undefined,
     }),
     volumeMounts: volumeMounts(passwords),
     readinessProbe: buildReadinessProbe(

@@ -8,6 +8,7 @@ import {
   buildKubeRouterRbac,
   buildKubeRouterDaemonSet,
 } from "../../../../../components/pod-network/kube-router/manifests.js";
+import { buildBgpWatch } from "../../../../../components/pod-network/kube-router/bgp-watch.js";
 import { describeAccess, lookups, type AnyObject } from "../../../../support/kubernetes-objects.js";
 import { argsOf, cloudRoutes, containerOf, find } from "../objects.js";
 
@@ -99,6 +100,7 @@ describe("pod-network/kube-router", () => {
         when: `grep -q '"subnet"' ${draft}`,
         from: draft,
         as: "10-kuberouter.conflist",
+        andThen: buildBgpWatch(),
       }),
     );
     assert.ok(!draft.startsWith(cniConfigDirectory));
