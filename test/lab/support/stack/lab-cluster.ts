@@ -24,6 +24,7 @@ import { readLabSettings, type LabSettings } from "../../../../packages/lab/sett
 import { getPackageRoot } from "../../../../base/paths.js";
 import type { PlainObject } from "../../../../components/schema/merge-defaults.js";
 import { noteSetup } from "../../../support/evidence.js";
+import { explainFailures } from "../network/describe-network.js";
 import { setupOf } from "./setup.js";
 
 /** Stack on the lab with a separate backend, and records of its operations. */
@@ -132,12 +133,9 @@ export async function labCluster(
   await project.prepare(directory);
   const stackFile = join(directory, `Pulumi.${name}.yaml`);
   writeFileSync(stackFile, settings());
-  const service = createListeningService({
-    env: environment.env,
-    backend,
-    projectDirectory: directory,
-  });
   const cloud = await connectCloud({ env: environment.env });
+  const options = { env: environment.env, backend, projectDirectory: directory };
+  const service = explainFailures(createListeningService(options), cloud, name);
   const seen: LabCluster["seen"] = { events: [], lines: [] };
   const forget = noteSetup(() =>
     setupOf(project.described ?? (config["stackadm:cluster"] as PlainObject), environment, cloud),
