@@ -233,11 +233,13 @@ const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) =>
 };
 
 /**
- * Fills the mode of kube-proxy. kubeadm's default is iptables, which a pod network that restores
- * whole tables would overwrite (cloudnativelabs/kube-router issue 1372).
+ * Fills the mode of kube-proxy, unless the pod network replaces kube-proxy. kubeadm's default is
+ * iptables, which a pod network that restores whole tables would overwrite
+ * (cloudnativelabs/kube-router issue 1372).
  */
 const kubernetesOf = ({ kubernetes, podNetwork }: Checked) => {
-  if (!getPodNetworkTraits(podNetwork).restoresTables) return { kubernetes };
+  const { restoresTables, replacesKubeProxy } = getPodNetworkTraits(podNetwork);
+  if (!restoresTables || replacesKubeProxy) return { kubernetes };
   return {
     kubernetes: { ...kubernetes, kubeProxy: { mode: "nftables", ...kubernetes.kubeProxy } },
   };

@@ -171,6 +171,9 @@ const ofOperator: ReadonlySet<string> = new Set([
   clientCertificateFrozenPath,
 ]);
 
+/** Path of kube-proxy's mode. Its default depends on the pod network. */
+const kubeProxyModePath = "kubernetes.kubeProxy.mode";
+
 /**
  * Error messages for paths that are not arguments. The usual message would ask the user to write
  * the path in the settings.
@@ -284,6 +287,13 @@ export const renderFrozenValues = (values: FrozenValuesByPath): string =>
     .sort()
     .join("\n");
 
+/** Returns whether a frozen value may change after all, or other code checks its change. */
+const mayChange = (path: string): boolean =>
+  isGeneration(path) || isVolume(path) || isVolumeTypeOrZone(path) || path === versionFieldPath;
+
+/** Returns " again", except for a value that the user may never have written. */
+const againOf = (path: string): string => (path === kubeProxyModePath ? "" : " again");
+
 /**
  * Returns an error for each frozen value that differs between the existing cluster (`before`) and
  * this run (`now`). A path that only `before` or only `now` contains causes no error, because
@@ -297,11 +307,12 @@ export function findFrozenValueChanges(
   const was = new Map(Object.entries({ ...assumedFrozenValues, ...byField(before) }));
   const lost = Object.entries(gainableSettings).filter(([path]) => was.has(path));
   const is = { ...assumedFrozenValues, ...Object.fromEntries(lost), ...byField(now) };
+  // The default of the mode follows the pod network, whose change has its own error.
+  const followsPodNetwork = (path: string): boolean =>
+    path === kubeProxyModePath && was.get("podNetwork") !== now["podNetwork"];
   return Object.entries(is).flatMap(([path, value]) => {
-    const mayChange =
-      isGeneration(path) || isVolume(path) || isVolumeTypeOrZone(path) || path === versionFieldPath;
-    const kept = mayChange ? value : (was.get(path) ?? value);
-    const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
+    const kept = mayChange(path) || followsPodNetwork(path) ? value : (was.get(path) ?? value);
+    const again = kept === nothing ? "leave it out again" : `write ${kept}${againOf(path)}`;
     const message =
       sentences[path] ??
       `${kept} cannot become ${value} while the cluster lives; ${again}, or destroy the cluster and create it again`;

@@ -85,7 +85,7 @@ export const kubernetesSchema = strictObject({
   kubeProxy: componentFieldsSchema(
     "KubeProxyConfiguration",
     {},
-    { mode: ["iptables", "nftables", "ipvs", ""] },
+    { mode: ["iptables", "nftables", "ipvs"] },
   )
     .default({})
     .meta(

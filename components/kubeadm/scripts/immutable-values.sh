@@ -4,7 +4,7 @@
 # cluster whose Pulumi state is lost. Library of control-plane.sh.
 # Values: FROZEN, lines `path value`.
 
-readonly frozen_file=$state/frozen
+readonly frozen_file=$state/frozen proxy_mode=kubernetes.kubeProxy.mode
 
 # Records the values with which this machine starts or joins a cluster. Runs before kubeadm, so that
 # the record exists even if kubeadm is interrupted.
@@ -17,6 +17,8 @@ keep_frozen() {
   local -A kept=()
   if [[ -e $frozen_file ]]; then
     while read -r path value; do kept[$path]=$value; done <"$frozen_file"
+    # Without a record, the mode of kube-proxy is iptables.
+    kept[$proxy_mode]=${kept[$proxy_mode]-iptables}
   fi
   while read -r path value; do
     if [[ -z ${kept[$path]+there} ]] || same_value "${kept[$path]}" "$value"; then
@@ -27,6 +29,7 @@ keep_frozen() {
   done <<<"$FROZEN"
   # Deletes the Kubernetes version, which a release without upgrades recorded.
   unset 'kept[kubernetes.version]'
+  [[ ${kept[$proxy_mode]-} != iptables ]] || unset "kept[$proxy_mode]"
   [[ -z $wrong ]] ||
     die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and create it again"
   for path in "${!kept[@]}"; do printf '%s %s\n' "$path" "${kept[$path]}"; done | sort | write "$frozen_file" 0600

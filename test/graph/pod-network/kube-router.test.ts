@@ -47,6 +47,8 @@ describe("graph: kube-router's options", () => {
     const init = scriptOf(rows, "dev-control-plane-0-init");
     assert.match(init, /skipPhases:\n {2}- show-join-command\n {2}- addon\/kube-proxy\n/);
     assert.match(init, /\nproxy:\n {2}disabled: true\n/);
+    // The script must not look for the configuration of a kube-proxy that does not exist.
+    assert.match(init, /^KUBE_PROXY_CONFIGURATION=''$/m);
     for (const name of ["dev-control-plane-0-prepare", "dev-workers-general-0-prepare"])
       assert.match(scriptOf(rows, name), /^KERNEL_MODULES='ip_set xt_set ip_vs ip_vs_rr'$/m, name);
   });

@@ -186,6 +186,14 @@ describe("component configuration on a control plane", () => {
       assert.equal(restarts(run(fields)), 0);
     });
 
+    it("does not restart kube-proxy for the name of a mode that it already has", () => {
+      machine.put("proxy-map", 'mode: ""\n');
+      const done = run({ KUBE_PROXY_CONFIGURATION: proxy("mode: iptables") });
+      assert.equal(done.code, 0, done.stderr);
+      assert.equal(restarts(done), 0);
+      assert.equal(restarts(run({ KUBE_PROXY_CONFIGURATION: proxy("mode: nftables") })), 1);
+    });
+
     it("keeps the former kube-proxy version while control planes are upgraded", () => {
       const body = machine.bodyOf("kubectl");
       machine.stub(

@@ -56,6 +56,15 @@ describe("immutable-values.sh", () => {
     assert.equal(keep(kept, ['kubelet {"a":"x","b":{"c":[1,2],"d":2}}']).code, 1);
   });
 
+  it("treats a mode of kube-proxy that is not stored as iptables", () => {
+    const mode = (name: string): string => `kubernetes.kubeProxy.mode ${name}`;
+    const refused = keep(["b 1"], ["b 1", mode("nftables")]);
+    assert.match(refused.stderr, /kubeProxy\.mode: iptables cannot become nftables; /);
+    assert.equal(keep([mode("nftables")], [mode("nftables")]).code, 0);
+    assert.equal(keep(["b 1"], ["b 1", mode("iptables")]).code, 0);
+    assert.equal(machine.file(file), "b 1\n");
+  });
+
   it("stores the values if no values are stored", () => {
     assert.equal(machine.run(scripts, { FROZEN: "a 1" }).code, 0);
     assert.equal(machine.file(file), "a 1\n");

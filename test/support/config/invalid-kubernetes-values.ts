@@ -61,6 +61,7 @@ export const mistakesOfKubernetes: readonly Mistake[] = [
   ["kubernetes.hardened", k8s({ hardened: "yes" })],
   ["kubernetes.ignorePreflightErrors", k8s({ ignorePreflightErrors: "all" })],
   ["kubernetes.kubeProxy.mode", k8s({ kubeProxy: { mode: "fast" } })],
+  ["kubernetes.kubeProxy.mode", k8s({ kubeProxy: { mode: "" } })],
   ["kubernetes.kubelet.cgroupDriver", k8s({ kubelet: { cgroupDriver: "none" } })],
   ["kubernetes.kubelet.staticPodPath", k8s({ kubelet: { staticPodPath: "/x" } })],
   ["kubernetes.controllerManager.extraArgs.node-cidr-mask-size-ipv4", shares({ "-ipv4": "x" })],

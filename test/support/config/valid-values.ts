@@ -24,7 +24,7 @@ export const unusualValidValues: readonly Readonly<Record<string, unknown>>[] = 
   worker({ count: 0 }),
   { samples: true, ...cp({ schedulable: true }), ...worker({ count: 0 }) },
   worker({ labels: { gpu: "true", empty: "" } }),
-  k8s({ kubeProxy: { mode: "" } }),
+  k8s({ kubeProxy: { mode: "ipvs" } }),
   { ...k8s({ hardened: true }), podNetwork: { ...announcing, advertiseServices: ["cluster-ip"] } },
   {
     podNetwork: announcing,

@@ -259,14 +259,29 @@ describe("frozen values of a cluster", () => {
   });
 
   it("treat an unnamed mode of kube-proxy as iptables, and refuse the default of kube-router", () => {
-    const modes = ["", "iptables"].map((mode) =>
-      collectFrozenValues(specOf({ kubernetes: { kubeProxy: { mode } } })),
-    );
-    for (const values of modes) assert.ok(!("kubernetes.kubeProxy.mode" in values));
-    const [before = {}] = modes;
+    const kubeProxy = { mode: "iptables" };
+    const before = collectFrozenValues(specOf({ kubernetes: { kubeProxy } }));
+    assert.ok(!("kubernetes.kubeProxy.mode" in before));
     const [refusal] = findFrozenValueChanges(before, collectFrozenValues(specOf()));
     assert.equal(refusal?.path, "cluster.kubernetes.kubeProxy.mode");
-    assert.match(refusal.message, /^iptables cannot become nftables .* write iptables again/);
+    assert.match(
+      refusal.message,
+      /^iptables cannot become nftables .*; write iptables, or destroy/,
+    );
+  });
+
+  it("contain no mode of kube-proxy where kube-router replaces kube-proxy", () => {
+    const podNetwork = { kind: "kube-router", serviceProxy: true } as const;
+    assert.ok(!("kubernetes.kubeProxy.mode" in collectFrozenValues(specOf({ podNetwork }))));
+  });
+
+  it("refuse another pod network once, although it changes the default mode of kube-proxy", () => {
+    const [before, now] = [specOf(), specOf({ podNetwork: "flannel" })].map(collectFrozenValues);
+    const refused = findFrozenValueChanges(before ?? {}, now ?? {});
+    assert.deepEqual(
+      refused.map(({ path }) => path),
+      ["cluster.podNetwork"],
+    );
   });
 
   it("are compared with the single value of all fields that an earlier release recorded", () => {

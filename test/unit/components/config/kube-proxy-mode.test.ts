@@ -12,9 +12,9 @@ describe("mode of kube-proxy", () => {
       assert.deepEqual(specOf({ podNetwork }).kubernetes.kubeProxy, {});
   });
 
-  it("is nftables also if kube-router replaces kube-proxy, so that this change is refused once", () => {
+  it("has no default if kube-router replaces kube-proxy", () => {
     const podNetwork = { kind: "kube-router", serviceProxy: true } as const;
-    assert.deepEqual(specOf({ podNetwork }).kubernetes.kubeProxy, { mode: "nftables" });
+    assert.deepEqual(specOf({ podNetwork }).kubernetes.kubeProxy, {});
   });
 
   it("is the configured mode, next to other fields", () => {

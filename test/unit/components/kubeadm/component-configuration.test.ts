@@ -58,7 +58,7 @@ describe("component configuration", () => {
   it("resets kubelets to the default text after the user removes all fields", () => {
     const scripts = join(getPackageRoot(), "components", "kubeadm", "scripts");
     const script = readFileSync(join(scripts, "kubelet-configuration.sh"), "utf8");
-    const [, plain] = /^readonly plain_kubelet='([^']*)'$/m.exec(script) ?? [];
+    const [, plain] = /^readonly default_kubelet_configuration='([^']*)'$/m.exec(script) ?? [];
     assert.equal(plain, toYaml(buildKubeletConfiguration({})));
   });
 
