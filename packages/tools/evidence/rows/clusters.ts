@@ -200,4 +200,8 @@ export const lifecycleRows = {
     what: "two operators with different OpenStack users",
     proofs: [createLabProof("all/cloud/second-user")],
   },
+  "life/documentation": {
+    what: "commands of the documentation, in order, on one cluster",
+    proofs: [createLabProof("all/lifecycle/command-blocks")],
+  },
 } as const satisfies Readonly<Record<string, SupportRow>>;
