@@ -9,20 +9,20 @@ export interface WriteOptions {
 }
 
 /**
- * Writes the content to a temporary file in the folder of `file`. Then calls `place`, which moves
- * or links the temporary file to `file`.
+ * Writes the content to a temporary file in the folder of `file`. Then calls `moveIntoPlace`, which
+ * moves or links the temporary file to `file`.
  */
 function writeAside<T>(
   file: string,
   content: string,
   { mode = 0o644, folderMode = 0o755 }: WriteOptions,
-  place: (aside: string) => T,
+  moveIntoPlace: (aside: string) => T,
 ): T {
   mkdirSync(dirname(file), { recursive: true, mode: folderMode });
   const aside = `${file}.${process.pid}.part`;
   try {
     writeFileSync(aside, content, { mode });
-    return place(aside);
+    return moveIntoPlace(aside);
   } finally {
     rmSync(aside, { force: true });
   }

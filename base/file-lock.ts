@@ -39,12 +39,12 @@ export async function withLock<T>(
 ): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
   const deadline = Date.now() + (options.waitMs ?? 0);
-  let told = false;
+  let isReported = false;
   for (;;) {
     const holder = take(file, options.purpose);
     if (!holder) break;
-    if (!told) options.onWait?.(holder);
-    told = true;
+    if (!isReported) options.onWait?.(holder);
+    isReported = true;
     if (Date.now() >= deadline) {
       throw new Failure(
         "FAILED",

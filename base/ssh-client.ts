@@ -64,7 +64,7 @@ export type KeepaliveSettings = typeof keepalive & {
 export function logIn(
   target: SshTarget,
   stream?: Duplex,
-  patience: KeepaliveSettings = keepalive,
+  settings: KeepaliveSettings = keepalive,
 ): Promise<Client> {
   const [algorithm = "", encoded = ""] = target.hostKey.split(" ");
   const expected = Buffer.from(encoded, "base64");
@@ -96,7 +96,7 @@ export function logIn(
         agent: target.agentSocket ?? process.env["SSH_AUTH_SOCK"],
         readyTimeout: connectTimeout,
         // TCP alone does not detect that a machine has disappeared. Keepalive requests detect it.
-        ...patience,
+        ...settings,
         // The type of this option allows only known algorithms. ssh2 checks the name at run time.
         algorithms: { serverHostKey: [algorithm as "ssh-ed25519"] },
         hostVerifier: (key: Buffer) => {
@@ -136,13 +136,13 @@ const begin = (client: Client, command: string): Promise<Begun> =>
         reject(error);
         return;
       }
-      let said = "";
+      let stderr = "";
       let code: number | undefined;
-      channel.stderr.setEncoding("utf8").on("data", (part: string) => (said += part));
+      channel.stderr.setEncoding("utf8").on("data", (part: string) => (stderr += part));
       channel.once("exit", (ended: number | null) => (code = ended ?? undefined));
       const closed = new Promise<RemoteCommandResult>((done) => {
         channel.once("close", () => {
-          done({ code, said });
+          done({ code, said: stderr });
         });
       });
       resolve({ channel, closed });

@@ -117,18 +117,18 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const pool = spec.loadBalancer.network?.externalNetwork ?? spec.externalNetwork;
   const outside = pool !== undefined && address === undefined;
   const floatingIps = services === 2 && outside ? 1 : 0;
-  const made = networksOf(spec).length;
+  const networkCount = networksOf(spec).length;
   const groups = ingress.securityGroups + services;
   const dual = spec.network.ipv6 ? 1 : 0;
   return {
-    networks: made,
-    subnets: made + dual,
-    routers: made,
+    networks: networkCount,
+    subnets: networkCount + dual,
+    routers: networkCount,
     // In addition to the machines' ports: the ports of the API's endpoint and of load balancers,
     // and two ports for each network, for its router and for DHCP.
     ports:
       listPlannedMachines(plan).length * (spec.network.admin ? 2 : 1) +
-      (endpoint.ports + ingress.ports + 2 * made + dual + services),
+      (endpoint.ports + ingress.ports + 2 * networkCount + dual + services),
     "floating IPs":
       endpoint.floatingIps + ingress.floatingIps + entryAddressesMade(spec) + floatingIps,
     "security groups": plan.securityGroups.length + groups,

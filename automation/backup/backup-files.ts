@@ -78,11 +78,11 @@ const day = 24 * 60 * 60_000;
  * @param now milliseconds since 1970
  */
 export function findUnfinishedBackups(to: string, now: number): string[] {
-  const place = dirname(resolve(to));
-  if (!existsSync(place)) return [];
-  return readdirSync(place)
+  const parentDirectory = dirname(resolve(to));
+  if (!existsSync(parentDirectory)) return [];
+  return readdirSync(parentDirectory)
     .filter((name) => unfinishedNamePattern.test(name))
-    .map((name) => join(place, name))
+    .map((name) => join(parentDirectory, name))
     .filter((path) => now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now) > day);
 }
 

@@ -58,14 +58,17 @@ const commandOf = ({ script, words }: MachineProgram): string =>
  * in its last line `reason: ...`. The line before the reason is added, because it may be a tool's
  * message. Without a line `reason: ...`, the last line is the reason.
  */
-function reasonIn(said: string): string {
-  const lines = said
+function reasonIn(output: string): string {
+  const lines = output
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
-  const at = lines.findLastIndex((line) => line.startsWith("reason: "));
-  const tool = lines.slice(0, Math.max(at, 0)).findLast((line) => !line.startsWith("reason: "));
-  const reason = lines[at]?.slice("reason: ".length) ?? lines.at(-1) ?? "it printed nothing";
+  const reasonIndex = lines.findLastIndex((line) => line.startsWith("reason: "));
+  const tool = lines
+    .slice(0, Math.max(reasonIndex, 0))
+    .findLast((line) => !line.startsWith("reason: "));
+  const reason =
+    lines[reasonIndex]?.slice("reason: ".length) ?? lines.at(-1) ?? "it printed nothing";
   return `${reason.replace(/\.?$/, ".")}${tool === undefined ? "" : ` The last output before: ${tool.slice(0, 300)}`}`;
 }
 

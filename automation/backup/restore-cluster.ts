@@ -35,7 +35,7 @@ export async function readMachineStates(
   machines: Machines,
   servers: Servers,
 ): Promise<Map<string, MachineReply>> {
-  const look = async (machine: MachineOutput): Promise<MachineReply> => {
+  const askForState = async (machine: MachineOutput): Promise<MachineReply> => {
     const server = serverOf(servers, machine);
     if (!server) return "gone";
     try {
@@ -44,13 +44,15 @@ export async function readMachineStates(
       );
     } catch (error) {
       const why = error instanceof Failure ? error.sentence : String(error);
-      const way = getMachines(outputs).find(({ name }) => name === machine.sshThrough);
-      const behind = way && !serverOf(servers, way) ? way.name : undefined;
+      const jumpHost = getMachines(outputs).find(({ name }) => name === machine.sshThrough);
+      const behind = jumpHost && !serverOf(servers, jumpHost) ? jumpHost.name : undefined;
       return { silent: `its server is ${server.status}, and ${why}`, behind };
     }
   };
   const all = [...new Set([...getEtcdMemberMachines(outputs), ...getControlPlanes(outputs)])];
-  return new Map(await Promise.all(all.map(async (one) => [one.name, await look(one)] as const)));
+  return new Map(
+    await Promise.all(all.map(async (one) => [one.name, await askForState(one)] as const)),
+  );
 }
 
 /**
@@ -278,7 +280,7 @@ export async function restoreCluster(
     return onAll(which, (one) => ask(one, ...words));
   };
   const everywhere = [...new Set([...members, ...apiServers])];
-  let said: readonly string[];
+  let startOutputs: readonly string[];
   /**
    * Machines whose API server runs again. Clients may already change data through these servers.
    */
@@ -290,7 +292,7 @@ export async function restoreCluster(
       await step("starting etcd", members, "start-etcd");
     }
     onDetail?.("starting the API servers");
-    said = await onAll(apiServers, async (one) => {
+    startOutputs = await onAll(apiServers, async (one) => {
       const text = await ask(one, "start-api");
       answering.add(one);
       return text;
@@ -303,7 +305,7 @@ export async function restoreCluster(
     await step("finishing", others, "settle").catch(() => undefined);
     throw stoppedCluster(error);
   }
-  for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);
+  for (const text of startOutputs.flatMap(noted)) onNote?.(`! ${text}`);
   // The cluster runs again, so failures from here on are only reported.
   await step("finishing", everywhere, "settle").catch((error: unknown) => {
     onNote?.(`! ${unsettled} (${getErrorMessage(error)})`);

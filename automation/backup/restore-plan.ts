@@ -170,17 +170,18 @@ interface Choice {
  * no machine has its keys, selects the machine whose files are in the archive.
  */
 function choose({ what, machines, whole }: Group, { seen, backup }: RestorePlanInput): Choice {
-  const of = (one: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(one.name));
+  const findAnswer = (one: MachineOutput): MachineAnswer | undefined =>
+    answerOf(seen.get(one.name));
   const refused = (problem: string): Choice => ({ machines: [], unpack: [], problems: [problem] });
   const archive = backup.archives.find(({ machine }) =>
     machines.some(({ name }) => name === machine),
   );
   /** Returns whether an unfinished restore has unpacked files of another backup on the machine. */
   const isOther = (one: MachineOutput): boolean =>
-    !["", archive?.sha256, undefined].includes(of(one)?.unpacked);
-  const placed = machines.filter((one) => of(one)?.place && !isOther(one));
+    !["", archive?.sha256, undefined].includes(findAnswer(one)?.unpacked);
+  const placed = machines.filter((one) => findAnswer(one)?.place && !isOther(one));
   const broken = placed.filter((one) => {
-    const says = of(one);
+    const says = findAnswer(one);
     return says !== undefined && !whole(says);
   });
   const machine = machines.find(({ name }) => name === archive?.machine);
@@ -201,7 +202,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: RestorePlanI
   const names = machines.map(({ name }) => name).join(", ");
   if (!archive || !machine)
     return refused(`No machine is ${what} any more, and the backup has no archive of ${names}.`);
-  if (of(machine)?.prepared !== true)
+  if (findAnswer(machine)?.prepared !== true)
     return refused(
       `No machine is ${what} any more: run \`stackadm up --refresh\`, which recreates ${machine.name} and ends with an error. Then run the same command again.`,
     );
@@ -215,15 +216,16 @@ function choose({ what, machines, whole }: Group, { seen, backup }: RestorePlanI
  * these machines are newer than the backup.
  */
 function keepsEtcdData({ seen }: RestorePlanInput, members: Choice, serving: Choice): boolean {
-  const of = ({ name }: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(name));
+  const findAnswer = ({ name }: MachineOutput): MachineAnswer | undefined =>
+    answerOf(seen.get(name));
   const restored = new Set(serving.unpack.map(({ machine }) => machine));
   return (
     members !== serving &&
     members.unpack.length === 0 &&
-    members.machines.some((one) => of(one)?.majority) &&
+    members.machines.some((one) => findAnswer(one)?.majority) &&
     // Every machine with an API server gets files in this restore, or got files in an interrupted
     // restore.
-    serving.machines.every((one) => restored.has(one) || of(one)?.unpacked !== "")
+    serving.machines.every((one) => restored.has(one) || findAnswer(one)?.unpacked !== "")
   );
 }
 
@@ -264,20 +266,20 @@ export interface PresentCluster {
  * Throws if the backup is of another cluster, or of a newer Kubernetes minor version than the
  * machines run. Pure.
  */
-export function requireBackupOfCluster(backup: BackupDescription, held: PresentCluster): void {
+export function requireBackupOfCluster(backup: BackupDescription, present: PresentCluster): void {
   const { cluster, identities, takenAt, kubernetesVersion: then } = backup;
   const same =
-    cluster === held.cluster &&
+    cluster === present.cluster &&
     (identities.length > 0
-      ? identities.every((one) => held.identities.has(one))
-      : held.identities.size === 0);
+      ? identities.every((one) => present.identities.has(one))
+      : present.identities.size === 0);
   if (!same)
     throw new Failure(
       "INVALID_USAGE",
-      `--from: the backup of ${takenAt} is of cluster '${cluster}' (${identities.join(", ") || "no identity"}), but the stack has cluster '${held.cluster}' (${[...held.identities].join(", ") || "no identity"}).`,
+      `--from: the backup of ${takenAt} is of cluster '${cluster}' (${identities.join(", ") || "no identity"}), but the stack has cluster '${present.cluster}' (${[...present.identities].join(", ") || "no identity"}).`,
       "Nothing was changed. Name a backup of this cluster, or the other cluster's stack with --stack.",
     );
-  const now = held.kubernetesVersion;
+  const now = present.kubernetesVersion;
   if (then !== undefined && now !== undefined && minor(then) > minor(now))
     throw new Failure(
       "INVALID_USAGE",

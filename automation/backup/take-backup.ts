@@ -45,8 +45,8 @@ async function standingsOf(
   const asked = await Promise.all(
     getEtcdMemberMachines(outputs).map(async (member): Promise<Standing[]> => {
       try {
-        const said = await machines.ask(member, createBackupProgram("standing"));
-        return [{ member, ...standingSchema.parse(JSON.parse(said)) }];
+        const standingJson = await machines.ask(member, createBackupProgram("standing"));
+        return [{ member, ...standingSchema.parse(JSON.parse(standingJson)) }];
       } catch (error) {
         failures.push(getErrorMessage(error));
         return [];
@@ -174,7 +174,7 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
   const takenAt = new Date().toISOString();
   const backup = new NewBackup(to);
   const missing: Failure[] = [];
-  let made: Backup;
+  let result: Backup;
   try {
     const snapshot = await snapshotOf(source, backup);
     const archives: BackupDescription["archives"] = [];
@@ -187,7 +187,7 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
     const kept = await backup.write("state.json", (into) =>
       pipeline(Readable.from([JSON.stringify(state)]), into),
     );
-    made = await backup.end({
+    result = await backup.end({
       takenAt,
       stack,
       cluster: outputs.clusterName,
@@ -201,6 +201,6 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
     backup.drop();
     throw error;
   }
-  if (missing.length > 0) throw withoutArchives(made.directory, missing);
-  return made;
+  if (missing.length > 0) throw withoutArchives(result.directory, missing);
+  return result;
 }

@@ -55,7 +55,7 @@ export async function markControlPlaneScripts({
   );
   const urns = new Set(scripts.map(({ urn }) => urn));
   const why = await markInterruptedScripts(run.access, urns).then(
-    (said) => (said ? undefined : "an operation of an earlier run is pending"),
+    (areMarked) => (areMarked ? undefined : "an operation of an earlier run is pending"),
     getErrorMessage,
   );
   if (why !== undefined)

@@ -156,8 +156,8 @@ export function findPulumiProject(cwd?: string): PulumiProject {
     );
   }
   if (isSame(directory, getPackageRoot())) return ofPackage();
-  const said = readProject(directory);
-  return { directory, ...ownProgram(directory, said), ...backendOf(said) };
+  const project = readProject(directory);
+  return { directory, ...ownProgram(directory, project), ...backendOf(project) };
 }
 
 /**

@@ -68,7 +68,7 @@ type Sorted = Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots"
 function divideObjects(
   inventory: readonly CloudObject[],
   objects: readonly ClusterObject[],
-  held: ReturnType<typeof findStackOwnership>,
+  ownership: ReturnType<typeof findStackOwnership>,
   fates: RetentionPolicies,
 ): Sorted {
   const disposed = (disposal: Disposal): CloudObject[] =>
@@ -92,7 +92,7 @@ function divideObjects(
   const isListed = ({ id }: CloudObject): boolean => !apart.has(id);
   const stays = disposed("keep")
     .filter(isListed)
-    .map((one): KeptObject => (held.retained.has(one.id) ? { ...one, retained: true } : one));
+    .map((one): KeptObject => (ownership.retained.has(one.id) ? { ...one, retained: true } : one));
   return {
     goes: disposed("delete").filter(isListed),
     volumes,
@@ -125,8 +125,8 @@ export async function createDestroyPlan(
     {},
     ...descriptions,
   ) as DestroyStepDescription;
-  const [components, held] = [findClusterComponents(state), findStackOwnership(state)];
-  const objects = findClusterObjects(all, held);
+  const [components, ownership] = [findClusterComponents(state), findStackOwnership(state)];
+  const objects = findClusterObjects(all, ownership);
   const names = namesOf(
     components,
     objects.flatMap(({ marked = [] }) => marked),
@@ -140,7 +140,7 @@ export async function createDestroyPlan(
     identities: [...components.keys()],
     ...where,
     held: true,
-    ...divideObjects(all, objects, held, policies),
+    ...divideObjects(all, objects, ownership, policies),
     ...(protection && { protection }),
     ...(others && { others }),
     ...(problem !== undefined && { problem }),

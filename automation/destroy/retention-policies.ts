@@ -21,7 +21,7 @@ import { parseUrn } from "../pulumi/urn.js";
  * Time limit in milliseconds for the answer of a cluster's API. Without an answer, the fate of the
  * objects is `unknown`.
  */
-const patience = 5_000;
+const answerTimeout = 5_000;
 
 const driver = "cinder.csi.openstack.org";
 
@@ -175,7 +175,7 @@ const servicesIn = (answer: unknown): Known["services"] =>
     }));
 
 async function askCluster(kubeconfig: string, released: boolean): Promise<Known> {
-  const api = new KubernetesApi(readKubeAccess(kubeconfig), patience);
+  const api = new KubernetesApi(readKubeAccess(kubeconfig), answerTimeout);
   const [volumes, services, snapshots] = await Promise.all([
     api.get("/api/v1/persistentvolumes"),
     api.get("/api/v1/services"),
@@ -197,9 +197,9 @@ export function findFloatingIpService(
   { id, name: address, description }: CloudObject,
   { services, otherwise }: Pick<RetentionPolicies, "services" | "otherwise">,
 ): ServiceFloatingIp {
-  const made = / service (\S+) from cluster /.exec(description)?.[1];
+  const creatingService = / service (\S+) from cluster /.exec(description)?.[1];
   const mine = services.filter(({ service, addresses }) =>
-    addresses.length > 0 ? addresses.includes(address) : service === made,
+    addresses.length > 0 ? addresses.includes(address) : service === creatingService,
   );
   const { service = "", fate = otherwise } =
     mine.find((one) => one.fate === "goes") ?? mine[0] ?? {};

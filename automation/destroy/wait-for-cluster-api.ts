@@ -30,7 +30,7 @@ const abandonment =
   "`stackadm destroy --abandon` destroys the cluster without its API; it keeps and lists volumes with data and floating IPs of Services.";
 
 /** Milliseconds to wait for the API of a cluster before the destroy is refused. */
-const patience = 30_000;
+const waitMilliseconds = 30_000;
 
 /**
  * Returns the time at which a certificate expires, in milliseconds since 1970. Returns NaN if the
@@ -58,7 +58,7 @@ function adviceFor({ cert }: KubeAccess): string {
 async function requireApi(whose: string, kubeconfig: string, signal?: AbortSignal): Promise<void> {
   const access = readKubeAccess(kubeconfig);
   const api = new KubernetesApi(access);
-  const end = Date.now() + patience;
+  const end = Date.now() + waitMilliseconds;
   for (;;) {
     const complaint = await findApiProblem(api);
     if (complaint === undefined) return;

@@ -90,9 +90,9 @@ function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
 function meaningOfText({ urn, text }: ErrorMessage): Meaning {
   const found = recogniseError(text, typeOf(urn));
   if (!found) {
-    const said = `${typeOf(urn) === "" ? "The program" : who(urn)}: ${text.trim().slice(0, longest)}`;
+    const sentence = `${typeOf(urn) === "" ? "The program" : who(urn)}: ${text.trim().slice(0, longest)}`;
     const hint = "Run the same command again: it continues where it stopped.";
-    return { own: false, code: "FAILED", sentence: said, hint };
+    return { own: false, code: "FAILED", sentence, hint };
   }
   const { code } = found;
   const words = code === "COMMAND_FAILED" ? lastLine(text) || found.words : found.words;

@@ -158,10 +158,10 @@ export async function markInterruptedScripts(
     )
   )
     return true;
-  let said = true;
+  let isSafe = true;
   await changeState(access, (now) => {
-    said = now !== undefined && (now.deployment.pending_operations ?? []).length === 0;
-    return now && said ? markScriptsForRerun(now, urns) : undefined;
+    isSafe = now !== undefined && (now.deployment.pending_operations ?? []).length === 0;
+    return now && isSafe ? markScriptsForRerun(now, urns) : undefined;
   });
-  return said;
+  return isSafe;
 }

@@ -45,9 +45,9 @@ const graceMilliseconds = 10_000;
  */
 export function prepareWorker(
   { program }: Omit<z.input<typeof loadProgramMessageSchema>, "type">,
-  place: WorkerEnvironment,
+  environment: WorkerEnvironment,
 ): ChildProcess {
-  const child = startWorker(place);
+  const child = startWorker(environment);
   // Errors are ignored here, because the operation that uses the process reports them.
   child.on("error", () => undefined);
   const load = { type: "load", program } satisfies z.input<typeof loadProgramMessageSchema>;
@@ -201,8 +201,8 @@ function failureOf(
  * no line contains "error".
  */
 function lastWords(printed: readonly string[]): string {
-  const said = printed.filter((line) => line.trim() !== "");
-  const words = said.findLast((line) => /error/i.test(line)) ?? said.at(-1);
+  const lines = printed.filter((line) => line.trim() !== "");
+  const words = lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1);
   return words === undefined ? "" : `: ${words.trim()}`;
 }
 

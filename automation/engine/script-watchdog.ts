@@ -156,7 +156,7 @@ export class ScriptWatch {
     this.lastTick = now;
     if (gap > this.times.gap) for (const script of this.scripts.values()) this.heard(script);
     if (this.given) this.end(now - this.given.at);
-    else for (const script of this.scripts.values()) this.look(script, now);
+    else for (const script of this.scripts.values()) this.checkScript(script, now);
   }
 
   private alive({
@@ -196,7 +196,7 @@ export class ScriptWatch {
     if (script) script.dialledAt = this.options.now();
   }
 
-  private look(script: Script, now: number): void {
+  private checkScript(script: Script, now: number): void {
     if (now - Math.max(script.heardAt, script.dialledAt) >= this.times.longest)
       this.giveUp(script, "silent");
     if (this.given || now < script.askAt) return;
@@ -227,8 +227,8 @@ export class ScriptWatch {
   }
 
   private end(waited: number): void {
-    const patience = this.onlySilenceIsLeft() ? this.times.apart : this.times.others;
-    if (this.killed || waited < patience) return;
+    const timeLimit = this.onlySilenceIsLeft() ? this.times.apart : this.times.others;
+    if (this.killed || waited < timeLimit) return;
     this.killed = true;
     this.options.kill();
   }

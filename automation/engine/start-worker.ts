@@ -61,11 +61,11 @@ export function startWorkerEarly(): () => void {
  * Returns the process of an operation. Sends the environment and the directory to a process that
  * was started early. Starts a new process if no process was started early.
  */
-export function startWorker(place: WorkerEnvironment): ChildProcess {
+export function startWorker(environment: WorkerEnvironment): ChildProcess {
   const begun = early;
   early = undefined;
-  if (begun?.connected !== true) return forkWorker(place);
-  const { env, cwd } = place;
+  if (begun?.connected !== true) return forkWorker(environment);
+  const { env, cwd } = environment;
   begun.send({ type: "place", env, cwd } satisfies EnvironmentMessage, () => undefined);
   return begun;
 }

@@ -189,9 +189,9 @@ function applyPlace({ env, cwd }: EnvironmentMessage): void {
 }
 
 function begin(message: unknown): void {
-  const place = environmentMessageSchema.safeParse(message);
-  if (place.success) {
-    applyPlace(place.data);
+  const environment = environmentMessageSchema.safeParse(message);
+  if (environment.success) {
+    applyPlace(environment.data);
     process.once("message", begin);
     return;
   }

@@ -51,10 +51,10 @@ export function findResourcesInCloud(state: StateExport | undefined): StateResou
  * returns. Pure.
  */
 export function findResourceLocations(state: StateExport | undefined): ResourceLocations {
-  const made = findResourcesInCloud(state).map(({ outputs }) => answered.parse(outputs ?? {}));
+  const locations = findResourcesInCloud(state).map(({ outputs }) => answered.parse(outputs ?? {}));
   return {
-    projects: new Set(made.flatMap(({ tenantId = [] }) => tenantId)),
-    regions: new Set(made.flatMap(({ region = [] }) => region)),
+    projects: new Set(locations.flatMap(({ tenantId = [] }) => tenantId)),
+    regions: new Set(locations.flatMap(({ region = [] }) => region)),
   };
 }
 

@@ -18,15 +18,18 @@ export function findProtectionError(
   state: StateExport | undefined,
 ): Failure | undefined {
   const file = `Pulumi.${stack}.yaml`;
-  const held = (state?.deployment.resources ?? [])
+  const protectedResources = (state?.deployment.resources ?? [])
     .filter(({ protect }) => protect === true)
     .map(({ urn }) => `${getShortType(parseUrn(urn).type)} '${parseUrn(urn).name}'`);
   // The error names only one protected resource, because a user's own program may protect all its
   // resources.
-  const more = held.length > 1 ? ` and ${String(held.length - 1)} more` : "";
+  const more =
+    protectedResources.length > 1 ? ` and ${String(protectedResources.length - 1)} more` : "";
   const reasons = [
     ...(settings.protect ? [`${file} says \`protect: true\``] : []),
-    ...(held.length > 0 ? [`the state protects ${held.slice(0, 1).join("")}${more}`] : []),
+    ...(protectedResources.length > 0
+      ? [`the state protects ${protectedResources.slice(0, 1).join("")}${more}`]
+      : []),
   ];
   if (reasons.length === 0) return undefined;
   return new Failure(
@@ -64,13 +67,13 @@ export function requireAgreedClusters(facts: ProtectionFacts): void {
 
 /** Throws if the clusters in the state differ from the clusters that were shown to the user. */
 function requireConfirmedClusters(state: StateExport | undefined, meant: readonly string[]): void {
-  const held = findClusterIdentities(state);
-  const same = held.size === meant.length && meant.every((identity) => held.has(identity));
+  const present = findClusterIdentities(state);
+  const same = present.size === meant.length && meant.every((identity) => present.has(identity));
   if (same) return;
   const words = (identities: readonly string[]): string => identities.join(", ") || "none";
   throw new Failure(
     "FAILED",
-    `The state has another cluster than the one that was shown: identity ${words([...held])} instead of ${words(meant)}. Nothing was changed.`,
+    `The state has another cluster than the one that was shown: identity ${words([...present])} instead of ${words(meant)}. Nothing was changed.`,
     "Another operation changed the stack meanwhile. Run the same command again: it shows the present state.",
   );
 }

@@ -32,10 +32,10 @@ export async function findForeignCredentials(
   run: StackOperation,
   state: StateExport | undefined,
 ): Promise<ForeignCredential[]> {
-  const held = credentialsIn(state);
-  if (held.length === 0) return [];
+  const credentials = credentialsIn(state);
+  if (credentials.length === 0) return [];
   const cloud = await run.cloud();
-  const asked = held.map(async (one): Promise<ForeignCredential[]> => {
+  const asked = credentials.map(async (one): Promise<ForeignCredential[]> => {
     const { urn, id = "" } = one;
     return (await isOwnedByAnotherUser(cloud, id)) ? [{ id, name: nameOf(one), urn }] : [];
   });

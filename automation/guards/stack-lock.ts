@@ -51,8 +51,8 @@ async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   if (/already exists|no stack named/.test(stderr)) return [];
   if (!/currently locked/.test(stderr))
     throw new Error(`Cannot read which process holds the stack's lock: ${stderr.trim()}`);
-  const said = parseLocksFromMessage(stderr);
-  return said.length > 0 ? said : [{}];
+  const locks = parseLocksFromMessage(stderr);
+  return locks.length > 0 ? locks : [{}];
 }
 
 const lockedError = (by: StackLock): Failure =>
@@ -103,16 +103,16 @@ function endingHolders(
  */
 export async function requireUnlocked({ run }: OperationFacts): Promise<void> {
   const until = Date.now() + endingMilliseconds;
-  let told = false;
+  let isReported = false;
   for (;;) {
     const ending = await removeDeadLocks(run, { mayWait: Date.now() < until });
     if (ending.length === 0) return;
-    if (!told)
+    if (!isReported)
       for (const { pid } of ending)
         run.note(
           `The last command was killed, but its engine (process ${pid}) still finishes its running steps: waiting for it.`,
         );
-    told = true;
+    isReported = true;
     while (ending.some((note) => !hasEngineEnded(note)) && Date.now() < until)
       await pause(200, undefined, { signal: run.options.signal });
   }

@@ -15,7 +15,7 @@ import { findApiProblem } from "../verify/find-api-problem.js";
  */
 
 /** Time limit in milliseconds for one answer of a cluster's API. */
-const patience = 10_000;
+const answerTimeout = 10_000;
 
 /**
  * Returns the URNs of the Kubernetes providers of clusters whose API cannot be used. Reports the
@@ -26,7 +26,7 @@ async function silentProviders(run: StackOperation): Promise<string[]> {
   const complaints = await Promise.all(
     clusters.map(async (one): Promise<ClusterInState[]> => {
       const complaint = await findApiProblem(
-        new KubernetesApi(readKubeAccess(one.kubeconfig), patience),
+        new KubernetesApi(readKubeAccess(one.kubeconfig), answerTimeout),
       );
       if (complaint === undefined) return [];
       run.warn(

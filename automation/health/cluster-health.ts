@@ -45,12 +45,13 @@ export class VerificationFailed extends Failure {
 /**
  * Checks the cluster from this computer.
  *
- * @param patience time limit of each check in milliseconds. @default a minute times `timeoutFactor`
+ * @param checkTimeout time limit of each check in milliseconds. @default a minute times
+ *   `timeoutFactor`
  */
 export async function verifyFromOutside(
   run: StackOperation,
   outputs: ClusterOutputs,
-  patience?: number,
+  checkTimeout?: number,
   onDetail?: (text: string) => void,
 ): Promise<Verification> {
   // The cluster must be checked even if the settings are invalid or do not describe the cluster
@@ -64,7 +65,7 @@ export async function verifyFromOutside(
     ownPodNetwork:
       podNetwork !== undefined && getPodNetworkTraits(podNetwork).deployedByUser === true,
     signal: run.options.signal,
-    timeout: patience ?? defaultCheckTimeout * timeoutFactor,
+    timeout: checkTimeout ?? defaultCheckTimeout * timeoutFactor,
     ...(onDetail && { onDetail }),
   });
 }
@@ -139,9 +140,13 @@ export async function verifyAndWriteFiles(
   const outputs = seen?.outputs ?? (await readStackOutputs(run.access, reading));
   const kept = await writeKubeconfigAfterUp(run.access.workspace, { outputs }, options);
   const rest = known.then((after) => tellTimeline(run, after, kept));
-  const made = { outputs, ...kept, ...(seen?.verification && { verification: seen.verification }) };
+  const early = {
+    outputs,
+    ...kept,
+    ...(seen?.verification && { verification: seen.verification }),
+  };
   try {
-    return await verifyAndThrow(run, made, rest, options);
+    return await verifyAndThrow(run, early, rest, options);
   } finally {
     // Waits for the timeline, because no work may continue after this function has ended.
     await rest.catch(() => undefined);
@@ -151,12 +156,12 @@ export async function verifyAndWriteFiles(
 /** Checks the cluster while the timeline is written. Throws VerificationFailed if a check fails. */
 async function verifyAndThrow(
   run: StackOperation,
-  made: UpResult,
+  early: UpResult,
   rest: Promise<ReturnType<typeof tellTimeline>>,
   { verify = true, patience }: UpOptions,
 ): Promise<UpResult> {
-  if (!verify) return { ...made, ...(await rest) };
-  const outputs = parseOutputs(outputValues(made.outputs));
+  if (!verify) return { ...early, ...(await rest) };
+  const outputs = parseOutputs(outputValues(early.outputs));
   const looked = async (): Promise<Verification> => {
     const [found] = await Promise.all([
       verifyFromOutside(run, outputs, patience, (text) => {
@@ -166,10 +171,10 @@ async function verifyAndThrow(
     ]);
     return found;
   };
-  const seen = made.verification?.ok === true ? made.verification : undefined;
+  const seen = early.verification?.ok === true ? early.verification : undefined;
   const verification = seen ?? (await looked());
   for (const text of findCertificateWarnings({ ...outputs, ...verification }, run)) run.warn(text);
-  const result = { ...made, ...(await rest), verification };
+  const result = { ...early, ...(await rest), verification };
   if (verification.ok) return result;
   throw new VerificationFailed(describeFailedChecks(verification, outputs), result);
 }

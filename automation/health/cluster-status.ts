@@ -15,7 +15,7 @@ import { identifyClusters } from "../guards/identify-clusters.js";
  * Time limit of each check in milliseconds. The status command must also end if the cluster does
  * not answer.
  */
-const patience = 5_000;
+const checkTimeout = 5_000;
 
 /** Returns the machines with their status in Nova, and warnings about shared hosts. */
 async function serversOf(
@@ -63,7 +63,7 @@ export async function readClusterStatus(
   ];
   const seen = { cluster, machines };
   try {
-    const verification = await verifyFromOutside(run, outputs, patience);
+    const verification = await verifyFromOutside(run, outputs, checkTimeout);
     return { ...seen, warnings: warnings(verification), verification };
   } catch (problem) {
     const stopped = run.options.signal?.aborted === true;

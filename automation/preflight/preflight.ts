@@ -27,7 +27,7 @@ import { findStackOwnership, type StateExport } from "../pulumi/stack-state.js";
  */
 interface CloudSurveyResult {
   readonly objects: readonly CloudObject[];
-  readonly findings: (held: StackOwnedObjects) => Finding[] | Promise<Finding[]>;
+  readonly findings: (ownership: StackOwnedObjects) => Finding[] | Promise<Finding[]>;
   /** Survey of the project. Absent if only names were checked (`namesOnly`). */
   readonly surveyed?: CloudSurvey;
 }
@@ -40,11 +40,11 @@ async function askCloud(
   const [cloud, needs] = [await run.cloud(), getClusterRequirements(spec)];
   if (namesOnly) {
     const objects = await listNamedObjects(cloud, needs);
-    return { objects, findings: (held) => checkObjectNames(objects, needs, held) };
+    return { objects, findings: (ownership) => checkObjectNames(objects, needs, ownership) };
   }
   const surveyed = await takeCloudSurvey(cloud, needs);
-  const findings = (held: StackOwnedObjects) =>
-    runPreflightChecks(cloud, needs, { ...held, surveyed });
+  const findings = (ownership: StackOwnedObjects) =>
+    runPreflightChecks(cloud, needs, { ...ownership, surveyed });
   return { objects: surveyed.objects, findings, surveyed };
 }
 
@@ -57,10 +57,10 @@ export async function collectPreflightFindings(
 ): Promise<Finding[]> {
   const { objects, findings, surveyed } = await askCloud(run, spec, { namesOnly: false });
   const lost = await findUnrecordedObjects(run, state, objects);
-  const held = { ...findStackOwnership(state), going: new Set(lost.map(({ id }) => id)) };
-  if (surveyed) onQuotas?.(getClusterQuotas(surveyed, getClusterRequirements(spec), held));
+  const ownership = { ...findStackOwnership(state), going: new Set(lost.map(({ id }) => id)) };
+  if (surveyed) onQuotas?.(getClusterQuotas(surveyed, getClusterRequirements(spec), ownership));
   return [
-    ...(await findings(held)),
+    ...(await findings(ownership)),
     ...lost.map(({ kind, name, id }) =>
       createWarning(
         `${kind}: an earlier run left '${name}' (${id}) without a record; \`stackadm up\` deletes it first`,

@@ -38,8 +38,8 @@ export const readStackLocks = (backend: string, project: string, stack: string):
 
 /** Returns the locks that the engine's error message about a locked stack describes. */
 export function parseLocksFromMessage(text: string): StackLock[] {
-  const said = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
-  const locks = [...said].map(([, username, hostname, pid, timestamp]): StackLock => {
+  const matches = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
+  const locks = [...matches].map(([, username, hostname, pid, timestamp]): StackLock => {
     const { data: holder } = lockSchema.safeParse({
       pid: Number(pid),
       username,

@@ -197,7 +197,7 @@ export function decodeEvent(raw: unknown): DecodedEngineEvent | undefined {
 }
 
 /**
- * Pattern of the server ID in a line that `signs_of_life` in
+ * Pattern of the server ID in a line that `report_alive` in
  * components/remote-scripts/scripts/common.sh prints. The pattern is strict, because the ID becomes
  * part of URLs.
  */
@@ -219,8 +219,8 @@ export function getScriptMachineName(urn: string, step: string): string {
 const remark = /^note: (.+)$/m;
 
 function decodeLine(at: number, urn: string, text: string): DecodedEngineEvent {
-  const [, said] = remark.exec(text) ?? [];
-  if (said !== undefined) return { type: "message", at, urn, severity: "warning", text: said };
+  const [, note] = remark.exec(text) ?? [];
+  if (note !== undefined) return { type: "message", at, urn, severity: "warning", text: note };
   const [, path = "", step, seconds] = signOfLife.exec(text) ?? [];
   const [own = "", ...through] = path.split(",");
   return step === undefined
@@ -238,6 +238,6 @@ function decodeMessage(
   const urn = diagnostic.urn ?? "";
   if (diagnostic.ephemeral === true) return decodeLine(at, urn, text);
   // The error of a failed script contains all of the script's output, including signs of life.
-  const said = splitFailureCode(text.replaceAll(signsOfLife, "").trimEnd());
-  return { type: "message", at, urn, severity, ...said };
+  const failure = splitFailureCode(text.replaceAll(signsOfLife, "").trimEnd());
+  return { type: "message", at, urn, severity, ...failure };
 }

@@ -101,8 +101,8 @@ export async function runPulumi(
  * Returns the error for a wrong or missing passphrase of the stack's secrets. Returns undefined for
  * other messages.
  */
-function unreadable(said: string): Failure | undefined {
-  const [line = ""] = /\berror: .*/.exec(said) ?? [];
+function unreadable(message: string): Failure | undefined {
+  const [line = ""] = /\berror: .*/.exec(message) ?? [];
   const { code, words = "" } = recogniseError(line, "") ?? {};
   if (code !== "WRONG_PASSPHRASE") return undefined;
   return new Failure(
@@ -116,11 +116,11 @@ function unreadable(said: string): Failure | undefined {
  */
 export async function readState(access: StateAccess): Promise<StateExport | undefined> {
   const { project, stack } = access.workspace;
-  const place = { backend: access.env[backendVariable] ?? "", project, stack };
+  const stackLocation = { backend: access.env[backendVariable] ?? "", project, stack };
   const read = () =>
     runPulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
   let { code, stdout, stderr } = await read();
-  if (code !== 0 && /\bEOF\s*$/.test(stderr) && deleteEmptyAttributes(place) > 0)
+  if (code !== 0 && /\bEOF\s*$/.test(stderr) && deleteEmptyAttributes(stackLocation) > 0)
     ({ code, stdout, stderr } = await read());
   if (code === 0) return stateExportSchema.parse(JSON.parse(stdout));
   if (/no stack named/.test(stderr)) return undefined;
@@ -293,13 +293,14 @@ export type StackOutputs = Readonly<Record<string, StackOutput>>;
  * Returns the stack's outputs, and whether each output is secret. An output is secret if its plain
  * value differs from the encrypted value in the state.
  *
- * @param held the state, if the caller has just read it. Default: this function reads the state
+ * @param knownState the state, if the caller has just read it. Default: this function reads the
+ *   state
  */
 export async function readStackOutputs(
   access: StateAccess,
-  held?: StateExport | Promise<StateExport | undefined>,
+  knownState?: StateExport | Promise<StateExport | undefined>,
 ): Promise<StackOutputs> {
-  const [clear, state] = await Promise.all([readOutputs(access), held ?? readState(access)]);
+  const [clear, state] = await Promise.all([readOutputs(access), knownState ?? readState(access)]);
   const stack = state?.deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack");
   return Object.fromEntries(
     Object.entries(clear).map(([name, value]) => [

@@ -105,13 +105,13 @@ async function readBalancerConditions(
   within?: number,
 ): Promise<BalancerInState[]> {
   // Skips a load balancer that is being replaced, because it is already deleted with its parts.
-  const held = findResourcesInCloud(state).filter(
+  const balancers = findResourcesInCloud(state).filter(
     ({ type, id, pendingReplacement }) =>
       type === balancerType && id !== undefined && pendingReplacement !== true,
   );
-  if (held.length === 0) return [];
+  if (balancers.length === 0) return [];
   const [cloud, identities] = [await run.cloud(), findClusterIdentities(state)];
-  const seen = held.map(async (one): Promise<BalancerInState> => {
+  const seen = balancers.map(async (one): Promise<BalancerInState> => {
     const { id = "", outputs } = one;
     const found = await readLoadBalancer(cloud, id, within);
     const what = `load balancer '${found?.name ?? getPlainTextInput(outputs?.["name"]) ?? ""}' (${id})`;
@@ -265,8 +265,8 @@ function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): str
 /** Returns options that report each wait to the user, and end the wait when the signal aborts. */
 const patienceOf = (run: StackOperation, signal: AbortSignal | undefined): DeleteOptions => ({
   signal,
-  onWait: (said) => {
-    run.note(said);
+  onWait: (text) => {
+    run.note(text);
   },
 });
 

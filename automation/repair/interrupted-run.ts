@@ -89,9 +89,9 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
    */
   const undecided = async (): Promise<StateExport | undefined> => {
     const state = await readState(run.access);
-    const held = new Set((state?.deployment.resources ?? []).map(({ urn }) => urn));
+    const recordedUrns = new Set((state?.deployment.resources ?? []).map(({ urn }) => urn));
     const pending = creates.flatMap(({ operation, replaces }) =>
-      replaces || !held.has(operation.resource.urn) ? [operation] : [],
+      replaces || !recordedUrns.has(operation.resource.urn) ? [operation] : [],
     );
     if (!state || pending.length === 0) return undefined;
     return { ...state, deployment: { ...state.deployment, pending_operations: pending } };
@@ -141,13 +141,13 @@ const pendingOperationsText = (pending: readonly PendingOperation[]): string =>
 export function requireSafeRefresh({ run, state }: OperationFacts): void {
   const pending = state?.deployment.pending_operations ?? [];
   if (!state || pending.length === 0) return;
-  const said = pendingOperationsText(pending);
+  const problem = pendingOperationsText(pending);
   const isStopped = pending.some(({ type, resource }) => type === "updating" && isScript(resource));
   if (isStopped || needsCloudForUndo(state))
     throw new Failure(
       "FAILED",
-      `${said}. A refresh would lose ${isStopped ? "which scripts did not finish" : "the time of the interruption"}, so nothing was changed.`,
+      `${problem}. A refresh would lose ${isStopped ? "which scripts did not finish" : "the time of the interruption"}, so nothing was changed.`,
       "Run `stackadm up`, which repairs them; add --refresh to also read the real state.",
     );
-  run.note(`${said}. They are left unchanged now: \`stackadm up\` repairs them.`);
+  run.note(`${problem}. They are left unchanged now: \`stackadm up\` repairs them.`);
 }

@@ -91,10 +91,11 @@ function madeByControllers(
   if (!wasBeforeControllers(state)) return undefined;
   const since =
     history.find(({ kind }) => kind !== "refresh")?.endTime ?? getStackCreationTime(state);
-  const held = findStackOwnership(state);
+  const ownership = findStackOwnership(state);
   return objects.find(
     (one) =>
-      isOfControllers(one, held) && Date.parse(one.created) > Date.parse(since ?? "1970-01-01"),
+      isOfControllers(one, ownership) &&
+      Date.parse(one.created) > Date.parse(since ?? "1970-01-01"),
   );
 }
 
@@ -110,16 +111,17 @@ export function findNewerStateEvidence(
   const newest = newestIn(state);
   if (newest === undefined) return undefined;
   const isLater = (time: number, more = 0): boolean => time > newest + clockTolerance + more;
-  const at = (time: number): string => new Date(time).toISOString();
+  const formatTime = (time: number): string => new Date(time).toISOString();
   const ours = runs.begun && (runs.begun.to ?? runs.begun.from);
-  if (ours !== undefined && isLater(ours)) return `an \`up\` on this machine ran at ${at(ours)}`;
+  if (ours !== undefined && isLater(ours))
+    return `an \`up\` on this machine ran at ${formatTime(ours)}`;
   const ended = Date.parse(runs.history.find(hasChanged)?.endTime ?? "");
-  if (isLater(ended)) return `an update ended at ${at(ended)}`;
-  const held = findStackOwnership(state);
+  if (isLater(ended)) return `an update ended at ${formatTime(ended)}`;
+  const ownership = findStackOwnership(state);
   const found =
     objects.find(
       (one) =>
-        isUnrecorded(one, held) &&
+        isUnrecorded(one, ownership) &&
         isLater(Date.parse(one.created), isPending(one, state) ? longestCreateDelay : 0),
     ) ?? madeByControllers(state, runs, objects);
   return (

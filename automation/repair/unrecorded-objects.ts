@@ -47,10 +47,13 @@ export async function findUnrecordedObjects(
   objects: readonly CloudObject[],
   doubts?: UnrecordedPeriodOptions,
 ): Promise<CloudObject[]> {
-  const held = findStackOwnership(state);
-  const lost = objects.filter((one) => isUnrecorded(one, held));
+  const ownership = findStackOwnership(state);
+  const lost = objects.filter((one) => isUnrecorded(one, ownership));
   if (!state || lost.length === 0) return [];
-  const known = { ...held, unsettled: await readUnrecordedRunPeriods(run.access, state, doubts) };
+  const known = {
+    ...ownership,
+    unsettled: await readUnrecordedRunPeriods(run.access, state, doubts),
+  };
   const unreached = findPortsWithoutScripts(state);
   const ended = findFailedRunPeriods(state, known.unsettled);
   const verdict = (one: CloudObject): Attribution =>
@@ -94,18 +97,18 @@ const withPurpose = (error: unknown): unknown =>
  * Deletes the objects that `choose` returns, while the stack's lock is held. Without the lock,
  * another run might be creating these objects.
  *
- * @param look returns the objects in the cloud
+ * @param listPresent returns the objects in the cloud
  */
 async function deleteUnderLock(
   run: StackOperation,
-  look: () => Promise<readonly CloudObject[]>,
+  listPresent: () => Promise<readonly CloudObject[]>,
   choose: (
     state: StateExport | undefined,
     objects: readonly CloudObject[],
   ) => Promise<readonly CloudObject[]> | readonly CloudObject[],
 ): Promise<void> {
   await editUnderLock(run, async (state, signal) => {
-    const objects = await look();
+    const objects = await listPresent();
     const lost = await choose(state, objects);
     requireNoBlockingPorts(lost, objects, findStackOwnership(state).owned);
     const onDelete = (one: CloudObject): void => {
@@ -190,9 +193,9 @@ async function findUnrecordedIn(
   state: StateExport | undefined,
   objects: readonly CloudObject[],
 ): Promise<CloudObject[]> {
-  const held = findStackOwnership(state);
-  const lost = objects.filter((one) => isUnrecorded(one, held));
-  return [...lost, ...(await findBalancersOfDeletedServices(run, objects, held.identities))];
+  const ownership = findStackOwnership(state);
+  const lost = objects.filter((one) => isUnrecorded(one, ownership));
+  return [...lost, ...(await findBalancersOfDeletedServices(run, objects, ownership.identities))];
 }
 
 interface Blocking {

@@ -69,7 +69,7 @@ function before(
 ): Span | undefined {
   const seen = new Set([urn]);
   const found: Span[] = [];
-  const look = (one: string): void => {
+  const visit = (one: string): void => {
     for (const other of waitsFor(resources.get(one))) {
       if (seen.has(other)) continue;
       seen.add(other);
@@ -77,10 +77,10 @@ function before(
         ({ endedAt }) => endedAt <= startedAt + slack,
       );
       found.push(...spans);
-      if (spans.length === 0) look(other);
+      if (spans.length === 0) visit(other);
     }
   };
-  look(urn);
+  visit(urn);
   return found.sort((a, b) => a.endedAt - b.endedAt).at(-1);
 }
 

@@ -60,9 +60,9 @@ export class PhaseTracker {
   private recordOf(phase: Phase, now: number): PhaseRecord {
     const found = this.records.get(phase);
     if (found) return found;
-    const made = { startedAt: now, endedAt: now, finished: 0, failed: false, running: new Map() };
-    this.records.set(phase, made);
-    return made;
+    const record = { startedAt: now, endedAt: now, finished: 0, failed: false, running: new Map() };
+    this.records.set(phase, record);
+    return record;
   }
 
   /** Returns the resources of a phase on which the engine works, the longest running first. */

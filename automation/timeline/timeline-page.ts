@@ -43,8 +43,8 @@ function bars(rows: readonly TimelineRow[], beginning: number, length: number): 
     .map((row) => {
       const [from, took] = [row.startedAt - beginning, row.endedAt - row.startedAt];
       const label = `${row.operation} ${row.name} (${row.type}): ${seconds(from)} s + ${seconds(took)} s`;
-      const place = `left:${percent(from)}%;width:${percent(took)}%`;
-      return `<div class="row${row.critical ? " critical" : ""}" title="${escaped(label)}"><span class="name">${escaped(row.name)}</span><span class="lane"><span class="bar" style="${place}"></span></span><span class="n">${seconds(took)}</span></div>`;
+      const position = `left:${percent(from)}%;width:${percent(took)}%`;
+      return `<div class="row${row.critical ? " critical" : ""}" title="${escaped(label)}"><span class="name">${escaped(row.name)}</span><span class="lane"><span class="bar" style="${position}"></span></span><span class="n">${seconds(took)}</span></div>`;
     })
     .join("\n");
 }

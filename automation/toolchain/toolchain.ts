@@ -231,12 +231,14 @@ async function substitute(
   const substitutes = context.substitutes ?? loadToolchainPackage();
   if (!substitutes) throw missing(what, why);
   const options = { cache, env, progress, signal };
-  const made = await substitutes.substitute({ name, version }, options).catch((error: unknown) => {
-    throw convertPackageFailure(error);
-  });
-  context.scripts.set(name, made.script);
-  Object.assign(context.variables, made.environment);
-  return { name, version: made.version, path: made.path, origin: made.origin, why };
+  const standIn = await substitutes
+    .substitute({ name, version }, options)
+    .catch((error: unknown) => {
+      throw convertPackageFailure(error);
+    });
+  context.scripts.set(name, standIn.script);
+  Object.assign(context.variables, standIn.environment);
+  return { name, version: standIn.version, path: standIn.path, origin: standIn.origin, why };
 }
 
 /** Returns whether Pulumi's download host answers within 3 s. */

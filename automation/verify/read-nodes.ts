@@ -75,8 +75,8 @@ interface Condition {
 
 /** Returns the reason why pods cannot use the node, or undefined for a usable node. */
 function complaintOf(conditions: readonly Condition[]): string | undefined {
-  const of = (wanted: string) => conditions.find(({ type }) => type === wanted);
-  const [ready, network] = [of("Ready"), of("NetworkUnavailable")];
+  const findCondition = (wanted: string) => conditions.find(({ type }) => type === wanted);
+  const [ready, network] = [findCondition("Ready"), findCondition("NetworkUnavailable")];
   if (ready?.status !== "True") return ready?.message ?? "no Ready condition";
   // NetworkUnavailable tells whether the cloud has routes to the node's pods. The condition is
   // absent or False with a pod network that needs no such routes.
@@ -84,9 +84,9 @@ function complaintOf(conditions: readonly Condition[]): string | undefined {
   return network.message ?? "the cloud has no route to its pods";
 }
 
-function nextCertificate(said = ""): Pick<NodeReport, "certificate"> {
+function nextCertificate(annotation = ""): Pick<NodeReport, "certificate"> {
   const moment = String.raw`(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)`;
-  const [, by, end, file] = new RegExp(`^${moment} ${moment} ([a-z./-]+)$`).exec(said) ?? [];
+  const [, by, end, file] = new RegExp(`^${moment} ${moment} ([a-z./-]+)$`).exec(annotation) ?? [];
   return by === undefined || end === undefined || file === undefined
     ? {}
     : { certificate: { file, by, end } };

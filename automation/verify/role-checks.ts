@@ -14,7 +14,7 @@ import type { SshSessions } from "./ssh-sessions.js";
 interface Question {
   /** Name of the check, for messages. */
   readonly name: string;
-  readonly ask: (look: VerificationRun, machine: MachineOutput) => Promise<string>;
+  readonly ask: (run: VerificationRun, machine: MachineOutput) => Promise<string>;
 }
 
 /** Port and path of etcd's health check, as kubeadm configures etcd. */
@@ -67,13 +67,13 @@ const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonl
  * Runs the checks that the table of roles lists for the role of each machine. `checkNodes` checks
  * whether the nodes are ready.
  */
-export const checkRoles = (look: VerificationRun): Promise<Check[]> =>
+export const checkRoles = (run: VerificationRun): Promise<Check[]> =>
   Promise.all(
-    getMachines(look.outputs).flatMap((machine) =>
-      questionsTo(machine, look.outputs).map(({ name, ask }) =>
+    getMachines(run.outputs).flatMap((machine) =>
+      questionsTo(machine, run.outputs).map(({ name, ask }) =>
         runCheck(name, machine.name, {
-          options: look,
-          attempt: () => ask(look, machine),
+          options: run,
+          attempt: () => ask(run, machine),
         }),
       ),
     ),

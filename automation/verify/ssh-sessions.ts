@@ -17,10 +17,10 @@ import { Failure } from "../../base/failures/failure.js";
 async function connect(
   target: SshTarget,
   stream: Duplex | undefined,
-  patience: KeepaliveSettings | undefined,
+  keepalive: KeepaliveSettings | undefined,
 ): Promise<Client> {
   try {
-    return await logIn(target, stream, patience);
+    return await logIn(target, stream, keepalive);
   } catch (error) {
     if (error instanceof HostKeyMismatch) throw new Failure("HOST_KEY_MISMATCH", error.message);
     throw new Failure(
@@ -65,7 +65,7 @@ const get = (
   });
 
 /** Time limit in milliseconds for one request, including the login. */
-const patience = 15_000;
+const requestTimeout = 15_000;
 
 export interface FetchOptions {
   /** Port of the server. @default 80 */
@@ -92,7 +92,7 @@ export class SshSessions {
 
   /** Sends a GET to `http://<address>:<port><path>` through the machine and returns the answer. */
   async fetch(target: SshRoute, address: string, options: FetchOptions = {}): Promise<FetchResult> {
-    const { port = 80, path = "/", timeout = patience, host = address } = options;
+    const { port = 80, path = "/", timeout = requestTimeout, host = address } = options;
     const work = async (): Promise<FetchResult> => {
       const channel = await open(await this.#client(target), address, port);
       return get(() => channel, { host, port, path });
@@ -102,7 +102,7 @@ export class SshSessions {
 
   /** Logs in to the machine, unless a session to it is open. */
   async logIn(target: SshRoute): Promise<void> {
-    await within(patience, this.#client(target), `${target.host} refuses the login.`);
+    await within(requestTimeout, this.#client(target), `${target.host} refuses the login.`);
   }
 
   /** Runs a command on the machine, without a time limit. */
@@ -135,8 +135,8 @@ export class SshSessions {
 
   async #connect({ proxy, ...target }: SshRoute): Promise<Client> {
     if (!proxy) return connect(target, undefined, this.patience);
-    const way = await this.#client(proxy);
-    return connect(target, await open(way, target.host, target.port ?? 22), this.patience);
+    const jumpHost = await this.#client(proxy);
+    return connect(target, await open(jumpHost, target.host, target.port ?? 22), this.patience);
   }
 }
 

@@ -134,12 +134,12 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
   const [sessions, over] = [new SshSessions(), new AbortController()];
   const signal = AbortSignal.any([over.signal, ...(options.signal ? [options.signal] : [])]);
-  const look = { ...options, api, signal, sessions };
+  const run = { ...options, api, signal, sessions };
   const [nodes, machines, services, claims] = await Promise.all([
-    checkNodes(api, look),
-    checkRoles(look),
-    checkServices(look),
-    checkClaims(api, look),
+    checkNodes(api, run),
+    checkRoles(run),
+    checkServices(run),
+    checkClaims(api, run),
   ]).finally(() => {
     over.abort();
     sessions.close();

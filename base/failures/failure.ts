@@ -97,9 +97,9 @@ export function recogniseError(
 ): { readonly code: FailureCode; readonly words: string } | undefined {
   const line = findReasonLine(text).replaceAll(urns, "");
   for (const code of failureCodes)
-    for (const said of getFailureRow(code).said ?? []) {
-      const speaks = type === "" || type.startsWith(said.of ?? "");
-      const match = speaks ? said.text.exec(line) : null;
+    for (const pattern of getFailureRow(code).said ?? []) {
+      const speaks = type === "" || type.startsWith(pattern.of ?? "");
+      const match = speaks ? pattern.text.exec(line) : null;
       if (match) return { code, words: line.slice(match.index).trim().slice(0, 600) };
     }
   return undefined;

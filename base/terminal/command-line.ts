@@ -30,8 +30,8 @@ function crash(error: unknown, args: readonly string[]): void {
  */
 function misuse({ code, message }: CommanderError): Failure {
   if (code === "commander.help") return new Failure("INVALID_USAGE", "No command is named.");
-  const said = message.replace(/^error: /, "").replaceAll("\n", " ");
-  return new Failure("INVALID_USAGE", `${said.charAt(0).toUpperCase()}${said.slice(1)}.`);
+  const sentence = message.replace(/^error: /, "").replaceAll("\n", " ");
+  return new Failure("INVALID_USAGE", `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
 }
 
 async function parse(program: Command, args: readonly string[]): Promise<void> {

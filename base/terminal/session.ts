@@ -67,10 +67,10 @@ export function toFailure(error: unknown, signal?: AbortSignal): Failure {
 
 function unforeseen(error: unknown): Failure {
   const plain = error instanceof Error && error.name === "Error" && error.message !== "";
-  const said = plain ? error.message : String(error);
+  const message = plain ? error.message : String(error);
   return new Failure(
     "FAILED",
-    `Unexpected failure: ${said.replace(/\.?$/, ".")}`,
+    `Unexpected failure: ${message.replace(/\.?$/, ".")}`,
     "Run the same command again; if it fails again, run it with STACKADM_DEBUG=1 and report the output.",
   );
 }

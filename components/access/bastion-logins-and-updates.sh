@@ -10,7 +10,7 @@ readonly wanted=100
 
 bastion() {
   local startups
-  logins
+  install_login_keys
   startups=$(sshd -T | awk '$1 == "maxstartups" { split($2, of, ":"); print of[1] }')
   ((${startups:-0} >= wanted)) ||
     die "sshd on $(hostname) accepts only ${startups:-0} logins at the same time (MaxStartups), and the machines need $wanted; choose an image whose /etc/ssh/sshd_config includes /etc/ssh/sshd_config.d/*.conf"

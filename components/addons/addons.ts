@@ -268,8 +268,8 @@ export class Addons extends Component {
     const routedPods = isRoutedByCloud(args.podNetwork ?? usualNetwork) ? args.podCidr : undefined;
     const serial = args.cloud.settings?.loadBalancer?.providerRequiresSerialApiCalls;
     const settings = { ...common, image, routedPods, serial };
-    const made = this.make(CloudController, "cloud-controller", settings, inside);
-    return [made.daemonSet];
+    const controller = this.make(CloudController, "cloud-controller", settings, inside);
+    return [controller.daemonSet];
   }
 
   #storage(args: AddonsArgs, common: Common, awaitsPodNetwork: boolean): BlockStorage {

@@ -139,9 +139,9 @@ export function renderCloudConf(conf: CloudConf): string {
     },
     LoadBalancer: { ...loadBalancer(conf, settings), ...withConfKeys(settings.loadBalancer) },
     ...Object.fromEntries(
-      classes.map(([name, place]) => [
+      classes.map(([name, classSettings]) => [
         `LoadBalancerClass "${name}"`,
-        { "member-subnet-id": membersOf(conf), ...withConfKeys(place) },
+        { "member-subnet-id": membersOf(conf), ...withConfKeys(classSettings) },
       ]),
     ),
     Route: { "router-id": conf.routerId },

@@ -76,9 +76,12 @@ export const createLoadBalancerErrorHook = (
     if (failedOperation !== "create") return false;
     try {
       const identity = await awaitOutput(pulumi.output(mark.identity));
-      const told = await deleteFailedLoadBalancers(await operator.connect(), { name, identity });
-      for (const sentence of told) await pulumi.log.warn(sentence);
-      return told.length > 0 && errors.length === 1;
+      const warnings = await deleteFailedLoadBalancers(await operator.connect(), {
+        name,
+        identity,
+      });
+      for (const sentence of warnings) await pulumi.log.warn(sentence);
+      return warnings.length > 0 && errors.length === 1;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       await pulumi.log.error(

@@ -154,11 +154,11 @@ export class IngressLoadBalancer extends FloatingIpComponent {
   ): Made {
     // Octavia accepts only one change of a load balancer at a time, so each part depends on the
     // last part.
-    const made = this.make(constructor, role, args, {
+    const resource = this.make(constructor, role, args, {
       dependsOn: [this.#last],
       customTimeouts: loadBalancerTimeouts,
     });
-    this.#last = made;
-    return made;
+    this.#last = resource;
+    return resource;
   }
 }

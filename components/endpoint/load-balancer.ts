@@ -116,12 +116,12 @@ export class LoadBalancerEndpoint extends Endpoint {
       tags: getClusterTagsOutput(mark),
     });
     const address = port.allFixedIps.apply((all) => findAddressOfFamily("IPv4", all));
-    const place = {
+    const vipArgs = {
       vipPortId: port.id,
       // With an IPv6 subnet, each port has two addresses, and Octavia does not choose between them.
       ...(ipv6 && { vipAddress: address }),
     };
-    return { balancer: this.balancer(place), vip: { address, portId: port.id } };
+    return { balancer: this.balancer(vipArgs), vip: { address, portId: port.id } };
   }
 
   /**

@@ -69,8 +69,8 @@ export class ApplicationCredential extends Component {
         certificates: needs.certificate !== undefined,
       });
     const suffix = suffixOf(wanted, accessRules);
-    const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
-      const given = selectCredentialRoles(held, needs);
+    const roles = pulumi.output(args.scope).apply(({ roles: userRoles }) => {
+      const given = selectCredentialRoles(userRoles, needs);
       // Keystone gives a credential without roles all roles of the user, so the list must not be
       // empty. If the user has no suitable role, the preflight reports an error. Without the
       // preflight, Keystone refuses the role `member`. An existing credential keeps its roles.

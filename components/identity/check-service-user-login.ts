@@ -22,10 +22,10 @@ type Spec = Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
 type Place = Pick<CloudFacts, "scope">;
 
 /**
- * Function that tests the login in the settings. `place` is a promise, so that the test can start
+ * Function that tests the login in the settings. `project` is a promise, so that the test can start
  * before the project is known.
  */
-type Attempt = (place: Promise<Place>) => Promise<Finding[]>;
+type Attempt = (project: Promise<Place>) => Promise<Finding[]>;
 
 /**
  * Returns the function that tests the login in the settings. Returns undefined if the settings
@@ -38,14 +38,14 @@ function attemptOf(
   const { id, secret, expiresAt, password, ...user } = spec.credential ?? {};
   const certificate = findBarbicanCertificatePath(spec);
   if (id !== undefined && typeof secret === "string")
-    return async (place) => {
+    return async (project) => {
       const connect = () => connectWith(buildApplicationCredential(id, secret));
-      const [tried, { scope }] = await Promise.all([tryCredential(connect, id), place]);
+      const [tried, { scope }] = await Promise.all([tryCredential(connect, id), project]);
       return checkSuppliedCredential(tried, { ...scope, id, expiresAt, certificate });
     };
   if (typeof password !== "string") return undefined;
-  return async (place) => {
-    const { projectId, roles } = (await place).scope;
+  return async (project) => {
+    const { projectId, roles } = (await project).scope;
     const connect = () => connectWith(buildUserCredential(user, { password, projectId }));
     return checkServiceUser(connect, { user, projectId, roles, certificate });
   };

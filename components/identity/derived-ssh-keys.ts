@@ -29,10 +29,10 @@ const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): s
   const padding = Buffer.from(
     Array.from({ length: (block - (inner.length % block)) % block }, (_, index) => index + 1),
   );
-  const one = Buffer.from([0, 0, 0, 1]);
+  const keyCount = Buffer.from([0, 0, 0, 1]);
   const whole = Buffer.concat([
     ...[Buffer.from("openssh-key-v1\0"), encodeField("none"), encodeField("none"), encodeField("")],
-    ...[one, encodeField(encodePublicKey(own)), encodeField(Buffer.concat([inner, padding]))],
+    ...[keyCount, encodeField(encodePublicKey(own)), encodeField(Buffer.concat([inner, padding]))],
   ]);
   const lines = whole.toString("base64").match(/.{1,70}/g) ?? [];
   return [

@@ -20,7 +20,7 @@ const kubelet = [
   read("../machine/scripts/configure-kubelet.sh"),
   read("../machine/scripts/file-modes.sh"),
 ];
-const takeBack = read("scripts/undo-teardown.sh");
+const undoTeardown = read("scripts/undo-teardown.sh");
 const draining = read("scripts/drain-nodes.sh");
 const upgrading = [...versionScripts, read("scripts/upgrade-node.sh")];
 
@@ -85,7 +85,7 @@ export const controlPlaneScripts = [
   read("scripts/upgrade-control-plane.sh"),
   read("../machine/scripts/allow-join-requests.sh"),
   read("scripts/install-labels-and-taints.sh"),
-  takeBack,
+  undoTeardown,
   read("../endpoint/virtual-ip.sh"),
   read("scripts/steps/control-plane.sh"),
 ] as const;
@@ -97,7 +97,7 @@ export const joinScripts = [
 ] as const;
 
 export const leaveScripts = [common, draining, read("scripts/steps/remove-node.sh")] as const;
-const releasing = [common, takeBack, read("scripts/cloud-object-release.sh")];
+const releasing = [common, undoTeardown, read("scripts/cloud-object-release.sh")];
 export const teardownScripts = [
   ...releasing,
   read("scripts/steps/release-cluster-objects.sh"),

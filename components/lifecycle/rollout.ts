@@ -13,8 +13,8 @@ import { awaitOutput } from "../pulumi/await-output.js";
  * Returns whether a server's generation differs from the wanted generation. A server of an early
  * release has no generation in its metadata and counts as generation 0.
  */
-const isOlder = (made: string | undefined, wanted: number): boolean =>
-  made !== undefined && (made === "" ? wanted > 0 : made !== String(wanted));
+const isOlder = (present: string | undefined, wanted: number): boolean =>
+  present !== undefined && (present === "" ? wanted > 0 : present !== String(wanted));
 
 type PlannedTurn = Pick<PlannedMachine, "role" | "name" | "generation">;
 

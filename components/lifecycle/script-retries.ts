@@ -30,9 +30,9 @@ export class ScriptRetries {
    * reports the machine's failure.
    */
   async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
-    const told = parseSshFailure(failure.errors[0] ?? "");
-    const way: Way = await resolveKnownOutput(pulumi.output(this.reached.connection));
-    const kind = told === "unclear" ? await this.machines.ask(way) : told;
+    const cause = parseSshFailure(failure.errors[0] ?? "");
+    const connection: Way = await resolveKnownOutput(pulumi.output(this.reached.connection));
+    const kind = cause === "unclear" ? await this.machines.ask(connection) : cause;
     switch (kind) {
       case "again":
         return ++this.again <= retries;
@@ -42,9 +42,9 @@ export class ScriptRetries {
         await reportFailure(wrongHostKey(this.reached.machine));
         return false;
       case "cut off":
-        return this.#afterCut(way, await resolveKnownOutput(this.reached.serverId));
+        return this.#afterCut(connection, await resolveKnownOutput(this.reached.serverId));
       default:
-        return this.#afterSilence(failure, way, kind);
+        return this.#afterSilence(failure, connection, kind);
     }
   }
 
@@ -53,13 +53,13 @@ export class ScriptRetries {
    * of the script waits for the old run and continues its work. If the machine restarts, the new
    * connection is tried until the machine answers.
    */
-  async #afterCut(way: Way, server: string): Promise<boolean> {
+  async #afterCut(connection: Way, server: string): Promise<boolean> {
     this.cuts += 1;
     // The machine has answered before, so the time without an answer is measured again.
     this.silentSince = undefined;
     await delay((this.machines.patience.pauseSeconds ?? 5) * 1000);
     const { machine } = this.reached;
-    const hops = [{ machine, server }, ...(way.proxy ? [way.proxy] : [])];
+    const hops = [{ machine, server }, ...(connection.proxy ? [connection.proxy] : [])];
     const failures = await Promise.all(hops.map((hop) => this.machines.stopped(hop)));
     const stopped = failures.find((one) => one !== undefined);
     const ended = `The connection to the machine ${machine} ended`;
@@ -78,7 +78,7 @@ export class ScriptRetries {
    */
   async #afterSilence(
     failure: pulumi.ErrorHookArgs,
-    way: Way,
+    connection: Way,
     kind: "silent" | "silent proxy",
   ): Promise<boolean> {
     const { machine } = this.reached;
@@ -92,7 +92,7 @@ export class ScriptRetries {
     // The machine may be restarting if its connection ended. A restart may take as long as the
     // first boot.
     const bears = this.machines.dialSeconds(first || this.cuts > 0);
-    if (await this.machines.mayBoot([serverId, way.proxy], waited, bears)) {
+    if (await this.machines.mayBoot([serverId, connection.proxy], waited, bears)) {
       await pulumi.log.info(
         `The machine ${machine} does not answer on SSH yet; it may still boot.`,
       );
@@ -101,7 +101,7 @@ export class ScriptRetries {
     const failed =
       kind === "silent"
         ? await this.machines.judge({ machine, serverId }, first)
-        : way.proxy && (await this.machines.stopped(way.proxy));
+        : connection.proxy && (await this.machines.stopped(connection.proxy));
     if (failed) await reportFailure(failed);
     return false;
   }

@@ -108,32 +108,34 @@ const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly L
 ];
 
 const networkLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
-  const look = async (by: openstack.networking.GetNetworkArgs): Promise<readonly FoundObject[]> => [
+  const findNetworks = async (
+    by: openstack.networking.GetNetworkArgs,
+  ): Promise<readonly FoundObject[]> => [
     await openstack.networking.getNetwork({ ...by, external: true }, opts),
   ];
   return orderLookups(reference, {
-    byId: () => look({ networkId: reference }),
-    byName: () => look({ name: reference }),
+    byId: () => findNetworks({ networkId: reference }),
+    byName: () => findNetworks({ name: reference }),
   });
 };
 
 const flavorLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
-  const look = async (by: openstack.compute.GetFlavorArgs): Promise<readonly FoundObject[]> => [
-    await openstack.compute.getFlavor(by, opts),
-  ];
+  const findFlavors = async (
+    by: openstack.compute.GetFlavorArgs,
+  ): Promise<readonly FoundObject[]> => [await openstack.compute.getFlavor(by, opts)];
   return orderLookups(reference, {
-    byId: () => look({ flavorId: reference }),
-    byName: () => look({ name: reference }),
+    byId: () => findFlavors({ flavorId: reference }),
+    byName: () => findFlavors({ name: reference }),
   });
 };
 
 const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
-  const look = async (
+  const findGroups = async (
     by: openstack.networking.GetSecGroupArgs,
   ): Promise<readonly FoundObject[]> => [await openstack.networking.getSecGroup(by, opts)];
   return orderLookups(reference, {
-    byId: () => look({ secgroupId: reference }),
-    byName: () => look({ name: reference }),
+    byId: () => findGroups({ secgroupId: reference }),
+    byName: () => findGroups({ name: reference }),
   });
 };
 
@@ -162,11 +164,11 @@ async function ask(
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
   // The lookup of the scope finishes before other lookups begin, because every user may look up the
   // scope. If the credential is wrong, the error is then reported only once.
-  const place = await scope.then(scopeOf).catch((error: unknown) => {
+  const projectScope = await scope.then(scopeOf).catch((error: unknown) => {
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", getCloudErrorReason(error));
   });
-  const servers = whoseServers(wanted, place, operator);
+  const servers = whoseServers(wanted, projectScope, operator);
   const outside = findExternal(externalNetwork, opts);
   const inside = network && findNetwork(network, { outside, opts });
   const adminNetwork = wanted.admin && findAdminNetwork(wanted.admin, { opts });
@@ -194,7 +196,7 @@ async function ask(
     ...(securityGroups.length > 0 && {
       securityGroupIds: idsOf(securityGroups, found.slice(images.length + 1 + flavors.length)),
     }),
-    scope: place,
+    scope: projectScope,
     ...placesOf(...places),
     ...(existing && { servers: existing }),
   };

@@ -92,13 +92,15 @@ export async function findNetwork(
 }
 
 function networkLookups(reference: string, { opts }: Looking): readonly Lookup<Network>[] {
-  const look = async (by: openstack.networking.GetNetworkArgs): Promise<readonly Network[]> => {
+  const findNetworks = async (
+    by: openstack.networking.GetNetworkArgs,
+  ): Promise<readonly Network[]> => {
     const { id, mtu, subnets } = await openstack.networking.getNetwork(by, opts);
     return [{ id, mtu: mtu ?? usualMtu, subnets }];
   };
   return orderLookups(reference, {
-    byId: () => look({ networkId: reference }),
-    byName: () => look({ name: reference }),
+    byId: () => findNetworks({ networkId: reference }),
+    byName: () => findNetworks({ name: reference }),
   });
 }
 
@@ -201,8 +203,8 @@ export async function findAdminNetwork(
     return createSettingProblem(
       `the subnet "${subnet.name || id}" of network.admin has the range ${range}, which overlaps network.${near[0]} (${near[1]}); write another one`,
     );
-  const place = { networkId: network.id, subnetId: id, range, mtu: network.mtu };
-  return gateway === "" ? place : { ...place, gateway };
+  const facts = { networkId: network.id, subnetId: id, range, mtu: network.mtu };
+  return gateway === "" ? facts : { ...facts, gateway };
 }
 
 /**
@@ -214,7 +216,9 @@ async function findRouter(
   { networkId, subnet }: { readonly networkId: string; readonly subnet: Subnet },
   { outside, opts }: Looking,
 ): Promise<LookupResult<Router>> {
-  const look = async (by: openstack.networking.GetRouterArgs): Promise<readonly Router[]> => {
+  const findRouters = async (
+    by: openstack.networking.GetRouterArgs,
+  ): Promise<readonly Router[]> => {
     const { id, externalNetworkId, externalFixedIps } = await openstack.networking.getRouter(
       by,
       opts,
@@ -223,8 +227,8 @@ async function findRouter(
     return [{ id, outside: externalNetworkId, addresses }];
   };
   const lookups = orderLookups(reference, {
-    byId: () => look({ routerId: reference }),
-    byName: () => look({ name: reference }),
+    byId: () => findRouters({ routerId: reference }),
+    byName: () => findRouters({ name: reference }),
   });
   const router = await findFirstMatch("router", reference, lookups);
   if ("problem" in router) return router;

@@ -116,7 +116,7 @@ export abstract class MachineGroup extends Component {
     const serverGroupId = this.serverGroup(args);
     // Machines that are not nodes run no pods, so their ports do not allow addresses of pods.
     const sent = roleTable[plan.role].node ? {} : { routedRanges: [] };
-    const made: MachineGroupMember[] = [];
+    const members: MachineGroupMember[] = [];
     for (const planned of plan.machines) {
       const machine = this.make(Machine, String(planned.position), {
         ...args.machines,
@@ -125,12 +125,12 @@ export abstract class MachineGroup extends Component {
         securityGroupIds,
         allowedAddresses: args.allowedAddresses ?? [],
         ...(serverGroupId !== undefined && { serverGroupId }),
-        placedAfter: this.placedBefore(planned, made),
+        placedAfter: this.placedBefore(planned, members),
         generation: args.generationOf?.(planned) ?? planned.generation,
       });
-      made.push({ plan: planned, machine, copied: this.copying(planned, machine, args.steps) });
+      members.push({ plan: planned, machine, copied: this.copying(planned, machine, args.steps) });
     }
-    this.members = made;
+    this.members = members;
   }
 
   /**
@@ -141,10 +141,10 @@ export abstract class MachineGroup extends Component {
    */
   private placedBefore(
     { role, zone }: PlannedMachine,
-    made: readonly MachineGroupMember[],
+    earlier: readonly MachineGroupMember[],
   ): pulumi.Output<string> | undefined {
     if (this.plan.policy === undefined || !needsMajority(role)) return undefined;
-    return made.findLast((one) => one.plan.zone === zone)?.machine.serverId;
+    return earlier.findLast((one) => one.plan.zone === zone)?.machine.serverId;
   }
 
   private serverGroup({ plan, machines }: MachineGroupArgs): pulumi.Output<string> | undefined {

@@ -98,8 +98,8 @@ function aptConfiguration(proxies: ProxyUrls, direct: readonly string[]): string
     .flatMap((scheme) => {
       const proxy = proxies[scheme];
       if (proxy === undefined) return [];
-      const at = `Acquire::${scheme}::Proxy`;
-      return [`${at} "${proxy}";\n`, ...hosts.map((host) => `${at}::${host} "DIRECT";\n`)];
+      const option = `Acquire::${scheme}::Proxy`;
+      return [`${option} "${proxy}";\n`, ...hosts.map((host) => `${option}::${host} "DIRECT";\n`)];
     })
     .join("");
 }

@@ -64,9 +64,9 @@ export class Firewall extends Component {
   }
 
   private group(group: SecurityGroupKey): openstack.networking.SecGroup {
-    const made = this.#groups.get(group);
-    if (!made) throw new RangeError(`there is no security group ${group}`);
-    return made;
+    const securityGroup = this.#groups.get(group);
+    if (!securityGroup) throw new RangeError(`there is no security group ${group}`);
+    return securityGroup;
   }
 
   private rule({ group, from, ports, protocol, ...rule }: FirewallRule): void {

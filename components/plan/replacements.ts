@@ -55,8 +55,10 @@ export const getGenerationsToRecord = ({
 }: ClusterPlan): FrozenValuesByPath =>
   Object.fromEntries(
     [leading, ...separate].flatMap(({ path, machines }) => {
-      const made = machines.map(({ generation }) => generation);
-      return made.some((one) => one > 0) ? [[`${path}.generation`, made.join(" ")]] : [];
+      const generations = machines.map(({ generation }) => generation);
+      return generations.some((one) => one > 0)
+        ? [[`${path}.generation`, generations.join(" ")]]
+        : [];
     }),
   );
 
@@ -75,10 +77,10 @@ export function findReplacementProblems(
 
 /**
  * Function that returns the end of an error message: why the run must not replace the machine, and
- * what to write instead. `made` is the generation of the existing server. Undefined: the run may
- * replace the machine.
+ * what to write instead. `generation` is the generation of the existing server. Undefined: the run
+ * may replace the machine.
  */
-type Reason = ((made: string) => string) | undefined;
+type Reason = ((generation: string) => string) | undefined;
 
 /**
  * Group whose machines are replaced in the order of their positions. `nodes` has the user's
@@ -149,12 +151,12 @@ function againstControlPlane(
   const leaving = listRemovedControlPlanes(plan, existing);
   if (leaving.length > 0) {
     const count = String(machines.length + leaving.length);
-    return (made) =>
-      `while ${named(leaving)} would leave; write ${made} again, or ${count} as controlPlane.count until all are replaced`;
+    return (generation) =>
+      `while ${named(leaving)} would leave; write ${generation} again, or ${count} as controlPlane.count until all are replaced`;
   }
   if (machines.length < 3)
-    return (made) =>
-      `the only control plane, and the cluster would go with it; write ${made} again, have 3 control planes before, or destroy the cluster and create it again`;
+    return (generation) =>
+      `the only control plane, and the cluster would go with it; write ${generation} again, have 3 control planes before, or destroy the cluster and create it again`;
   return missingBehind(position, machines, existing);
 }
 
@@ -170,8 +172,8 @@ function missingBehind(
 ): Reason {
   const missing = machines.filter((one) => one.position > position && !existing.has(one.name));
   if (missing.length === 0) return undefined;
-  return (made) =>
-    `while there is no ${named(missing.map(({ name }) => name))}; write ${made} again, run \`up --refresh\`, and raise it again afterwards`;
+  return (generation) =>
+    `while there is no ${named(missing.map(({ name }) => name))}; write ${generation} again, run \`up --refresh\`, and raise it again afterwards`;
 }
 
 function againstMember(
@@ -180,16 +182,16 @@ function againstMember(
   { plan, existing }: { readonly plan: ClusterPlan; readonly existing: ExistingGenerations },
 ): Reason {
   if (machines.length < 3)
-    return (made) =>
-      `the only machine of etcd, and the cluster's data would go with it; write ${made} again`;
+    return (generation) =>
+      `the only machine of etcd, and the cluster's data would go with it; write ${generation} again`;
   // etcd must work while a control plane is replaced. In addition, SSH may reach the etcd machines
   // through that control plane.
   const replaced = listMachinesToReplace(listPlannedControlPlanes(plan), existing).map(
     ({ machine }) => machine.name,
   );
   if (replaced.length > 0)
-    return (made) =>
-      `while ${named(replaced)} would be replaced in the same run; write ${made} again, run \`up\`, and raise it in a run of its own`;
+    return (generation) =>
+      `while ${named(replaced)} would be replaced in the same run; write ${generation} again, run \`up\`, and raise it in a run of its own`;
   return missingBehind(position, machines, existing);
 }
 

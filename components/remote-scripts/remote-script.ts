@@ -299,11 +299,11 @@ export class GuardedValues extends command.local.Command {
     { values, check }: GuardedValuesArgs,
     opts?: pulumi.CustomResourceOptions,
   ) {
-    const look: pulumi.ResourceHookFunction = ({ urn, oldInputs, newInputs }) =>
+    const checkChange: pulumi.ResourceHookFunction = ({ urn, oldInputs, newInputs }) =>
       check({ urn, before: textsOf(oldInputs), now: textsOf(newInputs) });
     // The engine calls hooks in another asynchronous context, in which the program cannot send
     // requests to the engine.
-    const hook = new pulumi.ResourceHook(`check-${name}`, AsyncResource.bind(look), {
+    const hook = new pulumi.ResourceHook(`check-${name}`, AsyncResource.bind(checkChange), {
       onDryRun: true,
     });
     // If there is no command, the plugin only stores the inputs.

@@ -14,15 +14,15 @@ const apart = [
 ] as const;
 
 /**
- * Reports overlaps between the ranges of nodes, pods and Services of one IP family. `place` is the
+ * Reports overlaps between the ranges of nodes, pods and Services of one IP family. `path` is the
  * path of the object with the three ranges, such as `network.ipv6`.
  */
-export const findRangeOverlapConflicts = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
+export const findRangeOverlapConflicts = (path: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
   apart
     .filter(([one, other]) => rangesOverlap(ranges[one], ranges[other]))
     .map(([one, other]) => ({
       code: "custom",
-      path: [...place.split("."), one],
+      path: [...path.split("."), one],
       input: ranges[one],
-      message: `${ranges[one]} overlaps ${place}.${other} (${ranges[other]}); choose another range`,
+      message: `${ranges[one]} overlaps ${path}.${other} (${ranges[other]}); choose another range`,
     }));

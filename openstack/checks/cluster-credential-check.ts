@@ -23,20 +23,20 @@ type RoleNeeds = Pick<ClusterRequirements, "credentialRoles" | "certificate">;
  * role.
  */
 export function selectCredentialRoles(
-  held: readonly string[],
+  userRoles: readonly string[],
   { credentialRoles, certificate }: RoleNeeds = {},
 ): readonly string[] {
   const wanted =
     certificate === undefined ? controllerRoles : [...controllerRoles, ...certificateRoles];
-  return credentialRoles ?? held.filter((role) => wanted.includes(role.toLowerCase()));
+  return credentialRoles ?? userRoles.filter((role) => wanted.includes(role.toLowerCase()));
 }
 
 /**
  * Returns the text for a user without a role that the controllers need. The program creates no
  * credential in this case. Keystone would give a credential without roles all roles of the user.
  */
-const rolesUnknown = (held: readonly string[]): string =>
-  `none of your roles in the project (${held.join(", ")}) is known to be enough for the cluster's controllers, and they do not get all of them; write the roles that the controllers need`;
+const rolesUnknown = (userRoles: readonly string[]): string =>
+  `none of your roles in the project (${userRoles.join(", ")}) is known to be enough for the cluster's controllers, and they do not get all of them; write the roles that the controllers need`;
 
 const day = 86_400_000;
 
@@ -102,7 +102,7 @@ export interface CredentialFacts {
  * @param lives whether the cluster already has a credential. If true, checks only the expiry
  */
 export function checkClusterCredential(
-  { restricted, roles: held }: CredentialFacts,
+  { restricted, roles: userRoles }: CredentialFacts,
   needs: RoleNeeds & Pick<ClusterRequirements, "makesCredential" | "credentialEnd">,
   { lives, now }: { readonly lives: boolean; readonly now?: number },
 ): Finding[] {
@@ -112,7 +112,7 @@ export function checkClusterCredential(
     : "write a new credential.id and credential.secret, with its end as credential.expiresAt";
   const findings = checkExpiry("credential.expiresAt", credentialEnd, { remedy, now });
   if (!makesCredential || lives) return findings;
-  const missing = (credentialRoles ?? []).filter((role) => !held.includes(role));
+  const missing = (credentialRoles ?? []).filter((role) => !userRoles.includes(role));
   return [
     ...findings,
     ...(restricted
@@ -122,13 +122,13 @@ export function checkClusterCredential(
           ),
         ]
       : []),
-    ...(selectCredentialRoles(held, needs).length === 0
-      ? [createProblem(`credential.roles: ${rolesUnknown(held)}`)]
+    ...(selectCredentialRoles(userRoles, needs).length === 0
+      ? [createProblem(`credential.roles: ${rolesUnknown(userRoles)}`)]
       : []),
     ...(missing.length > 0
       ? [
           createProblem(
-            `credential.roles: you do not have ${missing.join(", ")} in the project, so your credential cannot have it either; write roles out of ${held.join(", ")}`,
+            `credential.roles: you do not have ${missing.join(", ")} in the project, so your credential cannot have it either; write roles out of ${userRoles.join(", ")}`,
           ),
         ]
       : []),

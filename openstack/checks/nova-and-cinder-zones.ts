@@ -91,9 +91,9 @@ export async function listVolumeZones(
 function warnOfVolumesWithoutZone(
   { unplacedVolumes }: VolumeNeeds,
   there: readonly string[],
-  made: ReadonlySet<string>,
+  existingVolumes: ReadonlySet<string>,
 ): Finding[] {
-  const free = unplacedVolumes.filter(({ name }) => !made.has(name));
+  const free = unplacedVolumes.filter(({ name }) => !existingVolumes.has(name));
   const zones = zonesOf(free);
   if (zones.length < 2 || zones.some((zone) => !there.includes(zone))) return [];
   const paths = [...new Set(free.map(({ path }) => path))].join(", ");
@@ -109,12 +109,12 @@ function warnOfVolumesWithoutZone(
  * machines that do not exist in Cinder, if volumes are created in the machines' zones. Warns about
  * new volumes without a zone if their machines are in several zones.
  *
- * @param made names of existing volumes
+ * @param existingVolumes names of existing volumes
  */
 export function checkVolumeZones(
   needs: VolumeNeeds,
   there: AvailabilityZones | undefined,
-  made: ReadonlySet<string>,
+  existingVolumes: ReadonlySet<string>,
 ): Finding[] {
   if (there === undefined) return [];
   if (there === "hidden")
@@ -135,6 +135,6 @@ export function checkVolumeZones(
           ),
         ]
       : []),
-    ...warnOfVolumesWithoutZone(needs, there, made),
+    ...warnOfVolumesWithoutZone(needs, there, existingVolumes),
   ];
 }

@@ -104,13 +104,13 @@ export async function listNamedObjects(
 }
 
 /**
- * Returns the additional quota that the cluster needs. The objects in `held` already exist, so
+ * Returns the additional quota that the cluster needs. The objects in `existing` already exist, so
  * their quota is subtracted.
  */
 function additionalQuota(
   needs: ClusterRequirements,
   flavors: readonly Flavor[],
-  held: readonly CloudObject[],
+  existing: readonly CloudObject[],
 ): Partial<Record<QuotaName, number>> {
   const total = { instances: 0, cores: 0, "MiB of RAM": 0 };
   for (const [wanted, count] of Object.entries(needs.flavors)) {
@@ -119,10 +119,10 @@ function additionalQuota(
     total.cores += count * (flavor?.vcpus ?? 0);
     total["MiB of RAM"] += count * (flavor?.ram ?? 0);
   }
-  const servers = held.filter(({ kind }) => kind === "server").length;
+  const servers = existing.filter(({ kind }) => kind === "server").length;
   const rest = total.instances === 0 ? 0 : Math.max(0, total.instances - servers) / total.instances;
   const count = (kind: CloudObject["kind"]): number =>
-    held.filter((object) => object.kind === kind).length;
+    existing.filter((object) => object.kind === kind).length;
   const already: Partial<Record<QuotaName, number>> = {
     networks: count("network"),
     subnets: count("subnet"),
@@ -130,9 +130,9 @@ function additionalQuota(
     ports: count("port"),
     "floating IPs": count("floating IP"),
     "security groups": count("security group"),
-    "security group rules": held.reduce((sum, { rules }) => sum + rules, 0),
+    "security group rules": existing.reduce((sum, { rules }) => sum + rules, 0),
     volumes: count("volume"),
-    "volume gigabytes": held
+    "volume gigabytes": existing
       .filter(({ kind }) => kind === "volume")
       // Uses the size in the specification, because this run does not resize existing volumes.
       .reduce((sum, { name, gigabytes }) => sum + (needs.volumeSizes[name] ?? gigabytes), 0),
@@ -204,10 +204,10 @@ const oursAmong = (
 export function getClusterQuotas(
   { quotas, flavors, objects }: CloudSurvey,
   needs: ClusterRequirements,
-  held: StackOwnedObjects,
+  ownership: StackOwnedObjects,
 ): QuotaRequirement[] {
   const whole = additionalQuota(needs, flavors, []);
-  const rest = additionalQuota(needs, flavors, oursAmong(objects, held));
+  const rest = additionalQuota(needs, flavors, oursAmong(objects, ownership));
   return getQuotaRequirements(quotas.quotas, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
 }
 

@@ -61,8 +61,8 @@ const refused = ({ user, projectId }: ServiceUserCheckOptions): Finding =>
   );
 
 /** Returns whether the roles include Keystone's predefined administrator role. */
-export const isAdministrator = (held: readonly string[]): boolean =>
-  held.some((role) => role.toLowerCase() === "admin");
+export const isAdministrator = (roles: readonly string[]): boolean =>
+  roles.some((role) => role.toLowerCase() === "admin");
 
 /** Login of the cluster's controllers: a user or an application credential. */
 interface Holder extends Pick<ServiceUserCheckOptions, "projectId" | "roles" | "certificate"> {
@@ -83,18 +83,18 @@ const onlyReads = (role: string): boolean => role.toLowerCase() === "reader";
  * program would give to its own application credential. Reports nothing for administrators.
  */
 export function checkControllerRoles(
-  held: readonly string[],
+  userRoles: readonly string[],
   { who, remedy, projectId, roles, certificate }: Holder,
 ): Finding[] {
-  const has = new Set(held.map((role) => role.toLowerCase()));
+  const has = new Set(userRoles.map((role) => role.toLowerCase()));
   const lacking = selectCredentialRoles(roles, { certificate }).filter(
     (role) => !has.has(role.toLowerCase()),
   );
-  if (lacking.length === 0 || isAdministrator(held)) return [];
+  if (lacking.length === 0 || isAdministrator(userRoles)) return [];
   const lacks = `${who} does not have ${lacking.join(", ")} in project ${projectId}`;
   return [
-    held.every(onlyReads)
-      ? createProblem(`${lacks}, only ${held.join(", ")}; ${remedy}`)
+    userRoles.every(onlyReads)
+      ? createProblem(`${lacks}, only ${userRoles.join(", ")}; ${remedy}`)
       : createWarning(
           `${lacks}: the cluster's controllers cannot do what the cloud allows with this role only; ${remedy}`,
         ),

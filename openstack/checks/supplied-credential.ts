@@ -63,7 +63,7 @@ const shownSchema = z.object({ application_credential: z.object({ expires_at: ut
  * Time limit in milliseconds for the request for the expiry. The limit is short, because the expiry
  * is optional information.
  */
-const patience = 5_000;
+const expiryTimeout = 5_000;
 
 /**
  * Returns the expiry of the credential. Returns undefined if the request fails, because access
@@ -72,7 +72,7 @@ const patience = 5_000;
 async function endOf(signed: Signed, id: string): Promise<string | undefined> {
   const path = `/users/${signed.userId}/application_credentials/${encodeURIComponent(id)}`;
   try {
-    const found = shownSchema.safeParse(await signed.glance("identity", path, patience));
+    const found = shownSchema.safeParse(await signed.glance("identity", path, expiryTimeout));
     return found.data?.application_credential.expires_at;
   } catch (error) {
     if (error instanceof CloudError) return undefined;

@@ -149,7 +149,7 @@ const identityUrl = (authUrl: string): string => {
   return /\/v3$/.test(base) ? base : `${base.replace(/\/v2\.0$/, "")}/v3`;
 };
 
-async function authenticate(settings: CloudSettings, patience: RetryClock): Promise<Session> {
+async function authenticate(settings: CloudSettings, clock: RetryClock): Promise<Session> {
   const what = `Signing in to the identity service of cloud '${settings.name}'`;
   const asked = {
     method: "POST",
@@ -161,7 +161,7 @@ async function authenticate(settings: CloudSettings, patience: RetryClock): Prom
     repeatable: true,
   };
   const url = `${identityUrl(settings.authUrl)}/auth/tokens`;
-  const answer = await sendRequest(settings, url, asked, patience);
+  const answer = await sendRequest(settings, url, asked, clock);
   if (answer.status === 401) {
     throw new CloudError(
       "unauthenticated",
@@ -322,6 +322,6 @@ class Client implements CloudClient {
 export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
   const found = findCloud(options.cloud, options.env ?? process.env);
   const settings = { ...found, credential: options.credential ?? found.credential };
-  const patience = { ...defaultRetryClock, ...options.patience };
-  return new Client(settings, await authenticate(settings, patience), patience);
+  const clock = { ...defaultRetryClock, ...options.patience };
+  return new Client(settings, await authenticate(settings, clock), clock);
 }

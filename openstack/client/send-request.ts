@@ -30,7 +30,7 @@ export async function sendRequest(
   settings: CloudSettings,
   url: string,
   { what, repeatable, tries, ...options }: CloudRequest,
-  patience: RetryClock,
+  clock: RetryClock,
 ): Promise<CloudAnswer> {
   const { ca, cert, key, verify } = settings;
   // The server may close an idle connection just before this program sends a request on it. A
@@ -39,7 +39,7 @@ export async function sendRequest(
   const { outcome, times } = await retryRequest(
     () => sendHttpRequest(url, all),
     { what, repeatable, tries },
-    patience,
+    clock,
   );
   if ("answer" in outcome) return { ...outcome.answer, times };
   const { error } = outcome;

@@ -118,16 +118,16 @@ async function attempt(send: () => Promise<HttpAnswer>): Promise<RequestOutcome>
 export async function retryRequest(
   send: () => Promise<HttpAnswer>,
   { what, repeatable, tries = maximumTries }: RetryOptions,
-  patience: RetryClock,
+  clock: RetryClock,
 ): Promise<TryResult> {
   for (let times = 1; ; times += 1) {
     const outcome = await attempt(send);
     const reason = times < tries ? reasonIn(outcome, repeatable) : undefined;
-    const wait = reason === undefined ? undefined : waitBefore(outcome, times, patience);
+    const wait = reason === undefined ? undefined : waitBefore(outcome, times, clock);
     if (reason === undefined || wait === undefined) return { outcome, times };
-    patience.onWait(
+    clock.onWait(
       `${what}: ${reason}; attempt ${times + 1} of ${tries} follows in ${Math.ceil(wait / 1000)} s.`,
     );
-    await patience.pause(wait);
+    await clock.pause(wait);
   }
 }

@@ -255,10 +255,10 @@ async function someAtOnce<Item>(
 ): Promise<void> {
   const rest = items.values();
   const errors: unknown[] = [];
-  const one = async (): Promise<void> => {
+  const workThroughRest = async (): Promise<void> => {
     for (const item of rest) await work(item).catch((error: unknown) => errors.push(error));
   };
-  await Promise.all(Array.from({ length: atOnce }, one));
+  await Promise.all(Array.from({ length: atOnce }, workThroughRest));
   if (errors.length > 0) throw errors[0];
 }
 

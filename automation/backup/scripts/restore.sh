@@ -175,7 +175,7 @@ load() {
   image=$(sed -n 's/^ *image: //p' "$(manifest_of etcd)")
   cat >"$next.db"
   mkdir -p "$root"
-  pull_image 600 "$image" >&2 || [[ -n $(crictl images --quiet "$image") ]] || die "$(hostname) cannot pull $image$(pull_fault "$image")"
+  pull_image 600 "$image" >&2 || [[ -n $(crictl images --quiet "$image") ]] || die "$(hostname) cannot pull $image$(print_pull_error "$image")"
   # A killed run may have left the image of another release mounted.
   ctr -n k8s.io images unmount --rm "$root" >/dev/null 2>&1 || :
   ctr -n k8s.io images mount "$image" "$root" >&2 || die "the image $image cannot be read on $(hostname)"

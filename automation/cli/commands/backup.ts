@@ -59,17 +59,21 @@ export function runBackupCommand(session: CommandSession, options: Options): Pro
   return withStack(session, options, async (context) => {
     const { stack } = context;
     const { to = `backups/${stack}-${timeIn(new Date())}` } = options;
-    const made = await withStep(session.progress, `Back up the cluster of '${stack}'`, 15, (step) =>
-      createStackBackupService(context).backup(stack, {
-        ...createBackupRunOptions(context),
-        to,
-        onDetail: (text) => {
-          step.update(text);
-        },
-      }),
+    const backup = await withStep(
+      session.progress,
+      `Back up the cluster of '${stack}'`,
+      15,
+      (step) =>
+        createStackBackupService(context).backup(stack, {
+          ...createBackupRunOptions(context),
+          to,
+          onDetail: (text) => {
+            step.update(text);
+          },
+        }),
     );
-    const { directory, takenAt, cluster, snapshot, archives, state } = made;
-    session.print(`${backupTable(made)}\n\n${directory}`);
+    const { directory, takenAt, cluster, snapshot, archives, state } = backup;
+    session.print(`${backupTable(backup)}\n\n${directory}`);
     if (!snapshot.majority)
       session.progress.note(
         `! etcd has no majority: the backup has the data of ${snapshot.machine} only and may lack what other members have.`,

@@ -207,7 +207,7 @@ export function buildTraefikService(
   spec: IngressSpec,
   ...[awaited, balancing]: [awaited?: boolean, balancing?: LoadBalancerServiceSettings]
 ): Service {
-  const { metadata, spec: way } = wayOf(spec, balancing);
+  const { metadata, spec: serviceSpec } = wayOf(spec, balancing);
   return {
     apiVersion: "v1",
     kind: "Service",
@@ -216,7 +216,7 @@ export function buildTraefikService(
       awaited,
     ),
     spec: {
-      ...way,
+      ...serviceSpec,
       selector: buildAppLabel(name),
       ports: ingressPorts.map(({ name: entrance, port, nodePort }) => ({
         name: entrance,

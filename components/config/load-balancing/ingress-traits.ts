@@ -43,16 +43,16 @@ export interface IngressTraits {
 export function getIngressTraits({ ingress }: IngressTraitsInput): IngressTraits {
   if (ingress === undefined)
     return { loadBalancers: 0, ports: 0, floatingIps: 0, securityGroups: 0 };
-  const one = { loadBalancers: 1, ports: 1 };
+  const oneBalancer = { loadBalancers: 1, ports: 1 };
   const floatingIps = ingress.public ? 1 : 0;
   switch (ingress.kind) {
     case "service": {
       const given = ingress.address !== undefined;
-      return { ...one, floatingIps: given ? 0 : floatingIps, securityGroups: 1 };
+      return { ...oneBalancer, floatingIps: given ? 0 : floatingIps, securityGroups: 1 };
     }
     case "workers": {
       const given = ingress.floatingIp !== undefined;
-      return { ...one, floatingIps: given ? 0 : floatingIps, securityGroups: 0 };
+      return { ...oneBalancer, floatingIps: given ? 0 : floatingIps, securityGroups: 0 };
     }
   }
 }

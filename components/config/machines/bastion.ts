@@ -43,12 +43,12 @@ export interface BastionCheckArguments {
 
 /** Reports `access: bastion` without `bastion`, and `bastion` with another `access`. */
 function accessConflicts({
-  access: way,
+  access,
   bastion: written,
 }: BastionCheckArguments): z.core.$ZodRawIssue[] {
-  if ((way === "bastion") === (written !== undefined)) return [];
+  if ((access === "bastion") === (written !== undefined)) return [];
   const message = written
-    ? `is not used with access ${way}; write \`access: bastion\`, or leave it out`
+    ? `is not used with access ${access}; write \`access: bastion\`, or leave it out`
     : "is missing; write its flavor, like `{flavor: m1.tiny}`";
   return [{ code: "custom", path: ["bastion"], input: undefined, message }];
 }

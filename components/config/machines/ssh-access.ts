@@ -22,8 +22,11 @@ interface Written {
 }
 
 /** Reports `access: admin` without `network.admin`. */
-export const findSshAccessConflicts = ({ access: way, network }: Written): z.core.$ZodRawIssue[] =>
-  way === "admin" && !network.admin
+export const findSshAccessConflicts = ({
+  access: mode,
+  network,
+}: Written): z.core.$ZodRawIssue[] =>
+  mode === "admin" && !network.admin
     ? [
         {
           code: "custom",

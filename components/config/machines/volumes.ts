@@ -110,9 +110,9 @@ export const findVolumeZoneConflicts = (
       if (own.zone !== undefined) return [];
       return volumeKeys.flatMap((key) => {
         const written = own[key] ?? group[key];
-        const at = own[key] ? ["nodes", String(position), key] : [key];
+        const settingPath = own[key] ? ["nodes", String(position), key] : [key];
         return written?.zone?.includes(machineZonePlaceholder) === true
-          ? [{ path: [...path, ...at, "zone"], zone: written.zone }]
+          ? [{ path: [...path, ...settingPath, "zone"], zone: written.zone }]
           : [];
       });
     }).flat();

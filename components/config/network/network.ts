@@ -164,8 +164,8 @@ interface Written {
  * not create there, and floating IPs without an external network.
  */
 export function findExistingNetworkConflicts(of: Written): z.core.$ZodRawIssue[] {
-  const { existing: place, dns, mtu } = of.network;
-  if (!place) return [];
+  const { existing, dns, mtu } = of.network;
+  if (!existing) return [];
   const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
     code: "custom",
     path,

@@ -7,16 +7,16 @@
 
 readonly pki=/etc/kubernetes/pki/etcd
 
-leave() {
+check_quorum() {
   require NODE_NAME LEAVING_ADDRESS
   local refusal
-  poll 120 goes_on || die "etcd $refusal, so $NODE_NAME keeps its server; bring its other members up and run up again"
+  poll 120 keeps_quorum || die "etcd $refusal, so $NODE_NAME keeps its server; bring its other members up and run up again"
   printf '{"left": "%s"}\n' "$NODE_NAME" >&4
 }
 
 # Succeeds if more than half of all voting members are healthy without the leaving member. Otherwise
 # sets `refusal` to the reason.
-goes_on() {
+keeps_quorum() {
   local voting peer client all=0 well=0
   refusal="does not say who its members are"
   voting=$(etcdctl https://127.0.0.1:2379 member list | awk -F', ' '$6 == "false" { print $4, $5 }') && [[ -n $voting ]] || return 1
@@ -37,4 +37,4 @@ etcdctl() {
       --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
 }
 
-run_step "leave-$NODE_NAME" leave "leave-$NODE_NAME"
+run_step "leave-$NODE_NAME" check_quorum "leave-$NODE_NAME"

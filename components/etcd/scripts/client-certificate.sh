@@ -7,22 +7,22 @@
 # certificate, signed by an etcd member.
 # Values: see etcdClientCertificateVariables in etcd/member-scripts.ts.
 
-# The directory is not in /etc/kubernetes/pki, which clean_up_after deletes after an interrupted
-# kubeadm.
+# The directory is not in /etc/kubernetes/pki, which reset_machine_after deletes after an
+# interrupted kubeadm.
 readonly home=/etc/kubernetes/etcd month=2592000
 
 client() {
   require NODE_NAME PEERS ETCD
-  prepare_to_ask
-  if ! lasts; then renew; fi
+  write_ssh_files
+  if ! is_certificate_valid; then renew_client_certificate; fi
   printf '{"endings": "%s"}\n' "$(openssl x509 -in "$home/client.crt" -noout -enddate)" >&4
 }
 
-lasts() {
+is_certificate_valid() {
   [[ -s $home/client.key && -s $home/ca.crt ]] && openssl x509 -in "$home/client.crt" -noout -checkend "$month"
 }
 
-renew() {
+renew_client_certificate() {
   local certificate='' authority='' request
   mkdir -p "$home"
   chmod 0700 "$home"
@@ -35,7 +35,7 @@ renew() {
 }
 
 ask_for_certificate() {
-  ask_peers 60 client "$request" >"$asking/answer" && read -r certificate authority <"$asking/answer" && [[ -n $authority ]]
+  ask_peers 60 client "$request" >"$join_directory/answer" && read -r certificate authority <"$join_directory/answer" && [[ -n $authority ]]
 }
 
 run_step client client

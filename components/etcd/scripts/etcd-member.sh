@@ -15,17 +15,17 @@ readonly manifest=/etc/kubernetes/manifests/etcd.yaml membership=$state/etcd.don
 
 member() {
   require NODE_NAME ADDRESS BEGINS KUBEADM_ETCD KUBELET_CONFIG JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET KUBERNETES_VERSION
-  prepare_to_ask
+  write_ssh_files
   restore_etcd
   run_kubelet
   if [[ ! -e $membership ]]; then become_member; fi
-  poll 240 answers ||
+  poll 240 etcd_answers ||
     die "etcd on $NODE_NAME does not answer; if a majority of its members is lost, run backup and restore, or restore with an earlier backup"
   touch "$membership"
   converge_version
   close_etcd_data
-  let_machines_ask
-  own_step afterKubeadm "$AFTER_KUBEADM"
+  allow_join_requests
+  run_user_script afterKubeadm "$AFTER_KUBEADM"
   printf '{"member": "%s"}\n' "$NODE_NAME" >&4
 }
 
@@ -54,26 +54,26 @@ UNIT
     systemctl start kubelet
   fi
   if [[ $restart == no || ! -e $former_kubelet ]]; then
-    poll 120 kubelet_serves || die "kubelet of $NODE_NAME does not run"
-  elif ! comes_up kubelet_serves; then
-    said=$(journalctl --unit kubelet --lines 50 --output cat --no-pager | complaint)
+    poll 120 is_kubelet_healthy || die "kubelet of $NODE_NAME does not run"
+  elif ! wait_until_healthy is_kubelet_healthy; then
+    said=$(journalctl --unit kubelet --lines 50 --output cat --no-pager | print_last_error)
     mv -f "$former_kubelet" "$config"
     systemctl restart kubelet || :
-    is_back kubelet_serves || say "$NODE_NAME: kubelet does not come up with its former configuration either"
-    undone "$said"
+    wait_until_restored is_kubelet_healthy || say "$NODE_NAME: kubelet does not come up with its former configuration either"
+    die_kubelet_restored "$said"
   fi
   rm -f "$former_kubelet"
 }
 
 become_member() {
   rm -f "$state/kept-version"
-  if [[ $BEGINS == yes && $occasion == create ]]; then begin_etcd; else join_etcd; fi
+  if [[ $BEGINS == yes && $occasion == create ]]; then create_etcd_cluster; else join_etcd; fi
 }
 
-begin_etcd() {
+create_etcd_cluster() {
   say "$NODE_NAME: creating the etcd cluster"
   # Deletes data of an interrupted start. No other member depends on these data.
-  forget_data
+  delete_etcd_data
   start_member new "$NODE_NAME=https://$ADDRESS:2380"
 }
 
@@ -81,38 +81,38 @@ join_etcd() {
   local cluster='' certificate='' key=''
   [[ -n $PEERS ]] ||
     die "$NODE_NAME was created again, and etcd had no other member, so its data are lost; run restore with a backup, or destroy --abandon and up"
-  # The member that answers first removes this machine's former member from etcd. forget_data must
-  # not delete the local data before that.
+  # The member that answers first removes this machine's former member from etcd. delete_etcd_data
+  # must not delete the local data before that.
   poll 300 ask_to_join ||
     die "no member of etcd accepts $NODE_NAME as a member; start a majority of the members and run up again"
-  forget_data
+  delete_etcd_data
   base64 -d <<<"$certificate" | write "$pki/ca.crt"
   base64 -d <<<"$key" | write "$pki/ca.key" 0600
   say "$NODE_NAME: joining etcd"
   start_member existing "$cluster"
-  poll 240 promoted || die "etcd does not make $NODE_NAME a voting member; the log of etcd says why: crictl logs on $NODE_NAME"
+  poll 240 request_promotion || die "etcd does not make $NODE_NAME a voting member; the log of etcd says why: crictl logs on $NODE_NAME"
 }
 
 ask_to_join() {
-  ask_peers 120 member >"$asking/answer" && read -r cluster certificate key <"$asking/answer" && [[ -n $key ]]
+  ask_peers 120 member >"$join_directory/answer" && read -r cluster certificate key <"$join_directory/answer" && [[ -n $key ]]
 }
 
 # Asks another member to promote this machine from a learner to a voting member. Fails until the
 # data of this machine are up to date.
-promoted() { ask_peers 60 promote; }
+request_promotion() { ask_peers 60 promote; }
 
-forget_data() {
+delete_etcd_data() {
   rm -f "$manifest"
-  poll 90 stopped || die "a former etcd on $NODE_NAME does not stop"
+  poll 90 is_etcd_stopped || die "a former etcd on $NODE_NAME does not stop"
   rm -rf "$data/member"
 }
 
-stopped() {
+is_etcd_stopped() {
   local containers
-  containers=$(containers_of_etcd) && [[ -z $containers ]]
+  containers=$(list_etcd_containers) && [[ -z $containers ]]
 }
 
-containers_of_etcd() { timeout "$((20 * factor))" crictl ps --quiet --state running --name '^etcd$'; }
+list_etcd_containers() { timeout "$((20 * factor))" crictl ps --quiet --state running --name '^etcd$'; }
 
 # start_member new|existing INITIAL-CLUSTER: creates the certificates and the static pod.
 start_member() {
@@ -124,15 +124,15 @@ start_member() {
   for phase in "certs etcd-ca" "certs etcd-server" "certs etcd-peer" "etcd local"; do
     # shellcheck disable=SC2086 # two words
     kubeadm init phase $phase --config "$volatile/etcd.yaml" ||
-      die "kubeadm init phase $phase failed on $NODE_NAME$(because kubeadm)"
+      die "kubeadm init phase $phase failed on $NODE_NAME$(print_tool_error kubeadm)"
   done
 }
 
-# answers [--cluster]: succeeds if this member is healthy; with --cluster, if all members are
+# etcd_answers [--cluster]: succeeds if this member is healthy; with --cluster, if all members are
 # healthy.
-answers() {
+etcd_answers() {
   local container
-  container=$(containers_of_etcd) && [[ -n $container ]] &&
+  container=$(list_etcd_containers) && [[ -n $container ]] &&
     timeout "$((30 * factor))" crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
       --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" endpoint health "$@"
 }

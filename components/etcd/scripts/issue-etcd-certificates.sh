@@ -23,15 +23,15 @@ etcdctl() {
 
 # Removes the machine's former member and any learner. Machines join one by one, so that a learner
 # is what an interrupted join left, and etcd admits only one at a time.
-forget_former() {
+remove_former_members() {
   local id ids
   mapfile -t ids < <(awk -F', ' -v peer="$peer" '$4 == peer || $6 == "true" { print $1 }' <<<"$members")
   for id in "${ids[@]}"; do etcdctl member remove "$id" >/dev/null; done
 }
 
-let_in() {
+admit_member() {
   local cluster
-  forget_former
+  remove_former_members
   cluster=$(etcdctl member add "$node" --learner --peer-urls="$peer" | sed -n 's/^ETCD_INITIAL_CLUSTER="\(.*\)"$/\1/p')
   [[ -n $cluster ]]
   printf '%s %s %s\n' "$cluster" "$(base64 -w0 "$pki/ca.crt")" "$(base64 -w0 "$pki/ca.key")"
@@ -63,7 +63,7 @@ read -r verb word rest <<<"$5"
 etcdctl endpoint health >/dev/null 2>&1 || exit 69
 members=$(etcdctl member list) || exit 69
 case "$grant $verb" in
-  "membership member") let_in ;;
+  "membership member") admit_member ;;
   "membership promote") promote ;;
   "certificates client") sign_client "$word" ;;
   *) exit 64 ;;

@@ -5,8 +5,8 @@
 
 readonly api_certificate=/etc/kubernetes/pki/apiserver
 
-# certified NAME: succeeds if the certificate contains the name or address.
-certified() {
+# certificate_has_name NAME: succeeds if the certificate contains the name or address.
+certificate_has_name() {
   local check=-checkhost
   [[ $1 =~ ^[0-9.]+$ || $1 == *:* ]] && check=-checkip
   openssl x509 -in "$api_certificate.crt" -noout "$check" "$1" | grep -q ' does match certificate$'
@@ -24,7 +24,7 @@ restore_certificate() {
 converge_certificate() {
   local name missing=() document=$volatile/certificate.yaml
   while read -r name; do
-    [[ -z $name ]] || certified "$name" || missing+=("$name")
+    [[ -z $name ]] || certificate_has_name "$name" || missing+=("$name")
   done <<<"$CERTIFICATE_NAMES"
   ((${#missing[@]} > 0)) || return 0
   say "$NODE_NAME: the API server's certificate gets ${missing[*]}"
@@ -36,19 +36,19 @@ converge_certificate() {
   rm -f "$api_certificate.crt" "$api_certificate.key"
   if ! kubeadm init phase certs apiserver --config "$document"; then
     cp -p "$api_certificate.old"/* "${api_certificate%/*}/"
-    die "kubeadm did not sign a certificate for ${missing[*]}$(because kubeadm)"
+    die "kubeadm did not sign a certificate for ${missing[*]}$(print_tool_error kubeadm)"
   fi
   rm -rf "$api_certificate.old"
   kubeadm init phase upload-config kubeadm --config "$document" ||
-    die "kubeadm's configuration in the cluster did not get ${missing[*]}$(because kubeadm)"
+    die "kubeadm's configuration in the cluster did not get ${missing[*]}$(print_tool_error kubeadm)"
 }
 
 # Prints the cluster's ClusterConfiguration with the names in CERTIFICATE_NAMES.
-certificate_document() { cluster_configuration | named; }
+certificate_document() { cluster_configuration | set_certificate_names; }
 
 # Replaces the certificate's names in the ClusterConfiguration on standard input, and adds the
 # InitConfiguration that kubeadm's phases need on this machine.
-named() {
+set_certificate_names() {
   local names
   names=$(sed '/^$/d; s/.*/  - "&"/' <<<"$CERTIFICATE_NAMES") || return 1
   NAMES=$names awk '

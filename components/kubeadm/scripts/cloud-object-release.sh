@@ -8,25 +8,25 @@ export KUBECONFIG=/etc/kubernetes/admin.conf
 # Set when all objects are deleted. The exit trap then keeps the admission policy.
 released=''
 
-ask() { timeout "$((60 * factor))" kubectl "$@"; }
+run_kubectl() { timeout "$((60 * factor))" kubectl "$@"; }
 
 # Parts of a go-template for the fields that all lines have.
 readonly where='{{if .metadata.deletionTimestamp}}going{{else}}there{{end}} {{or .metadata.namespace "-"}} {{.metadata.name}}'
 readonly finalizers='{{range .metadata.finalizers}}{{.}},{{else}}-{{end}}{{"\n"}}'
 
-# look RESOURCES TEMPLATE: prints the objects of all namespaces as lines.
-look() { ask get "$1" --all-namespaces -o go-template="{{range \$one := .items}}$2{{end}}"; }
+# list_objects RESOURCES TEMPLATE: prints the objects of all namespaces as lines.
+list_objects() { run_kubectl get "$1" --all-namespaces -o go-template="{{range \$one := .items}}$2{{end}}"; }
 
 # begin_release WHAT: checks that the API server has the cluster's data, then refuses new objects.
 # An API server with an empty etcd is ready, too, but has no kubeadm-config. WHAT is for the
 # message.
 begin_release() {
-  poll 60 ask -n kube-system get configmap kubeadm-config ||
+  poll 60 run_kubectl -n kube-system get configmap kubeadm-config ||
     die_as KUBERNETES_UNREACHABLE "the API server does not answer, or etcd has lost the cluster's data, so $1 can be released"
-  trap 'failed; [[ -n $released ]] || take_back' EXIT
+  trap 'report_failure; [[ -n $released ]] || undo_teardown' EXIT
   # Descriptor of the log, for functions whose standard output is captured.
   exec 5>>"$log"
-  poll 30 refuse_new || say "the API server stores no policy against new objects; objects that are created again are released as well"
+  poll 30 block_new_objects || say "the API server stores no policy against new objects; objects that are created again are released as well"
 }
 
 end_release() {
@@ -37,9 +37,9 @@ end_release() {
 # Makes the API server refuse new claims, load balancers and snapshots, which a StatefulSet or an
 # operator would otherwise create repeatedly. The policy expires after 30 minutes if it is not
 # renewed, so that an interrupted run does not block the cluster permanently.
-refuse_new() {
+block_new_objects() {
   renewed=$SECONDS
-  ask apply -f - <<POLICY
+  run_kubectl apply -f - <<POLICY
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: { name: stackadm-teardown }
@@ -63,47 +63,47 @@ spec: { policyName: stackadm-teardown, validationActions: [Deny] }
 POLICY
 }
 
-# dwindle WHAT SECONDS COMMAND...: repeats a command until it sets `left`, the number of remaining
-# WHAT, to 0. Fails if `left` does not reach a new minimum within SECONDS times `factor`. Sets
-# `still` to the time since the last minimum. A command that cannot read the objects does not set
-# `left`.
-dwindle() {
+# wait_until_none_left WHAT SECONDS COMMAND...: repeats a command until it sets `remaining`, the
+# number of remaining WHAT, to 0. Fails if `remaining` does not reach a new minimum within SECONDS
+# times `factor`. Sets `stalled_seconds` to the time since the last minimum. A command that cannot
+# read the objects does not set `remaining`.
+wait_until_none_left() {
   local what=$1 limit=$(($2 * factor)) least='' since=$SECONDS said=$SECONDS
   shift 2
-  left='' still=0 refused=''
-  until "$@" && [[ $left == 0 ]]; do
-    if [[ -n $left ]] && ((left < ${least:-left + 1})); then least=$left since=$SECONDS; fi
-    still=$((SECONDS - since))
-    ((still < limit)) || return 1
-    ((SECONDS < said + 20)) || { say "$left $what left" && said=$SECONDS; }
-    ((SECONDS < renewed + 300)) || refuse_new || :
-    ((still < 30)) || ignore_webhooks
+  remaining='' stalled_seconds=0 refused=''
+  until "$@" && [[ $remaining == 0 ]]; do
+    if [[ -n $remaining ]] && ((remaining < ${least:-remaining + 1})); then least=$remaining since=$SECONDS; fi
+    stalled_seconds=$((SECONDS - since))
+    ((stalled_seconds < limit)) || return 1
+    ((SECONDS < said + 20)) || { say "$remaining $what left" && said=$SECONDS; }
+    ((SECONDS < renewed + 300)) || block_new_objects || :
+    ((stalled_seconds < 30)) || ignore_webhooks
     sleep 0.3
     refused=''
   done
 }
 
-# delete_some API-VERSION KIND [FLAG...]: deletes the first hundred objects on standard input.
+# delete_batch API-VERSION KIND [FLAG...]: deletes the first hundred objects on standard input.
 # Without flags, deletes objects whose state is `there`; with flags, objects whose state is `going`.
 # Later calls delete the other objects and repeat deletions that the API server refused.
-delete_some() {
+delete_batch() {
   local version=$1 kind=$2 which=there documents answer
   shift 2
   [[ $# -eq 0 ]] || which=going
   documents=$(awk -v which="$which" -v what="apiVersion: $version, kind: $kind" '
     $2 == which && ++n <= 100 { printf "---\n{%s, metadata: {name: \"%s\"%s}}\n", what, $4, ($3 == "-" ? "" : ", namespace: \"" $3 "\"") }')
   [[ -n $documents ]] || return 0
-  answer=$(ask delete -f - --wait=false --ignore-not-found "$@" <<<"$documents" 2>&1 >&5) || refused=${answer##*$'\n'}
+  answer=$(run_kubectl delete -f - --wait=false --ignore-not-found "$@" <<<"$documents" 2>&1 >&5) || refused=${answer##*$'\n'}
 }
 
-# blocked WHAT: dies with the names of objects in `seen`. Objects with a finalizer of other software
-# than Kubernetes come first.
-blocked() {
-  [[ -n $left ]] || die_as KUBERNETES_UNREACHABLE "the API server does not answer any more, so the $1 cannot be released"
-  die_as TEARDOWN_BLOCKED "$left $1 are left, and none went for $still s: $(blockers <<<"$seen")${refused:+; the API server says: ${refused:0:300}}"
+# die_blocked WHAT: dies with the names of objects in `seen`. Objects with a finalizer of other
+# software than Kubernetes come first.
+die_blocked() {
+  [[ -n $remaining ]] || die_as KUBERNETES_UNREACHABLE "the API server does not answer any more, so the $1 cannot be released"
+  die_as TEARDOWN_BLOCKED "$remaining $1 are left, and none went for $stalled_seconds s: $(print_blockers <<<"$seen")${refused:+; the API server says: ${refused:0:300}}"
 }
 
-blockers() {
+print_blockers() {
   awk '
     $0 == "" || seen[$1 $3 $4]++ { next }
     {
@@ -125,10 +125,10 @@ blockers() {
 ignore_webhooks() {
   local kind name index webhook timeout
   for kind in $webhook_kinds; do
-    ask get "$kind" -o go-template='{{range .items}}{{$name := .metadata.name}}{{range $i, $one := .webhooks}}{{if eq $one.failurePolicy "Fail"}}{{$name}} {{$i}} {{$one.name}} {{$one.timeoutSeconds}}{{"\n"}}{{end}}{{end}}{{end}}' |
+    run_kubectl get "$kind" -o go-template='{{range .items}}{{$name := .metadata.name}}{{range $i, $one := .webhooks}}{{if eq $one.failurePolicy "Fail"}}{{$name}} {{$i}} {{$one.name}} {{$one.timeoutSeconds}}{{"\n"}}{{end}}{{end}}{{end}}' |
       while read -r name index webhook timeout; do
         say "the webhook $webhook no longer has to answer"
-        ask annotate "$kind" "$name" --overwrite "$set_aside$index=$webhook $timeout" </dev/null &&
+        run_kubectl annotate "$kind" "$name" --overwrite "$webhook_annotation_prefix$index=$webhook $timeout" </dev/null &&
           patch_webhook "$kind" "$name" "$index" "$webhook" Ignore 1 || :
       done || :
   done

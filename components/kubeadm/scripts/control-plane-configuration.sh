@@ -26,17 +26,17 @@ write_configuration_files() {
 # of earlier releases send no files.
 fetch_former_files() {
   local name data file
-  ask_peers 60 files >"$asking/files" || return 0
+  ask_peers 60 files >"$join_directory/files" || return 0
   while read -r name data; do
-    case $name in kept/configuration | kept/kubelet | kept/proxy) begin "${name#kept/}" ;; esac
+    case $name in kept/configuration | kept/kubelet | kept/proxy) record_unfinished "${name#kept/}" ;; esac
     [[ $name =~ ^(stackadm-encryption/)?[a-z0-9][a-z0-9.-]*$ ]] || continue
     file=$own_files/$name
     if [[ $name == */* ]]; then
-      make_encryption_home
+      create_encryption_directory
       file=$own_encryption/${name#*/}
     fi
     [[ -e $file ]] || base64 -d <<<"$data" | write "$file" 0600
-  done <"$asking/files"
+  done <"$join_directory/files"
 }
 
 # Writes kubeadm's patches before kubeadm writes a manifest. Then deletes all other files, because
@@ -52,25 +52,25 @@ write_patches() {
   while read -r name data; do
     base64 -d <<<"$data" | write "$own_patches/$name" 0600
   done <<<"$PATCHES"
-  keep_only "$own_patches" "$PATCHES"
+  delete_other_files "$own_patches" "$PATCHES"
 }
 
 # Records that kubeadm init or join applies the settings. If kubeadm is interrupted, the next run
 # must remove settings that are no longer in the specification.
-begin_with_configuration() {
-  [[ -z $CONFIGURATION ]] || begin configuration
-  [[ -z $PATCHES ]] || begin patches
+record_configuration_unfinished() {
+  [[ -z $CONFIGURATION ]] || record_unfinished configuration
+  [[ -z $PATCHES ]] || record_unfinished patches
 }
 
 # Records that this machine and the cluster have the settings. Deletes files that no flag names.
-keep_configuration() {
-  keep_only "$own_files" "$CONFIGURATION_FILES"
-  keep configuration "$CONFIGURATION"
-  keep patches "$PATCHES"
+record_configuration() {
+  delete_other_files "$own_files" "$CONFIGURATION_FILES"
+  record_applied configuration "$CONFIGURATION"
+  record_applied patches "$PATCHES"
 }
 
 # Prints which settings are applied, for messages.
-asked_for() {
+print_changed_settings() {
   if [[ -n $PATCHES ]]; then printf 'flags and patches'; else printf flags; fi
 }
 
@@ -90,24 +90,24 @@ restore_manifests() {
 # Waits until the API server answers. If a manifest was restored, waits until the API server answers
 # for some time, because the old container answers until kubelet reads the manifest.
 await_api() {
-  if [[ -n ${restored:-} ]]; then steady 240 answers; else poll 240 answers; fi
+  if [[ -n ${restored:-} ]]; then wait_until_stable 240 api_answers; else poll 240 api_answers; fi
 }
 
 converge_configuration() {
   local document=$volatile/configuration.yaml component
-  if is_kept configuration "$CONFIGURATION" && is_kept patches "$PATCHES"; then return 0; fi
+  if is_recorded configuration "$CONFIGURATION" && is_recorded patches "$PATCHES"; then return 0; fi
   # Records only changed settings as begun. Otherwise a new patch would overwrite flags that the
   # user wrote by hand.
-  is_kept configuration "$CONFIGURATION" || begin configuration
-  is_kept patches "$PATCHES" || begin patches
+  is_recorded configuration "$CONFIGURATION" || record_unfinished configuration
+  is_recorded patches "$PATCHES" || record_unfinished patches
   configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
   for component in apiserver controller-manager scheduler; do converge_component "$component" "$document"; done
   converge_dns "$document"
   # Uploads the configuration last, so that the cluster stores only flags with which a component has
   # started.
   kubeadm init phase upload-config kubeadm --config "$document" ||
-    die "kubeadm's configuration in the cluster did not get the new flags$(because kubeadm)"
-  keep_configuration
+    die "kubeadm's configuration in the cluster did not get the new flags$(print_tool_error kubeadm)"
+  record_configuration
 }
 
 # Prints the cluster's ClusterConfiguration with the blocks in CONFIGURATION. If this program has
@@ -116,11 +116,11 @@ converge_configuration() {
 configuration_document() {
   local live
   live=$(cluster_configuration) || return 1
-  if ! is_kept configuration ''; then live=$(configured <<<"$live"); fi
-  named <<<"$live"
+  if ! is_recorded configuration ''; then live=$(replace_configuration <<<"$live"); fi
+  set_certificate_names <<<"$live"
 }
 
-configured() {
+replace_configuration() {
   awk '
     /^[^ ]/ { dropped = /^(apiServer|controllerManager|scheduler|dns|certificateValidityPeriod|caCertificateValidityPeriod):/ }
     !dropped { print }'
@@ -136,52 +136,53 @@ converge_component() {
   write "$former" 0600 <"$manifest"
   before=$(container_of "$name") || die "the containers of $NODE_NAME cannot be listed"
   if ! kubeadm init phase control-plane "$1" --config "$2"; then
-    said=$(because kubeadm)
+    said=$(print_tool_error kubeadm)
     restore_manifests
     die "kubeadm did not write the manifest of $name$said"
   fi
   if ! same_file "$former" "$manifest"; then
-    say "$NODE_NAME: $name starts with its new $(asked_for)"
-    if ! comes_up serves "$name" "$before"; then component_back "$name" "$before"; fi
+    say "$NODE_NAME: $name starts with its new $(print_changed_settings)"
+    if ! wait_until_healthy is_new_container_healthy "$name" "$before"; then restore_component "$name" "$before"; fi
   fi
   rm -f "$former"
 }
 
-# component_back NAME CONTAINER: restores the former manifest of a component that does not start,
+# restore_component NAME CONTAINER: restores the former manifest of a component that does not start,
 # and dies. CONTAINER is the component's container before the change.
-component_back() {
+restore_component() {
   local before said
-  said=$(last_words "$1")
+  said=$(print_component_error "$1")
   before=$(container_of "$1") || :
   # The former container may continue to run if kubelet has not stopped the container.
   [[ $before != "$2" ]] || before=''
   restore_manifests
-  if is_back serves "$1" "$before"; then
-    die_as CONFIGURATION_UNDONE "$1 on $NODE_NAME does not come up with its new $(asked_for) and runs with its former ones again${said:+; it said: $said}"
+  if wait_until_restored is_new_container_healthy "$1" "$before"; then
+    die_as CONFIGURATION_UNDONE "$1 on $NODE_NAME does not come up with its new $(print_changed_settings) and runs with its former ones again${said:+; it said: $said}"
   fi
-  die "$1 on $NODE_NAME does not come up, neither with its new $(asked_for) nor with its former ones; crictl logs there says why${said:+; it said: $said}"
+  die "$1 on $NODE_NAME does not come up, neither with its new $(print_changed_settings) nor with its former ones; crictl logs there says why${said:+; it said: $said}"
 }
 
 # Prints why the API server exited, if the user's flags or patches may have caused the failure of
 # kubeadm init. An API server that refuses a flag exits and logs the reason. The log of a slow API
 # server contains no such reason, so the function prints nothing.
-flags_fault() {
+print_flag_error() {
   local said
   [[ -n $CONFIGURATION$PATCHES ]] || return 0
-  said=$(last_words kube-apiserver end)
+  said=$(print_component_error kube-apiserver end)
   printf '%s' "${said:+; kube-apiserver exited: $said; correct kubernetes.apiServer or kubernetes.patches and run up again}"
 }
 
-# last_words NAME [end]: prints the error in the log of the component's newest container, running or
-# not. With `end`, prints only the reason of the exit.
-last_words() {
+# print_component_error NAME [end]: prints the error in the log of the component's newest container,
+# running or not. With `end`, prints only the reason of the exit.
+print_component_error() {
   local all
   all=$(timeout "$((20 * factor))" crictl ps --all --quiet --name "^$1\$") || return 0
-  [[ -z $all ]] || timeout "$((20 * factor))" crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint "${2:-}"
+  [[ -z $all ]] || timeout "$((20 * factor))" crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | print_last_error "${2:-}"
 }
 
-# keep_only DIRECTORY LINES: deletes all files in the directory without a line "NAME BASE64".
-keep_only() {
+# delete_other_files DIRECTORY LINES: deletes all files in the directory without a line "NAME
+# BASE64".
+delete_other_files() {
   local file
   for file in "$1"/*; do
     [[ ! -e $file || $'\n'$2 == *$'\n'"${file##*/} "* ]] || rm -f "$file"

@@ -5,7 +5,7 @@
 
 # Installs the timer and renews certificates that expire soon. Does not die if the renewal fails:
 # the timer repeats the renewal for months, and `up` and `status` report a late renewal.
-keep_certificates() {
+install_certificate_renewal() {
   local program=/usr/local/sbin/stackadm-certificates units=/etc/systemd/system
   write "$program" 0755 "$RENEW_SCRIPT"
   # The lock prevents a renewal while a script of `up` runs on this machine.
@@ -40,7 +40,7 @@ UNIT
   systemctl enable --now stackadm-certificates.timer
   # A new cluster has new certificates. The unit only records when the certificates expire, and
   # waits until this script ends.
-  if [[ $began == now ]]; then
+  if [[ $init_started == now ]]; then
     systemctl start --no-block stackadm-certificates.service
     return 0
   fi

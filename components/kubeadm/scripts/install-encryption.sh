@@ -18,17 +18,17 @@ write_encryption() {
   read -r digest encrypts plain <<<"$ENCRYPTION"
   file=$own_encryption/$digest.yaml
   [[ ! -e $file ]] || return 0
-  make_encryption_home
+  create_encryption_directory
   if [[ $1 == encrypts ]]; then plain=$encrypts; fi
   base64 -d <<<"$plain" | write "$file" 0600
 }
 
-make_encryption_home() {
+create_encryption_directory() {
   { mkdir -p "$own_encryption" && chmod 0700 "$own_encryption"; } || die "cannot create $own_encryption"
 }
 
 # Succeeds if another control plane confirms that all control planes can decrypt.
-encrypted_elsewhere() {
+can_all_decrypt() {
   local digest
   [[ -n $ENCRYPTION ]] || return 1
   read -r digest _ <<<"$ENCRYPTION"
@@ -40,7 +40,7 @@ encrypted_elsewhere() {
 converge_encryption() {
   local digest encrypts
   if [[ -z $ENCRYPTION ]]; then
-    forget_encryption
+    remove_encryption
     return
   fi
   read -r digest encrypts _ <<<"$ENCRYPTION"
@@ -51,7 +51,7 @@ converge_encryption() {
   # Stops the timer if this API server already encrypts, for example because the cluster was created
   # with encryption.
   if same_file "$own_encryption/$digest.encrypts" "$own_encryption/$digest.yaml"; then
-    ask_no_more
+    stop_encryption_timer
     return
   fi
   write /etc/systemd/system/stackadm-encrypt.service <<UNIT
@@ -75,14 +75,14 @@ UNIT
   "$encryption_program" settle "$digest" || systemctl enable --now stackadm-encrypt.timer
 }
 
-ask_no_more() { [[ ! -e $encryption_timer ]] || systemctl disable --now "${encryption_timer##*/}" || :; }
+stop_encryption_timer() { [[ ! -e $encryption_timer ]] || systemctl disable --now "${encryption_timer##*/}" || :; }
 
 # Deletes the key after this machine's API server has started with the user's encryption
 # configuration. Also deletes the node's annotation: if the same key is used again later, other
 # control planes must not trust an old annotation.
-forget_encryption() {
+remove_encryption() {
   [[ -d $own_encryption ]] || return 0
-  ask_no_more
+  stop_encryption_timer
   poll 60 kubectl_admin annotate node "$NODE_NAME" stackadm.io/encryption- ||
     die "the API server of $NODE_NAME did not store that it reads encrypted Secrets with another file"
   rm -rf "$own_encryption" "$encryption_program" /etc/systemd/system/stackadm-encrypt.{service,timer}

@@ -3,9 +3,9 @@
 # (approve-kubelet-certificates.sh), if the cluster's CA signs these certificates. Runs on each
 # control plane. Library of control-plane.sh. Values: KUBELET_CONFIGURATION, SERVING_SCRIPT.
 
-sign_kubelets() {
+install_certificate_approver() {
   local program=/usr/local/sbin/stackadm-serving unit=/etc/systemd/system/stackadm-serving.service
-  if asks_for_certificate; then
+  if requests_serving_certificate; then
     write "$program" 0755 "$SERVING_SCRIPT"
     write "$unit" <<UNIT
 [Service]

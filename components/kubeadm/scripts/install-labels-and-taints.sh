@@ -4,19 +4,19 @@
 # control plane: now, for every joining machine (issue-join-credentials.sh), and every minute.
 # Library of control-plane.sh. Values: NODE_MARKS, MARKS_SCRIPT.
 
-keep_marks() {
+apply_labels_and_taints() {
   local program=/usr/local/sbin/stackadm-marks
   if [[ -z $NODE_MARKS ]]; then
     [[ -e $program ]] || return 0
   else
     write "$program" 0755 "$MARKS_SCRIPT"
   fi
-  poll 60 tell_marks || die "the API server of $NODE_NAME did not store the labels and taints of the nodes"
+  poll 60 store_labels_and_taints || die "the API server of $NODE_NAME did not store the labels and taints of the nodes"
   poll 60 "$program" || die "the labels and taints of the nodes cannot be set: $NODE_MARKS"
-  if [[ -n $NODE_MARKS ]]; then watch_marks; else forget_marks; fi
+  if [[ -n $NODE_MARKS ]]; then install_labels_timer; else remove_labels_timer; fi
 }
 
-tell_marks() {
+store_labels_and_taints() {
   if [[ -n $NODE_MARKS ]]; then
     printf '%s' "$NODE_MARKS" >"$volatile/marks" &&
       kubectl_admin -n kube-system create configmap stackadm-marks --from-file=rows="$volatile/marks" --dry-run=client -o yaml >"$volatile/marks.yaml" &&
@@ -26,7 +26,7 @@ tell_marks() {
   fi
 }
 
-watch_marks() {
+install_labels_timer() {
   write /etc/systemd/system/stackadm-marks.service <<UNIT
 [Service]
 Type=oneshot
@@ -44,7 +44,7 @@ UNIT
   systemctl enable --now stackadm-marks.timer
 }
 
-forget_marks() {
+remove_labels_timer() {
   systemctl disable --now stackadm-marks.timer || :
   rm -f /usr/local/sbin/stackadm-marks /etc/systemd/system/stackadm-marks.service /etc/systemd/system/stackadm-marks.timer
   systemctl daemon-reload

@@ -6,19 +6,19 @@
 readonly webhook_kinds='validatingwebhookconfigurations mutatingwebhookconfigurations'
 # Prefix of an annotation's name, before the index of a webhook. The annotation's value is the
 # webhook's name and its timeout in seconds.
-readonly set_aside=stackadm.io/webhook-
+readonly webhook_annotation_prefix=stackadm.io/webhook-
 
-take_back() {
-  ask_admission delete validatingadmissionpolicy,validatingadmissionpolicybinding stackadm-teardown --ignore-not-found || :
-  heed_webhooks
+undo_teardown() {
+  run_admin_kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding stackadm-teardown --ignore-not-found || :
+  restore_webhooks
 }
 
-heed_webhooks() {
+restore_webhooks() {
   local kind name key webhook timeout
-  ask_admission get "${webhook_kinds// /,}" -o go-template='{{range .items}}{{$kind := .kind}}{{$name := .metadata.name}}{{range $key, $value := .metadata.annotations}}{{if eq (printf "%.20s" $key) "'$set_aside'"}}{{$kind}} {{$name}} {{$key}} {{$value}}{{"\n"}}{{end}}{{end}}{{end}}' |
+  run_admin_kubectl get "${webhook_kinds// /,}" -o go-template='{{range .items}}{{$kind := .kind}}{{$name := .metadata.name}}{{range $key, $value := .metadata.annotations}}{{if eq (printf "%.20s" $key) "'$webhook_annotation_prefix'"}}{{$kind}} {{$name}} {{$key}} {{$value}}{{"\n"}}{{end}}{{end}}{{end}}' |
     while read -r kind name key webhook timeout; do
-      patch_webhook "$kind" "$name" "${key#"$set_aside"}" "$webhook" Fail "$timeout" &&
-        ask_admission annotate "$kind" "$name" "$key-" </dev/null || :
+      patch_webhook "$kind" "$name" "${key#"$webhook_annotation_prefix"}" "$webhook" Fail "$timeout" &&
+        run_admin_kubectl annotate "$kind" "$name" "$key-" </dev/null || :
     done || :
 }
 
@@ -26,10 +26,10 @@ heed_webhooks() {
 # webhook at INDEX. Fails if this webhook's name is not WEBHOOK.
 patch_webhook() {
   local at=/webhooks/$3
-  ask_admission patch "$1" "$2" --type json -p "[
+  run_admin_kubectl patch "$1" "$2" --type json -p "[
     {\"op\": \"test\", \"path\": \"$at/name\", \"value\": \"$4\"},
     {\"op\": \"replace\", \"path\": \"$at/failurePolicy\", \"value\": \"$5\"},
     {\"op\": \"replace\", \"path\": \"$at/timeoutSeconds\", \"value\": $6}]" </dev/null
 }
 
-ask_admission() { timeout "$((20 * factor))" kubectl --kubeconfig /etc/kubernetes/admin.conf "$@"; }
+run_admin_kubectl() { timeout "$((20 * factor))" kubectl --kubeconfig /etc/kubernetes/admin.conf "$@"; }

@@ -6,7 +6,7 @@
 
 # Creates the user stackadm-join. A joining machine logs in as this user with an SSH certificate,
 # which states the command that sshd runs.
-let_machines_ask() {
+allow_join_requests() {
   local home=$state-join
   write /usr/local/sbin/stackadm-mint 0755 "$MINT_SCRIPT"
   id stackadm-join || useradd --system --create-home --home-dir "$home" --shell /bin/sh stackadm-join

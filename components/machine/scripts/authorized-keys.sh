@@ -7,12 +7,12 @@
 
 # Writes the program's keys between two marker lines. All other lines belong to cloud-init, the
 # image or the operators.
-logins() {
+install_login_keys() {
   local home file others='' begin='# stackadm: login keys' end='# stackadm: end of login keys'
   home=$(getent passwd "$LOGIN_USER" | cut -d: -f6) || :
   [[ -n $home ]] || die "$(hostname) has no user $LOGIN_USER"
   file=$home/.ssh/authorized_keys
-  if [[ -e $file ]]; then others=$(sed "/^$begin\$/,/^$end\$/d" "$file" | not_revoked); fi
+  if [[ -e $file ]]; then others=$(sed "/^$begin\$/,/^$end\$/d" "$file" | remove_revoked_keys); fi
   if [[ -z $LOGIN_KEYS$REVOKED_KEYS ]] && ! grep -qsxF "$begin" "$file"; then return 0; fi
   {
     printf '%s\n' "$others"
@@ -23,7 +23,7 @@ logins() {
 
 # Prints the lines of authorized_keys without revoked keys. Options and comments of a line do not
 # matter.
-not_revoked() {
+remove_revoked_keys() {
   REVOKED=$REVOKED_KEYS awk '
     BEGIN { split(ENVIRON["REVOKED"], list, "\n"); for (i in list) revoked[list[i]] }
     { sub(/\r$/, ""); for (i = 1; i <= NF; i++) if ($i in revoked) next; print }'

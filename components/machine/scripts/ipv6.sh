@@ -58,5 +58,5 @@ GUARD
     die "ip6tables on $(hostname) cannot keep pods away from the machines' own ports"
 }
 
-# The commands must not inherit the descriptors of the script's lock and of signs_of_life.
+# The commands must not inherit the descriptors of the script's lock and of report_alive.
 ipv6 8>&- 9>&- </dev/null

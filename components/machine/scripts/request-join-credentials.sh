@@ -6,23 +6,23 @@
 # Values: PEERS, a line "ADDRESS HOST-KEY" for each machine that answers requests; JOIN_PRIVATE_KEY;
 # JOIN_CERTIFICATE.
 
-readonly asking=$volatile/join
+readonly join_directory=$volatile/join
 # Credentials for this join. Empty until a control plane has sent them.
 token='' certificate_key=''
 
 # Writes the files for SSH. An exit trap deletes the files.
-prepare_to_ask() {
-  mkdir -p "$asking"
-  write "$asking/key" 0600 "$JOIN_PRIVATE_KEY"
-  write "$asking/key-cert.pub" 0644 "$JOIN_CERTIFICATE"$'\n'
-  write "$asking/known_hosts" 0644 "$PEERS"$'\n'
-  trap 'failed; rm -rf "$asking"' EXIT
+write_ssh_files() {
+  mkdir -p "$join_directory"
+  write "$join_directory/key" 0600 "$JOIN_PRIVATE_KEY"
+  write "$join_directory/key-cert.pub" 0644 "$JOIN_CERTIFICATE"$'\n'
+  write "$join_directory/known_hosts" 0644 "$PEERS"$'\n'
+  trap 'report_failure; rm -rf "$join_directory"' EXIT
 }
 
 # ask_peers SECONDS WORD...: sends a request to one peer after another until a peer answers within
-# SECONDS times `factor`. Returns the exit code of the answer, and sets `asked` to the address of
-# the last peer. If no peer answers, returns the last code: 255: the peer is not reachable, 69: its
-# API server does not answer, 124: no answer in time.
+# SECONDS times `factor`. Returns the exit code of the answer, and sets `peer_address` to the
+# address of the last peer. If no peer answers, returns the last code: 255: the peer is not
+# reachable, 69: its API server does not answer, 124: no answer in time.
 ask_peers() {
   local limit=$1 address code=255
   shift
@@ -30,9 +30,9 @@ ask_peers() {
     [[ -n $address ]] || continue
     code=0
     # shellcheck disable=SC2034 # read by the scripts that come after this one
-    asked=$address
-    timeout "$((limit * factor))" ssh -F none -i "$asking/key" -o IdentitiesOnly=yes -o BatchMode=yes -o ConnectTimeout="$((5 * factor))" \
-      -o UserKnownHostsFile="$asking/known_hosts" -o GlobalKnownHostsFile=/dev/null \
+    peer_address=$address
+    timeout "$((limit * factor))" ssh -F none -i "$join_directory/key" -o IdentitiesOnly=yes -o BatchMode=yes -o ConnectTimeout="$((5 * factor))" \
+      -o UserKnownHostsFile="$join_directory/known_hosts" -o GlobalKnownHostsFile=/dev/null \
       -o StrictHostKeyChecking=yes -o HostKeyAlgorithms=ssh-ed25519 \
       "stackadm-join@$address" "$@" </dev/null || code=$?
     case $code in 255 | 69 | 124) ;; *) return "$code" ;; esac
@@ -44,14 +44,14 @@ ask_peers() {
 # this machine may receive the key. SECONDS is short. If one control plane hangs, time remains to
 # ask the other control planes.
 ask_for_token() {
-  ask_peers "${1:-60}" token >"$asking/answer" || return 1
+  ask_peers "${1:-60}" token >"$join_directory/answer" || return 1
   # shellcheck disable=SC2034 # read by the scripts that come after this one
-  read -r token authority certificate_key <"$asking/answer"
+  read -r token authority certificate_key <"$join_directory/answer"
 }
 
-# fill_in DOCUMENT: prints a kubeadm document with credentials and time limits in place of the
-# placeholders. No secret appears in the arguments of a command.
-fill_in() {
+# fill_placeholders DOCUMENT: prints a kubeadm document with credentials and time limits in place of
+# the placeholders. No secret appears in the arguments of a command.
+fill_placeholders() {
   local document=${1//@TOKEN@/$token}
   document=${document//@TIMEOUT@/$(kubeadm_timeout)}
   document=${document//@CA_CERT_HASH@/$authority}
@@ -63,16 +63,16 @@ fill_in() {
 # node, and a busy API server may not answer at once.
 await_ready() {
   local code=''
-  poll 180 joined || :
+  poll 180 report_joined || :
   case $code in
     0) ;;
-    1) die_as NOT_READY "$NODE_NAME joined, but did not become Ready within $((180 * factor)) s; kubectl describe node $NODE_NAME says why, and the next up looks again$(absent_image)" ;;
+    1) die_as NOT_READY "$NODE_NAME joined, but did not become Ready within $((180 * factor)) s; kubectl describe node $NODE_NAME says why, and the next up looks again$(print_missing_image)" ;;
     *) die "no control plane says whether $NODE_NAME is Ready; the next up asks again" ;;
   esac
 }
 
 # Sets `code` to the answer. Fails if a later request may get another answer.
-joined() {
+report_joined() {
   code=0
   ask_peers 240 joined "${token%%.*}" || code=$?
   # A control plane that does not answer is overloaded or restarts, and more requests would slow it

@@ -4,35 +4,36 @@
 
 # Seconds: how long a restarted component must be healthy, how long it may take until then, and how
 # long its former configuration may take.
-readonly well_for=5 well_within=180 back_within=240
+readonly stable_seconds=5 start_seconds=180 restore_seconds=240
 
-# Record of the configuration that was applied last. `begin` marks it as not finished, so that the
-# next run starts again after an interruption.
-# is_kept NAME TEXT, begin NAME, keep NAME TEXT
-is_kept() { if [[ -z $2 ]]; then [[ ! -e $state/kept-$1 ]]; else holds "$state/kept-$1" "$2"; fi; }
-begin() { write "$state/kept-$1" 0600 'not finished'; }
-keep() { if [[ -n $2 ]]; then write "$state/kept-$1" 0600 "$2"; else rm -f "$state/kept-$1"; fi; }
+# Record of the configuration that was applied last. `record_unfinished` marks it as not finished,
+# so that the next run starts again after an interruption.
+# is_recorded NAME TEXT, record_unfinished NAME, record_applied NAME TEXT
+is_recorded() { if [[ -z $2 ]]; then [[ ! -e $state/kept-$1 ]]; else file_equals "$state/kept-$1" "$2"; fi; }
+record_unfinished() { write "$state/kept-$1" 0600 'not finished'; }
+record_applied() { if [[ -n $2 ]]; then write "$state/kept-$1" 0600 "$2"; else rm -f "$state/kept-$1"; fi; }
 
-# comes_up COMMAND..., is_back COMMAND...: wait until the command succeeds for `well_for` seconds.
-comes_up() { steady "$well_within" "$@"; }
-is_back() { steady "$back_within" "$@"; }
-steady() {
-  since=''
-  poll "$1" well_since "${@:2}"
+# wait_until_healthy COMMAND..., wait_until_restored COMMAND...: wait until the command succeeds for
+# `stable_seconds` seconds.
+wait_until_healthy() { wait_until_stable "$start_seconds" "$@"; }
+wait_until_restored() { wait_until_stable "$restore_seconds" "$@"; }
+wait_until_stable() {
+  stable_since=''
+  poll "$1" is_stable "${@:2}"
 }
 
-well_since() {
+is_stable() {
   if ! "$@"; then
-    since=''
+    stable_since=''
     return 1
   fi
-  : "${since:=$SECONDS}"
-  ((SECONDS - since >= well_for))
+  : "${stable_since:=$SECONDS}"
+  ((SECONDS - stable_since >= stable_seconds))
 }
 
-# complaint [end]: prints the last line of a component's log that says why it ended; without `end`,
-# or else the last error, or else the last line. At most 300 characters.
-complaint() {
+# print_last_error [end]: prints the last line of a component's log that says why it ended; without
+# `end`, or else the last error, or else the last line. At most 300 characters.
+print_last_error() {
   awk -v ends="${1:-}" '
     /^Error: |^panic: |"command failed"/ { end = $0 }
     /^[EF][0-9][0-9][0-9][0-9] / { error = $0 }
@@ -47,9 +48,10 @@ complaint() {
 # same_file ONE OTHER: succeeds if both files have the same content.
 same_file() { cmp -s "$1" "$2"; }
 
-# lacking FIELDS-FILE: prints the fields of the document on standard input that the file lacks.
-# kubeadm omits fields that it does not know, and empty ones, so empty fields are not compared.
-lacking() {
+# print_missing_fields FIELDS-FILE: prints the fields of the document on standard input that the
+# file lacks. kubeadm omits fields that it does not know, and empty ones, so empty fields are not
+# compared.
+print_missing_fields() {
   local field
   awk -F: '/^[A-Za-z]/ && !/^(apiVersion|kind):/ && !/: *(false|0|0s|""|null|\{\}|\[\])$/ { print $1 }' |
     while read -r field; do grep -q "^$field:" "$1" || printf '%s ' "$field"; done

@@ -21,55 +21,55 @@ apt_update() {
       forgot=yes
       continue
     fi
-    if [[ ! $(because apt) =~ "Could not get lock"|"Unable to lock directory" ]] || ((SECONDS >= end)); then return 1; fi
+    if [[ ! $(print_tool_error apt) =~ "Could not get lock"|"Unable to lock directory" ]] || ((SECONDS >= end)); then return 1; fi
     sleep 1
   done
 }
 
-lists_unreadable() { this_run | tail -n 5 | grep -Eq '^E: The package (lists or status file could not be parsed or opened|cache file is corrupted)'; }
+lists_unreadable() { print_log_of_run | tail -n 5 | grep -Eq '^E: The package (lists or status file could not be parsed or opened|cache file is corrupted)'; }
 
-# apt_fault [SETTING]: prints ": ", the error of apt and a remedy, or nothing. SETTING is the option
-# that names the package source.
-apt_fault() {
+# print_apt_error [SETTING]: prints ": ", the error of apt and a remedy, or nothing. SETTING is the
+# option that names the package source.
+print_apt_error() {
   local said
-  said=$(because apt)
-  printf '%s' "$said$(remedy "$said" "${1:+write another address in $1}")"
+  said=$(print_tool_error apt)
+  printf '%s' "$said$(print_remedy "$said" "${1:+write another address in $1}")"
 }
 
 # Updates only the list of the repository for Kubernetes. The distribution's repositories may be
 # unreachable, and are not necessary if their packages are installed. Without Error-Mode=any, apt
 # succeeds even if no repository answered.
-apt_update_own() {
+apt_update_kubernetes() {
   apt_update -o Dir::Etc::sourcelist=sources.list.d/stackadm.list -o Dir::Etc::sourceparts=- \
     -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any
 }
 
 # Allows changes of held packages: an earlier run with other settings, or the image, may hold a
 # package in `pinned` at another version.
-readonly apt_choices=(-o Dpkg::Options::=--force-confold --no-install-recommends --allow-change-held-packages --allow-downgrades)
+readonly apt_install_options=(-o Dpkg::Options::=--force-confold --no-install-recommends --allow-change-held-packages --allow-downgrades)
 
-apt_install() { or_listed_anew apt_try "$@"; }
+apt_install() { retry_after_apt_update apt_install_once "$@"; }
 
-# apt_fetch NAME...: downloads the packages and their dependencies, and changes nothing else.
-apt_fetch() { or_listed_anew apt_download "$@"; }
+# apt_download NAME...: downloads the packages and their dependencies, and changes nothing else.
+apt_download() { retry_after_apt_update apt_download_once "$@"; }
 
-or_listed_anew() {
+retry_after_apt_update() {
   "$@" || {
     apt_update || :
     "$@"
   }
 }
 
-# apt_try NAME...: downloads and installs packages. A download may be interrupted at any time, but
-# dpkg may not, so the installation has a separate, long time limit.
-apt_try() {
+# apt_install_once NAME...: downloads and installs packages. A download may be interrupted at any
+# time, but dpkg may not, so the installation has a separate, long time limit.
+apt_install_once() {
   # After an interrupted installation, apt refuses to install anything until dpkg has finished that
   # installation.
   DEBIAN_FRONTEND=noninteractive timeout "$((1800 * factor))" dpkg --force-confold --configure -a || :
-  apt_download "$@" && apt_run 1800 "${apt_choices[@]}" install "$@"
+  apt_download_once "$@" && apt_run 1800 "${apt_install_options[@]}" install "$@"
 }
 
-apt_download() { apt_run 900 "${apt_choices[@]}" install --download-only "$@"; }
+apt_download_once() { apt_run 900 "${apt_install_options[@]}" install --download-only "$@"; }
 
 # apt_hold NAME...: holds the installed packages, so that no upgrade of the machine changes them.
 # Skips names that are not installed as a package.

@@ -6,7 +6,7 @@ set -Eeuo pipefail
 umask 022
 # Stores the failed command, for a script that ends without a message. BASH_COMMAND contains the
 # command before expansion, so it contains no values and no secrets.
-trap 'failing=$BASH_COMMAND' ERR
+trap 'failed_command=$BASH_COMMAND' ERR
 
 readonly state=/var/lib/stackadm
 readonly volatile=/run/stackadm
@@ -21,11 +21,11 @@ factor=1
 # result.
 say() { printf '%s\n' "$*" >&3; }
 
-# die SENTENCE: ends the script with this reason. Writes the sentence to a file, so that `failed`
-# also reports a reason from a subshell. `failed` cannot read the reason from the log, because the
-# log contains the output of all programs.
+# die SENTENCE: ends the script with this reason. Writes the sentence to a file, so that
+# `report_failure` also reports a reason from a subshell. `report_failure` cannot read the reason
+# from the log, because the log contains the output of all programs.
 die() {
-  printf '%s\n' "${*//$'\n'/ }" >"$why"
+  printf '%s\n' "${*//$'\n'/ }" >"$reason_file"
   printf 'reason: %s\n' "${*//$'\n'/ }" >&2
   exit 1
 }
@@ -67,7 +67,7 @@ write() {
   changed=yes
   if (($# > 2)); then
     printf '%s' "$3" >"$new" || die "cannot write $file"
-    ! holds "$file" "$3" || changed=no
+    ! file_equals "$file" "$3" || changed=no
   else
     cat >"$new" || die "cannot write $file"
     [[ ! -e $file ]] || ! cmp -s "$new" "$file" || changed=no
@@ -78,8 +78,8 @@ write() {
   mv -f "$new" "$file" || die "cannot write $file"
 }
 
-# holds FILE TEXT: succeeds if the file contains exactly this text.
-holds() {
+# file_equals FILE TEXT: succeeds if the file contains exactly this text.
+file_equals() {
   local now
   [[ -e $1 ]] || return 1
   IFS= read -rd '' now <"$1" || :
@@ -91,7 +91,7 @@ holds() {
 kubeadm_timeout() { printf '%ss' "$((240 * factor))"; }
 
 # Succeeds if kubeadm has left files on this machine.
-half_done() {
+has_kubeadm_files() {
   [[ -e /etc/kubernetes/kubelet.conf || -e /etc/kubernetes/bootstrap-kubelet.conf ]] ||
     [[ -d /etc/kubernetes/pki || -d /var/lib/etcd/member ]] ||
     compgen -G '/etc/kubernetes/manifests/*.yaml' >/dev/null
@@ -125,20 +125,21 @@ start_unit() {
 wait_unit() { poll "$2" unit_ended "$1" || die "$1 did not end within $(($2 * factor)) s"; }
 
 # Prints the part of the log that this run has written.
-this_run() { awk '/^--- [0-9]/ { n = 0 } { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i] }' "$log"; }
+print_log_of_run() { awk '/^--- [0-9]/ { n = 0 } { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i] }' "$log"; }
 
-# because kubeadm|apt: prints ": " and the error that the tool printed in this run, or nothing.
-because() {
+# print_tool_error kubeadm|apt: prints ": " and the error that the tool printed in this run, or
+# nothing.
+print_tool_error() {
   local said=''
   case $1 in
-    kubeadm) said=$(this_run | awk '
+    kubeadm) said=$(print_log_of_run | awk '
       /^[ \t]*\[ERROR / { sub(/^[ \t]+/, ""); checks = checks (checks == "" ? "" : "; ") $0 }
       /^error/ && first == "" { first = $0; sub(/^error: /, "", first) }
       END { print (checks == "" ? first : checks) }') ;;
     # Takes the first line of the last group of errors: later lines are advice, and earlier errors
     # were retried. For an unusable repository, the line after the repository's address contains the
     # reason.
-    apt) said=$(this_run | awk '
+    apt) said=$(print_log_of_run | awk '
       /^Err:/ { failing = 1; next }
       failing { reason = $0; sub(/^ +/, "", reason); failing = 0 }
       /^E: / && !inside { found = substr($0, 4); if (/^E: The repository / && reason != "") found = found " (" reason ")" }
@@ -148,9 +149,9 @@ because() {
   printf '%s' "${said:+: $said}"
 }
 
-# own_step NAME SCRIPT: runs the user's script, if there is one. Stores the script in the state
-# directory for inspection, and because /run is mounted noexec.
-own_step() {
+# run_user_script NAME SCRIPT: runs the user's script, if there is one. Stores the script in the
+# state directory for inspection, and because /run is mounted noexec.
+run_user_script() {
   local file=$state/steps/$1 code=0
   [[ -n $2 ]] || return 0
   say "$(hostname): $1"
@@ -161,24 +162,24 @@ own_step() {
 
 # Prints the end of the log of a failed script. The last line is the reason: the sentence of `die`,
 # else the command that failed.
-failed() {
+report_failure() {
   local code=$? reason=''
-  if [[ -e $why ]]; then
-    reason=$(<"$why")
-    rm -f "$why"
+  if [[ -e $reason_file ]]; then
+    reason=$(<"$reason_file")
+    rm -f "$reason_file"
   fi
   ((code != 0)) || return 0
-  [[ -n ${failing:-} ]] && failing="\`${failing%%$'\n'*}\`"
+  [[ -n ${failed_command:-} ]] && failed_command="\`${failed_command%%$'\n'*}\`"
   say "$step failed on $(hostname); the whole log is in $log. Its last lines:"
   tail -n 25 "$log" | sed '/^reason: /d' >&3 || :
-  say "reason: ${reason:-${failing:-$step} ended with code $code}"
+  say "reason: ${reason:-${failed_command:-$step} ended with code $code}"
 }
 
 # Reports every 5 s that the machine and this script run. Without reports, the program asks Nova for
 # the state of the server (automation/engine/script-watchdog.ts). Standard input is a pipe that only
 # the script keeps open. When the script ends, this function ends at once, so that it keeps neither
 # the SSH session nor the lock.
-signs_of_life() {
+report_alive() {
   exec 2>/dev/null 4>&- 9>&-
   while kill -0 $$ && printf 'alive %s %s %s s\n' "$SERVER_PATH" "$step" "$SECONDS" >&3; do
     read -r -t 5 || (($? > 128)) || break
@@ -188,16 +189,16 @@ signs_of_life() {
 # run_step NAME FUNCTION [LOCK]: runs the function of a script, with a log that only root can read.
 # Only one script with the same LOCK runs on a machine at a time.
 run_step() {
-  step=$1 log=/var/log/stackadm/$1.log why=$volatile/$1.$$.reason
+  step=$1 log=/var/log/stackadm/$1.log reason_file=$volatile/$1.$$.reason
   umask 077
   [[ -d $state && -d $volatile && -d /var/log/stackadm ]] || mkdir -p "$state" "$volatile" /var/log/stackadm
   umask 022
   exec 3>&2 4>&1 9>"$volatile/${3:-lock}" >>"$log" 2>&1
-  trap failed EXIT
+  trap report_failure EXIT
   require SERVER_ID SERVER_PATH
-  # Starts signs_of_life in the background of a subshell that ends at once. A `wait` in the script
-  # then does not wait for signs_of_life.
-  exec 8> >(signs_of_life <&0 &)
+  # Starts report_alive in the background of a subshell that ends at once. A `wait` in the script
+  # then does not wait for report_alive.
+  exec 8> >(report_alive <&0 &)
   # Waits for a script of an interrupted run, for example an upgrade, which may run for this time.
   # Meanwhile this script reports signs of life.
   flock -w "$((5400 * factor))" 9 8>&- || die "another step is still running on $(hostname)"

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # Functions that explain failed downloads. Reads no values.
 
-# shown ADDRESS: prints the address without user, query and fragment, which may contain a password.
-shown() { sed -E 's|[?#].*||; s|^([A-Za-z]+://)[^/]*@|\1|' <<<"$1"; }
+# redact_url ADDRESS: prints the address without user, query and fragment, which may contain a
+# password.
+redact_url() { sed -E 's|[?#].*||; s|^([A-Za-z]+://)[^/]*@|\1|' <<<"$1"; }
 
 # Pairs: a pattern for errors of curl, apt, kubeadm and containerd, in lower case, and a remedy. The
 # first matching pattern counts.
@@ -22,9 +23,9 @@ readonly remedies=(
   '' ''
 )
 
-# remedy TEXT [OTHERWISE]: prints "; " and the remedy for the error of a tool, or nothing. OTHERWISE
-# is a further remedy that fits any error, for example another address.
-remedy() {
+# print_remedy TEXT [OTHERWISE]: prints "; " and the remedy for the error of a tool, or nothing.
+# OTHERWISE is a further remedy that fits any error, for example another address.
+print_remedy() {
   local said=" ${1,,} " pair todo
   said=${said//[$'\n';,)]/ }
   for ((pair = 0; pair < ${#remedies[@]}; pair += 2)); do
@@ -44,39 +45,39 @@ pull_image() {
   return "$code"
 }
 
-# pull_fault IMAGE: prints ": ", the error of the image's last pull, and a remedy.
-pull_fault() {
+# print_pull_error IMAGE: prints ": ", the error of the image's last pull, and a remedy.
+print_pull_error() {
   local said
   said=$(sed -n 's/^.*\(level=fatal msg="\|FATA\[[0-9]*\] \)//; T; s/\\"/"/g; s/^pulling image: //; s/^.*failed to resolve reference "[^"]*": //; s/"$//; p' "$volatile/pull" | tail -n 1)
   [[ -n $said ]] || said='no answer in time'
-  printf ': %s%s' "$said" "$(image_remedy "$said" "$1")"
+  printf ': %s%s' "$said" "$(print_image_remedy "$said" "$1")"
 }
 
-# image_remedy TEXT IMAGE: prints the remedy for an error during the pull of the image.
-image_remedy() {
+# print_image_remedy TEXT IMAGE: prints the remedy for an error during the pull of the image.
+print_image_remedy() {
   local host=${2%%/*}
   if [[ $host != *[.:]* ]]; then host=docker.io; fi
-  remedy "$1" "write a mirror, or a user and a password, in kubernetes.registries[\"$host\"]"
+  print_remedy "$1" "write a mirror, or a user and a password, in kubernetes.registries[\"$host\"]"
 }
 
 # Finds the first image that prepare.sh began to pull and that cannot be pulled. Prints "; " and the
 # error of this image, or nothing.
-absent_image() {
+print_missing_image() {
   local image
   [[ -e $volatile/images ]] || return 0
   while read -r image; do
     if [[ -z $image || -n $(timeout "$((20 * factor))" crictl images --quiet "$image") ]]; then continue; fi
     if pull_image 60 "$image" </dev/null >&2; then continue; fi
-    printf '; %s cannot be pulled%s' "$image" "$(pull_fault "$image")"
+    printf '; %s cannot be pulled%s' "$image" "$(print_pull_error "$image")"
     return 0
   done <"$volatile/images"
 }
 
 # Prints ": " and kubeadm's error in this run, or nothing. Adds a remedy if the error is about an
 # image.
-kubeadm_fault() {
+print_kubeadm_error() {
   local said
-  said=$(because kubeadm)
+  said=$(print_tool_error kubeadm)
   printf '%s' "$said"
-  if [[ $said =~ ERROR\ ImagePull\]:\ failed\ to\ pull\ image\ \"?([^\"\ :]+) ]]; then image_remedy "$said" "${BASH_REMATCH[1]}"; fi
+  if [[ $said =~ ERROR\ ImagePull\]:\ failed\ to\ pull\ image\ \"?([^\"\ :]+) ]]; then print_image_remedy "$said" "${BASH_REMATCH[1]}"; fi
 }

@@ -90,7 +90,10 @@ describe("the plan of a release with a changed script", function () {
   });
 
   it("contains no other machine or add-on if a control plane script changed", async () => {
-    const change: [string, string] = ["keep_marks\n", "keep_marks; true\n"];
+    const change: [string, string] = [
+      "apply_labels_and_taints\n",
+      "apply_labels_and_taints; true\n",
+    ];
     assert.deepEqual(await plannedWith("kubeadm/scripts/steps/control-plane.sh", change), [
       "update dev-control-plane-0-init",
       "update dev-control-plane-0-scripts",

@@ -16,7 +16,9 @@ describe("check-etcd-quorum.sh", () => {
       crictl: `case "$*" in ps*) echo c0ffee ;; *"member list"*) printf '${members.join("\\n")}\\n' ;; ${sick.join(" ")} esac`,
     });
     try {
-      const atOnce = etcdQuorumScripts.map((text) => text.replace("poll 120 goes_on", "goes_on"));
+      const atOnce = etcdQuorumScripts.map((text) =>
+        text.replace("poll 120 keeps_quorum", "keeps_quorum"),
+      );
       return machine.run(atOnce, values);
     } finally {
       machine.close();
@@ -57,7 +59,9 @@ describe("check-etcd-quorum.sh", () => {
   it("refuses the removal if etcd does not list the members", () => {
     const machine = new Sandbox({ crictl: 'case "$1" in ps) echo c0ffee ;; *) exit 1 ;; esac' });
     try {
-      const atOnce = etcdQuorumScripts.map((text) => text.replace("poll 120 goes_on", "goes_on"));
+      const atOnce = etcdQuorumScripts.map((text) =>
+        text.replace("poll 120 keeps_quorum", "keeps_quorum"),
+      );
       const { code, stderr } = machine.run(atOnce, values);
       assert.equal(code, 1);
       assert.match(stderr, /reason: etcd does not say who its members are, so dev-etcd-1 keeps/);

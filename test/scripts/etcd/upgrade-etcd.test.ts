@@ -10,7 +10,7 @@ import {
 } from "../../support/machine/upgrade-stubs.js";
 
 const scripts = shortBounds(etcdMemberScripts).map((text) =>
-  text.replaceAll("poll 240 answers", "poll 1 answers"),
+  text.replaceAll("poll 240 etcd_answers", "poll 1 etcd_answers"),
 );
 const pod = (image: string): string =>
   `spec:\n  containers:\n  - command:\n    - etcd\n    - --initial-cluster=a,b\n    image: ${image}\n`;

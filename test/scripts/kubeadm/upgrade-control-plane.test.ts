@@ -15,9 +15,9 @@ import {
 
 const scripts = shortBounds(controlPlaneScripts).map((text) =>
   text
-    .replace("dns_within=300", "dns_within=1")
-    .replace("proxies_within=300", "proxies_within=1")
-    .replaceAll(/steady 240/g, "steady 1"),
+    .replace("coredns_seconds=300", "coredns_seconds=1")
+    .replace("proxy_rollout_seconds=300", "proxy_rollout_seconds=1")
+    .replaceAll(/wait_until_stable 240/g, "wait_until_stable 1"),
 );
 const values = {
   ...controlPlaneValues,

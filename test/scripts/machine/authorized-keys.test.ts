@@ -5,7 +5,11 @@ import { hostScripts, getHostValues } from "../../../components/machine/preparat
 import { Sandbox } from "../../support/machine/sandbox.js";
 
 const common = join(__dirname, "../../../components/remote-scripts/scripts/common.sh");
-const scripts = [readFileSync(common, "utf8"), ...hostScripts, "run_step logins logins\n"];
+const scripts = [
+  readFileSync(common, "utf8"),
+  ...hostScripts,
+  "run_step logins install_login_keys\n",
+];
 const file = "var/home/debian/.ssh/authorized_keys";
 const made = "ssh-ed25519 AAAAmade program\n";
 const [anna, ben] = ["ssh-ed25519 AAAAanna anna", "ssh-ed25519 AAAAben ben"];

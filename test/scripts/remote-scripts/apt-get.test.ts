@@ -76,7 +76,7 @@ describe("apt-get.sh", () => {
   it("deletes corrupted lists only once", () => {
     const broken = "E: The package lists or status file could not be parsed or opened.";
     machine.stub("apt-get", `echo "${broken}"; exit 100`);
-    const done = run('apt_update || die "no lists$(because apt)"');
+    const done = run('apt_update || die "no lists$(print_tool_error apt)"');
     assert.equal(asked(done).length, 2);
     assert.match(done.stderr, /\nreason: no lists: The package lists or status file could not be /);
   });
@@ -95,7 +95,7 @@ describe("apt-get.sh", () => {
 
   it("stops waiting after 120 retries, and reports the lock", () => {
     machine.stub("apt-get", locked);
-    const done = run('apt_update || die "no lists$(because apt)"');
+    const done = run('apt_update || die "no lists$(print_tool_error apt)"');
     assert.match(done.stderr, /\nreason: no lists: Unable to lock directory \/.*\n$/);
     assert.equal(done.calls.filter((call) => call.startsWith("apt-get")).length, 121);
   });

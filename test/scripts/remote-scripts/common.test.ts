@@ -200,11 +200,11 @@ describe("the write function of common.sh", () => {
   });
 });
 
-describe("the because function of common.sh", () => {
+describe("the print_tool_error function of common.sh", () => {
   const said = (tool: string, output: string): string => {
     const machine = new Sandbox({ hostname: "echo machine" });
     try {
-      const body = `step_body() {\ncat <<'OUTPUT'\n${output}\nOUTPUT\ndie "it failed$(because ${tool})"\n}\n`;
+      const body = `step_body() {\ncat <<'OUTPUT'\n${output}\nOUTPUT\ndie "it failed$(print_tool_error ${tool})"\n}\n`;
       machine.put("var/log/stackadm/test.log", "--- 2026-01-01T00:00:00Z\nerror: old\nE: old\n");
       const { stderr } = machine.run([common, body, "run_step test step_body"], {});
       return stderr.trimEnd().split("\n").at(-1) ?? "";

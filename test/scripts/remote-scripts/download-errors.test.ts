@@ -31,7 +31,7 @@ describe("the error message of an image pull", () => {
   });
   const fault = (image: string, said: string): string => {
     machine.stub("crictl", `cat <<'SAID'\n${said}\nSAID\nexit 1`);
-    const body = `step_body() { pull_image 60 ${image} || die "no ${image}$(pull_fault ${image})"; }`;
+    const body = `step_body() { pull_image 60 ${image} || die "no ${image}$(print_pull_error ${image})"; }`;
     const { stderr } = machine.run([...scripts, body, "run_step test step_body"], {});
     return stderr.trimEnd().split("\n").at(-1) ?? "";
   };
@@ -67,7 +67,7 @@ describe("the error message of an image pull", () => {
 
   it("contains the setting for kubeadm's failed pulls, and not for other errors", () => {
     const kubeadm = (said: string): string => {
-      const body = `step_body() {\ncat <<'SAID'\n${said}\nSAID\ndie "no$(kubeadm_fault)"\n}`;
+      const body = `step_body() {\ncat <<'SAID'\n${said}\nSAID\ndie "no$(print_kubeadm_error)"\n}`;
       const { stderr } = machine.run([...scripts, body, "run_step test step_body"], {});
       return stderr.trimEnd().split("\n").at(-1) ?? "";
     };

@@ -124,7 +124,7 @@ describe("the alive signal of a step", function () {
   it("does not affect the step's own background jobs, traps and failures", async () => {
     const script = [
       "work() {",
-      "  trap 'failed; say teardown' EXIT",
+      "  trap 'report_failure; say teardown' EXIT",
       "  sleep 0.1 & say \"jobs: $(jobs -p | sed -n '$=')\"",
       "  wait",
       "  say waited",

@@ -29,8 +29,8 @@ export const kubectl = (cases: Readonly<Record<string, string>>): string =>
 export const patience = (seconds: number): readonly string[] =>
   teardownScripts.map((text) =>
     text
-      .replaceAll(/(dwindle "?[a-z ]+"?) (240|420|900)/g, `$1 ${seconds.toString()}`)
-      .replaceAll(/\(\(still < (10|30)\)\)/g, "((still < 1))")
+      .replaceAll(/(wait_until_none_left "?[a-z ]+"?) (240|420|900)/g, `$1 ${seconds.toString()}`)
+      .replaceAll(/\(\(stalled_seconds < (10|30)\)\)/g, "((stalled_seconds < 1))")
       .replaceAll("said + 20", "said + 2"),
   );
 

@@ -78,11 +78,11 @@ export const converge = (
     controlPlaneScripts.map((text) =>
       text
         .replace(
-          "well_for=5 well_within=180 back_within=240",
-          `well_for=${String(wellFor)} well_within=1 back_within=1`,
+          "stable_seconds=5 start_seconds=180 restore_seconds=240",
+          `stable_seconds=${String(wellFor)} start_seconds=1 restore_seconds=1`,
         )
-        .replace("proxies_within=300", "proxies_within=1")
-        .replace("dns_within=300", "dns_within=1"),
+        .replace("proxy_rollout_seconds=300", "proxy_rollout_seconds=1")
+        .replace("coredns_seconds=300", "coredns_seconds=1"),
     ),
     { ...controlPlaneValues, ...over },
     "update",

@@ -6,8 +6,8 @@ export const shortBounds = (scripts: readonly string[]): string[] =>
   scripts.map((text) =>
     text
       .replace(
-        "well_for=5 well_within=180 back_within=240",
-        "well_for=0 well_within=1 back_within=1",
+        "stable_seconds=5 start_seconds=180 restore_seconds=240",
+        "stable_seconds=0 start_seconds=1 restore_seconds=1",
       )
       .replaceAll(/poll (60|120|300) /g, "poll 1 "),
   );

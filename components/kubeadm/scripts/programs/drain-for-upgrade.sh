@@ -18,20 +18,20 @@ poll() {
 }
 
 # Sets `was` to the state before the node was retired (empty if it is not), and `unschedulable`.
-look() {
+read_node_state() {
   local said
-  said=$(ask get node "$node" -o 'jsonpath={.metadata.annotations.stackadm\.io/retired}={.spec.unschedulable}')
+  said=$(run_kubectl get node "$node" -o 'jsonpath={.metadata.annotations.stackadm\.io/retired}={.spec.unschedulable}')
   was=${said%%=*} unschedulable=${said#*=}
 }
 
 # Sets `nodes`, one line per node: name, whether it is Ready, whether it is cordoned, its taints.
-look_around() {
-  nodes=$(ask get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status} {.spec.unschedulable}- ;{range .spec.taints[*]}{.key}={.value}:{.effect};{end}{"\n"}{end}')
+read_nodes() {
+  nodes=$(run_kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status} {.spec.unschedulable}- ;{range .spec.taints[*]}{.key}={.value}:{.effect};{end}{"\n"}{end}')
 }
 
 # Reports whether another node can take the pods: it is Ready, not cordoned, and has no taint that
 # this node lacks.
-has_refuge() {
+has_other_node() {
   awk -v self="$node" '
     { taints[$1] = $4; open[$1] = $1 != self && $2 == "True" && $3 == "-" }
     END {
@@ -48,34 +48,34 @@ has_refuge() {
 
 retire() {
   local was unschedulable report nodes options=()
-  look_around
+  read_nodes
   # Without another node, a disruption budget would block the drain for ever: replacement pods could
   # run nowhere until this node is back.
-  has_refuge || options=(--disable-eviction)
-  look
+  has_other_node || options=(--disable-eviction)
+  read_node_state
   if [[ -z $was ]]; then
     was=schedulable
     [[ -z $unschedulable ]] || was=cordoned
-    ask annotate node "$node" --overwrite "$mark=$was" >/dev/null
+    run_kubectl annotate node "$node" --overwrite "$mark=$was" >/dev/null
   fi
   report=$(mktemp /run/stackadm-retire.XXXXXX)
-  if ! move_pods "$node" "$report" "${options[@]}"; then
+  if ! drain_node "$node" "$report" "${options[@]}"; then
     cat "$report" >&2
     restore
-    blockers "$report"
+    print_blockers "$report"
     rm -f "$report"
     exit 4
   fi
   rm -f "$report"
-  poll 120 detached "$node" || printf '%s: volumes are still attached\n' "$node" >&2
+  poll 120 are_volumes_detached "$node" || printf '%s: volumes are still attached\n' "$node" >&2
 }
 
 restore() {
   local was unschedulable
-  look
+  read_node_state
   [[ -n $was ]] || return 0
-  if [[ $was == schedulable && -n $unschedulable ]]; then ask uncordon "$node" >/dev/null; fi
-  ask annotate node "$node" "$mark-" >/dev/null
+  if [[ $was == schedulable && -n $unschedulable ]]; then run_kubectl uncordon "$node" >/dev/null; fi
+  run_kubectl annotate node "$node" "$mark-" >/dev/null
 }
 
 case $verb in

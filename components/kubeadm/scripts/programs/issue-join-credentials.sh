@@ -32,14 +32,14 @@ readonly pki=/etc/kubernetes/pki
 # kubeadm upgrade restores it.
 readonly automatic=kubeadm:node-autoapprove-bootstrap
 
-signed() {
+is_token_signed() {
   [[ -n $(timeout "$((10 * factor))" kubectl -n kube-public get configmap cluster-info -o "jsonpath={.data.jws-kubeconfig-$1}") ]]
 }
 
 # Deletes the former node of the machine, and the binding `automatic`. Refuses while the worker's
 # node is Ready on this server: otherwise a stolen key could delete it. A worker that joins again
 # resets itself first, so its node is no longer Ready after a while.
-forget_former() {
+delete_former_node() {
   local found provider ready
   found=$(timeout "$((30 * factor))" kubectl get "node/$node" "clusterrolebinding/$automatic" --ignore-not-found \
     -o go-template='{{range .items}}{{if eq .kind "Node"}}{{or .spec.providerID "-"}} {{range .status.conditions}}{{if eq .type "Ready"}}{{.status}}{{end}}{{end}}{{else}}automatic{{end}}{{"\n"}}{{end}}')
@@ -67,7 +67,7 @@ member_id() { etcdctl member list | awk -F', ' -v peer="https://$address:2380" '
 
 # Reports whether etcd runs on the control planes. If it has separate machines, none of them is a
 # member.
-stacked() {
+is_etcd_stacked() {
   local configuration
   configuration=$(timeout "$((30 * factor))" kubectl -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}') || exit 69
   ! grep -q '^  external:' <<<"$configuration"
@@ -75,22 +75,22 @@ stacked() {
 
 is_member() {
   local id
-  stacked || return 0
+  is_etcd_stacked || return 0
   id=$(member_id) || exit 69
   [[ -n $id ]]
 }
 
 # Removes the former etcd member: a machine that requests certificates begins with an empty etcd.
-forget_member() {
+remove_former_member() {
   local id
-  stacked || return 0
+  is_etcd_stacked || return 0
   id=$(member_id)
   [[ -z $id ]] || etcdctl member remove "$id" >/dev/null
 }
 
 # Uploads the certificates and prints the new key that encrypts them. `forget` and `joined` delete
 # them, kubeadm after two hours.
-offer_certificates() {
+upload_certificates() {
   local key document
   key=$(kubeadm certs certificate-key)
   document=$(mktemp /run/stackadm-certificates.XXXXXX)
@@ -106,7 +106,7 @@ offer_certificates() {
   printf '%s' "$key"
 }
 
-forget_certificates() {
+delete_certificates() {
   local id
   timeout "$((30 * factor))" kubectl -n kube-system delete secret kubeadm-certs --ignore-not-found >/dev/null
   for id in $(kubeadm token list -o 'jsonpath={.token} {.description}{"\n"}' | awk '/managing TTL for the kubeadm-certs/ { print substr($1, 1, 6) }'); do
@@ -114,19 +114,19 @@ forget_certificates() {
   done
 }
 
-authority() {
+print_ca_hash() {
   printf 'sha256:'
   openssl x509 -pubkey -noout -in "$pki/ca.crt" | openssl pkey -pubin -outform der | openssl dgst -sha256 -r | cut -d' ' -f1 | tr -d '\n'
 }
 
-hand_out_token() {
+issue_token() {
   local token id certificate_key=''
-  forget_former
+  delete_former_node
   case $grant in
     token) ;;
     certificates)
-      forget_member
-      certificate_key=$(offer_certificates)
+      remove_former_member
+      certificate_key=$(upload_certificates)
       ;;
   esac
   token=$(timeout "$((30 * factor))" kubeadm token create --ttl "$((15 * factor))m" --description "join of $node" 2>/dev/null)
@@ -134,8 +134,8 @@ hand_out_token() {
   systemd-run --quiet --collect --unit "stackadm-approve-$id" -p RuntimeMaxSec="$((900 * factor))" /bin/bash "$0" approve "$node" "$id"
   # Waits for the token's signature: the joining machine would look for it only every 5 s.
   for ((try = 0; try < 60; try++)); do
-    if signed "$id"; then
-      printf '%s %s %s\n' "$token" "$(authority)" "$certificate_key"
+    if is_token_signed "$id"; then
+      printf '%s %s %s\n' "$token" "$(print_ca_hash)" "$certificate_key"
       return
     fi
     sleep 0.2
@@ -174,11 +174,11 @@ delete_token() {
   timeout "$((30 * factor))" kubeadm token delete "$1" >/dev/null
 }
 
-forget_token() {
+delete_credentials() {
   [[ -n $1 ]] || return 0
   delete_token "$1" ||
     printf 'the token of %s was not deleted; it ends by itself in %s minutes\n' "$node" "$((15 * factor))" >&2
-  [[ $grant != certificates ]] || forget_certificates
+  [[ $grant != certificates ]] || delete_certificates
 }
 
 # await_ready NODE: waits until the node is Ready. Returns at once if no node is: there is no pod
@@ -233,8 +233,8 @@ read -r verb token_id rest <<<"$5"
 [[ -z $rest && $token_id =~ ^([a-z0-9]{6}|[0-9a-f]{12})?$ ]] || exit 64
 [[ $(timeout "$((10 * factor))" kubectl get --raw /readyz) == ok ]] || exit 69
 case $verb in
-  token) hand_out_token ;;
-  forget) forget_token "$token_id" ;;
+  token) issue_token ;;
+  forget) delete_credentials "$token_id" ;;
   member) is_member || exit 3 ;;
   retire | restore) exec /usr/local/sbin/stackadm-retire "$verb" "$node" ;;
   encrypts) /usr/local/sbin/stackadm-encrypt readable "$token_id" || exit 3 ;;
@@ -247,7 +247,7 @@ case $verb in
     for file in /var/lib/stackadm/kept-*; do [[ ! -e $file ]] || printf 'kept/%s\n' "${file##*/kept-}"; done
     ;;
   joined)
-    forget_token "$token_id"
+    delete_credentials "$token_id"
     # A node that does not exist yet gets its labels and taints within a minute, by the timer.
     [[ ! -x /usr/local/sbin/stackadm-marks ]] || /usr/local/sbin/stackadm-marks >&2 || :
     await_ready "$node" || exit 1

@@ -36,9 +36,9 @@ poll() {
   done
 }
 
-# dates FILE: prints the start and the end of a certificate, or of a kubeconfig's client
+# print_dates FILE: prints the start and the end of a certificate, or of a kubeconfig's client
 # certificate.
-dates() {
+print_dates() {
   [[ -e $home/$1 ]] || return 1
   if [[ $1 == *.conf ]]; then
     sed -n 's/^ *client-certificate-data: //p' "$home/$1" | base64 -d
@@ -52,7 +52,7 @@ read_dates() {
   local file said all='' found=() seconds=() position
   begins=() ends=()
   for file; do
-    said=$(dates "$file") || continue
+    said=$(print_dates "$file") || continue
     found+=("$file") said=${said/notBefore=/}
     all+=${said/notAfter=/}$'\n'
   done
@@ -75,7 +75,7 @@ authority_of() {
 
 # Sets `next` to "BY END FILE" of the certificate to renew first, and the flags `due` (one of
 # kubeadm's needs renewal), `urgent` (it is late) and `over` (it has expired).
-look() {
+check_certificates() {
   local file end third all='' now by authority
   local -A begins ends
   now=$(date +%s) due=no urgent=no over=no
@@ -98,53 +98,53 @@ look() {
 }
 
 # Reports whether the components of all control planes, and etcd on them, are Ready.
-all_well() {
+are_components_ready() {
   local states
   states=$(timeout "$((20 * factor))" kubectl -n kube-system get pods -l tier=control-plane \
     -o 'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}') || return 1
   [[ -n $states ]] && ! grep -qvx True <<<"$states"
 }
 
-answers() { [[ $(timeout "$((20 * factor))" kubectl get --raw /readyz) == ok ]]; }
+api_answers() { [[ $(timeout "$((20 * factor))" kubectl get --raw /readyz) == ok ]]; }
 
 renew() {
-  back
-  look
-  if [[ $1 == now ]] || { [[ $due == yes ]] && ! lately; }; then
+  restore_certificates
+  check_certificates
+  if [[ $1 == now ]] || { [[ $due == yes ]] && ! failed_recently; }; then
     # Waits until all components are well, so that only one at a time is down. If it is urgent it
     # does not wait, because expired certificates would stop the cluster.
-    [[ $urgent == yes ]] || poll 60 all_well ||
+    [[ $urgent == yes ]] || poll 60 are_components_ready ||
       die "not all of the control plane is well, so $(hostname) keeps its certificates for now"
-    sign
-    look
+    renew_all_certificates
+    check_certificates
   fi
-  poll 60 tell || die "the API server of $(hostname) does not take when its certificates end"
+  poll 60 annotate_node || die "the API server of $(hostname) does not take when its certificates end"
 }
 
 # Reports a failed renewal within a day: another attempt may stop the API for minutes, so it does
 # not come every hour.
-lately() { [[ -e $failed ]] && (($(date +%s) - $(date -r "$failed" +%s) < 86400)); }
+failed_recently() { [[ -e $failed ]] && (($(date +%s) - $(date -r "$failed" +%s) < 86400)); }
 
-tell() { timeout "$((20 * factor))" kubectl annotate node "$(hostname)" --overwrite "stackadm.io/certificates=$next"; }
+annotate_node() { timeout "$((20 * factor))" kubectl annotate node "$(hostname)" --overwrite "stackadm.io/certificates=$next"; }
 
-sign() {
+renew_all_certificates() {
   local name ended=$over
-  set_aside
+  save_certificates
   say "$(hostname): certificates are signed anew"
-  kubeadm certs renew all || undo "kubeadm does not sign certificates anew"
-  look
-  [[ $due == no ]] || undo "kubeadm signed certificates that end as soon as the former ones"
+  kubeadm certs renew all || restore_and_die "kubeadm does not sign certificates anew"
+  check_certificates
+  [[ $due == no ]] || restore_and_die "kubeadm signed certificates that end as soon as the former ones"
   for name in kube-apiserver kube-controller-manager kube-scheduler; do
     # Expired former certificates are no better. The component may wait for etcd on other machines,
     # where certificates may still be expired.
-    restart "$name" || [[ $ended == yes ]] || undo "$name does not come up with its new certificates" "$name"
+    restart_component "$name" || [[ $ended == yes ]] || restore_and_die "$name does not come up with its new certificates" "$name"
   done
   rm -rf "$former" "$failed"
 }
 
 # Saves the certificates. The last step renames the directory, so that the copy is complete or
 # absent.
-set_aside() {
+save_certificates() {
   local file
   rm -rf "$former.new"
   mkdir -m 0700 "$former.new"
@@ -155,29 +155,29 @@ set_aside() {
   mv "$former.new" "$former"
 }
 
-back() {
+restore_certificates() {
   [[ -d $former ]] || return 0
   cp -a "$former"/* "$home/"
   rm -rf "$former"
 }
 
-# restart NAME: stops the component's container; kubelet starts a new one in the same pod.
-restart() {
+# restart_component NAME: stops the component's container; kubelet starts a new one in the same pod.
+restart_component() {
   local before
   before=$(container_of "$1") || return 1
   [[ -z $before ]] || timeout "$((60 * factor))" crictl stop --timeout 30 "$before" >/dev/null || return 1
-  comes_up serves "$1" "$before"
+  wait_until_healthy is_new_container_healthy "$1" "$before"
 }
 
-# undo SENTENCE [COMPONENT]: restores the former certificates and dies. Restarts COMPONENT and those
-# before it, which have started with the new ones.
-undo() {
+# restore_and_die SENTENCE [COMPONENT]: restores the former certificates and dies. Restarts
+# COMPONENT and those before it, which have started with the new ones.
+restore_and_die() {
   local name
   touch "$failed"
-  back
+  restore_certificates
   for name in kube-apiserver kube-controller-manager kube-scheduler; do
     [[ -n ${2:-} ]] || break
-    restart "$name" || say "$name on $(hostname) does not come up with its former certificates either; crictl logs there says why"
+    restart_component "$name" || say "$name on $(hostname) does not come up with its former certificates either; crictl logs there says why"
     [[ $name != "$2" ]] || break
   done
   die "$1; $(hostname) has its former ones again"
@@ -185,6 +185,6 @@ undo() {
 
 case $1 in
   renew | now) renew "$1" ;;
-  back) back ;;
+  back) restore_certificates ;;
   *) exit 64 ;;
 esac

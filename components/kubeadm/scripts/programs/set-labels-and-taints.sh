@@ -8,7 +8,7 @@ set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
 readonly annotation=stackadm.io/marks
 
-wanted_on() {
+print_wanted() {
   local prefix marks
   while read -r prefix marks; do
     if [[ -n $prefix && ${1%-*} == "$prefix" ]]; then
@@ -21,9 +21,9 @@ wanted_on() {
 # entries LIST: prints one entry per line; `-` is an empty list.
 entries() { if [[ $1 != - ]]; then tr ',' '\n' <<<"$1"; fi; }
 
-# gone FORMER PRESENT: prints `NAME-`, kubectl's word for removal, for each former name that is not
-# present.
-gone() {
+# print_removals FORMER PRESENT: prints `NAME-`, kubectl's word for removal, for each former name
+# that is not present.
+print_removals() {
   local name
   while read -r name; do
     [[ -z $name ]] || grep -qxF -- "$name" <<<"$2" || printf '%s-\n' "$name"
@@ -33,26 +33,27 @@ gone() {
 names() { entries "$1" | sed 's/=.*//'; }
 taint_names() { entries "$1" | sed 's/=[^:]*:/:/'; }
 
-# change NODE FORMER PRESENT: replaces labels and taints. FORMER and PRESENT are "LABELS TAINTS".
-change() {
+# change_node NODE FORMER PRESENT: replaces labels and taints. FORMER and PRESENT are "LABELS
+# TAINTS".
+change_node() {
   local former_labels former_taints labels taints one words=()
   read -r former_labels former_taints <<<"${2:-- -}"
   read -r labels taints <<<"${3:-- -}"
   mapfile -t words < <(
-    gone "$(names "$former_labels")" "$(names "$labels")"
+    print_removals "$(names "$former_labels")" "$(names "$labels")"
     entries "$labels"
   )
-  ((${#words[@]} == 0)) || ask label node "$1" --overwrite "${words[@]}" || return 1
+  ((${#words[@]} == 0)) || run_kubectl label node "$1" --overwrite "${words[@]}" || return 1
   # Fails for a taint that was removed by hand, which is no error.
   while read -r one; do
-    [[ -z $one ]] || ask taint node "$1" "$one" || :
-  done < <(gone "$(taint_names "$former_taints")" "$(taint_names "$taints")")
+    [[ -z $one ]] || run_kubectl taint node "$1" "$one" || :
+  done < <(print_removals "$(taint_names "$former_taints")" "$(taint_names "$taints")")
   mapfile -t words < <(entries "$taints")
-  ((${#words[@]} == 0)) || ask taint node "$1" --overwrite "${words[@]}" || return 1
-  if [[ -n $3 ]]; then ask annotate node "$1" --overwrite "$annotation=$3"; else ask annotate node "$1" "$annotation-"; fi
+  ((${#words[@]} == 0)) || run_kubectl taint node "$1" --overwrite "${words[@]}" || return 1
+  if [[ -n $3 ]]; then run_kubectl annotate node "$1" --overwrite "$annotation=$3"; else run_kubectl annotate node "$1" "$annotation-"; fi
 }
 
-ask() { timeout "$((20 * factor))" kubectl "$@" >/dev/null; }
+run_kubectl() { timeout "$((20 * factor))" kubectl "$@" >/dev/null; }
 
 # Exits here if the API does not answer: that does not mean that nothing is wanted.
 rows=$(timeout "$((20 * factor))" kubectl -n kube-system get configmap stackadm-marks --ignore-not-found -o 'jsonpath={.data.rows}')
@@ -65,8 +66,8 @@ code=0
 while read -r node former; do
   [[ -n $node ]] || continue
   [[ $former =~ ^\"($list\ $list)\"$ ]] && former=${BASH_REMATCH[1]} || former=
-  present=$(wanted_on "$node")
+  present=$(print_wanted "$node")
   # In a subshell, so that a node that is deleted meanwhile does not stop the others.
-  if [[ $former != "$present" ]]; then (change "$node" "$former" "$present") </dev/null || code=1; fi
+  if [[ $former != "$present" ]]; then (change_node "$node" "$former" "$present") </dev/null || code=1; fi
 done <<<"$nodes"
 exit "$code"

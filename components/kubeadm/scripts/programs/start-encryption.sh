@@ -8,7 +8,7 @@ export KUBECONFIG=/etc/kubernetes/admin.conf
 readonly verb=$1 digest=$2
 readonly file=/etc/kubernetes/stackadm-encryption/$digest.yaml wanted=/etc/kubernetes/stackadm-encryption/$digest.encrypts
 
-readable() {
+all_can_decrypt() {
   local digests
   digests=$(timeout "$((20 * factor))" kubectl get nodes -l node-role.kubernetes.io/control-plane \
     -o 'go-template={{range .items}}{{if .metadata.annotations}}{{with index .metadata.annotations "stackadm.io/encryption"}}{{printf "%q" .}}{{else}}none{{end}}{{else}}none{{end}}{{"\n"}}{{end}}') || return 1
@@ -16,9 +16,9 @@ readable() {
 }
 
 case $verb in
-  readable) readable ;;
+  readable) all_can_decrypt ;;
   settle)
-    readable
+    all_can_decrypt
     if ! cmp -s "$wanted" "$file"; then
       new=$(mktemp "$file.XXXXXX")
       cat "$wanted" >"$new"

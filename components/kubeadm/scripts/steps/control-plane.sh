@@ -12,61 +12,61 @@
 
 readonly admin=/etc/kubernetes/admin.conf
 readonly occasion=${1:-update}
-# begun: digest of the settings of an unfinished kubeadm init. first_admin: kubeconfig that kubeadm
-# init writes first.
-readonly begun=$state/init.begun first_admin=/etc/kubernetes/super-admin.conf
+# init_digest_file: digest of the settings of an unfinished kubeadm init. first_admin: kubeconfig
+# that kubeadm init writes first.
+readonly init_digest_file=$state/init.begun first_admin=/etc/kubernetes/super-admin.conf
 
 control_plane() {
-  local name uid endpoint token='' asked='' authority='' began=''
+  local name uid endpoint token='' peer_address='' authority='' init_started=''
   require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET SCHEDULABLE
   require KUBERNETES_VERSION
-  prepare_to_ask
+  write_ssh_files
   restore_certificate
   restore_manifests
-  restore_upgraded
+  restore_upgrade_manifests
   restore_kubelet
   write_configuration_files
   write_patches
   virtual_ip
   if is_member; then write_encryption plain; else become_member; fi
   keep_frozen
-  resolve_api "$ADDRESS"
+  write_api_hosts "$ADDRESS"
   # Runs before all requests to the API server, which does not answer if its certificates have
   # expired.
-  keep_certificates
+  install_certificate_renewal
   await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
-  offer_retirement
+  install_drain_program
   converge_version
   converge_certificate
   converge_configuration
   converge_encryption
   converge_kubelets
-  sign_kubelets
+  install_certificate_approver
   close_kubelet_files
   close_etcd_data
   converge_proxy
-  let_machines_ask
-  poll 30 approve_none || die "the API server of $NODE_NAME did not delete the permission to approve every node's certificate"
-  keep_marks
-  poll 30 take_pods || die "the API server of $NODE_NAME did not store whether pods may run on the node"
+  allow_join_requests
+  poll 30 delete_approval_binding || die "the API server of $NODE_NAME did not delete the permission to approve every node's certificate"
+  apply_labels_and_taints
+  poll 30 apply_schedulable || die "the API server of $NODE_NAME did not store whether pods may run on the node"
   await_virtual_ip
   # Repeats until the API server answers: the result must never have an empty name or UID.
-  poll 60 facts || die "the API server of $NODE_NAME does not return the name of the cluster"
-  keep_growable
+  poll 60 read_cluster_facts || die "the API server of $NODE_NAME does not return the name of the cluster"
+  check_endpoint_name
   # Undoes an interrupted teardown, because the control plane that ran the teardown may not exist
   # any more. A new cluster needs no such repair.
-  [[ -n $began ]] || take_back
-  own_step afterKubeadm "$AFTER_KUBEADM"
+  [[ -n $init_started ]] || undo_teardown
+  run_user_script afterKubeadm "$AFTER_KUBEADM"
   printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s", "kubernetes": "%s"}\n' \
     "$(authority_of /etc/kubernetes/pki/ca.crt)" "$(base64 -w0 "$admin")" "$name" "$NODE_NAME" "$uid" "$KUBERNETES_VERSION" >&4
 }
 
-is_member() { [[ -e $state/init.done ]] || { [[ -e $state/join.done ]] && ! left; }; }
+is_member() { [[ -e $state/init.done ]] || { [[ -e $state/join.done ]] && ! has_left_cluster; }; }
 
 # Succeeds if this machine has left the cluster and must join again. The cluster has removed the
 # etcd member of this machine, so its API server never answers. If no other control plane answers,
 # the machine counts as a member.
-left() {
+has_left_cluster() {
   local code=0
   [[ $occasion == create && -n $PEERS ]] || return 1
   ask_peers 60 member || code=$?
@@ -75,66 +75,67 @@ left() {
 
 # Sets `name`, `uid` and `endpoint` from the cluster, with one request. The name in the settings may
 # differ, but the names of load balancers contain the name with which the cluster was created.
-facts() {
+read_cluster_facts() {
   local said
   said=$(kubectl_admin -n kube-system get namespace/kube-system configmap/kubeadm-config \
     -o go-template='{{range .items}}{{if eq .kind "Namespace"}}uid: {{.metadata.uid}}{{else}}{{.data.ClusterConfiguration}}{{end}}{{"\n"}}{{end}}') || return 1
-  name=$(field clusterName "$said") uid=$(field uid "$said") endpoint=$(field controlPlaneEndpoint "$said")
+  name=$(print_field clusterName "$said") uid=$(print_field uid "$said") endpoint=$(print_field controlPlaneEndpoint "$said")
   [[ -n $name && -n $uid ]]
 }
 
-# field NAME DOCUMENT: prints the value of a field. The value is one word, with or without quotes.
-field() { sed -n "s/^$1: *\"\{0,1\}\([][A-Za-z0-9.:-]*\)\"\{0,1\}\$/\1/p" <<<"$2"; }
+# print_field NAME DOCUMENT: prints the value of a field. The value is one word, with or without
+# quotes.
+print_field() { sed -n "s/^$1: *\"\{0,1\}\([][A-Za-z0-9.:-]*\)\"\{0,1\}\$/\1/p" <<<"$2"; }
 
 become_member() {
-  if [[ -n $KUBEADM_INIT && $occasion == create ]]; then begin_cluster; else join_cluster; fi
+  if [[ -n $KUBEADM_INIT && $occasion == create ]]; then create_cluster; else join_cluster; fi
 }
 
-# clean_up_after init|join [WHY]: resets the machine after an interrupted kubeadm.
-clean_up_after() {
-  half_done || return 0
+# reset_machine_after init|join [WHY]: resets the machine after an interrupted kubeadm.
+reset_machine_after() {
+  has_kubeadm_files || return 0
   say "$NODE_NAME: starting again after an interrupted kubeadm $1${2:+: $2}"
   timeout "$((120 * factor))" kubeadm reset -f
   rm -rf /etc/kubernetes/{pki,stackadm-former-certificates} /var/lib/etcd/member
 }
 
-begin_cluster() {
+create_cluster() {
   local started=no words=''
   if ! unit_running init; then
-    resolve_api "$ADDRESS"
-    if came_up; then
+    write_api_hosts "$ADDRESS"
+    if can_continue_init; then
       say "$NODE_NAME: the API server of an interrupted kubeadm init answers; going on with it"
-      words=$(accepting_what_is_there)
+      words=$(print_ignored_checks)
       # Continues only once: if kubeadm init fails again, the next run resets the machine.
-      rm -f "$begun"
+      rm -f "$init_digest_file"
     else
-      clean_up_after init "$unusable"
-      write "$begun" 0600 "$(settings_of_init)"
+      reset_machine_after init "$unusable"
+      write "$init_digest_file" 0600 "$(print_init_digest)"
     fi
     # Deletes records of a cluster that never started, because the settings may have changed.
     rm -f "$state"/kept-*
     freeze
     write_encryption encrypts
-    begin_with_configuration
-    [[ -z $KUBELET_CONFIGURATION ]] || begin kubelet
-    [[ -z $KUBE_PROXY_CONFIGURATION ]] || begin proxy
-    fill_in "$KUBEADM_INIT" | write "$volatile/kubeadm.yaml" 0600
+    record_configuration_unfinished
+    [[ -z $KUBELET_CONFIGURATION ]] || record_unfinished kubelet
+    [[ -z $KUBE_PROXY_CONFIGURATION ]] || record_unfinished proxy
+    fill_placeholders "$KUBEADM_INIT" | write "$volatile/kubeadm.yaml" 0600
     say "$NODE_NAME: kubeadm init"
     start_unit init 1500 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml$words && $(without_resolver "$volatile/kubeadm.yaml") && touch $state/init.done"
     started=yes
   fi
   wait_unit init 1510
   rm -f "$volatile/kubeadm.yaml"
-  [[ -e $state/init.done ]] || die "kubeadm init failed on $NODE_NAME$(kubeadm_fault)$(flags_fault)"
-  rm -f "$begun"
-  began=before
-  poll 60 forget_tokens || die "the API server does not answer after kubeadm init"
+  [[ -e $state/init.done ]] || die "kubeadm init failed on $NODE_NAME$(print_kubeadm_error)$(print_flag_error)"
+  rm -f "$init_digest_file"
+  init_started=before
+  poll 60 delete_bootstrap_tokens || die "the API server does not answer after kubeadm init"
   # Records nothing if another run started kubeadm init, because that run may have had other
   # settings.
   if [[ $started == yes ]]; then
-    began=now
-    keep_configuration
-    keep version "$KUBERNETES_VERSION"
+    init_started=now
+    record_configuration
+    record_applied version "$KUBERNETES_VERSION"
   fi
 }
 
@@ -150,32 +151,32 @@ without_resolver() {
 # Succeeds if an earlier kubeadm init with the same settings failed, but its API server answers now.
 # kubeadm init can then run again, because kubeadm keeps existing certificates and kubeconfigs and
 # creates or updates everything else. Otherwise sets `unusable` to the reason.
-came_up() {
+can_continue_init() {
   unusable=''
-  half_done && [[ -e $begun ]] || return 1
+  has_kubeadm_files && [[ -e $init_digest_file ]] || return 1
   unusable='it had other settings'
-  holds "$begun" "$(settings_of_init)" || return 1
+  file_equals "$init_digest_file" "$(print_init_digest)" || return 1
   unusable='its API server does not answer'
-  [[ -e $first_admin ]] && poll 60 answers_first
+  [[ -e $first_admin ]] && poll 60 api_answers_super_admin
 }
 
 # Succeeds if this machine's API server is ready. Uses super-admin.conf, because kubeadm grants
 # admin.conf its role only after the API server answers.
-answers_first() {
+api_answers_super_admin() {
   [[ $(timeout "$((20 * factor))" kubectl --kubeconfig "$first_admin" --server "https://$ADDRESS:6443" get --raw /readyz) == ok ]]
 }
 
 # Prints a digest of the settings of kubeadm init. Only this digest is stored, because the settings
 # include the encryption key. Ignores times and patches that depend on timeoutFactor, so that
 # kubeadm init on a slow machine can continue with a larger factor.
-settings_of_init() {
+print_init_digest() {
   printf '%s\n' "$KUBEADM_INIT" "$CONFIGURATION_FILES" "$PATCHES" "$ENCRYPTION" |
     sed -E '/- name: (leader-elect-|node-monitor-grace-period|etcd-(health|ready)check-timeout)/ { N; d; }; /^node(LeaseDurationSeconds|StatusUpdateFrequency):/d; /^patches:$/ { N; d; }; /^kube-[a-z-]*-slow\+/d; /^$/d' | sha256sum
 }
 
 # Prints the option with which kubeadm init ignores preflight checks that a running control plane
 # fails. kubeadm does not accept `all` together with names of checks.
-accepting_what_is_there() {
+print_ignored_checks() {
   local checks
   [[ ,$IGNORED_ERRORS, != *,all,* ]] || return 0
   printf -v checks '%s,' FileAvailable--etc-kubernetes-manifests-{kube-apiserver,kube-controller-manager,kube-scheduler,etcd}.yaml \
@@ -189,43 +190,43 @@ join_cluster() {
   if ! unit_running join; then start_join; fi
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
-  [[ -e $state/join.done ]] || die "kubeadm join failed on $NODE_NAME$(kubeadm_fault)"
+  [[ -e $state/join.done ]] || die "kubeadm join failed on $NODE_NAME$(print_kubeadm_error)"
   # Does not wait until the node is Ready, because the pod network may be deployed later.
   [[ -z $token ]] || ask_peers 60 forget "${token%%.*}" ||
     say "$NODE_NAME: its join token was not deleted; the token expires by itself"
 }
 
 # Starts kubeadm join. The control plane that issues the token first removes the former etcd member
-# of this machine. clean_up_after must not delete the local etcd data before that.
+# of this machine. reset_machine_after must not delete the local etcd data before that.
 start_join() {
   # Waits 120 s for each control plane. With a shorter limit, a slow control plane would continue
   # its work after the limit. The request to a second control plane would then upload the
   # certificates with another key.
   poll 300 ask_for_token 120 ||
     die "no other control plane issues join credentials for $NODE_NAME; start enough control planes for a majority of etcd and run up again"
-  same_authority
+  check_authority
   # Deletes admin.conf: with admin.conf, kubeadm reset would ask the local API server, which has no
   # etcd any more.
   rm -f "$state/join.done" "$state"/kept-{version,upgraded} "$admin"
-  clean_up_after join
-  resolve_api "$asked"
+  reset_machine_after join
+  write_api_hosts "$peer_address"
   freeze
-  if encrypted_elsewhere; then write_encryption encrypts; else write_encryption plain; fi
+  if can_all_decrypt; then write_encryption encrypts; else write_encryption plain; fi
   fetch_former_files
-  begin_with_configuration
-  fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
+  record_configuration_unfinished
+  fill_placeholders "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   say "$NODE_NAME: kubeadm join as a control plane"
   start_unit join 1500 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
 }
 
-same_authority() {
+check_authority() {
   [[ -z $CA_CERT_HASH || $authority == "$CA_CERT_HASH" ]] ||
-    die "the control plane at $asked belongs to another cluster than the one that this stack made"
+    die "the control plane at $peer_address belongs to another cluster than the one that this stack made"
 }
 
 # Refuses several control planes in a cluster that the first release created, because the kubelets
 # of such a cluster use the address of one machine.
-keep_growable() {
+check_endpoint_name() {
   [[ -n $PEERS ]] || return 0
   [[ $endpoint == "$API_NAME":* ]] ||
     die_as INVALID_CONFIG "controlPlane.count: this cluster was made with its API at $endpoint and cannot have several control planes; write 1, or make a new cluster"
@@ -234,7 +235,7 @@ keep_growable() {
 # Allows or prevents users' pods and load balancers on this control plane. kubeadm prevents both
 # with a taint and a label. Restores the taint and the label only if this function removed them, so
 # that manual changes remain.
-take_pods() {
+apply_schedulable() {
   local taint=node-role.kubernetes.io/control-plane label=node.kubernetes.io/exclude-from-external-load-balancers now
   local taken=$state/schedulable
   if [[ $SCHEDULABLE == yes && ! -e $taken ]]; then
@@ -249,14 +250,14 @@ take_pods() {
 
 # Deletes kubeadm's binding, with which any bootstrap token gets the certificate of any node.
 # stackadm-mint approves the certificate of a join only for the joining node.
-approve_none() { kubectl_admin delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found; }
+delete_approval_binding() { kubectl_admin delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found; }
 
 kubectl_admin() { timeout "$((20 * factor))" kubectl --kubeconfig "$admin" "$@"; }
 
-answers() { [[ $(kubectl_admin get --raw /readyz) == ok ]]; }
+api_answers() { [[ $(kubectl_admin get --raw /readyz) == ok ]]; }
 
 # Deletes all bootstrap tokens. Only the token of kubeadm init exists now, and no machine needs it.
-forget_tokens() {
+delete_bootstrap_tokens() {
   kubectl_admin -n kube-system delete secret --field-selector type=bootstrap.kubernetes.io/token --wait=false
 }
 

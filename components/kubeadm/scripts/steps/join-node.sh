@@ -6,26 +6,26 @@
 # another cluster -> reset the machine and join; nothing -> kubeadm join.
 # Values: see joinVariables in kubeadm/node-scripts.ts.
 
-join() {
+join_node() {
   require NODE_NAME KUBEADM_JOIN CA_CERT_HASH PEERS JOIN_PRIVATE_KEY JOIN_CERTIFICATE API_NAME KUBELET KUBERNETES_VERSION
-  local asked='' authority='' addresses
-  prepare_to_ask
+  local peer_address='' authority='' addresses
+  write_ssh_files
   mapfile -t addresses < <(printf '%s' "$API_ADDRESSES")
-  resolve_api "${addresses[@]}"
+  write_api_hosts "${addresses[@]}"
   restore_kubelet
-  if ! in_cluster; then join_cluster; fi
+  if ! is_joined; then join_cluster; fi
   converge_version
   poll 120 systemctl is-active --quiet kubelet || die "kubelet of $NODE_NAME does not run"
   converge_kubelet
   close_kubelet_files
   await_certificate
   await_ready
-  own_step afterKubeadm "$AFTER_KUBEADM"
+  run_user_script afterKubeadm "$AFTER_KUBEADM"
   printf '{"node": "%s", "kubernetes": "%s"}\n' "$NODE_NAME" "$KUBERNETES_VERSION" >&4
 }
 
 # Succeeds if this machine has joined this cluster. A recreated cluster has another CA.
-in_cluster() {
+is_joined() {
   [[ -e $state/join.done ]] && [[ $(authority_of /etc/kubernetes/pki/ca.crt) == "$CA_CERT_HASH" ]]
 }
 
@@ -37,61 +37,61 @@ join_cluster() {
   fi
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
-  [[ -e $state/join.done ]] || die "kubeadm join failed on $NODE_NAME$(kubeadm_fault)"
+  [[ -e $state/join.done ]] || die "kubeadm join failed on $NODE_NAME$(print_kubeadm_error)"
   # Records the kubelet configuration that kubeadm join has applied. If another run started kubeadm
   # join, the configuration may have changed since.
-  [[ $started == no ]] || keep kubelet "$KUBELET_CONFIGURATION"
+  [[ $started == no ]] || record_applied kubelet "$KUBELET_CONFIGURATION"
 }
 
 converge_kubelet() {
-  if is_kept kubelet "$KUBELET_CONFIGURATION"; then return 0; fi
-  begin kubelet
-  renew_kubelet :
-  keep kubelet "$KUBELET_CONFIGURATION"
+  if is_recorded kubelet "$KUBELET_CONFIGURATION"; then return 0; fi
+  record_unfinished kubelet
+  apply_kubelet_configuration :
+  record_applied kubelet "$KUBELET_CONFIGURATION"
 }
 
 # Refuses an upgrade until the control planes have the version. A complete run ensures this order,
 # but a run for selected resources does not.
-may_begin() {
+check_upgrade_allowed() {
   cluster_has_version ||
     die "the control planes are not of version $KUBERNETES_VERSION yet, and no kubelet may be newer; run up for the whole cluster"
 }
 
-kubeadm_upgrades() {
-  run_kubeadm_upgrade node || die "kubeadm upgrade node failed on $NODE_NAME$(kubeadm_fault)"
+upgrade_with_kubeadm() {
+  run_kubeadm_upgrade node || die "kubeadm upgrade node failed on $NODE_NAME$(print_kubeadm_error)"
 }
 
 # Asks a control plane to drain the node, because a worker's credentials do not allow a drain.
-retires() {
+drain_this_node() {
   local said code=0
   said=$(ask_peers 900 retire) || code=$?
-  retired "$code" "$said"
+  check_drain_result "$code" "$said"
 }
 
-restores() { poll 120 ask_peers 60 restore || die "no control plane makes $NODE_NAME schedulable again; the next up tries again"; }
+uncordon_this_node() { poll 120 ask_peers 60 restore || die "no control plane makes $NODE_NAME schedulable again; the next up tries again"; }
 
-settles() { :; }
+wait_for_addons() { :; }
 
-lags() { false; }
+must_upgrade_cluster() { false; }
 
-catches_up() { :; }
+upgrade_missed_addons() { :; }
 
 start_join() {
-  if half_done; then
+  if has_kubeadm_files; then
     say "$NODE_NAME: starting again after an interrupted kubeadm join"
     rm -f "$state/join.done"
     timeout "$((120 * factor))" kubeadm reset -f
   fi
   poll 300 ask_for_token || die "no control plane issues a join token for $NODE_NAME; start a control plane and run up again"
   [[ $authority == "$CA_CERT_HASH" ]] ||
-    die "the control plane at $asked belongs to another cluster than the one that this stack made"
-  fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
+    die "the control plane at $peer_address belongs to another cluster than the one that this stack made"
+  fill_placeholders "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   # Records the configuration as unfinished until this run has seen the join finish, because a later
   # run may have another configuration.
-  begin kubelet
+  record_unfinished kubelet
   rm -f "$state"/kept-{version,upgraded}
   say "$NODE_NAME: kubeadm join"
   start_unit join 1500 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
 }
 
-run_step join join
+run_step join join_node

@@ -10,21 +10,21 @@ snapshots() {
     return
   fi
   begin_release "no snapshot"
-  dwindle snapshots 240 release_snapshots || blocked snapshots
+  wait_until_none_left snapshots 240 release_snapshots || die_blocked snapshots
   end_release
 }
 
 # Deletes snapshots of Cinder CSI with the deletion policy Delete. Sets `seen` to the objects and
-# `left` to the number of remaining snapshots.
+# `remaining` to the number of remaining snapshots.
 release_snapshots() {
   local all
-  all=$(look volumesnapshotcontents,volumesnapshots "$kept") || return 0
+  all=$(list_objects volumesnapshotcontents,volumesnapshots "$snapshot_template") || return 0
   seen=$(awk '$1 == "content" { content[$4] } $1 == "content" || $1 == "snapshot" && $5 in content' <<<"$all")
-  left=$(awk '$1 == "content" { n++ } END { print n + 0 }' <<<"$seen")
-  delete_some snapshot.storage.k8s.io/v1 VolumeSnapshot <<<"$(awk '$1 == "snapshot"' <<<"$seen")"
+  remaining=$(awk '$1 == "content" { n++ } END { print n + 0 }' <<<"$seen")
+  delete_batch snapshot.storage.k8s.io/v1 VolumeSnapshot <<<"$(awk '$1 == "snapshot"' <<<"$seen")"
 }
 
-readonly kept='
+readonly snapshot_template='
 {{- if eq .kind "VolumeSnapshotContent"}}
   {{- if and (eq .spec.driver "cinder.csi.openstack.org") (eq .spec.deletionPolicy "Delete")}}content '$where' '$finalizers'{{end}}
 {{- end}}

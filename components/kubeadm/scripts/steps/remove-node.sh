@@ -13,65 +13,65 @@
 
 readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
 
-leave() {
+remove_node() {
   require NODE_NAME LEAVING_SERVER LEAVING_ADDRESS LEAVES
   local left=nothing now cordoned=''
   if [[ -e $KUBECONFIG ]]; then
-    poll 60 answers || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $NODE_NAME cannot leave; repair the control plane and run up again"
-    now=$(node) || die "the API server does not return the node $NODE_NAME; run up again"
+    poll 60 api_answers || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $NODE_NAME cannot leave; repair the control plane and run up again"
+    now=$(print_node_state) || die "the API server does not return the node $NODE_NAME; run up again"
     case $now in
       "openstack:///$LEAVING_SERVER True")
         left=drained
-        drain
+        drain_leaving_node
         ;;
     esac
-    [[ " $LEAVES " != *" remove-etcd-member "* ]] || remove_member
+    [[ " $LEAVES " != *" remove-etcd-member "* ]] || remove_etcd_member
   fi
   printf '{"left": "%s"}\n' "$left" >&4
 }
 
-answers() { [[ $(ask get --raw /readyz) == ok ]]; }
+api_answers() { [[ $(run_kubectl get --raw /readyz) == ok ]]; }
 
 # Prints "PROVIDER-ID READY"; prints nothing if the node does not exist.
-node() {
-  ask get node "$NODE_NAME" --ignore-not-found \
+print_node_state() {
+  run_kubectl get node "$NODE_NAME" --ignore-not-found \
     -o 'jsonpath={.spec.providerID} {.status.conditions[?(@.type=="Ready")].status}'
 }
 
-drain() {
+drain_leaving_node() {
   local report=$volatile/drain-$NODE_NAME
-  cordoned=$(ask get node "$NODE_NAME" -o 'jsonpath={.spec.unschedulable}')
+  cordoned=$(run_kubectl get node "$NODE_NAME" -o 'jsonpath={.spec.unschedulable}')
   say "$NODE_NAME: moving its pods to other machines"
-  ask label node "$NODE_NAME" --overwrite "$balanced=true"
-  if ! move_pods "$NODE_NAME" "$report"; then
+  run_kubectl label node "$NODE_NAME" --overwrite "$balanced=true"
+  if ! drain_node "$NODE_NAME" "$report"; then
     cat "$report"
-    give_back
-    die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its server; what blocks it: $(blockers "$report"). Delete these pods or change what protects them, then run up again"
+    undo_drain
+    die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its server; what blocks it: $(print_blockers "$report"). Delete these pods or change what protects them, then run up again"
   fi
-  poll 120 detached "$NODE_NAME" || say "$NODE_NAME: volumes are still attached; its server is deleted nevertheless"
+  poll 120 are_volumes_detached "$NODE_NAME" || say "$NODE_NAME: volumes are still attached; its server is deleted nevertheless"
 }
 
 # Makes a drained node schedulable again if its machine cannot leave. A node that was cordoned
 # before stays cordoned.
-give_back() {
+undo_drain() {
   [[ $left == drained ]] || return 0
-  [[ $cordoned == true ]] || ask uncordon "$NODE_NAME" || :
-  ask label node "$NODE_NAME" "$balanced-" || :
+  [[ $cordoned == true ]] || run_kubectl uncordon "$NODE_NAME" || :
+  run_kubectl label node "$NODE_NAME" "$balanced-" || :
 }
 
 # Removes the machine's etcd member. A member without a server still counts for the majority: with
 # three members, no other member could fail.
-remove_member() {
+remove_etcd_member() {
   local refusal
-  poll 60 forgotten || {
-    give_back
+  poll 60 try_remove_etcd_member || {
+    undo_drain
     die "etcd $refusal and run up again"
   }
 }
 
 # Tries once to remove the etcd member; the caller repeats the attempt. etcd may refuse for some
 # seconds under load, or after another member was removed. Sets `refusal` to the reason.
-forgotten() {
+try_remove_etcd_member() {
   local id
   refusal="does not say who its members are, so $NODE_NAME cannot leave; bring a majority of the control planes up"
   id=$(etcdctl member list | awk -F', ' -v peer="https://$LEAVING_ADDRESS:2380" '$4 == peer { print $1 }') || return 1
@@ -81,10 +81,10 @@ forgotten() {
 
 etcdctl() {
   local pki=/etc/kubernetes/pki/etcd
-  ask -n kube-system exec "etcd-$(hostname)" -c etcd -- etcdctl --endpoints=https://127.0.0.1:2379 \
+  run_kubectl -n kube-system exec "etcd-$(hostname)" -c etcd -- etcdctl --endpoints=https://127.0.0.1:2379 \
     --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
 }
 
 # The name of the leaving machine is in the lock's name, because several machines may leave at the
 # same time, and other scripts need not wait.
-run_step "leave-$NODE_NAME" leave "leave-$NODE_NAME"
+run_step "leave-$NODE_NAME" remove_node "leave-$NODE_NAME"

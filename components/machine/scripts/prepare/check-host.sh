@@ -10,11 +10,11 @@ readonly slow_loop=100 slowest_factor=5
 # Writes the factor by which the scripts on this machine multiply their time limits: the larger of
 # TIMEOUT_FACTOR and the measured factor. Reports a measured factor that is larger than
 # TIMEOUT_FACTOR. Measures the speed only once, before Kubernetes uses the processor.
-timeouts() {
+write_timeout_factor() {
   local took measured=1
   if [[ -e $state/measured-factor ]]; then
     read -r measured <"$state/measured-factor" || :
-  elif ! lives; then
+  elif ! is_cluster_machine; then
     took=$(timeout 60 python3 -c "$loop_time") || took=''
     if [[ $took =~ ^[0-9]{1,6}$ ]]; then measured=$((1 + took / slow_loop)); fi
     ((measured <= slowest_factor)) || measured=$slowest_factor
@@ -46,13 +46,13 @@ print(round(1000 * min(loop() for _ in range(5))))
 
 # Tolerated error of the clock in seconds. kubeadm and its certificates tolerate 5 minutes, tokens
 # and signatures less.
-readonly clock_bears=60
+readonly clock_tolerance=60
 
 # Compares the clock once with the time of the package server, because a machine with a wrong clock
 # refuses the server's certificate. Ignores a server that does not answer or sends no time, because
 # the later download reports such a server.
 check_clock() {
-  if lives || [[ -e $state/clock-compared ]]; then return; fi
+  if is_cluster_machine || [[ -e $state/clock-compared ]]; then return; fi
   if compare_clock; then touch "$state/clock-compared"; fi
 }
 
@@ -60,19 +60,19 @@ check_clock() {
 # sends no time.
 compare_clock() {
   local off word
-  off=$(clock_off) || return 1
-  ((${off#-} > clock_bears)) || return 0
+  off=$(print_clock_offset) || return 1
+  ((${off#-} > clock_tolerance)) || return 0
   say "$(hostname): its clock is wrong by ${off#-} s; waiting until it is set"
   # Waits, because a time service that has just reached its server may set the clock within this
   # time.
-  poll 60 clock_set || :
-  off=$(clock_off) || return 0
-  ((${off#-} > clock_bears)) || return 0
+  poll 60 is_clock_synchronized || :
+  off=$(print_clock_offset) || return 0
+  ((${off#-} > clock_tolerance)) || return 0
   word=ahead
   if ((off < 0)); then word=behind; fi
   # A time service is a better source than the header Date of one web server.
-  if clock_set; then
-    printf 'note: the clock of %s is set by its time service, but %s s %s of %s\n' "$(hostname)" "${off#-}" "$word" "$(shown "$PACKAGES_URL")" >&3
+  if is_clock_synchronized; then
+    printf 'note: the clock of %s is set by its time service, but %s s %s of %s\n' "$(hostname)" "${off#-}" "$word" "$(redact_url "$PACKAGES_URL")" >&3
     return
   fi
   die "the clock of $(hostname) is ${off#-} s $word, and no time service has set it: every certificate would be refused; let the machine reach a time server (UDP port 123), or have cloudInit name one that it reaches (\`ntp: {servers: [...]}\`) and raise the generation of the machine; then run up again"
@@ -81,9 +81,9 @@ compare_clock() {
 # Prints the seconds by which this clock is ahead; negative if this clock is behind. If a cache
 # answers, the header Date contains the time of the origin server, and the header Age contains the
 # seconds since the cache received this answer.
-clock_off() {
+print_clock_offset() {
   local answer date now age
-  answer=$(time_at "$PACKAGES_URL") || return 1
+  answer=$(fetch_headers "$PACKAGES_URL") || return 1
   date=$(sed -n 's/\r$//; s/^[Dd]ate: *//p' <<<"$answer" | head -n 1)
   [[ -n $date ]] && date=$(date -d "$date" +%s) || return 1
   age=$(sed -n 's/\r$//; s/^[Aa]ge: *\([0-9]\{1,9\}\)$/\1/p' <<<"$answer" | tail -n 1)
@@ -91,38 +91,38 @@ clock_off() {
   printf '%s' "$((now - date - 10#${age:-0}))"
 }
 
-clock_set() { [[ $(timedatectl show --value -p NTPSynchronized) == yes ]]; }
+is_clock_synchronized() { [[ $(timedatectl show --value -p NTPSynchronized) == yes ]]; }
 
 # MiB of disk space. Measured with 1.36.3: 107 MiB of packages to download and 311 MiB installed,
 # without the package lists. The images of a control plane with add-ons contain 550 MiB of programs,
 # of which containerd also keeps a compressed copy.
-readonly room_for_packages=512 room_for_images=1024
+readonly package_space=512 image_space=1024
 
 # Dies if the disks have too little free space, before apt or containerd would fail. Skips a
 # prebaked image, which needs no further space.
-check_room() {
+check_disk_space() {
   local root images
-  if lives || installed; then return; fi
-  root=$(room_at /) && images=$(room_at /var/lib/containerd) || return 0
+  if is_cluster_machine || is_installed; then return; fi
+  root=$(print_free_space /) && images=$(print_free_space /var/lib/containerd) || return 0
   if [[ ${root#* } == "${images#* }" ]]; then
-    has_room "$root" $((room_for_packages + room_for_images)) "packages and images" rootVolume
+    require_space "$root" $((package_space + image_space)) "packages and images" rootVolume
   else
-    has_room "$root" "$room_for_packages" packages rootVolume
-    has_room "$images" "$room_for_images" images runtimeVolume
+    require_space "$root" "$package_space" packages rootVolume
+    require_space "$images" "$image_space" images runtimeVolume
   fi
 }
 
-# room_at DIRECTORY: prints the free MiB and the mount point of the directory, which may not exist
-# yet.
-room_at() {
+# print_free_space DIRECTORY: prints the free MiB and the mount point of the directory, which may
+# not exist yet.
+print_free_space() {
   local place=$1
   while [[ ! -d $place ]]; do place=${place%/*} place=${place:-/}; done
   df --output=avail,target --block-size=1M "$place" | awk 'END { print $1, $2 }'
 }
 
-# has_room FREE-AND-PLACE MiB WHAT VOLUME: dies if less than MiB are free. WHAT and VOLUME are for
-# the message.
-has_room() {
+# require_space FREE-AND-PLACE MiB WHAT VOLUME: dies if less than MiB are free. WHAT and VOLUME are
+# for the message.
+require_space() {
   local free=${1% *}
   [[ $free =~ ^[0-9]+$ ]] && ((free < $2)) || return 0
   die_as INVALID_CONFIG "$(hostname) has $free MiB free at ${1#* }, and its $3 need $2; choose a flavor with a larger disk, or write $4.size, and raise the generation of the machine to have it created again"

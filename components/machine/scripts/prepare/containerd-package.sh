@@ -8,37 +8,37 @@
 # updates. Preferences of apt cannot ensure this: a preference identifies a repository by its host,
 # and a mirror offers the distribution on the same host.
 
-readonly containerd_keyring=/etc/apt/keyrings/stackadm-containerd.asc containerd_apart=/var/cache/stackadm/containerd
+readonly containerd_keyring=/etc/apt/keyrings/stackadm-containerd.asc containerd_directory=/var/cache/stackadm/containerd
 
 # Adds the package, or the file of the package, to `pinned`.
 pin_containerd() {
   local source key
-  if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
+  if find_version "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
   # Continues if a repository does not answer, because another repository may have the package.
-  apt_update || say "$(hostname): not all of its package lists can be fetched$(because apt)"
-  if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
-  source=$(filled "$CONTAINERD_SOURCE")
-  key=$(filled "$CONTAINERD_KEY")
-  say "$(hostname): neither $(shown "$PACKAGES_URL") nor another repository of it has containerd $(series_text "$CONTAINERD_SERIES"); asking $(shown "$source")"
-  trusted_key kubernetes.packages.containerd.key "$source" "$key" "$CONTAINERD_KEY_FINGERPRINT" "$containerd_keyring"
+  apt_update || say "$(hostname): not all of its package lists can be fetched$(print_tool_error apt)"
+  if find_version "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
+  source=$(fill_os_placeholders "$CONTAINERD_SOURCE")
+  key=$(fill_os_placeholders "$CONTAINERD_KEY")
+  say "$(hostname): neither $(redact_url "$PACKAGES_URL") nor another repository of it has containerd $(series_text "$CONTAINERD_SERIES"); asking $(redact_url "$source")"
+  install_key kubernetes.packages.containerd.key "$source" "$key" "$CONTAINERD_KEY_FINGERPRINT" "$containerd_keyring"
   download_containerd "$source"
 }
 
-# of_system NAME: prints a field of os-release(5), or nothing.
+# print_os_field NAME: prints a field of os-release(5), or nothing.
 # shellcheck source=/dev/null
-of_system() (
+print_os_field() (
   . /etc/os-release
   printf '%s' "${!1:-}"
 )
 
-# filled TEXT: prints the text with the machine's distribution and release in place of the
-# placeholders.
-filled() {
+# fill_os_placeholders TEXT: prints the text with the machine's distribution and release in place of
+# the placeholders.
+fill_os_placeholders() {
   local text=$1 pair place value
   for pair in distribution=ID codename=VERSION_CODENAME; do
     place="{${pair%=*}}"
     [[ $text == *"$place"* ]] || continue
-    value=$(of_system "${pair#*=}")
+    value=$(print_os_field "${pair#*=}")
     [[ $value =~ ^[a-z0-9][a-z0-9._-]*$ ]] ||
       die_as INVALID_CONFIG "kubernetes.packages.containerd: /etc/os-release of $(hostname) has no ${pair#*=} for $place; write source and key without it"
     text=${text//"$place"/$value}
@@ -49,23 +49,23 @@ filled() {
 # download_containerd SOURCE: downloads the package and adds its file to `pinned`.
 download_containerd() {
   local version lists apart argument=kubernetes.packages.containerd.source
-  lists=$containerd_apart/sources.list
-  apart=(-o Dir::Etc::sourcelist="$lists" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$containerd_apart/lists")
-  apart+=(-o Dir::Cache="$containerd_apart" -o APT::Update::Error-Mode=any)
-  rm -rf "$containerd_apart"
-  mkdir -p "$containerd_apart/lists"
+  lists=$containerd_directory/sources.list
+  apart=(-o Dir::Etc::sourcelist="$lists" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$containerd_directory/lists")
+  apart+=(-o Dir::Cache="$containerd_directory" -o APT::Update::Error-Mode=any)
+  rm -rf "$containerd_directory"
+  mkdir -p "$containerd_directory/lists"
   printf 'deb [signed-by=%s] %s\n' "$containerd_keyring" "$1" | write "$lists"
   apt_update "${apart[@]}" ||
-    die "$argument: the packages of $(shown "$1") cannot be listed on $(hostname)$(apt_fault "$argument")"
-  version=$(newest "$CONTAINERD_SERIES" containerd.io "${apart[@]}")
+    die "$argument: the packages of $(redact_url "$1") cannot be listed on $(hostname)$(print_apt_error "$argument")"
+  version=$(print_newest "$CONTAINERD_SERIES" containerd.io "${apart[@]}")
   [[ -n $version ]] ||
-    die_as INVALID_CONFIG "$argument: neither $(shown "$PACKAGES_URL") nor another repository of $(hostname) nor $(shown "$1") has containerd.io of series $(series_text "$CONTAINERD_SERIES"); write a repository that has it"
+    die_as INVALID_CONFIG "$argument: neither $(redact_url "$PACKAGES_URL") nor another repository of $(hostname) nor $(redact_url "$1") has containerd.io of series $(series_text "$CONTAINERD_SERIES"); write a repository that has it"
   # apt downloads as the user _apt if _apt can write to the directory.
-  chown _apt "$containerd_apart" || :
-  (cd "$containerd_apart" && apt_run 600 "${apart[@]}" download "containerd.io=$version") ||
-    die "$argument: containerd.io $version cannot be downloaded from $(shown "$1")$(apt_fault "$argument")"
-  pinned+=("$containerd_apart"/containerd.io_*.deb)
+  chown _apt "$containerd_directory" || :
+  (cd "$containerd_directory" && apt_run 600 "${apart[@]}" download "containerd.io=$version") ||
+    die "$argument: containerd.io $version cannot be downloaded from $(redact_url "$1")$(print_apt_error "$argument")"
+  pinned+=("$containerd_directory"/containerd.io_*.deb)
 }
 
 # Deletes the files that `download_containerd` wrote, in this run or in an interrupted run.
-forget_containerd_source() { rm -rf "$containerd_apart"; }
+forget_containerd_source() { rm -rf "$containerd_directory"; }

@@ -7,7 +7,7 @@ readonly certificates=/etc/containerd/certs.d written_registries=$state/registri
 
 # Writes the files of the registry directory. containerd reads these files for every pull, so no
 # restart is necessary.
-registries() {
+write_registries() {
   local name data
   while read -r name data; do
     [[ -z $name ]] || base64 -d <<<"$data" | write "$certificates/$name"

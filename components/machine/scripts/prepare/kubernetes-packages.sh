@@ -22,15 +22,15 @@ pin_kubernetes() {
 # has such a version. SERIES is a version prefix, like 1 or 1.36.3. `<=` before a prefix, like
 # <=1.36, also allows all earlier versions with the same major version.
 pin() {
-  known "$@" || { apt_update && known "$@"; } ||
-    die "neither $(shown "$PACKAGES_URL") nor another repository of $(hostname) has ${*:2} of series $(series_text "$1")"
+  find_version "$@" || { apt_update && find_version "$@"; } ||
+    die "neither $(redact_url "$PACKAGES_URL") nor another repository of $(hostname) has ${*:2} of series $(series_text "$1")"
 }
 
-known() {
+find_version() {
   local series=$1 name version
   shift
   for name in "$@"; do
-    version=$(newest "$series" "$name")
+    version=$(print_newest "$series" "$name")
     if [[ -n $version ]]; then
       pinned+=("$name=$version")
       return 0
@@ -41,9 +41,9 @@ known() {
 
 series_text() { case $1 in '<='*) printf '%s or earlier' "${1#<=}" ;; *) printf '%s' "$1" ;; esac }
 
-# newest SERIES NAME [OPTION...]: prints the newest version in the series. apt-cache lists the
+# print_newest SERIES NAME [OPTION...]: prints the newest version in the series. apt-cache lists the
 # newest version first.
-newest() {
+print_newest() {
   apt-cache madison "$2" "${@:3}" | awk -v series="$1" '
     BEGIN { if (earlier = sub(/^<=/, "", series)) split(series, last, ".") }
     { build = $3; sub(/^[0-9]+:/, "", build); rest = substr(build, length(series) + 1); split(build, part, /[^0-9]/) }
@@ -52,8 +52,8 @@ newest() {
     END { print newest }'
 }
 
-# is_now PROGRAM: succeeds if the program, kubeadm or kubelet, has the wanted version.
-is_now() { [[ $(version_of "$1") == "v$KUBERNETES_VERSION" ]]; }
+# has_wanted_version PROGRAM: succeeds if the program, kubeadm or kubelet, has the wanted version.
+has_wanted_version() { [[ $(version_of "$1") == "v$KUBERNETES_VERSION" ]]; }
 
 # version_of PROGRAM: prints "v1.36.3"; prints nothing if the program does not exist.
 version_of() {
@@ -65,12 +65,12 @@ version_of() {
 
 # Succeeds if this machine is part of a cluster or of its etcd. Such a machine changes the version
 # of Kubernetes only at its turn in a rolling upgrade (upgrade-node.sh, upgrade-etcd.sh).
-lives() { [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]]; }
+is_cluster_machine() { [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]]; }
 
 # Dies if the wanted version is earlier than the present version, because etcd's data and the
 # cluster's objects may need the present version. On a control plane, the API server may already
 # have a later version than kubelet.
-not_back() {
+refuse_downgrade() {
   local api=/etc/kubernetes/manifests/kube-apiserver.yaml newest
   newest=$({
     version_of kubelet
@@ -88,4 +88,4 @@ kubeadm_images() {
 readonly containerd_file=/etc/containerd/config.toml
 
 # Prints the pause image in containerd's configuration.
-present_pause() { sed -n 's/^  sandbox = "\(.*\)"$/\1/p' "$containerd_file" | grep .; }
+print_current_pause() { sed -n 's/^  sandbox = "\(.*\)"$/\1/p' "$containerd_file" | grep .; }

@@ -4,23 +4,23 @@
 # script.
 # Values: VOLUMES, a line `PURPOSE ID PATH MODE UNIT` for each volume, or `root ID`.
 
-volumes() {
+mount_all_volumes() {
   local lines line purpose id path mode unit device link where
   mapfile -t lines <<<"$VOLUMES"
   for line in "${lines[@]}"; do
     read -r purpose id path mode unit <<<"$line"
     case $purpose in
       '') ;;
-      root) same_server "$id" ;;
+      root) check_server_id "$id" ;;
       *) mount_volume ;;
     esac
   done
 }
 
-# same_server ID: dies if the root volume belongs to another server. After a user deletes a server
-# outside of this program, the next server boots from the former root volume, which contains a node
-# that does not exist any more.
-same_server() {
+# check_server_id ID: dies if the root volume belongs to another server. After a user deletes a
+# server outside of this program, the next server boots from the former root volume, which contains
+# a node that does not exist any more.
+check_server_id() {
   local file=$state/server
   if [[ -e $file && $(<"$file") != "$SERVER_ID" ]]; then
     die "$(hostname) boots from the volume $1, on which a former server $(<"$file") was a node. Take what you need from it, then delete server and volume and run \`stackadm up --refresh\`: the machine is created again"
@@ -47,7 +47,7 @@ UNIT
   systemctl daemon-reload
   if ! mountpoint -q "$path"; then
     mkdir -p "$path"
-    fill_volume
+    format_volume
     if ! { systemctl start "$where" && mountpoint -q "$path"; }; then
       die "the volume $id cannot be mounted at $path on $(hostname)"
     fi
@@ -71,7 +71,7 @@ find_volume() {
 # Formats an empty volume under a temporary label, and copies the image's files to the volume. Then
 # sets the final label. Never formats a volume that has the final label or that the machine has
 # recorded.
-fill_volume() {
+format_volume() {
   local code=0 label=stackadm-$purpose found done=$state/volumes/$id
   # Reads from the device first, because blkid also returns 2 for a device that it cannot read.
   timeout "$((60 * factor))" dd if="$device" of=/dev/null bs=1M count=4 || die "the volume $id for $path cannot be read on $(hostname)"
@@ -86,13 +86,13 @@ fill_volume() {
     say "$(hostname): formatting the volume for $path"
     mkfs.ext4 -q -L stackadm-new "$device" || die "the volume $id cannot be formatted on $(hostname)"
   fi
-  bring_over
+  copy_image_files
   e2label "$device" "$label" || die "the volume $id cannot be labelled on $(hostname)"
   write "$done" 0644 "$path"$'\n'
 }
 
 # Copies the files that a prebaked image has at the mount point, for example container images.
-bring_over() {
+copy_image_files() {
   local inside=$volatile/volume copied=yes
   [[ -n $(ls -A "$path") ]] || return 0
   systemctl stop "$unit" || :

@@ -11,27 +11,27 @@ prepare() {
   require POD_RANGE NODE_RANGE LOGIN_USER SECURITY_UPDATES TIMEOUT_FACTOR
   factor=$TIMEOUT_FACTOR
   wait_for_cloud_init
-  timeouts
-  has_apt
-  logins
-  if lives; then not_back; fi
-  second_interface
+  write_timeout_factor
+  require_apt
+  install_login_keys
+  if is_cluster_machine; then refuse_downgrade; fi
+  check_second_interface
   keep_network
-  if [[ $changed == yes ]] && ! lives; then restart_network; fi
+  if [[ $changed == yes ]] && ! is_cluster_machine; then restart_network; fi
   keep_services
-  settings
-  fetch_by_proxy
-  close_list
+  write_kernel_settings
+  write_proxy_files
+  protect_package_list
   check_clock
   trust_cloud
-  volumes
-  check_room
-  packages
-  runtime
-  registration
-  guard
+  mount_all_volumes
+  check_disk_space
+  prepare_packages
+  configure_containerd
+  write_registration_taints
+  install_pod_guard
   measure_disk
-  own_step beforeKubeadm "$BEFORE_KUBEADM"
+  run_user_script beforeKubeadm "$BEFORE_KUBEADM"
   pull_images
   security_updates
   printf '{"kubelet": "%s"}\n' "$KUBERNETES_VERSION" >&4
@@ -49,22 +49,22 @@ wait_for_cloud_init() {
     # Dies only at the first boot, when cloud-init sets up the machine. At a later boot, the
     # metadata of the cloud may have been unavailable.
     *)
-      lives || die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')"
+      is_cluster_machine || die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')"
       say "$(hostname): cloud-init failed at the last boot: $(cloud-init status --long | tr '\n' ' ')"
       ;;
   esac
 }
 
 # Dies if the system has no apt, which installs all packages. A prebaked image needs no apt.
-has_apt() {
+require_apt() {
   local system
-  if command -v apt-get || installed || lives; then return; fi
-  system=$(of_system PRETTY_NAME)
+  if command -v apt-get || is_installed || is_cluster_machine; then return; fi
+  system=$(print_os_field PRETTY_NAME)
   die "$(hostname) runs ${system:-a system without a name}, which is not supported: it has no apt; choose an image of Debian 12 or 13, or of Ubuntu 22.04, 24.04 or later"
 }
 
 # Checks the interface that second-interface.sh has configured at boot.
-second_interface() {
+check_second_interface() {
   local device
   [[ -n $ADMIN_ADDRESS ]] || return 0
   device=$(ip -o -4 address show to "$ADMIN_ADDRESS" | awk '{ print $2; exit }')
@@ -81,9 +81,9 @@ restart_network() {
 }
 
 # Succeeds if the machine waits for its turn in a rolling upgrade, with its present version.
-waits() { lives && ! is_now kubelet; }
+is_waiting_for_upgrade() { is_cluster_machine && ! has_wanted_version kubelet; }
 
-settings() {
+write_kernel_settings() {
   local modules
   read -ra modules <<<"overlay br_netfilter $KERNEL_MODULES"
   printf '%s\n' "${modules[@]}" | write /etc/modules-load.d/stackadm.conf
@@ -96,24 +96,24 @@ settings() {
 net.ipv4.ip_forward = 1
 net.bridge.bridge-nf-call-iptables = 1
 net.bridge.bridge-nf-call-ip6tables = 1
-$(at_least fs.inotify.max_user_instances 8192)
-$(at_least fs.inotify.max_user_watches 524288)
+$(print_sysctl_minimum fs.inotify.max_user_instances 8192)
+$(print_sysctl_minimum fs.inotify.max_user_watches 524288)
 SETTINGS
   sysctl -e -p /etc/sysctl.d/90-stackadm.conf
   [[ $(sysctl -n net.ipv4.ip_forward) == 1 ]] || die "$(hostname) cannot enable IP forwarding"
-  no_swap
+  disable_swap
 }
 
-# at_least NAME VALUE: prints a line for sysctl, with the machine's present value if it is larger
-# than VALUE.
-at_least() {
+# print_sysctl_minimum NAME VALUE: prints a line for sysctl, with the machine's present value if it
+# is larger than VALUE.
+print_sysctl_minimum() {
   local now
   now=$(sysctl -n "$1")
   printf '%s = %s' "$1" "$((now > $2 ? now : $2))"
 }
 
 # Turns off swap, now and at the next boot, because kubelet does not start with swap.
-no_swap() {
+disable_swap() {
   local unit entry='^[[:space:]]*[^#[:space:]][^[:space:]]*[[:space:]]+[^[:space:]]+[[:space:]]+swap([[:space:]]|$)'
   while read -r unit _; do
     systemctl mask "$unit" || say "$(hostname): $unit cannot be masked and may come back at the next boot"
@@ -122,15 +122,15 @@ no_swap() {
   if grep -Esq "$entry" /etc/fstab; then sed -E "s/$entry/# &/" /etc/fstab | write /etc/fstab; fi
 }
 
-packages() {
+prepare_packages() {
   local extra
   read -ra extra <<<"$EXTRA_PACKAGES"
-  if waits; then
+  if is_waiting_for_upgrade; then
     fetch_packages
-  elif ! installed; then
+  elif ! is_installed; then
     install_packages
   elif ! only_pinned_trusted; then
-    trust_packages
+    install_kubernetes_key
   fi
   extra_packages "${extra[@]}"
   # Holds the packages. A prebaked image also needs held packages.
@@ -144,15 +144,15 @@ install_packages() {
   pin_kubernetes "${kubernetes_packages[@]}"
   if ! has_containerd; then pin_containerd; fi
   # stackadm-guard needs iptables, and some packages of kubelet do not depend on iptables.
-  apt_install iptables "${pinned[@]}" || die "the packages cannot be installed on $(hostname)$(apt_fault kubernetes.packages.url)"
+  apt_install iptables "${pinned[@]}" || die "the packages cannot be installed on $(hostname)$(print_apt_error kubernetes.packages.url)"
   forget_containerd_source
-  installed || die "the packages are installed, but kubeadm, kubelet and containerd $(series_text "$CONTAINERD_SERIES") do not answer"
+  is_installed || die "the packages are installed, but kubeadm, kubelet and containerd $(series_text "$CONTAINERD_SERIES") do not answer"
 }
 
 list_packages() {
-  trust_packages
-  list_repository
-  apt_update_own || die "kubernetes.packages.url: $(hostname) cannot list the packages of $(shown "$PACKAGES_URL")$(apt_fault kubernetes.packages.url)"
+  install_kubernetes_key
+  write_source_list
+  apt_update_kubernetes || die "kubernetes.packages.url: $(hostname) cannot list the packages of $(redact_url "$PACKAGES_URL")$(print_apt_error kubernetes.packages.url)"
 }
 
 # Downloads all packages for the machine's turn in a rolling upgrade. If a download fails on one
@@ -163,7 +163,7 @@ fetch_packages() {
   say "$(hostname): fetching Kubernetes $KUBERNETES_VERSION for its turn"
   list_packages
   pin_kubernetes "${kubernetes_packages[@]}"
-  apt_fetch "${pinned[@]}" || die "the packages cannot be fetched on $(hostname)$(apt_fault kubernetes.packages.url)"
+  apt_download "${pinned[@]}" || die "the packages cannot be fetched on $(hostname)$(print_apt_error kubernetes.packages.url)"
 }
 
 # extra_packages NAME...: installs packages of the distribution, for example keepalived.
@@ -173,11 +173,11 @@ extra_packages() {
     dpkg-query -W -f '${db:Status-Status}\n' "$name" | grep -qx installed || missing+=("$name")
   done
   ((${#missing[@]} == 0)) || apt_install "${missing[@]}" ||
-    die "${missing[*]} cannot be installed on $(hostname)$(apt_fault)"
+    die "${missing[*]} cannot be installed on $(hostname)$(print_apt_error)"
 }
 
-installed() {
-  is_now kubeadm && is_now kubelet &&
+is_installed() {
+  has_wanted_version kubeadm && has_wanted_version kubelet &&
     has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
 
@@ -187,18 +187,18 @@ has_containerd() {
   containerd --version | grep -Eq " v?${major%%.*}\."
 }
 
-runtime() {
+configure_containerd() {
   local pause config restart
-  pause=$(pause_image) || die "kubeadm names no pause image$(because kubeadm)"
+  pause=$(pause_image) || die "kubeadm names no pause image$(print_tool_error kubeadm)"
   config=${CONTAINERD_CONFIG//@PAUSE@/$pause}
   # Restricts the OOM score in a system container, because a lower score needs a capability that the
   # container does not have.
   if systemd-detect-virt -qc; then config=${config/restrict_oom_score_adj = false/restrict_oom_score_adj = true}; fi
   containerd_config "$config"
   restart=$changed
-  containerd_by_proxy
+  write_containerd_proxy
   if [[ $changed == yes ]]; then restart=yes; fi
-  registries
+  write_registries
   write /etc/crictl.yaml 0644 'runtime-endpoint: unix:///run/containerd/containerd.sock'$'\n'
   systemctl enable containerd kubelet
   if [[ $restart == yes ]]; then systemctl restart containerd; else systemctl start containerd; fi
@@ -208,12 +208,12 @@ runtime() {
 # Prints the pause image for containerd's configuration. Until the machine's turn in a rolling
 # upgrade, prints the image that containerd uses now.
 pause_image() {
-  if waits; then present_pause; else kubeadm_images | grep /pause:; fi
+  if is_waiting_for_upgrade; then print_current_pause; else kubeadm_images | grep /pause:; fi
 }
 
 # Sets the taints with which the node registers, so that no pod starts on the node too early.
 # kubelet reads these taints only when the node registers, so a running kubelet is not restarted.
-registration() {
+write_registration_taints() {
   local file=/etc/default/kubelet
   if [[ -n $REGISTER_TAINTS ]]; then
     write "$file" 0644 "KUBELET_EXTRA_ARGS=--register-with-taints=$REGISTER_TAINTS"$'\n'
@@ -226,7 +226,7 @@ registration() {
 # blocks traffic from pods to SSH, etcd, kubelets and internal ports of the control plane. Security
 # groups cannot distinguish a pod from its node, so each machine filters the traffic of its pods.
 # Does not filter pods on the host network.
-guard() {
+install_pod_guard() {
   write /usr/local/sbin/stackadm-guard 0755 <<'GUARD'
 #!/bin/sh
 # stackadm-guard POD-RANGE NODE-RANGE. Filters in the mangle table: Services are resolved there
@@ -276,7 +276,7 @@ forget_first_guard() {
 pull_images() {
   local images
   # Empty if the user has replaced each image.
-  images=$(early_images)
+  images=$(print_early_images)
   if unit_running pull; then return; fi
   # kubeadm's images come first, because the start of the control plane needs them.
   printf '%s\n' "$images" "$EXTRA_IMAGES" | write "$volatile/images"
@@ -285,10 +285,10 @@ pull_images() {
 
 # Prints images from kubeadm's list. Before the machine's turn in a rolling upgrade, kubeadm has the
 # former version, so only the tags that equal the version (kube-*) are right.
-early_images() {
+print_early_images() {
   local wanted=.
-  if waits; then wanted=/kube-; fi
-  { kubeadm_images || waits; } | { grep -E "$KUBEADM_IMAGES" | grep -e "$wanted" || :; }
+  if is_waiting_for_upgrade; then wanted=/kube-; fi
+  { kubeadm_images || is_waiting_for_upgrade; } | { grep -E "$KUBEADM_IMAGES" | grep -e "$wanted" || :; }
 }
 
 run_step prepare prepare

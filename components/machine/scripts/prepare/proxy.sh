@@ -12,7 +12,7 @@ readonly proxy_for_containerd=/etc/systemd/system/containerd.service.d/20-stacka
 proxy_file() { awk -v name="$1" '$1 == name { print $2 }' <<<"$PROXY" | base64 -d; }
 
 # Writes the files for apt and curl. Runs before any download.
-fetch_by_proxy() {
+write_proxy_files() {
   local scheme
   # An early release had one file for both schemes.
   rm -f "$proxy_home/curl"
@@ -24,10 +24,10 @@ fetch_by_proxy() {
   fi
 }
 
-# time_at URL: prints the headers that the host of the URL sends. Does not check the certificate,
-# because a machine with a wrong clock refuses every certificate. Requests only the root of the
-# host, because the rest of the URL may contain a password or a token.
-time_at() {
+# fetch_headers URL: prints the headers that the host of the URL sends. Does not check the
+# certificate, because a machine with a wrong clock refuses every certificate. Requests only the
+# root of the host, because the rest of the URL may contain a password or a token.
+fetch_headers() {
   local options=(--head --insecure --silent --max-time 10)
   if [[ -n $PROXY ]]; then options+=(--config "$proxy_home/curl-${1%%:*}"); fi
   curl "${options[@]}" "$(sed -E 's|^([A-Za-z]+://)([^/?#]*@)?([^/?#]*).*|\1\3/|' <<<"$1")"
@@ -35,7 +35,7 @@ time_at() {
 
 # Writes containerd's proxy variables to a file, because all users can read the variables in a unit.
 # Sets `changed`.
-containerd_by_proxy() {
+write_containerd_proxy() {
   local text first
   changed=no
   if [[ -n $PROXY ]]; then

@@ -6,14 +6,14 @@ readonly keyring=/etc/apt/keyrings/stackadm.asc package_list=/etc/apt/sources.li
 
 # Writes the source list. Only root may read the list if the repository's URL contains a user and a
 # password.
-list_repository() {
+write_source_list() {
   printf 'deb [signed-by=%s] %s /\n' "$keyring" "$PACKAGES_URL" |
     write "$package_list" "$(if has_login <<<"$PACKAGES_URL"; then printf 0600; else printf 0644; fi)"
 }
 
 # Makes a list with a password readable only for root, because an early release let every user read
 # the list.
-close_list() {
+protect_package_list() {
   if [[ -e $package_list ]] && has_login <"$package_list"; then chmod 0600 "$package_list"; fi
 }
 
@@ -23,27 +23,27 @@ has_login() { grep -q '://[^/[:space:]]*@'; }
 # Installs the key of the repository for Kubernetes. The repository of an old minor version keeps
 # its last copy of the key, which expires. The repository of a newer minor version has the same key
 # with a later expiry date.
-trust_packages() {
-  trusted_key kubernetes.packages.url "$PACKAGES_URL" "${PACKAGES_URL}Release.key" "$PACKAGES_KEY_FINGERPRINT" "$keyring" \
+install_kubernetes_key() {
+  install_key kubernetes.packages.url "$PACKAGES_URL" "${PACKAGES_URL}Release.key" "$PACKAGES_KEY_FINGERPRINT" "$keyring" \
     "${NEWEST_PACKAGES_URL:+${NEWEST_PACKAGES_URL}Release.key}"
 }
 
-# trusted_key SETTING REPOSITORY ADDRESS FINGERPRINT KEYRING [NEWER]: writes the pinned key into the
+# install_key SETTING REPOSITORY ADDRESS FINGERPRINT KEYRING [NEWER]: writes the pinned key into the
 # keyring. Exports only the pinned key, because a file may contain any number of keys and apt would
 # trust all of them. SETTING is the option that contains ADDRESS. If the key at ADDRESS has expired,
 # uses the key at NEWER.
-trusted_key() {
+install_key() {
   local found end newer=${6:-} home=$volatile/gnupg key=$volatile/key.asc
-  can_trust
+  install_key_tools
   fetch_key "$3" "$key" ||
-    die "$1: $(hostname) asked $(shown "$3") for the key of $(shown "$2") and got $got$(elsewhere "$3")$(remedy "$got" "write another address in $1")"
+    die "$1: $(hostname) asked $(redact_url "$3") for the key of $(redact_url "$2") and got $fetch_error$(print_redirect_target "$3")$(print_remedy "$fetch_error" "write another address in $1")"
   found=$(primary_keys <"$key")
   grep -qxF "$4" <<<"$found" ||
-    die_as INVALID_CONFIG "${1%.*}.keyFingerprint: $(shown "$2") is signed by ${found//$'\n'/ and }, not by $4"
-  if end=$(expiry "$4" <"$key"); then
-    later_key "$newer" "$4" "$key" ||
-      die_as INVALID_CONFIG "$1: the key $4 of $(shown "$2") expired on $(date -u -d "@$end" +%F)${newer:+, and $(shown "$newer") has no later copy of it}; write another address in $1 that has one, or look at the clock of $(hostname), which says $(date -u +%F)"
-    say "$(hostname): the key of $(shown "$2") has expired there; taking its later copy from $(shown "$newer")"
+    die_as INVALID_CONFIG "${1%.*}.keyFingerprint: $(redact_url "$2") is signed by ${found//$'\n'/ and }, not by $4"
+  if end=$(print_expiry "$4" <"$key"); then
+    fetch_newer_key "$newer" "$4" "$key" ||
+      die_as INVALID_CONFIG "$1: the key $4 of $(redact_url "$2") expired on $(date -u -d "@$end" +%F)${newer:+, and $(redact_url "$newer") has no later copy of it}; write another address in $1 that has one, or look at the clock of $(hostname), which says $(date -u +%F)"
+    say "$(hostname): the key of $(redact_url "$2") has expired there; taking its later copy from $(redact_url "$newer")"
   fi
   rm -rf "$home"
   mkdir -m 0700 "$home"
@@ -53,76 +53,76 @@ trusted_key() {
   rm -rf "$home"
 }
 
-# later_key ADDRESS FINGERPRINT FILE: downloads a later copy of the key. Fails if this copy has
-# expired, too.
-later_key() {
+# fetch_newer_key ADDRESS FINGERPRINT FILE: downloads a later copy of the key. Fails if this copy
+# has expired, too.
+fetch_newer_key() {
   [[ -n $1 ]] && fetch_key "$1" "$3" && grep -qxF "$2" <<<"$(primary_keys <"$3")" || return 1
-  ! expiry "$2" <"$3"
+  ! print_expiry "$2" <"$3"
 }
 
-can_trust() {
+install_key_tools() {
   mkdir -p "$volatile"
   if command -v curl && command -v gpg; then return 0; fi
   apt_install curl gnupg ca-certificates ||
-    die "curl, gnupg and ca-certificates cannot be installed on $(hostname)$(apt_fault)"
+    die "curl, gnupg and ca-certificates cannot be installed on $(hostname)$(print_apt_error)"
 }
 
 # fetch_key ADDRESS FILE: downloads a file like `fetch`. Also fails if the file contains no key.
 fetch_key() {
   fetch "$@" || return 1
   if [[ -n $(primary_keys <"$2") ]]; then return 0; fi
-  got='no OpenPGP key'
+  fetch_error='no OpenPGP key'
   return 1
 }
 
-# elsewhere ADDRESS: prints " from" and the URL at which the redirects ended. Prints nothing if this
-# URL is ADDRESS.
-elsewhere() { [[ $ended == "$1" ]] || printf ' from %s' "$(shown "$ended")"; }
+# print_redirect_target ADDRESS: prints " from" and the URL at which the redirects ended. Prints
+# nothing if this URL is ADDRESS.
+print_redirect_target() { [[ $final_url == "$1" ]] || printf ' from %s' "$(redact_url "$final_url")"; }
 
 # fetch ADDRESS FILE: downloads a file. Follows at most 5 redirects, each through the proxy for the
-# URL's scheme, but none from https to http. Sets `ended` to the URL that answered last, and on
-# failure `got` to the description of the answer.
+# URL's scheme, but none from https to http. Sets `final_url` to the URL that answered last, and on
+# failure `fetch_error` to the description of the answer.
 fetch() {
   local answer='' next='' said='' code hops=0 options address
-  ended=$1 got=''
+  final_url=$1 fetch_error=''
   options=(--fail --silent --show-error --retry 5 --retry-connrefused --retry-max-time 120 --max-time 60)
   options+=(--proto '=http,https' --output "$2" --write-out '%{http_code} %{redirect_url}\n%{errormsg}')
   until ((hops++ > 5)); do
     code=0
     # Creates the file, because curl creates no file for an empty answer.
     : >"$2"
-    address=("$ended")
+    address=("$final_url")
     # All users of the machine can read the arguments of a command, so a URL with a password is not
     # an argument.
-    if has_login <<<"$ended"; then address=(--config -); fi
-    answer=$(curl "${options[@]}" ${PROXY:+--config "$proxy_home/curl-${ended%%:*}"} "${address[@]}" <<<"url = $ended") || code=$?
-    # Removes times such as "after 404 ms", which `remedy` would read as an HTTP status.
+    if has_login <<<"$final_url"; then address=(--config -); fi
+    answer=$(curl "${options[@]}" ${PROXY:+--config "$proxy_home/curl-${final_url%%:*}"} "${address[@]}" <<<"url = $final_url") || code=$?
+    # Removes times such as "after 404 ms", which `print_remedy` would read as an HTTP status.
     said=$(tail -n +2 <<<"$answer" | sed 's/ after [0-9]* ms//')
     read -r answer next <<<"${answer%%$'\n'*}"
     case $code in
-      0) got=$(if [[ -n $next ]]; then refused_redirect "$next"; else no_file "$2"; fi) ;;
-      22) got="HTTP $answer" ;;
-      60) got="a certificate that it does not trust ($said)" ;;
-      *) got="no answer (${said:-curl ended with code $code})" ;;
+      0) fetch_error=$(if [[ -n $next ]]; then refused_redirect "$next"; else describe_wrong_content "$2"; fi) ;;
+      22) fetch_error="HTTP $answer" ;;
+      60) fetch_error="a certificate that it does not trust ($said)" ;;
+      *) fetch_error="no answer (${said:-curl ended with code $code})" ;;
     esac
-    if [[ -n $got ]]; then return 1; fi
+    if [[ -n $fetch_error ]]; then return 1; fi
     if [[ -z $next ]]; then return 0; fi
-    ended=$next
+    final_url=$next
   done
-  got='more than 5 redirects'
+  fetch_error='more than 5 redirects'
   return 1
 }
 
-# refused_redirect ADDRESS: prints why `ended` must not redirect to ADDRESS. Prints nothing if the
-# redirect is allowed.
+# refused_redirect ADDRESS: prints why `final_url` must not redirect to ADDRESS. Prints nothing if
+# the redirect is allowed.
 refused_redirect() {
-  if [[ $1 == https:* ]] || [[ $1 == http:* && $ended == http:* ]]; then return 0; fi
-  printf 'a redirect to %s, which is not encrypted or no web address' "$(shown "$1")"
+  if [[ $1 == https:* ]] || [[ $1 == http:* && $final_url == http:* ]]; then return 0; fi
+  printf 'a redirect to %s, which is not encrypted or no web address' "$(redact_url "$1")"
 }
 
-# no_file FILE: prints what the server sent instead of a file. Prints nothing if FILE looks like a
-# normal file.
-no_file() {
+# describe_wrong_content FILE: prints what the server sent instead of a file. Prints nothing if FILE
+# looks like a normal file.
+describe_wrong_content() {
   if [[ ! -s $1 ]]; then
     printf 'an empty answer'
   elif grep -aEqi '<(html|!doctype html)' "$1"; then
@@ -136,9 +136,9 @@ primary_keys() {
   list_keys | awk -F: '$1 == "pub" { primary = 1 } $1 == "fpr" && primary { print $10; primary = 0 }'
 }
 
-# expiry FINGERPRINT: prints when the key on standard input expired, in seconds since 1970. Fails if
-# the key has not expired.
-expiry() {
+# print_expiry FINGERPRINT: prints when the key on standard input expired, in seconds since 1970.
+# Fails if the key has not expired.
+print_expiry() {
   list_keys | awk -F: -v wanted="$1" '
     $1 == "pub" { expired = $2 == "e"; end = $7; primary = 1 }
     $1 == "fpr" && primary { primary = 0; if ($10 == wanted && expired) { print end; found = 1 } }

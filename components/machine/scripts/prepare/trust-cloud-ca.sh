@@ -11,7 +11,7 @@ trust_cloud() {
   local todo=trust
   if [[ -n $CLOUD_AUTHORITY ]]; then
     command -v update-ca-certificates || apt_install ca-certificates ||
-      die "ca-certificates cannot be installed on $(hostname)$(apt_fault)"
+      die "ca-certificates cannot be installed on $(hostname)$(print_apt_error)"
     write "$cloud_authority" 0644 "$CLOUD_AUTHORITY"$'\n'
   elif [[ -e $cloud_authority || -e $cloud_authority.withdrawn ]]; then
     todo=forget

@@ -78,7 +78,10 @@ describe("renew-certificates.sh", () => {
   /** Runs the script with shorter waits. */
   const run = (verb = "renew"): Outcome =>
     machine.execute(
-      renewCertificatesProgram.replace("well_for=5 well_within=180", "well_for=0 well_within=1"),
+      renewCertificatesProgram.replace(
+        "stable_seconds=5 start_seconds=180",
+        "stable_seconds=0 start_seconds=1",
+      ),
       verb,
     );
   const stopped = ({ calls }: Outcome): string[] =>

@@ -9,7 +9,9 @@ import { Sandbox } from "../../../support/machine/sandbox.js";
 
 describe("the wait for a joined node", () => {
   let machine: Sandbox;
-  const scripts = joinScripts.map((text) => text.replace("poll 180 joined", "poll 10 joined"));
+  const scripts = joinScripts.map((text) =>
+    text.replace("poll 180 report_joined", "poll 10 report_joined"),
+  );
   const run = () => machine.run(scripts, workerValues);
   const answer = (joined: string): void => {
     machine.stub(

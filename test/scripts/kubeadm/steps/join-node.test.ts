@@ -12,7 +12,9 @@ import { nonEmpty } from "../../../support/non-empty.js";
 
 describe("join-node.sh", () => {
   let machine: Sandbox;
-  const scripts = joinScripts.map((text) => text.replace("poll 180 joined", "poll 1 joined"));
+  const scripts = joinScripts.map((text) =>
+    text.replace("poll 180 report_joined", "poll 1 report_joined"),
+  );
   const run = (over: object = {}) => machine.run(scripts, { ...values, ...over });
   const joiner = (ssh: string): Sandbox => {
     const made = new Sandbox({
@@ -78,7 +80,7 @@ describe("join-node.sh", () => {
     const join = (text: string) =>
       machine.run(
         joinScripts.map((script) =>
-          script.replace(/well_for=5 well_within=180 back_within=240/, (found) =>
+          script.replace(/stable_seconds=5 start_seconds=180 restore_seconds=240/, (found) =>
             found.replaceAll(/=\d+/g, "=0"),
           ),
         ),

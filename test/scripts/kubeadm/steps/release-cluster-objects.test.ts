@@ -101,7 +101,9 @@ describe("release-cluster-objects.sh", () => {
 
   it("fails if etcd has lost the cluster's data", () => {
     living({ '"-n kube-system get configmap kubeadm-config"*': "exit 1" });
-    const once = teardownScripts.map((text) => text.replace("poll 60 ask", "poll 1 ask"));
+    const once = teardownScripts.map((text) =>
+      text.replace("poll 60 run_kubectl", "poll 1 run_kubectl"),
+    );
     const { code, stderr, calls } = run(once);
     assert.equal(code, 1);
     assert.match(

@@ -4,7 +4,7 @@ import { Sandbox } from "../../../support/machine/sandbox.js";
 
 const common: Readonly<Record<string, string>> = { hostname: "echo machine", systemctl: "exit 0" };
 const soon = releaseSnapshotsScripts.map((text) =>
-  text.replaceAll("dwindle snapshots 240", "dwindle snapshots 1"),
+  text.replaceAll("wait_until_none_left snapshots 240", "wait_until_none_left snapshots 1"),
 );
 
 describe("release-snapshots.sh", () => {

@@ -104,7 +104,9 @@ describe("remove-node.sh", () => {
 
   describe("on a control plane", () => {
     const all = { ...values, LEAVES: "drain remove-etcd-member" };
-    const atOnce = leaveScripts.map((text) => text.replaceAll("poll 60 forgotten", "forgotten"));
+    const atOnce = leaveScripts.map((text) =>
+      text.replaceAll("poll 60 try_remove_etcd_member", "try_remove_etcd_member"),
+    );
 
     it("uncordons the node if etcd refuses to remove the member", () => {
       machine.stub(
