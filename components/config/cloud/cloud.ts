@@ -126,8 +126,8 @@ const classesWithoutNetwork = (classes: NonNullable<Ranges["loadBalancer"]["clas
  * Reports settings that contradict `loadBalancer.network`, the separate network for load balancers.
  */
 export function findServicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
-  const { network: separateNetwork, provider, ...written } = of.loadBalancer;
-  if (!separateNetwork) return [];
+  const { network: separate, provider, ...written } = of.loadBalancer;
+  if (!separate) return [];
   const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
     code: "custom",
     path: ["loadBalancer", ...path.split(".")],
@@ -136,24 +136,16 @@ export function findServicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] 
   });
   const none = written.enabled === false || of.cloudController.enabled === false;
   const near = (["nodes", "pods", "services"] as const)
-    .filter((one) => rangesOverlap(separateNetwork.range, of.network[one]))
+    .filter((one) => rangesOverlap(separate.range, of.network[one]))
     .map((one) => `overlaps network.${one} (${of.network[one]}); write another range`);
   const small =
-    getPrefixLength(separateNetwork.range) > 29
-      ? ["is too small; write a /29 or a larger range"]
-      : [];
+    getPrefixLength(separate.range) > 29 ? ["is too small; write a /29 or a larger range"] : [];
   const explicit = (["networkId", "subnetId", "floatingNetworkId"] as const).filter(
     (key) => written[key] !== undefined,
   );
   return [
     ...(none
-      ? [
-          issue(
-            "network",
-            separateNetwork,
-            "is that of load balancers, and there are none; leave it out",
-          ),
-        ]
+      ? [issue("network", separate, "is that of load balancers, and there are none; leave it out")]
       : []),
     // OVN load balancers rewrite only the destination address of packets, so replies would go
     // through another router.
@@ -161,13 +153,13 @@ export function findServicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] 
       ? [
           issue(
             "network",
-            separateNetwork,
+            separate,
             "needs load balancers that stand in both networks, and those of ovn stand in none; leave it out, or write another provider",
           ),
         ]
       : []),
     ...[...near, ...small].map((why) =>
-      issue("network.range", separateNetwork.range, `${separateNetwork.range} ${why}`),
+      issue("network.range", separate.range, `${separate.range} ${why}`),
     ),
     ...(written.classes?.[machinesLoadBalancerClass]
       ? [
