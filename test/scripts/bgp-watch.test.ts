@@ -10,21 +10,29 @@ const [here, peer, other] = ["0500000A", "0700000A", "0900000A"];
 const bgp = "00B3";
 const established = "01";
 
-type Connection = readonly [local: string, remote: string, state?: string];
+type Connection = readonly [local: string, remote: string, state?: string, unread?: number];
 
 const tableOf = (connections: readonly Connection[]): string =>
   [
     "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid",
-    ...connections.map(
-      ([local, remote, state = established], index) =>
-        `   ${index.toString()}: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000     0`,
-    ),
+    ...connections.map(([local, remote, state = established, unread = 0], index) => {
+      const queue = unread.toString(16).toUpperCase().padStart(8, "0");
+      return `   ${index.toString()}: ${local} ${remote} ${state} 00000000:${queue} 00:00000000 00000000     0`;
+    }),
     "",
   ].join("\n");
 
-const outgoing: Connection = [`${here}:A001`, `${peer}:${bgp}`];
 const incoming: Connection = [`${here}:${bgp}`, `${peer}:A002`];
-const reversed = ([local, remote]: Connection): Connection => [remote, local];
+const outgoing: Connection = [`${here}:A001`, `${peer}:${bgp}`];
+/** The peer's KEEPALIVE (19 bytes) waits on the connection that kube-router does not read. */
+const unread: Connection = [`${here}:A001`, `${peer}:${bgp}`, established, 19];
+const stuck = [incoming, unread];
+const reversed = ([local, remote, state, length]: Connection): Connection => [
+  remote,
+  local,
+  state,
+  length,
+];
 
 describe("the watch of BGP connections", () => {
   let directory = "";
@@ -57,8 +65,7 @@ describe("the watch of BGP connections", () => {
     return readFileSync(log, "utf8").trim().split("\n").join(" ");
   };
 
-  it("ends kube-router if two connections to a peer are open in four checks in a row", () => {
-    const stuck = [outgoing, incoming];
+  it("ends kube-router if a message waits on one of two connections in four checks in a row", () => {
     assert.equal(watch(stuck, stuck, stuck, stuck, stuck), "1 2 3 4 kill 1 5");
     assert.match(
       readFileSync(join(directory, "message"), "utf8"),
@@ -67,12 +74,20 @@ describe("the watch of BGP connections", () => {
   });
 
   it("keeps kube-router on the node whose address comes second", () => {
-    const stuck = [outgoing, incoming].map(reversed);
-    assert.equal(watch(stuck, stuck, stuck, stuck), "1 2 3 4");
+    const mirrored = stuck.map(reversed);
+    assert.equal(watch(mirrored, mirrored, mirrored, mirrored), "1 2 3 4");
+  });
+
+  it("keeps kube-router if nothing waits on the second connection", () => {
+    const working = [incoming, outgoing];
+    assert.equal(watch(working, working, working, working), "1 2 3 4");
+  });
+
+  it("keeps kube-router if a message waits on the only connection", () => {
+    assert.equal(watch([unread], [unread], [unread], [unread]), "1 2 3 4");
   });
 
   it("keeps kube-router if a second connection is closed soon", () => {
-    const stuck = [outgoing, incoming];
     assert.equal(watch(stuck, stuck, [outgoing], stuck, stuck, stuck), "1 2 3 4 5 6");
   });
 

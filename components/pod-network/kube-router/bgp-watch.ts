@@ -9,25 +9,29 @@ const failures = 4;
 
 /**
  * Returns a POSIX shell command that runs in the background of the container until the container
- * ends. It ends kube-router if two BGP connections to the same peer are open in several checks in a
- * row. kubelet then starts kube-router again, and the other nodes keep their routes meanwhile.
+ * ends. It ends kube-router if, in several checks in a row, two BGP connections to the same peer are
+ * open and kube-router does not read from one of them. kubelet then starts kube-router again, and
+ * the other nodes keep their routes meanwhile.
  *
  * If two nodes connect to each other at the same time, GoBGP 4.5 to 4.8 may use one connection on
  * one node and the other connection on the other node. Each node then waits for a message on its
- * connection, and neither gets a route to the pods of the other node, without a limit in time. Of
- * both nodes, only the node whose address comes first restarts.
+ * connection, the message arrives on the connection that it does not read, and neither gets a route
+ * to the pods of the other node, without a limit in time. GoBGP may also leave a second connection
+ * open next to a working session, but then no message waits on it. Of both nodes, only the node
+ * whose address comes first restarts.
  *
  * @param table path of the kernel's list of TCP connections
  */
 export function buildBgpWatch(table = "/proc/net/tcp"): string {
-  // The state 01 is ESTABLISHED. The added "" makes awk compare the addresses as text.
+  // The state 01 is ESTABLISHED. The number after the colon in column 5 is the length of the received
+  // data that waits to be read. The added "" makes awk compare the addresses as text.
   const check = [
     '$4 == "01" { split($2, here, ":"); split($3, peer, ":")',
-    `if ((here[2] == "${bgpPort}" || peer[2] == "${bgpPort}") && here[1] "" < peer[1] "") open[peer[1]]++ }`,
-    "END { for (address in open) if (open[address] > 1) print address }",
+    `if ((here[2] == "${bgpPort}" || peer[2] == "${bgpPort}") && here[1] "" < peer[1] "") { open[peer[1]]++; if ($5 !~ /:0+$/) waiting[peer[1]] = 1 } }`,
+    "END { for (address in waiting) if (open[address] > 1) print address }",
   ].join("; ");
   const message =
-    "stackadm: kube-router restarts, because two BGP connections to the same peer stay open";
+    "stackadm: kube-router restarts, because a BGP session is stuck between two connections";
   return [
     "( failed=0",
     `while sleep ${interval.toString()}; do`,
