@@ -68,9 +68,9 @@ export function listFirewallCommands(settings: LabSettings): CommandWithArgument
     ...(["iptables", "-w", "-I", "FORWARD", "-i", from, "-d", range] as const),
     ...[...ours, "-j", "REJECT", "--reject-with", "icmp-net-unreachable"],
   ];
-  const passed = (from: string, to: string): CommandWithArguments => [
-    ...(["iptables", "-w", "-I", "FORWARD", "-i", from, "-o", to] as const),
-    ...[...ours, "-j", "ACCEPT"],
+  const passed = (from: string, ...match: string[]): CommandWithArguments => [
+    ...(["iptables", "-w", "-I", "FORWARD", "-i", from] as const),
+    ...[...match, ...ours, "-j", "ACCEPT"],
   ];
   return [
     masquerade(management),
@@ -79,7 +79,11 @@ export function listFirewallCommands(settings: LabSettings): CommandWithArgument
     ...Object.values(devices).flatMap((device) => [forward("-i", device), forward("-o", device)]),
     // Each command inserts its rule before the others, so the last rule is checked first.
     ...privateRanges.map((range) => rejected(devices.external, range)),
-    ...Object.values(devices).map((device) => passed(devices.external, device)),
+    // The name server of the host, which may have a private address, answers for servers.
+    ...["udp", "tcp"].map((protocol) => passed(devices.external, "-p", protocol, "--dport", "53")),
+    ...Object.values(devices).map((device) => passed(devices.external, "-o", device)),
+    // Answers to clients outside of the lab, for example in a container of the host.
+    passed(devices.external, "-m", "conntrack", "--ctstate", "ESTABLISHED,RELATED"),
   ];
 }
 

@@ -48,8 +48,10 @@ describe("listLinkCommands and listFirewallCommands", () => {
     const rules = listFirewallCommands(settings).map((command) => command.join(" "));
     assert.equal(rules.filter((rule) => rule.includes("MASQUERADE")).length, 3);
     for (const device of Object.values(settings.devices)) {
-      assert.equal(rules.filter((rule) => rule.includes(`-I FORWARD -i ${device} -m`)).length, 1);
-      assert.equal(rules.filter((rule) => rule.includes(`-I FORWARD -o ${device} -m`)).length, 1);
+      for (const direction of ["-i", "-o"]) {
+        const rule = `-I FORWARD ${direction} ${device} -m comment`;
+        assert.equal(rules.filter((one) => one.includes(rule)).length, 1);
+      }
     }
   });
 
@@ -64,13 +66,19 @@ describe("listLinkCommands and listFirewallCommands", () => {
     for (const rule of rejects) assert.ok(rule.includes(`-i ${external} `), rule);
     // iptables checks the rule that is inserted last first.
     const order = rules.filter((rule) => rule.includes(`-I FORWARD -i ${external}`)).reverse();
+    const match = new RegExp(`-i ${external} (.*?) ?-m comment .* -j (\\S+)`);
     assert.deepEqual(
-      order.map((rule) => (rule.includes("REJECT") ? "reject" : / (-o \S+) /.exec(rule)?.[1])),
+      order.map((rule) => match.exec(rule)?.slice(1).join(": ")),
       [
+        "-m conntrack --ctstate ESTABLISHED,RELATED: ACCEPT",
         ...Object.values(settings.devices)
           .reverse()
-          .map((device) => `-o ${device}`),
-        ...["reject", "reject", "reject", "reject", undefined],
+          .map((device) => `-o ${device}: ACCEPT`),
+        ...["-p tcp --dport 53: ACCEPT", "-p udp --dport 53: ACCEPT"],
+        ...["-d 100.64.0.0/10", "-d 192.168.0.0/16", "-d 172.16.0.0/12", "-d 10.0.0.0/8"].map(
+          (range) => `${range}: REJECT`,
+        ),
+        ": ACCEPT",
       ],
     );
   });
