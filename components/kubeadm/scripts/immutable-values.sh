@@ -13,12 +13,17 @@ freeze() { write "$frozen_file" 0600 "$FROZEN"$'\n'; }
 # Dies with a list of all values that differ from the record. Ignores paths that only the record or
 # only FROZEN contains. Records new paths.
 keep_frozen() {
-  local path value wrong=''
+  local path value mode wrong='' given=$FROZEN
   local -A kept=()
+  # A mode of kube-proxy that is not recorded, or not in FROZEN, is iptables.
+  [[ $'\n'$FROZEN == *$'\n'"$proxy_mode "* ]] || given+=$'\n'"$proxy_mode iptables"
   if [[ -e $frozen_file ]]; then
     while read -r path value; do kept[$path]=$value; done <"$frozen_file"
-    # Without a record, the mode of kube-proxy is iptables.
-    kept[$proxy_mode]=${kept[$proxy_mode]-iptables}
+    if [[ -z ${kept[$proxy_mode]-} ]]; then
+      # The first release recorded all fields of kube-proxy as one JSON object.
+      mode=$(sed -n 's/.*"mode":"\([a-z]*\)".*/\1/p' <<<"${kept[kubernetes.kubeProxy]-}")
+      kept[$proxy_mode]=${mode:-iptables}
+    fi
   fi
   while read -r path value; do
     if [[ -z ${kept[$path]+there} ]] || same_value "${kept[$path]}" "$value"; then
@@ -26,7 +31,7 @@ keep_frozen() {
     else
       wrong+="; cluster.$path: ${kept[$path]} cannot become $value"
     fi
-  done <<<"$FROZEN"
+  done <<<"$given"
   # Deletes the Kubernetes version, which a release without upgrades recorded.
   unset 'kept[kubernetes.version]'
   [[ ${kept[$proxy_mode]-} != iptables ]] || unset "kept[$proxy_mode]"

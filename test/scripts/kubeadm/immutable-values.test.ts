@@ -61,6 +61,11 @@ describe("immutable-values.sh", () => {
     const refused = keep(["b 1"], ["b 1", mode("nftables")]);
     assert.match(refused.stderr, /kubeProxy\.mode: iptables cannot become nftables; /);
     assert.equal(keep([mode("nftables")], [mode("nftables")]).code, 0);
+    const back = keep([mode("nftables")], ["b 1"]);
+    assert.match(back.stderr, /kubeProxy\.mode: nftables cannot become iptables; /);
+    const first = 'kubernetes.kubeProxy {"conntrack":{"min":1},"mode":"ipvs"}';
+    assert.equal(keep([first], [mode("ipvs")]).code, 0);
+    assert.match(keep([first], ["b 1"]).stderr, /kubeProxy\.mode: ipvs cannot become iptables; /);
     assert.equal(keep(["b 1"], ["b 1", mode("iptables")]).code, 0);
     assert.equal(machine.file(file), "b 1\n");
   });
