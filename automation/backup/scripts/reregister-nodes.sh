@@ -36,7 +36,7 @@ renew_node() {
   poll 60 kubectl_here label node "$name" --overwrite "$role=" >&2
 }
 
-# Records in `schedulable` whether the restored node accepts users' pods. `take_pods`
+# Records in `schedulable` whether the restored node accepts users' pods. `apply_schedulable`
 # (components/kubeadm/scripts/steps/control-plane.sh) restores the taint only on machines with this
 # record.
 know_schedulable() {
