@@ -108,7 +108,7 @@ describe("the command blocks of the documentation, on the lab", function () {
   const onLab = async (commands: string): Promise<string> => {
     const { OS_CLOUD: cloud = "", STACKADM_SITE: site = "" } = cluster.environment.env;
     const text = commands
-      .replaceAll(/(?<=--stack |Pulumi\.)prod\b/g, stack)
+      .replaceAll(/(?<=--stack |stack select |Pulumi\.)prod\b/g, stack)
       .replaceAll(/\bprod\b/g, name)
       .replaceAll("mycloud", cloud)
       .replaceAll("/etc/stackadm/site.yaml", site)
