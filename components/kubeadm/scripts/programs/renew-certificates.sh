@@ -130,8 +130,8 @@ annotate_node() { timeout "$((20 * factor))" kubectl annotate node "$(hostname)"
 renew_all_certificates() {
   local name ended=$over
   save_certificates
-  say "$(hostname): certificates are signed anew"
-  kubeadm certs renew all || restore_and_die "kubeadm does not sign certificates anew"
+  say "$(hostname): kubeadm renews the certificates"
+  kubeadm certs renew all || restore_and_die "kubeadm cannot renew the certificates"
   check_certificates
   [[ $due == no ]] || restore_and_die "kubeadm signed certificates that end as soon as the former ones"
   for name in kube-apiserver kube-controller-manager kube-scheduler; do
